@@ -1,0 +1,348 @@
+"""The operator record, and the one switch between its three readers.
+
+An operator is defined once, as an `Op`: a shape rule, a kernel on arrays, gradient rules.
+`apply` hands it to the reader its operands ask for: plain arrays run the kernel, a `Tensor` runs
+it and records a node, a graph `Node` records a node and runs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad.errors import DtypeError, GraphError, ShapeError
+from minigrad.source import Location, here
+
+Array = Any  # an ndarray, or a NumPy scalar where there are no axes (ten times faster)
+Attrs = dict[str, Any]
+Dtype = np.dtype[Any]
+Rule = Callable[..., Any]
+
+float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
+int32, int64, bool_ = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.bool_)
+
+
+class Dim:
+    """The unknown length of one axis: equal to itself and to nothing else.
+
+    Two axes of one open batch are the same `Dim`, so the graph knows that they fit.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+Shape = tuple[int | Dim, ...]
+PublicShape = tuple[int | None, ...]
+
+
+def public_shape(shape: Shape | None) -> PublicShape | None:
+    """A shape as users write it: an unknown length is None, wholly unknown is None."""
+    if shape is None:
+        return None
+    return tuple(None if isinstance(n, Dim) else n for n in shape)
+
+
+def show_shape(shape: Shape | PublicShape | None) -> str:
+    """A shape as it is printed: (None, 784), or ? when nothing is known."""
+    return "?" if shape is None else str(tuple(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is known of a value before it exists: its shape (None: nothing) and data type."""
+
+    shape: Shape | None
+    dtype: Dtype
+
+    @property
+    def ndim(self) -> int:
+        if self.shape is None:
+            raise ShapeError("rank_unknown", op="shape", name="operand")
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{'[?]' if self.shape is None else list(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Operands that the tests of an operator are run on: shapes, attributes, range of values."""
+
+    shapes: Sequence[tuple[int, ...]]
+    attrs: Attrs = field(default_factory=dict)
+    low: float = -2.0
+    high: float = 2.0
+    integers: Sequence[int] = ()  # positions that hold class numbers 0, 1, 2 instead
+
+
+def promote(*dtypes: Dtype) -> Dtype:
+    """The common data type, by PyTorch's rule: a float wins over any integer or bool."""
+    floats = [d for d in dtypes if d.kind == "f"]
+    return np.result_type(*(floats or dtypes))
+
+
+def as_float(*dtypes: Dtype) -> Dtype:
+    """Like `promote`, but integers and bools become float32 (division, exp, mean)."""
+    common = promote(*dtypes)
+    return common if common.kind == "f" else float32
+
+
+def always(dtype: Dtype) -> Callable[..., Dtype]:
+    """A data type rule whose answer does not depend on the operands."""
+    return lambda *dtypes: dtype
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Op:
+    """One operator, defined once.
+
+    The mathematics:
+        shape    (*shapes, **attrs) -> shape; raises ShapeError
+        run      kernel (out, *arrays, **attrs) -> array; allocates when `out` is None
+        vjp      for each operand a rule (g, y, *operands, **attrs) -> its gradient, written in
+                 operators; it may read shapes, never data. None: no gradient flows there
+        dtype    (*dtypes) -> dtype of the result
+        inputs   (*dtypes) -> dtype that operands are cast to first; None: taken as they come
+    Facts:
+        broadcasts   operands are stretched to a common shape (the sweep undoes it)
+        shape_only   positions whose shape is read and whose data are not
+        effect       keeps or changes state, or has no kernel of its own: executors handle it
+    In other vocabularies (inert): `title` in both languages, `formula` with {0}, {1} for operands.
+    """
+
+    name: str
+    shape: Callable[..., Shape | None]
+    run: Callable[..., Array] | None
+    vjp: tuple[Rule | None, ...] = ()
+    dtype: Callable[..., Dtype] = promote
+    inputs: Callable[..., Dtype] | None = promote
+    broadcasts: bool = False
+    shape_only: tuple[int, ...] = ()
+    effect: bool = False
+    title: tuple[str, str] = ("", "")
+    formula: str = ""
+    samples: Sequence[Sample] = ()
+    kept: dict[tuple[bool, ...], Any] = field(default_factory=dict)  # see grad.retained
+
+    def __call__(self, *operands: Any, **attrs: Any) -> Any:
+        return apply(self, operands, attrs)
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def spec(self, specs: Sequence[Spec], attrs: Attrs) -> Spec:
+        """The spec of the result; an operand about which nothing is known says nothing of it."""
+        dtype = self.dtype(*(s.dtype for s in specs)) if "dtype" not in attrs else attrs["dtype"]
+        shapes = [s.shape for s in specs]
+        if None in shapes and not self.effect:
+            return Spec(None, dtype)
+        return Spec(self.shape(*shapes, **attrs), dtype)
+
+
+REGISTRY: dict[str, Op] = {}
+
+
+def operator(name: str, **record: Any) -> Op:
+    """Define an operator and enter it in the registry."""
+    if name in REGISTRY:
+        raise ValueError(f"there is an operator {name} already")
+    op = REGISTRY[name] = Op(name, **record)
+    return op
+
+
+class Context(threading.local):
+    """What holds for the running thread: is the tape on, and in which scope are we."""
+
+    grad: bool = True
+    scope: str = ""
+
+
+context = Context()
+next_order = itertools.count(1).__next__
+
+
+class BaseNode:
+    """One application of an operator: what tape and graph have in common.
+
+    `inputs` are the nodes (or leaves) it reads, `order` grows with every node ever built,
+    `code` and `lasti` are the user's line, `scope` the layer it was built in.
+    """
+
+    __slots__ = ("attrs", "code", "inputs", "lasti", "op", "order", "scope")
+    op: Op
+    inputs: tuple[Any, ...]
+    attrs: Attrs
+    order: int
+    scope: str
+    code: CodeType
+    lasti: int
+
+    @property
+    def where(self) -> Location:
+        """The user's line that defined this node."""
+        return Location(self.code, self.lasti)
+
+    def __str__(self) -> str:
+        return self.op.name
+
+
+class Reader(Protocol):
+    """One way to read `a * b`. The operand with the highest level decides."""
+
+    level: int
+
+    def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any: ...
+
+
+class ValueReader:
+    """Plain arrays: run the kernel."""
+
+    level = 0
+
+    def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Array:
+        arrays = unify(op, [as_operand(op, x) for x in operands], cast_array)
+        return run_kernel(op, arrays, attrs)
+
+
+VALUES = ValueReader()
+
+
+def apply(op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
+    """Give an operator and its operands to the reader that they ask for."""
+    reader: Reader = VALUES
+    for x in operands:
+        other: Reader = getattr(type(x), "reader", VALUES)
+        if other.level > reader.level:
+            reader = other
+    return reader.apply(op, operands, attrs)
+
+
+_WEAK = {bool: bool_, int: int64, float: float32}
+
+
+def as_operand(op: Op, x: Any) -> Any:
+    """An array of numbers, or a Python number or Spec as it is."""
+    if type(x) in _WEAK or isinstance(x, (np.ndarray, np.generic, Spec)):
+        return x
+    return as_array(x, None, op.name)
+
+
+def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
+    """Numbers or nested lists as a contiguous array that shares nothing; float32 by default."""
+    try:
+        array = np.array(x, dtype=dtype, order="C")
+    except (TypeError, ValueError) as error:
+        raise DtypeError("not_numeric", op=who, value=_brief(x)) from error
+    if array.dtype.kind not in "fiub":
+        raise DtypeError("not_numeric", op=who, value=_brief(x))
+    if dtype is None and array.dtype == float64 and not isinstance(x, (np.ndarray, np.generic)):
+        array = array.astype(float32)
+    return array[()]  # no axes: a NumPy scalar
+
+
+def _brief(x: object) -> str:
+    text = repr(x)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def cast_array(x: Array, dtype: Dtype) -> Array:
+    return x.astype(dtype)
+
+
+def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> list[Any]:
+    """Bring operands to the one data type the operator works in; Python numbers are weak.
+
+    A Python number takes the data type of the others, except that a float among integers makes
+    them float32. `cast` is the reader's way to convert.
+    """
+    weak = [type(x) in _WEAK for x in operands]
+    if op.inputs is None:
+        pairs = zip(operands, weak, strict=True)
+        return [as_array(x, _WEAK[type(x)], op.name) if w else x for x, w in pairs]
+    strong = [x.dtype for x, w in zip(operands, weak, strict=True) if not w]
+    common = op.inputs(*strong) if strong else op.inputs(*(_WEAK[type(x)] for x in operands))
+    if any(weak) and strong and common.kind != "f":
+        common = promote(common, *(_WEAK[type(x)] for x, w in zip(operands, weak) if w))
+    for i, x in enumerate(operands):
+        if weak[i]:
+            operands[i] = common.type(x)
+        elif x.dtype != common and i not in op.shape_only:
+            operands[i] = cast(x, common)
+    return operands
+
+
+def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
+    """Run the kernel; if it stops, say why in the operator's own words.
+
+    Shapes are not checked beforehand: NumPy does that anyway, and when it refuses, the shape rule
+    is asked for the message.
+    """
+    assert op.run is not None, op.name
+    try:
+        return op.run(None, *arrays, **attrs)
+    except GraphError as error:
+        error.defined = error.defined or here()
+        raise
+    except (ValueError, IndexError, TypeError) as error:
+        raise explain(op, [spec_of(a) for a in arrays], attrs, error) from None
+
+
+def explain(op: Op, specs: Sequence[Spec], attrs: Attrs, error: Exception) -> GraphError:
+    """The error of the operator's shape rule for these operands, or the kernel's own reason."""
+    try:
+        op.spec(specs, attrs)
+    except GraphError as found:
+        found.defined = found.defined or here()
+        return found
+    shapes = show_shapes(*(s.shape for s in specs))
+    return ShapeError("kernel", op=op.name, shapes=shapes, reason=str(error), defined=here())
+
+
+def into(out: Array | None, value: Array) -> Array:
+    """The end of a kernel that cannot write in place: hand the value over, or copy it to `out`."""
+    if out is None:
+        return value
+    np.copyto(out, value, casting="unsafe")
+    return out
+
+
+def spec_of(x: Any) -> Spec:
+    return x if isinstance(x, Spec) else Spec(x.shape, x.dtype)
+
+
+def show_shapes(*shapes: Shape | None) -> str:
+    """Shapes as they are printed in a message: (64, 784) and (100, 10)."""
+    return ", ".join(show_shape(public_shape(s)) for s in shapes)
+
+
+def broadcast_shapes(name: str, *shapes: Shape) -> Shape:
+    """NumPy's broadcasting rule, which also knows axes of unknown length.
+
+    >>> broadcast_shapes("Add", (64, 10), (10,))
+    (64, 10)
+    """
+    result: list[int | Dim] = []
+    for axis in range(-max(map(len, shapes), default=0), 0):
+        lengths = [s[axis] for s in shapes if -axis <= len(s)]
+        result.append(_broadcast(name, lengths, shapes))
+    return tuple(result)
+
+
+def _broadcast(name: str, lengths: list[int | Dim], shapes: tuple[Shape, ...]) -> int | Dim:
+    known = {n for n in lengths if not isinstance(n, Dim)} - {1}
+    if len(known) > 1:
+        raise ShapeError("broadcast", op=name, shapes=show_shapes(*shapes))
+    if known:
+        return known.pop()  # an unknown length beside it must be equal or 1: checked when run
+    unknown = {n for n in lengths if isinstance(n, Dim)}
+    return 1 if not unknown else unknown.pop() if len(unknown) == 1 else Dim()

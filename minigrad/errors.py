@@ -1,0 +1,82 @@
+"""One family of errors: each names the operator, the shapes, the user's line and the remedy."""
+
+from __future__ import annotations
+
+from minigrad.messages import choose, fill
+from minigrad.source import Location
+
+
+class GraphError(Exception):
+    """The parent of every error of the engine.
+
+    `key` is the row of `messages.ERRORS`, `fields` fill it, `defined` and `ran` are the user's
+    lines. The text follows the chosen language at the time it is read.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        *,
+        defined: Location | None = None,
+        ran: Location | None = None,
+        **fields: object,
+    ) -> None:
+        super().__init__(key)
+        self.key, self.fields, self.defined, self.ran = key, fields, defined, ran
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The message in English and in Chinese."""
+        rows = [fill(self.key, **self.fields)]
+        for row, location in (("defined_at", self.defined), ("run_at", self.ran)):
+            if location is not None:
+                rows.append(fill(row, where=location.label))
+        english, chinese = zip(*rows, strict=True)
+        return "\n".join(english), "\n".join(chinese)
+
+    def __str__(self) -> str:
+        return choose(self.pair)
+
+
+class ShapeError(GraphError, ValueError):
+    """Operands whose shapes do not fit."""
+
+
+class DtypeError(GraphError, TypeError):
+    """Operands of a data type that the operator cannot take."""
+
+
+class NumericError(GraphError, ArithmeticError):
+    """A result that is NaN or infinite, found by `detect_anomaly`."""
+
+
+class GradientError(GraphError, RuntimeError):
+    """A backward pass that cannot be made, or would be wrong."""
+
+
+class NotFedError(GraphError, ValueError):
+    """A placeholder that the fetched nodes need was not fed."""
+
+
+class FeedError(GraphError, ValueError):
+    """A value that does not belong to the placeholder it was fed to."""
+
+
+class UninitializedError(GraphError, RuntimeError):
+    """A variable that has no value in this session."""
+
+
+class CycleError(GraphError, ValueError):
+    """Nodes that would depend on themselves."""
+
+
+class FrozenGraphError(GraphError, RuntimeError):
+    """A node added to a frozen graph."""
+
+
+class TraceError(GraphError, TypeError):
+    """A symbolic node used where Python needs a value."""
+
+
+class VerifyError(GraphError, ValueError):
+    """A graph whose records contradict each other."""

@@ -1,0 +1,171 @@
+"""The channel on which the engine tells what it does.
+
+Nobody listens: one test for each operation, nothing else. `record()` listens and keeps the events
+in order; everything the visualiser shows is a replay of such a recording.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.core import BaseNode, Op, show_shapes
+from minigrad.errors import NumericError
+from minigrad.source import here
+
+
+class Event(NamedTuple):
+    """One thing the engine did.
+
+    kind is one of
+        built         a node was recorded; nothing is said of its value
+        run           a kernel ran: `value` is the result, `operands` what it read
+        read          a value entered a run: a fed placeholder, a variable, a constant
+        contributed   backward added to the gradient of `node`: `operands` is (upstream gradient,
+                      contribution), `value` the sum so far, `source` the node it came through and
+                      `index` which operand of that node
+    """
+
+    tick: int
+    kind: str
+    op: Op | None
+    node: BaseNode | Any
+    value: Any = None
+    operands: tuple[Any, ...] = ()
+    source: BaseNode | None = None
+    index: int = 0
+
+
+Listener = Callable[[Event], None]
+listeners: list[Listener] = []  # tested by the hot path; empty when nobody listens
+
+
+def emit(kind: str, op: Op | None, node: Any, *rest: Any) -> None:
+    """Tell every listener. Callers test `listeners` first, so that silence costs nothing."""
+    for listener in tuple(listeners):
+        listener(Event(0, kind, op, node, *rest))
+
+
+@contextlib.contextmanager
+def listen(listener: Listener) -> Iterator[None]:
+    """Have `listener` called with each event inside the block."""
+    listeners.append(listener)
+    try:
+        yield
+    finally:
+        listeners.remove(listener)
+
+
+@dataclass
+class Counts:
+    """What a recording counted: nodes built, kernels run, and bytes held by their results."""
+
+    built: int = 0
+    run: int = 0
+    bytes_live: int = 0
+    bytes_peak: int = 0
+    by_op: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def kernels(self) -> int:
+        """Kernels started; a fused group counts once."""
+        return self.run
+
+
+class Recording:
+    """The events of a block in order, and their counts.
+
+    With `values` each event keeps the arrays it speaks of; without, only counts are kept exact and
+    arrays live no longer than they would have.
+    """
+
+    def __init__(self, values: bool = False) -> None:
+        self.values = values
+        self.events: list[Event] = []
+        self.counts = Counts()
+        self._alive: dict[int, weakref.ref[np.ndarray[Any, Any]]] = {}
+
+    def __call__(self, event: Event) -> None:
+        event = event._replace(tick=len(self.events) + 1)
+        if event.kind == "built":
+            self.counts.built += 1
+        elif event.kind == "run":
+            self.counts.run += 1
+            self.counts.by_op[str(event.op)] += 1
+            self._weigh(event.value)
+        self.events.append(event if self.values else event._replace(value=None, operands=()))
+
+    def _weigh(self, value: Any) -> None:
+        """Count the bytes of a fresh array until it is freed; views and scalars own none."""
+        if not isinstance(value, np.ndarray) or value.base is not None:
+            return
+        key, size, counts = id(value), value.nbytes, self.counts
+
+        def freed(_: object) -> None:
+            counts.bytes_live -= size
+            self._alive.pop(key, None)
+
+        self._alive[key] = weakref.ref(value, freed)
+        counts.bytes_live += size
+        counts.bytes_peak = max(counts.bytes_peak, counts.bytes_live)
+
+    def of_kind(self, *kinds: str) -> list[Event]:
+        """The events of these kinds, in order."""
+        return [e for e in self.events if e.kind in kinds]
+
+
+@contextlib.contextmanager
+def record(values: bool = False) -> Iterator[Recording]:
+    """Record what the engine does inside the block.
+
+    `values=True` also keeps every intermediate array, which a replay needs and which costs memory.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> with mg.record() as log:
+    ...     y = x * x + 3
+    >>> log.counts.built, log.counts.run
+    (2, 2)
+    """
+    recording = Recording(values)
+    with listen(recording):
+        yield recording
+
+
+@contextlib.contextmanager
+def detect_anomaly() -> Iterator[None]:
+    """Stop at the first operator, in either mode, whose result is NaN or infinite.
+
+    Raises NumericError, which names the operator, the shapes and the line. (After
+    torch.autograd.detect_anomaly, and tf.debugging.enable_check_numerics.)
+
+    >>> import minigrad as mg
+    >>> with mg.detect_anomaly():
+    ...     y = mg.log(mg.tensor(-1.0))
+    Traceback (most recent call last):
+    minigrad.errors.NumericError: Log: the result holds 1 value(s) that are NaN or infinite...
+    """
+    with listen(_check_finite), np.errstate(all="ignore"):
+        yield
+
+
+def _check_finite(event: Event) -> None:
+    if event.kind not in ("run", "read", "contributed") or event.value is None:
+        return
+    value = event.operands[1] if event.kind == "contributed" else event.value
+    value = np.asarray(getattr(value, "data", value))
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        through = event.source or event.node
+        raise NumericError(
+            "not_finite",
+            op=f"∂{through}" if event.kind == "contributed" else event.op,
+            count=int(value.size - np.isfinite(value).sum()),
+            shapes=show_shapes(*(np.shape(getattr(x, "data", x)) for x in event.operands)),
+            defined=through.where if isinstance(through, BaseNode) else here(),
+        )

@@ -1,0 +1,105 @@
+"""Functions for arrays, tensors and graph nodes alike; and the ways to make tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import ops
+from minigrad.core import as_array, float32
+from minigrad.eager import Tensor
+from minigrad.errors import DtypeError
+from minigrad.grad import scoped
+from minigrad.source import here
+
+exp, log, sqrt, tanh, sigmoid, relu = (
+    ops.exp,
+    ops.log,
+    ops.sqrt,
+    ops.tanh,
+    ops.sigmoid,
+    ops.relu,
+)
+matmul, softmax, log_softmax = ops.matmul, ops.softmax, ops.log_softmax
+sum, mean, argmax, reshape, transpose = (
+    ops.sum,
+    ops.mean,
+    ops.argmax,
+    ops.reshape,
+    ops.transpose,
+)
+
+
+def cross_entropy(scores: Any, labels: Any) -> Any:
+    """The mean cross-entropy between softmax(scores) and class numbers: one number.
+
+    scores: (n, classes), not yet normalised; labels: (n,) integers from 0.
+    Raises ShapeError or DtypeError when the two do not belong together.
+
+    >>> import minigrad as mg
+    >>> round(mg.cross_entropy(mg.tensor([[2.0, 0.0]]), mg.tensor([0])).item(), 4)
+    0.1269
+    """
+    with scoped("loss"):
+        return ops.mean(ops.softmax_cross_entropy(scores, labels))
+
+
+def tensor(
+    data: Any,
+    requires_grad: bool = False,
+    dtype: npt.DTypeLike = None,
+    name: str | None = None,
+) -> Tensor:
+    """A tensor with a copy of the data: numbers, nested lists or an array.
+
+    float32 unless `dtype` or an integer, bool or NumPy array says otherwise. `name` is shown in
+    drawings. Raises DtypeError for what is not numbers, and for integers with requires_grad.
+
+    >>> import minigrad as mg
+    >>> mg.tensor([[1.0, 2.0]], requires_grad=True)
+    tensor([[1., 2.]], requires_grad=True)
+    """
+    given = data.data if isinstance(data, Tensor) else data
+    return Tensor(given if dtype is None else as_array(given, dtype, "tensor"), requires_grad, name)
+
+
+def zeros(
+    *shape: int | Sequence[int], dtype: npt.DTypeLike = float32, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of zeros: zeros(2, 3) or zeros((2, 3))."""
+    return Tensor(np.zeros(_lengths(shape), dtype), requires_grad)
+
+
+def ones(
+    *shape: int | Sequence[int], dtype: npt.DTypeLike = float32, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of ones: ones(2, 3) or ones((2, 3))."""
+    return Tensor(np.ones(_lengths(shape), dtype), requires_grad)
+
+
+def arange(*bounds: float, dtype: npt.DTypeLike = None) -> Tensor:
+    """Evenly spaced numbers, as range() counts them; float32 when a bound is a float."""
+    whole = all(isinstance(b, (int, np.integer)) for b in bounds)
+    return Tensor(np.arange(*bounds, dtype=dtype or (np.int64 if whole else float32)))
+
+
+def randn(
+    *shape: int | Sequence[int],
+    seed: int | None = None,
+    dtype: npt.DTypeLike = float32,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn from the standard normal distribution; the same `seed`, the same numbers."""
+    drawn = np.random.default_rng(seed).standard_normal(_lengths(shape))
+    return Tensor(drawn.astype(dtype), requires_grad)
+
+
+def _lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    nested = len(shape) == 1 and isinstance(shape[0], (tuple, list))
+    lengths = tuple(shape[0]) if nested else shape
+    if any(not isinstance(n, (int, np.integer)) or n < 0 for n in lengths):
+        raise DtypeError("not_numeric", op="shape", value=shape, defined=here())
+    return tuple(int(n) for n in lengths)

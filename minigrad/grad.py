@@ -1,0 +1,218 @@
+"""Gradients: the one backward sweep, which both modes use, and the check against differences.
+
+The gradient rules are the operators' own. On plain arrays the sweep computes numbers, on tensors
+it records a new tape (higher orders), on nodes it builds gradient nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from minigrad import events, ops
+from minigrad.core import Attrs, BaseNode, Dim, Dtype, Op, PublicShape, Shape, Spec, context
+from minigrad.graph import Graph, Node, _as_node, ancestors
+from minigrad.ops import state
+
+NOTHING, SHAPE, DATA = 0, 1, 2
+
+
+class Retained(NamedTuple):
+    """What the gradient rules of one operator read, for one choice of operands with gradients.
+
+    `parts` says for the result and each operand: NOTHING, SHAPE or DATA. `wanted` are the
+    positions of the operands that get a gradient.
+    """
+
+    parts: tuple[int, ...]
+    wanted: tuple[int, ...]
+    has_data: bool
+
+
+def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs) -> Retained:
+    """What must be kept for the backward pass: derived by building the rules once, symbolically.
+
+    `specs` are those of the result and the operands; `mask` says which operands want a gradient.
+    Nothing is wanted of an operand that has no rule.
+    """
+    wanted = tuple(i for i, want in enumerate(mask) if want and op.vjp[i] is not None)
+    with listen_to_nobody():
+        scratch = Graph()
+        g, *values = [_Probe.of(scratch, spec) for spec in (specs[0], *specs)]
+        results = [op.vjp[i](g, *values, **attrs) for i in wanted]
+    position = {node: i for i, node in enumerate(values)}
+    parts = [SHAPE if x.looked_at else NOTHING for x in values]
+    for result in results:
+        for reader in ancestors([result]) if isinstance(result, Node) else ():
+            for i, x in enumerate(reader.inputs):
+                if x in position:
+                    part = SHAPE if i in reader.op.shape_only else DATA
+                    parts[position[x]] = max(parts[position[x]], part)
+        if isinstance(result, Node) and result in position:
+            parts[position[result]] = DATA
+    return Retained(tuple(parts), wanted, DATA in parts)
+
+
+class _Probe(Node):
+    """A placeholder that notices when a rule looks at its shape or data type."""
+
+    __slots__ = ("looked_at",)
+    looked_at: bool
+
+    @classmethod
+    def of(cls, graph: Graph, spec: Spec) -> _Probe:
+        probe = cls()
+        probe.op, probe.inputs, probe.attrs, probe.spec = state.placeholder, (), {}, spec
+        probe.order, probe.graph, probe.name, probe.looked_at = 0, graph, "?", False
+        return probe
+
+    @property
+    def shape(self) -> PublicShape | None:
+        self.looked_at = True
+        return super().shape
+
+    @property
+    def ndim(self) -> int:
+        self.looked_at = True
+        return super().ndim
+
+    @property
+    def dtype(self) -> Dtype:
+        self.looked_at = True
+        return super().dtype
+
+
+class listen_to_nobody:
+    """Keep the building of scratch nodes out of recordings, and out of the user's scope."""
+
+    def __enter__(self) -> None:
+        self.kept, self.scope = list(events.listeners), context.scope
+        events.listeners.clear()
+        context.scope = ""
+
+    def __exit__(self, *exc: object) -> None:
+        events.listeners.extend(self.kept)
+        context.scope = self.scope
+
+
+def sweep(
+    nodes: Sequence[Any],
+    gradients: dict[Any, Any],
+    operands: Callable[[Any], Sequence[Any]],
+    wanted: Callable[[Any], Iterable[int]],
+    keep: Container[Any] = (),
+) -> None:
+    """Walk `nodes` (in the order built) backwards, and add up gradients in `gradients`.
+
+    `operands(node)` gives its result and operands as the rules shall see them, `wanted(node)` the
+    positions that want a gradient. Gradients of nodes not in `keep` are dropped once used.
+    """
+    for node in reversed(nodes):
+        g = gradients.get(node)
+        if g is None:
+            continue
+        if node not in keep:
+            del gradients[node]
+        op, attrs, values = node.op, node.attrs, operands(node)
+        for i in wanted(node):
+            part = op.vjp[i](g, *values, **attrs)
+            if op.broadcasts:
+                part = unbroadcast(part, node.inputs[i])
+            target = node.inputs[i]
+            known = gradients.get(target)
+            gradients[target] = part if known is None else known + part
+            if events.listeners:
+                total = gradients[target]
+                events.emit("contributed", op, target, total, (g, part), node, i)
+
+
+def unbroadcast(part: Any, target: Any) -> Any:
+    """Sum a gradient over the axes along which its operand had been repeated."""
+    mine, wanted = _shape(part), _shape(target)
+    if mine == wanted:
+        return part
+    lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
+    if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
+        like = target if isinstance(target, Node) else Spec(target.shape, target.dtype)
+        return ops.sum_like(part, like)
+    return ops.sum(part, axis=tuple(range(lead)))
+
+
+def _shape(x: Any) -> Shape | None:
+    """The shape, with unknown lengths told apart."""
+    return x.spec.shape if isinstance(x, Node) else x.shape
+
+
+def _may_stretch(mine: Shape, wanted: Shape) -> bool:
+    pairs = zip(mine, wanted, strict=True)
+    return any(m != n and (n == 1 or isinstance(n, Dim)) for m, n in pairs)
+
+
+def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
+    """Nodes for the gradients of (the sum of) `ys` with respect to `xs`.
+
+    Nothing is computed: the gradients are more nodes of the same graph. One node for `xs` gives
+    one node, a list gives a list. An `x` that `ys` do not depend on gets None. (TensorFlow 1:
+    tf.gradients.)
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=())
+    >>> dx = mg.gradients(x * x + 3, x)
+    >>> float(mg.run(mg.build_graph(x, dx), {x: 2}))
+    4.0
+    """
+    outputs = [_as_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
+    graph = outputs[0].graph
+    many = isinstance(xs, (list, tuple))
+    targets = [_target(graph, x) for x in (xs if many else [xs])]
+    seeds = grad_ys if isinstance(grad_ys, (list, tuple)) else [grad_ys] * len(outputs)
+    found: dict[Any, Any] = {}
+    with scoped("gradients"):
+        for y, seed in zip(outputs, seeds, strict=True):
+            one = graph.constant(y.dtype.type(1)) if seed is None else graph.lift(seed, y.dtype)
+            g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
+            found[y] = found[y] + g if y in found else g
+        nodes = ancestors(outputs)
+        leading = set(targets)  # nodes that some target leads to
+        for node in nodes:
+            if not leading.isdisjoint(node.inputs):
+                leading.add(node)
+        sweep(
+            [n for n in nodes if n in leading],
+            found,
+            lambda node: (node, *node.inputs),
+            lambda node: _followed(node, leading),
+            keep=set(targets),
+        )
+    result = [found.get(x) for x in targets]
+    return result if many else result[0]
+
+
+def _followed(node: Node, leading: set[Any]) -> list[int]:
+    """Operands that lead to a target and have a rule; no gradient flows through the others."""
+    return [
+        i
+        for i, x in enumerate(node.inputs)
+        if x in leading and i < len(node.op.vjp) and node.op.vjp[i] is not None
+    ]
+
+
+def _target(graph: Graph, x: Any) -> Node:
+    if not isinstance(x, Node) and id(x) in graph._lifted:
+        return graph._lifted[id(x)][1]
+    return _as_node("gradients", x)
+
+
+class scoped:
+    """Build nodes inside a named scope: `with mg.name_scope("encoder"):` (TensorFlow 1's word)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> str:
+        self.outer = context.scope
+        context.scope = f"{self.outer}/{self.name}" if self.outer else self.name
+        return context.scope
+
+    def __exit__(self, *exc: object) -> None:
+        context.scope = self.outer

@@ -1,0 +1,305 @@
+"""Every sentence the engine can say, one row with both languages, and the choice of language.
+
+A row is `key: (English, 中文)`; both halves hold the same `{fields}`. `say` fills them in.
+`viz.text` adds the rows of what is shown on a page; the language chosen here holds for both.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Language = Literal["en", "zh", "both"]
+Pair = tuple[str, str]
+
+_language: Language = "en"
+
+
+def get_language() -> Language:
+    """The language that messages are written in: "en", "zh" or "both"."""
+    return _language
+
+
+def set_language(language: Language) -> None:
+    """Choose the language of messages: "en", "zh" or "both"; anything else is a ValueError."""
+    global _language
+    if language not in ("en", "zh", "both"):
+        raise ValueError(f'language is "en", "zh" or "both", not {language!r}')
+    _language = language
+
+
+def choose(pair: Pair, separator: str = "\n") -> str:
+    """The half of a pair that the chosen language asks for, or both halves."""
+    return {"en": pair[0], "zh": pair[1], "both": separator.join(pair)}[_language]
+
+
+def fill(key: str, **fields: object) -> Pair:
+    """The row of `key` with its fields filled in, in both languages."""
+    english, chinese = ERRORS[key]
+    return english.format(**fields), chinese.format(**fields)
+
+
+ERRORS: dict[str, Pair] = {
+    # where things happened
+    "defined_at": ("  defined at {where}", "  定义于 {where}"),
+    "run_at": ("  run at {where}", "  运行于 {where}"),
+    # shapes and types
+    "broadcast": (
+        "{op}: shapes {shapes} do not fit together. Compared from the right, two axes fit when "
+        "their lengths are equal or one of them is 1. Remedy: reshape or transpose an operand.",
+        "{op}：形状 {shapes} 不匹配。从右往左比较，两个轴的长度相等或其中之一为 1 才能广播。"
+        "解决办法：对某个操作数做 reshape 或转置。",
+    ),
+    "matmul": (
+        "{op}: shapes {shapes} do not fit together. The last axis of the left operand has length "
+        "{left}, and it must equal {right}, the length of the axis it is summed with. "
+        "Remedy: check the layer's input width, or transpose an operand.",
+        "{op}：形状 {shapes} 不匹配。左操作数最后一个轴的长度是 {left}，"
+        "必须等于与它相乘求和的那个轴的长度 {right}。解决办法：检查该层的输入宽度，或转置某个操作数。",
+    ),
+    "rank": (
+        "{op}: expected an operand with {expected}, got shape {shape}. Remedy: reshape it first.",
+        "{op}：操作数应当有 {expected}，实际形状为 {shape}。解决办法：先用 reshape 调整形状。",
+    ),
+    "rank_unknown": (
+        "{op}: the number of axes of {name} is not known while building. "
+        "Remedy: give the placeholder a shape, for example shape=(None, 784).",
+        "{op}：构图时还不知道 {name} 有几个轴。解决办法：给占位符指定形状，例如 shape=(None, 784)。",
+    ),
+    "axis": (
+        "{op}: axis {axis} does not exist in shape {shape}. Remedy: use an axis from {low} to "
+        "{high}.",
+        "{op}：形状 {shape} 中没有轴 {axis}。解决办法：使用 {low} 到 {high} 之间的轴。",
+    ),
+    "reshape": (
+        "{op}: {count} elements of shape {shape} cannot be arranged as {target}. "
+        "Remedy: choose lengths whose product is {count}; one of them may be -1.",
+        "{op}：形状 {shape} 的 {count} 个元素无法排成 {target}。"
+        "解决办法：让各轴长度的乘积等于 {count}；其中一个可以写 -1。",
+    ),
+    "labels": (
+        "{op}: labels of shape {labels} do not belong to scores of shape {scores}. "
+        "Remedy: one integer label for each row of scores.",
+        "{op}：标签形状 {labels} 与得分形状 {scores} 不对应。解决办法：每一行得分配一个整数标签。",
+    ),
+    "label_type": (
+        "{op}: labels must be integers (class numbers), not {dtype}. "
+        "Remedy: labels.astype(int), or mg.placeholder(..., dtype=mg.int64).",
+        "{op}：标签必须是整数（类别编号），不能是 {dtype}。"
+        "解决办法：labels.astype(int)，或 mg.placeholder(..., dtype=mg.int64)。",
+    ),
+    "label_range": (
+        "{op}: label {label} is outside 0 to {last}. Remedy: count classes from 0.",
+        "{op}：标签 {label} 不在 0 到 {last} 之间。解决办法：类别从 0 开始编号。",
+    ),
+    "float_only": (
+        "{op}: gradients need floating-point numbers, and this is {dtype}. "
+        "Remedy: write 2.0 instead of 2, or pass dtype=mg.float32.",
+        "{op}：只有浮点数才有梯度，而这里是 {dtype}。"
+        "解决办法：把 2 写成 2.0，或传入 dtype=mg.float32。",
+    ),
+    "not_numeric": (
+        "{op}: {value} cannot become an array of numbers. Remedy: pass numbers, nested lists of "
+        "equal length, or a NumPy array.",
+        "{op}：{value} 无法变成数值数组。解决办法：传入数字、长度一致的嵌套列表或 NumPy 数组。",
+    ),
+    "kernel": (
+        "{op}: the kernel stopped on operands of shape {shapes}: {reason}",
+        "{op}：核函数在处理形状为 {shapes} 的操作数时中止：{reason}",
+    ),
+    "not_finite": (
+        "{op}: the result holds {count} value(s) that are NaN or infinite; shapes of the operands: "
+        "{shapes}. Remedy: look at the operands of this node; usual causes are log(0), 0/0, "
+        "overflow in exp, or NaN in the data.",
+        "{op}：结果中有 {count} 个 NaN 或无穷大；操作数形状：{shapes}。"
+        "解决办法：检查该节点的操作数；常见原因是 log(0)、0/0、exp 溢出，或数据里本来就有 NaN。",
+    ),
+    # gradients
+    "no_graph": (
+        "backward: this tensor was not computed from any tensor with requires_grad=True, so there "
+        "is no graph to walk. Remedy: mg.tensor(..., requires_grad=True), and compute outside "
+        "mg.no_grad().",
+        "backward：这个张量不是由 requires_grad=True 的张量算出来的，没有可走的计算图。"
+        "解决办法：使用 mg.tensor(..., requires_grad=True)，并且不要在 mg.no_grad() 里计算。",
+    ),
+    "scalar_only": (
+        "backward: the output has shape {shape}, and only a single number has a plain gradient. "
+        "Remedy: reduce it first, for example y.sum().backward(), or pass gradient= with shape "
+        "{shape}: the weight of each element.",
+        "backward：输出的形状是 {shape}，只有单个数才能直接求梯度。"
+        "解决办法：先归约，例如 y.sum().backward()；或用 gradient= 传入形状为 {shape} 的各元素权重。",
+    ),
+    "seed_shape": (
+        "backward: gradient= has shape {seed} but the output has shape {shape}. "
+        "Remedy: pass one weight for each element of the output.",
+        "backward：gradient= 的形状是 {seed}，输出的形状却是 {shape}。"
+        "解决办法：为输出的每个元素各给一个权重。",
+    ),
+    "freed": (
+        "backward: this graph was walked once already, and {op} has dropped the values it saved "
+        "for that. Remedy: compute the output again (a new forward pass makes a new graph); "
+        "retain_graph=True is only for walking the very same graph twice on purpose.",
+        "backward：这张图已经反向走过一遍，{op} 为此保存的值已经释放。"
+        "解决办法：重新计算输出（新的前向传播会建一张新图）；"
+        "只有确实要把同一张图走两遍时才用 retain_graph=True。",
+    ),
+    "changed": (
+        "backward: a value that {op} saved was changed in place afterwards, so its gradient would "
+        "be wrong. Remedy: use y = y + 1 instead of y += 1, or make the change before {op} uses "
+        "the value.",
+        "backward：{op} 保存的一个值后来被原地修改，算出的梯度会是错的。"
+        "解决办法：把 y += 1 写成 y = y + 1，或在 {op} 使用它之前修改。",
+    ),
+    "leaf_in_place": (
+        "{op}: a leaf tensor with requires_grad=True cannot be changed in place while operations "
+        "are recorded. Remedy: do it inside mg.no_grad().",
+        "{op}：记录运算时，不能原地修改 requires_grad=True 的叶子张量。"
+        "解决办法：在 mg.no_grad() 中修改。",
+    ),
+    "not_connected": (
+        "grad: the output does not depend on {name}. Remedy: pass allow_unused=True to get None "
+        "for it.",
+        "grad：输出不依赖 {name}。解决办法：传入 allow_unused=True，它的梯度就是 None。",
+    ),
+    "no_parameters": (
+        "{op}: there are no parameters to change. Remedy: pass model.parameters(), or a list of "
+        "tensors with requires_grad=True.",
+        "{op}：没有可更新的参数。解决办法：传入 model.parameters()，"
+        "或由 requires_grad=True 的张量组成的列表。",
+    ),
+    "check_grads": (
+        "check_grads: {function}, argument {index}, order {order}: the gradient of the graph and "
+        "the central difference disagree by {difference:.3g} (tolerance {tolerance:.3g}).",
+        "check_grads：{function} 的第 {index} 个参数，{order} 阶：计算图的梯度与中心差分相差 "
+        "{difference:.3g}（容差 {tolerance:.3g}）。",
+    ),
+    # static graphs
+    "symbolic_bool": (
+        "{name} ({op}, shape {shape}) is a node of a static graph: while the graph is being built "
+        "it has no value, so Python's if, while, and, or, not cannot decide on it. Remedy: put "
+        "both branches into the graph with mg.cond, or let mg.script read the function's source.",
+        "{name}（{op}，形状 {shape}）是静态图的节点：构图时它还没有值，"
+        "Python 的 if、while、and、or、not 无法据此判断。"
+        "解决办法：用 mg.cond 把两个分支都放进图里，或用 mg.script 读取函数源码。",
+    ),
+    "symbolic_value": (
+        "{name} ({op}, shape {shape}) is a node of a static graph: it has a shape and a data type "
+        "but no value until the graph is run, so {use} is not possible. "
+        "Remedy: mg.run(graph, feed_dict=...) or session.run(...).",
+        "{name}（{op}，形状 {shape}）是静态图的节点：运行之前只有形状和数据类型，没有值，"
+        "因此不能{use}。解决办法：mg.run(graph, feed_dict=...) 或 session.run(...)。",
+    ),
+    "use_number": ("turning it into a number", "把它变成数字"),
+    "use_array": ("turning it into an array", "把它变成数组"),
+    "use_loop": ("looping over it", "对它做循环"),
+    "not_fed": (
+        "Placeholder {name} (shape {shape}, {dtype}) was not fed, and {target} needs it. "
+        "Remedy: feed_dict={{{name}: value}}.",
+        "占位符 {name}（形状 {shape}，{dtype}）没有被馈送，而 {target} 需要它。"
+        "解决办法：feed_dict={{{name}: 值}}。",
+    ),
+    "feed_shape": (
+        "Placeholder {name} takes shape {expected} and was fed an array of shape {shape}. "
+        "Remedy: check the width of the data; only an axis declared as None may have any length.",
+        "占位符 {name} 的形状是 {expected}，却馈送了形状为 {shape} 的数组。"
+        "解决办法：检查数据的宽度；只有声明为 None 的轴才可以是任意长度。",
+    ),
+    "feed_type": (
+        "Placeholder {name} takes {expected} and was fed {dtype}, which would lose information. "
+        "Remedy: convert the data first, or declare the placeholder with dtype={dtype}.",
+        "占位符 {name} 的数据类型是 {expected}，却馈送了会丢失信息的 {dtype}。"
+        "解决办法：先转换数据，或用 dtype={dtype} 声明占位符。",
+    ),
+    "feed_value": (
+        "Placeholder {name} was fed {value}, which cannot become an array of {dtype}. Remedy: "
+        "feed numbers, nested lists of equal length, or a NumPy array, not a graph node.",
+        "占位符 {name} 收到的 {value} 无法变成 {dtype} 数组。"
+        "解决办法：馈送数字、长度一致的嵌套列表或 NumPy 数组，不要馈送图节点。",
+    ),
+    "feed_key": (
+        "feed_dict has the key {key}, which is no placeholder of this graph. "
+        "Remedy: use one of {names}.",
+        "feed_dict 中的键 {key} 不是这张图的占位符。解决办法：从 {names} 中选用。",
+    ),
+    "fetch": (
+        "{value} cannot be fetched: it is not a node of a static graph. Remedy: fetch a Node, the "
+        "name of one, or a list, tuple or dict of them.",
+        "无法取回 {value}：它不是静态图的节点。"
+        "解决办法：取回节点、节点的名字，或由它们组成的列表、元组、字典。",
+    ),
+    "unknown_name": (
+        "this graph has no node named {name}. Remedy: use one of {names}.",
+        "这张图里没有名为 {name} 的节点。解决办法：从 {names} 中选用。",
+    ),
+    "uninitialized": (
+        "Variable {name} (shape {shape}) has no value yet in this session. Remedy: "
+        "session.run(mg.global_variables_initializer()) first; every session starts empty.",
+        "变量 {name}（形状 {shape}）在这个会话里还没有值。"
+        "解决办法：先执行 session.run(mg.global_variables_initializer())；每个会话开始时都是空的。",
+    ),
+    "session_closed": (
+        "this session is closed. Remedy: open a new one: with mg.Session() as sess.",
+        "这个会话已经关闭。解决办法：新开一个会话：with mg.Session() as sess。",
+    ),
+    "other_graph": (
+        "{op}: {name} belongs to another graph. Remedy: build all operands inside the same "
+        "`with graph:` block.",
+        "{op}：{name} 属于另一张图。解决办法：在同一个 `with graph:` 里构建所有操作数。",
+    ),
+    "frozen": (
+        "{op}: this graph is frozen, and nothing can be added to it. Remedy: build the node before "
+        "freeze(), or in another graph; if this is inside a loop, build once before the loop and "
+        "feed new values instead.",
+        "{op}：这张图已经冻结，不能再添加节点。解决办法：在 freeze() 之前构建该节点，或放到另一张图里；"
+        "如果写在循环里，请在循环之前构建一次，循环中只馈送新的值。",
+    ),
+    "cycle": (
+        "the graph would contain a cycle: {path}. No node of it could ever be computed first. "
+        "Remedy: feed the earlier value in through a placeholder or a variable.",
+        "图中会出现环：{path}。环上没有哪个节点可以先算。"
+        "解决办法：用占位符或变量把先前的值送进来。",
+    ),
+    "missing_input": (
+        "{output} needs placeholder {name}, which is not among the inputs. "
+        "Remedy: mg.build_graph([..., {name}], outputs).",
+        "{output} 需要占位符 {name}，但它不在输入之中。"
+        "解决办法：mg.build_graph([..., {name}], outputs)。",
+    ),
+    "no_outputs": (
+        "a graph needs at least one output node. Remedy: mg.build_graph(inputs, outputs) with a "
+        "node that was computed from placeholders, variables or constants.",
+        "一张图至少要有一个输出节点。"
+        "解决办法：mg.build_graph(inputs, outputs)，输出应当是由占位符、变量或常量算出的节点。",
+    ),
+    "not_a_node": (
+        "{what}: expected a node of a static graph, got {value}. "
+        "Remedy: start from mg.placeholder, mg.Variable or mg.constant.",
+        "{what}：需要静态图的节点，实际得到 {value}。"
+        "解决办法：从 mg.placeholder、mg.Variable 或 mg.constant 开始构建。",
+    ),
+    "not_an_input": (
+        "build_graph: {name} ({op}) is not a placeholder, so it cannot be an input. "
+        "Remedy: inputs are placeholders; variables and constants are found by themselves.",
+        "build_graph：{name}（{op}）不是占位符，不能作为输入。"
+        "解决办法：输入只能是占位符；变量和常量会自动找到。",
+    ),
+    "has_history": (
+        "{op}: a tensor that was computed on the tape cannot enter a static graph: its history "
+        "would be lost. Remedy: pass x.detach() to use its value as a constant.",
+        "{op}：磁带上算出来的张量不能进入静态图，否则它的历史会丢失。"
+        "解决办法：用 x.detach() 把它的值当作常量传入。",
+    ),
+    "assign_shape": (
+        "{op}: variable {name} has shape {expected} and cannot take a value of shape {shape}. "
+        "Remedy: the new value must have the variable's shape.",
+        "{op}：变量 {name} 的形状是 {expected}，不能接收形状为 {shape} 的值。"
+        "解决办法：新值的形状必须与变量一致。",
+    ),
+    "not_a_variable": (
+        "{op}: {value} is not a variable. Remedy: mg.Variable(initial_value, name=...).",
+        "{op}：{value} 不是变量。解决办法：mg.Variable(初始值, name=...)。",
+    ),
+    "verify": (
+        "the graph is broken at node {name} ({op}): {reason}",
+        "计算图在节点 {name}（{op}）处已损坏：{reason}",
+    ),
+}

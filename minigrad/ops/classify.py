@@ -1,0 +1,152 @@
+"""Operators for choosing among classes: softmax, its logarithm, and the loss made of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Dim,
+    Sample,
+    Shape,
+    as_float,
+    int64,
+    into,
+    operator,
+    public_shape,
+    show_shape,
+)
+from minigrad.core import Dtype
+from minigrad.errors import DtypeError, ShapeError
+from minigrad.ops.elementwise import exp
+from minigrad.ops.shape import broadcast_like, positive_axes, sum
+
+
+def _along_axis(name: str) -> Any:
+    def shape(x: Shape, axis: int = -1) -> Shape:
+        positive_axes(name, axis, x)
+        return x
+
+    return shape
+
+
+def _shifted(x: Array, axis: int) -> Array:
+    """x minus its largest value along the axis: exp of it cannot overflow."""
+    return x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+
+
+def _softmax(out: Array, x: Array, axis: int = -1) -> Array:
+    e = np.exp(_shifted(x, axis))
+    return np.divide(e, np.add.reduce(e, axis=axis, keepdims=True), out=out)
+
+
+def _log_softmax(out: Array, x: Array, axis: int = -1) -> Array:
+    z = _shifted(x, axis)
+    total = np.add.reduce(np.exp(z), axis=axis, keepdims=True)
+    return np.subtract(z, np.log(total), out=out)
+
+
+SCORES = (Sample([(2, 3)]), Sample([(3,)]), Sample([(2, 3, 4)], {"axis": 1}), Sample([(0, 3)]))
+
+softmax = operator(
+    "Softmax",
+    shape=_along_axis("Softmax"),
+    run=_softmax,
+    vjp=(lambda g, y, x, axis=-1: y * (g - sum(g * y, axis=axis, keepdims=True)),),
+    dtype=as_float,
+    inputs=as_float,
+    title=("softmax", "softmax"),
+    formula="softmax {0}",
+    samples=SCORES,
+)
+log_softmax = operator(
+    "LogSoftmax",
+    shape=_along_axis("LogSoftmax"),
+    run=_log_softmax,
+    vjp=(lambda g, y, x, axis=-1: g - exp(y) * sum(g, axis=axis, keepdims=True),),
+    dtype=as_float,
+    inputs=as_float,
+    title=("logarithm of softmax", "softmax 的对数"),
+    formula="log softmax {0}",
+    samples=SCORES,
+)
+
+
+def _labels(name: str) -> Any:
+    def dtype(*dtypes: Dtype) -> Dtype:
+        if dtypes[-1].kind not in "iu":
+            raise DtypeError("label_type", op=name, dtype=dtypes[-1])
+        return as_float(dtypes[0])
+
+    return dtype
+
+
+def _loss_shape(x: Shape, labels: Shape) -> Shape:
+    rows = x[:-1]
+    known = all(
+        m == n or isinstance(m, Dim) or isinstance(n, Dim) for m, n in zip(rows, labels)
+    )
+    if not x or len(rows) != len(labels) or not known:
+        shown = {"labels": public_shape(labels), "scores": public_shape(x)}
+        raise ShapeError("labels", op="SoftmaxCrossEntropy", **shown)
+    return rows
+
+
+def _loss(out: Array, x: Array, labels: Array) -> Array:
+    _labels("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
+    if x.shape[:-1] != labels.shape:
+        raise ShapeError(
+            "labels", op="SoftmaxCrossEntropy", labels=labels.shape, scores=x.shape
+        )
+    outside = (labels < 0) | (labels >= x.shape[-1])
+    if np.any(outside):
+        wrong = np.asarray(labels)[outside].flat[0]
+        raise ShapeError(
+            "label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1
+        )
+    z = _shifted(x, -1)
+    chosen = np.take_along_axis(z, np.asarray(labels)[..., None], axis=-1)[..., 0]
+    return np.subtract(np.log(np.add.reduce(np.exp(z), axis=-1)), chosen, out=out)
+
+
+softmax_cross_entropy = operator(
+    "SoftmaxCrossEntropy",
+    shape=_loss_shape,
+    run=_loss,
+    vjp=(
+        lambda g, y, x, t: (
+            (softmax(x) - one_hot(t, x)) * broadcast_like(g, x, axis=-1, keepdims=False)
+        ),
+        None,
+    ),
+    dtype=_labels("SoftmaxCrossEntropy"),
+    inputs=None,
+    title=("cross-entropy of softmax", "softmax 交叉熵"),
+    formula="−log softmax({0})[{1}]",
+    samples=(
+        Sample([(4, 3), (4,)], integers=(1,)),
+        Sample([(2, 2, 3), (2, 2)], integers=(1,)),
+        Sample([(3,), ()], integers=(1,)),
+    ),
+)
+
+
+def _one_hot(out: Array, labels: Array, x: Any) -> Array:
+    hot = np.asarray(labels)[..., None] == np.arange(x.shape[-1], dtype=int64)
+    return into(out, hot.astype(x.dtype))
+
+
+one_hot = operator(
+    "OneHot",
+    shape=lambda t, x: (*t, x[-1]),
+    run=_one_hot,
+    vjp=(None, None),
+    dtype=lambda *dtypes: dtypes[1],
+    inputs=None,
+    shape_only=(1,),
+    title=("1 at the position of the class", "在类别位置上为 1"),
+    formula="one_hot {0}",
+    samples=(Sample([(4,), (4, 3)], integers=(0,)),),
+)

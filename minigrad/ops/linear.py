@@ -1,0 +1,123 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Dim,
+    Sample,
+    Shape,
+    broadcast_shapes,
+    operator,
+    public_shape,
+    show_shape,
+    show_shapes,
+)
+from minigrad.errors import ShapeError
+from minigrad.ops.shape import reshape, transpose
+
+
+def _matmul_shape(a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
+    for s in (a, b):
+        if not s:
+            raise ShapeError("rank", op="MatMul", expected="1 axis or more", shape=())
+    a_flip, b_flip = transpose_a and len(a) > 1, transpose_b and len(b) > 1
+    rows, left = (a[-1], a[-2]) if a_flip else (a[-2] if len(a) > 1 else 1, a[-1])
+    right, columns = (b[-1], b[-2]) if b_flip else (b[-2] if len(b) > 1 else b[0], b[-1])
+    if left != right and not isinstance(left, Dim) and not isinstance(right, Dim):
+        shapes = show_shapes(a, b)
+        raise ShapeError("matmul", op="MatMul", shapes=shapes, left=left, right=right)
+    batch = broadcast_shapes("MatMul", a[:-2], b[:-2])
+    return (*batch, *((rows,) if len(a) > 1 else ()), *((columns,) if len(b) > 1 else ()))
+
+
+def _flip(x: Array, flip: bool) -> Array:
+    return x.swapaxes(-1, -2) if flip and x.ndim > 1 else x
+
+
+def _matmul(
+    out: Array, a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False
+) -> Array:
+    return np.matmul(_flip(a, transpose_a), _flip(b, transpose_b), out=out)
+
+
+def _gradient_a(
+    g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
+) -> Any:
+    """da = g bᵀ; a vector is a matrix with one row (left) or one column (right)."""
+    if b.ndim == 1:
+        grad = _column(g) * b if a.ndim > 1 else g * b
+        return _swap(grad) if transpose_a and a.ndim > 1 else grad
+    if a.ndim == 1:
+        return matmul(g, b, transpose_b=not transpose_b)
+    if transpose_a:
+        return matmul(b, g, transpose_a=transpose_b, transpose_b=True)
+    return matmul(g, b, transpose_b=not transpose_b)
+
+
+def _gradient_b(
+    g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
+) -> Any:
+    """db = aᵀ g."""
+    if b.ndim == 1:
+        if a.ndim == 1:
+            return g * a
+        if a.ndim > 2:
+            return matmul(_column(g), a, transpose_a=True, transpose_b=transpose_a)
+        return matmul(a, g, transpose_a=not transpose_a)
+    if a.ndim == 1:
+        return _column(g) * a if transpose_b else _column(a) * _row(g)
+    if transpose_b:
+        return matmul(g, a, transpose_a=True, transpose_b=transpose_a)
+    return matmul(a, g, transpose_a=not transpose_a)
+
+
+def _column(x: Any) -> Any:
+    return reshape(x, shape=(*_lengths(x), 1))
+
+
+def _row(x: Any) -> Any:
+    return reshape(x, shape=(*_lengths(x)[:-1], 1, _lengths(x)[-1]))
+
+
+def _swap(x: Any) -> Any:
+    return transpose(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def _lengths(x: Any) -> tuple[int, ...]:
+    """The lengths of all axes for reshape, which takes one unknown length as -1."""
+    lengths = tuple(-1 if n is None else n for n in x.shape)
+    if lengths.count(-1) > 1:
+        shape = show_shape(public_shape(x.shape))
+        raise ShapeError("rank", op="MatMul", expected="one unknown length at most", shape=shape)
+    return lengths
+
+
+matmul = operator(
+    "MatMul",
+    shape=_matmul_shape,
+    run=_matmul,
+    vjp=(_gradient_a, _gradient_b),
+    broadcasts=True,
+    title=("matrix product", "矩阵乘法"),
+    formula="{0} @ {1}",
+    samples=(
+        Sample([(2, 3), (3, 4)]),
+        Sample([(2, 3), (3,)]),
+        Sample([(3,), (3, 4)]),
+        Sample([(3,), (3,)]),
+        Sample([(5, 2, 3), (3, 4)]),
+        Sample([(2, 3), (5, 3, 4)]),
+        Sample([(5, 2, 3), (3,)]),
+        Sample([(3,), (5, 3, 4)]),
+        Sample([(3, 2), (3, 4)], {"transpose_a": True}),
+        Sample([(2, 3), (4, 3)], {"transpose_b": True}),
+        Sample([(3, 2), (4, 3)], {"transpose_a": True, "transpose_b": True}),
+        Sample([(3, 2), (3,)], {"transpose_a": True}),
+        Sample([(3,), (4, 3)], {"transpose_b": True}),
+    ),
+)

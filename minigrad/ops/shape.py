@@ -1,0 +1,272 @@
+"""Operators that rearrange elements, stretch axes or add them up again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Dim,
+    Sample,
+    Shape,
+    as_float,
+    int64,
+    operator,
+    public_shape,
+    show_shape,
+    always,
+    into,
+)
+from minigrad.errors import ShapeError
+
+Axis = int | tuple[int, ...] | None
+
+
+def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
+    """The axes counted from 0; None means all of them."""
+    n = len(shape)
+    axes = tuple(range(n)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    for a in axes:
+        if not -n <= a < n:
+            shown = show_shape(public_shape(shape))
+            raise ShapeError("axis", op=name, axis=a, shape=shown, low=-n, high=n - 1)
+    return tuple(a % n for a in axes)
+
+
+def _reduced(name: str) -> Any:
+    def shape(x: Shape, axis: Axis = None, keepdims: bool = False) -> Shape:
+        axes = positive_axes(name, axis, x)
+        if keepdims:
+            return tuple(1 if i in axes else n for i, n in enumerate(x))
+        return tuple(n for i, n in enumerate(x) if i not in axes)
+
+    return shape
+
+
+REDUCTIONS = (
+    Sample([(2, 3)]),
+    Sample([(2, 3)], {"axis": 0}),
+    Sample([(2, 3, 2)], {"axis": (0, -1), "keepdims": True}),
+    Sample([()]),
+)
+
+
+def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+    # dtype: NumPy would widen small integers and turn bools into counts; we keep the rule's type
+    return np.add.reduce(x, axis=axis, out=out, keepdims=keepdims, dtype=x.dtype)
+
+
+sum = operator(
+    "Sum",
+    shape=_reduced("Sum"),
+    run=_sum,
+    vjp=(
+        lambda g, y, x, axis=None, keepdims=False: broadcast_like(
+            g, x, axis=axis, keepdims=keepdims
+        ),
+    ),
+    inputs=lambda *dtypes: int64 if dtypes[0].kind in "bui" else dtypes[0],
+    dtype=lambda *dtypes: int64 if dtypes[0].kind in "bui" else dtypes[0],
+    title=("sum", "求和"),
+    formula="Σ {0}",
+    samples=REDUCTIONS,
+)
+
+
+def _mean(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+    total = np.add.reduce(x, axis=axis, keepdims=keepdims, out=out)
+    n = x.dtype.type(x.size // max(total.size, 1) if total.size else 1)
+    with np.errstate(invalid="ignore"):  # the mean of nothing is NaN, as everywhere
+        return np.divide(total, n, out=out)
+
+
+mean = operator(
+    "Mean",
+    shape=_reduced("Mean"),
+    run=_mean,
+    vjp=(
+        lambda g, y, x, axis=None, keepdims=False: broadcast_like(
+            g / count(x, y), x, axis=axis, keepdims=keepdims
+        ),
+    ),
+    dtype=as_float,
+    inputs=as_float,
+    title=("mean", "平均值"),
+    formula="mean {0}",
+    samples=REDUCTIONS,
+)
+
+
+def _count(out: Array, x: Any, y: Any) -> Array:
+    result = x.dtype.type(math.prod(x.shape) / max(math.prod(y.shape), 1))
+    return into(out, result)
+
+
+count = operator(
+    "Count",
+    shape=lambda x, y: (),
+    run=_count,
+    vjp=(None, None),
+    dtype=lambda *dtypes: as_float(dtypes[0]),
+    inputs=None,
+    shape_only=(0, 1),
+    title=("elements averaged into one", "每个平均值包含的元素个数"),
+    formula="size {0} ÷ size {1}",
+    samples=(Sample([(2, 3), (2,)]),),
+)
+
+
+
+def _argmax(out: Array, x: Array, axis: Axis = None) -> Array:
+    return np.argmax(x, axis=axis, out=out)
+
+
+argmax = operator(
+    "ArgMax",
+    shape=_reduced("ArgMax"),
+    run=_argmax,
+    vjp=(None,),
+    dtype=always(int64),
+    inputs=None,
+    title=("position of the largest", "最大值的位置"),
+    formula="argmax {0}",
+    samples=(Sample([(2, 3)]), Sample([(2, 3)], {"axis": -1})),
+)
+
+
+def _broadcast_like_shape(g: Shape, x: Shape, axis: Axis = (), keepdims: bool = True) -> Shape:
+    return x
+
+
+def _broadcast_like(
+    out: Array, g: Array, x: Any, axis: Axis = (), keepdims: bool = True
+) -> Array:
+    if not keepdims:
+        g = np.expand_dims(g, positive_axes("BroadcastLike", axis, x.shape))
+    return into(out, np.broadcast_to(g, x.shape))
+
+
+broadcast_like = operator(
+    "BroadcastLike",
+    shape=_broadcast_like_shape,
+    run=_broadcast_like,
+    vjp=(
+        lambda h, y, g, x, axis=(), keepdims=True: (
+            sum_like(h, g) if keepdims else sum(h, axis=axis)
+        ),
+        None,
+    ),
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=(1,),
+    title=("repeat to the shape of", "重复成另一操作数的形状"),
+    formula="repeat {0}",
+    samples=(
+        Sample([(3,), (2, 3)]),
+        Sample([(2, 1), (2, 3)]),
+        Sample([(2,), (2, 3)], {"axis": 1, "keepdims": False}),
+        Sample([(), (2, 3)], {"axis": None, "keepdims": False}),
+    ),
+)
+
+
+def _sum_like(out: Array, g: Array, x: Any) -> Array:
+    lead = g.ndim - len(x.shape)
+    axes = tuple(
+        i for i, n in enumerate(g.shape) if i < lead or (x.shape[i - lead] == 1 and n != 1)
+    )
+    if not axes:
+        return into(out, g)
+    return into(out, _sum(None, g, axis=axes).reshape(x.shape))
+
+
+sum_like = operator(
+    "SumLike",
+    shape=lambda g, x: x,
+    run=_sum_like,
+    vjp=(lambda h, y, g, x: broadcast_like(h, g), None),
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=(1,),
+    title=("sum to the shape of", "求和成另一操作数的形状"),
+    formula="Σ {0}",
+    samples=(Sample([(2, 3), (3,)]), Sample([(2, 3), (2, 1)]), Sample([(2, 3), (2, 3)])),
+)
+
+
+def _reshape_shape(x: Shape, shape: tuple[int, ...]) -> Shape:
+    """Unknown lengths pass through when the others account for each other."""
+    x_open = [n for n in x if isinstance(n, Dim)]
+    x_size = math.prod(n for n in x if not isinstance(n, Dim))
+    size = math.prod(n for n in shape if n != -1)
+    blanks = shape.count(-1)
+    fits = blanks <= 1 and (
+        (size > 0 and x_size % size == 0 if blanks else x_size == size)
+        if not x_open
+        else blanks == 1 or size % max(x_size, 1) == 0
+    )
+    if not fits or any(n < -1 for n in shape):
+        counted = show_shape(public_shape(x))
+        raise ShapeError("reshape", op="Reshape", count=x_size, shape=counted, target=shape)
+    if not blanks:
+        return shape
+    filled = x_size // size if not x_open else x_open[0] if _same(x_open, x_size, size) else Dim()
+    return tuple(filled if n == -1 else n for n in shape)
+
+
+def _same(x_open: list[Dim], x_size: int, size: int) -> bool:
+    return len(x_open) == 1 and x_size == size
+
+
+reshape = operator(
+    "Reshape",
+    shape=_reshape_shape,
+    run=lambda out, x, shape: into(out, x.reshape(shape)),
+    vjp=(lambda g, y, x, shape: reshape_like(g, x),),
+    inputs=None,
+    title=("reshape", "改变形状"),
+    formula="reshape {0}",
+    samples=(Sample([(2, 3)], {"shape": (3, -1)}), Sample([(2, 3)], {"shape": (6,)})),
+)
+reshape_like = operator(
+    "ReshapeLike",
+    shape=lambda g, x: x,
+    run=lambda out, g, x: into(out, g.reshape(x.shape)),
+    vjp=(lambda h, y, g, x: reshape_like(h, g), None),
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=(1,),
+    title=("reshape to the shape of", "改成另一操作数的形状"),
+    formula="reshape {0}",
+    samples=(Sample([(6,), (2, 3)]),),
+)
+
+
+def _order(axes: tuple[int, ...] | None, ndim: int) -> tuple[int, ...]:
+    return tuple(range(ndim))[::-1] if axes is None else tuple(a % ndim for a in axes)
+
+
+def _transpose_shape(x: Shape, axes: tuple[int, ...] | None = None) -> Shape:
+    if axes is not None and sorted(positive_axes("Transpose", axes, x)) != list(range(len(x))):
+        expected, shape = f"{len(axes)} axes", show_shape(public_shape(x))
+        raise ShapeError("rank", op="Transpose", expected=expected, shape=shape)
+    return tuple(x[a] for a in _order(axes, len(x)))
+
+
+transpose = operator(
+    "Transpose",
+    shape=_transpose_shape,
+    run=lambda out, x, axes=None: into(out, np.transpose(x, axes)),
+    vjp=(
+        lambda g, y, x, axes=None: transpose(
+            g, axes=None if axes is None else tuple(np.argsort(_order(axes, len(axes))).tolist())
+        ),
+    ),
+    inputs=None,
+    title=("transpose", "转置"),
+    formula="{0}ᵀ",
+    samples=(Sample([(2, 3)]), Sample([(2, 3, 4)], {"axes": (1, 2, 0)})),
+)

@@ -1,0 +1,65 @@
+"""Where values enter a static graph, and where they are kept between runs.
+
+These records have no kernel: what they do depends on the run (its feeds, its session), so
+executors handle them by name. The shape rules are here with all others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.core import Shape, always, float32, operator
+
+
+def _given(*shapes: Shape, **attrs: Any) -> Shape | None:
+    """A source carries its shape as an attribute."""
+    shape: Shape | None = attrs["shape"]
+    return shape
+
+
+def _source(name: str, title: tuple[str, str], formula: str) -> Any:
+    return operator(
+        name,
+        shape=_given,
+        run=None,
+        effect=True,
+        inputs=None,
+        title=title,
+        formula=formula,
+    )
+
+
+placeholder = _source("Placeholder", ("placeholder", "占位符"), "feed")
+variable = _source("Variable", ("variable", "变量"), "variable")
+constant = _source("Constant", ("constant", "常量"), "constant")
+
+assign = operator(
+    "Assign",
+    shape=lambda variable, value: value if variable is None else variable,
+    run=None,
+    effect=True,
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    title=("assign", "赋值"),
+    formula="{0} ← {1}",
+)
+group = operator(
+    "Group",
+    shape=lambda *shapes: (0,),
+    run=None,
+    effect=True,
+    dtype=always(float32),
+    inputs=None,
+    title=("group of nodes to run", "一组要运行的节点"),
+    formula="run all",
+)
+initialize = operator(
+    "Initialize",
+    shape=lambda *shapes, **attrs: (0,),
+    run=None,
+    effect=True,
+    dtype=always(float32),
+    inputs=None,
+    title=("give variables their first value", "变量初始化"),
+    formula="initialise",
+)

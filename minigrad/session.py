@@ -1,0 +1,92 @@
+"""TensorFlow 1's way to run a graph: a session, which keeps the values of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from minigrad.core import Array
+from minigrad.errors import GraphError
+from minigrad.execute import Program, Variables, check_feeds
+from minigrad.graph import Graph, Node, get_default_graph
+from minigrad.ops import state
+from minigrad.source import here
+
+
+class Session:
+    """Runs parts of one graph, and keeps its variables from one run to the next.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     w = mg.Variable(1.0, name="w")
+    ...     double = mg.assign(w, w * 2)
+    ...     with mg.Session() as sess:
+    ...         _ = sess.run(mg.global_variables_initializer())
+    ...         [float(sess.run(double)) for _ in range(3)]
+    [2.0, 4.0, 8.0]
+    """
+
+    def __init__(self, graph: Graph | None = None) -> None:
+        self.graph = graph or get_default_graph()
+        self.variables: Variables = {}
+        self._programs: dict[tuple[Node, ...], Program] = {}
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        self.graph.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.graph.__exit__()
+        self.close()
+
+    def close(self) -> None:
+        """Forget all variables; a closed session runs nothing more."""
+        self._closed = True
+        self.variables.clear()
+        self._programs.clear()
+
+    def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+        """Compute the fetched nodes: one, or a list, tuple or dict of them, nested as you like.
+
+        Nodes may be given by name. Returns arrays in the same arrangement (None for an initialiser
+        or a group). Raises NotFedError, FeedError, UninitializedError; then no variable changed.
+        """
+        if self._closed:
+            raise GraphError("session_closed", ran=here())
+        nodes: list[Node] = []
+        arrangement = self._collect(fetches, nodes)
+        key = tuple(nodes)
+        if key not in self._programs:
+            self._programs[key] = Program(nodes)
+        program = self._programs[key]
+        results = program(check_feeds(self.graph, feed_dict), self.variables)
+        return _arrange(arrangement, results)
+
+    def value(self, variable: Any) -> Array:
+        """The present value of a variable, or of the tensor that became one."""
+        return self.run(self.graph.lift(variable))
+
+    def _collect(self, fetches: Any, nodes: list[Node]) -> Any:
+        """Append the fetched nodes; return the arrangement with their positions."""
+        if isinstance(fetches, Mapping):
+            return {k: self._collect(v, nodes) for k, v in fetches.items()}
+        if isinstance(fetches, (list, tuple)):
+            return type(fetches)([self._collect(v, nodes) for v in fetches])
+        if isinstance(fetches, str):
+            fetches = self.graph[fetches]
+        if not isinstance(fetches, Node):
+            raise GraphError("fetch", value=repr(fetches)[:60], ran=here())
+        mine = fetches.op is state.initialize or self.graph.frozen or fetches.graph is self.graph
+        if not mine:
+            raise GraphError("other_graph", op="Session.run", name=fetches.name, ran=here())
+        nodes.append(fetches)
+        return len(nodes) - 1
+
+
+def _arrange(arrangement: Any, results: list[Any]) -> Any:
+    if isinstance(arrangement, dict):
+        return {k: _arrange(v, results) for k, v in arrangement.items()}
+    if isinstance(arrangement, (list, tuple)):
+        return type(arrangement)([_arrange(v, results) for v in arrangement])
+    return results[arrangement]

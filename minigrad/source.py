@@ -1,0 +1,81 @@
+"""Where the user's program is: the line outside this package that asked for a node."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
+_is_inside: dict[str, bool] = {}
+
+
+def is_inside(filename: str) -> bool:
+    """Whether a file belongs to this package (remembered by name: asked for every node)."""
+    inside = _is_inside.get(filename)
+    if inside is None:
+        inside = _is_inside[filename] = filename.startswith(_PACKAGE)
+    return inside
+
+
+def caller(frame: FrameType | None = None) -> tuple[CodeType, int]:
+    """The code object and instruction of the innermost frame outside this package."""
+    frame = frame or sys._getframe(1)
+    while is_inside(frame.f_code.co_filename) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
+
+
+def here() -> Location:
+    """The user's line that is running now."""
+    return Location(*caller())
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """One place in a program: cheap to take (a code object and an offset), read when shown."""
+
+    code: CodeType
+    lasti: int
+
+    @property
+    def filename(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def span(self) -> tuple[int, int, int, int]:
+        """First line, last line, first column, last column; columns are UTF-8 offsets."""
+        positions = itertools.islice(self.code.co_positions(), self.lasti // 2, None)
+        line, end, column, end_column = next(positions, (None, None, None, None))
+        first = line or self.code.co_firstlineno
+        return first, end or first, column or 0, end_column or 0
+
+    @property
+    def lineno(self) -> int:
+        return self.span[0]
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped; empty when the source is not to be had."""
+        return linecache.getline(self.filename, self.lineno).strip()
+
+    @property
+    def label(self) -> str:
+        """The place in words: file or notebook cell, line number, and the line itself."""
+        text = self.text if len(self.text) <= 100 else self.text[:97] + "..."
+        return f"{_name(self.filename)}, line {self.lineno}" + (f":  {text}" if text else "")
+
+
+def _name(filename: str) -> str:
+    """The short name of a file; a notebook cell is called by its number, as IPython does."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is not None:
+        cell: tuple[str, str] | None = shell.compile.format_code_name(filename)
+        if cell is not None:
+            return " ".join(cell)
+    return Path(filename).name
