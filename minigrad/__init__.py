@@ -54,7 +54,7 @@ from minigrad.functions import (
     transpose,
     zeros,
 )
-from minigrad.grad import gradients, scoped as name_scope
+from minigrad.backprop import gradients, scoped as name_scope
 from minigrad.graph import (
     Graph,
     Node,

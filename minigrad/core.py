@@ -116,6 +116,7 @@ class Op:
     Facts:
         broadcasts   operands are stretched to a common shape (the sweep undoes it)
         shape_only   positions whose shape is read and whose data are not
+        symbol       Python's operator, when it gives the kernel's bits (and is faster on scalars)
         effect       keeps or changes state, or has no kernel of its own: executors handle it
     In other vocabularies (inert): `title` in both languages, `formula` with {0}, {1} for operands.
     """
@@ -129,10 +130,11 @@ class Op:
     broadcasts: bool = False
     shape_only: tuple[int, ...] = ()
     effect: bool = False
+    symbol: Callable[..., Any] | None = None
     title: tuple[str, str] = ("", "")
     formula: str = ""
     samples: Sequence[Sample] = ()
-    kept: dict[tuple[bool, ...], Any] = field(default_factory=dict)  # see grad.retained
+    kept: dict[tuple[bool, ...], Any] = field(default_factory=dict)  # see backprop.retained
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
         return apply(self, operands, attrs)

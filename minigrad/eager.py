@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
+import sys
+from collections.abc import Sequence
+from types import FrameType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import events, grad, ops
+from minigrad import backprop, events, ops
 from minigrad.core import (
     Array,
     Attrs,
@@ -19,6 +20,7 @@ from minigrad.core import (
     Op,
     Reader,
     Spec,
+    apply,
     as_array,
     as_operand,
     context,
@@ -31,6 +33,7 @@ from minigrad.core import (
 from minigrad.errors import DtypeError, GradientError, GraphError
 from minigrad.graph import Graph, Node, add_variable, ancestors
 from minigrad.source import caller, here
+from minigrad.backprop import DATA, NOTHING
 from minigrad.values import Value
 
 
@@ -42,18 +45,11 @@ class TapeNode(BaseNode):
     operands as far as the gradient rules read them, and is None once a backward pass used it.
     """
 
-    __slots__ = ("__weakref__", "kept", "saved", "spec")
+    __slots__ = ("__weakref__", "dtype", "kept", "saved", "shape")
     saved: tuple[Any, ...] | None
-    kept: grad.Retained
-    spec: tuple[tuple[int, ...], Dtype]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.spec[0]
-
-    @property
-    def dtype(self) -> Dtype:
-        return self.spec[1]
+    kept: backprop.Retained
+    shape: tuple[int, ...]
+    dtype: Dtype
 
     def __repr__(self) -> str:
         return f"<{self.op} recorded at {self.where.label}>"
@@ -211,75 +207,143 @@ class TapeReader:
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Tensor:
         tensors = [x if type(x) is Tensor else as_operand(op, x) for x in operands]
         tensors = unify(op, tensors, _cast)
-        arrays = [x.data if type(x) is Tensor else x for x in tensors]
-        result = run_kernel(op, arrays, attrs)
-        node = None
-        if context.grad:
-            mask = tuple([type(x) is Tensor and x.requires_grad for x in tensors])
-            if True in mask:
-                node = _record(op, tensors, arrays, attrs, mask, result)
-        if events.listeners:
-            if node is not None:
-                events.emit("built", op, node, None, tuple(tensors))
-            events.emit("run", op, node, result, tuple(arrays))
-        return _wrap(result, node)
+        arrays = tuple([x.data if type(x) is Tensor else x for x in tensors])
+        return _finish(op, tensors, arrays, attrs, run_kernel(op, arrays, attrs))
+
+
+def _finish(
+    op: Op, tensors: Sequence[Any], arrays: tuple[Array, ...], attrs: Attrs, result: Array
+) -> Tensor:
+    """Record the operation if a gradient may flow through it, tell listeners, wrap the result."""
+    node = None
+    mask = tuple([type(x) is Tensor and x.requires_grad for x in tensors])
+    if context.grad and True in mask:
+        kept = op.kept.get(mask) or _derive(op, mask, result, arrays, attrs)
+        if kept.wanted:
+            inputs = [(x.creator or x) if w else _stub(x) for x, w in zip(tensors, mask)]
+            saved = [_keep(v, part) for v, part in zip((result, *arrays), kept.parts)]
+            node = _record(op, attrs, kept, tuple(inputs), tuple(saved), result, None)
+    if events.listeners:
+        _tell(op, node, result, tensors, arrays)
+    return _wrap(result, node)
+
+
+def _tell(
+    op: Op, node: TapeNode | None, result: Array, tensors: Sequence[Any], arrays: tuple[Array, ...]
+) -> None:
+    if node is not None:
+        events.emit("built", op, node, None, tuple(tensors))
+    events.emit("run", op, node, result, arrays)
+
+
+def _derive(
+    op: Op, mask: tuple[bool, ...], result: Array, arrays: tuple[Array, ...], attrs: Attrs
+) -> backprop.Retained:
+    specs = [spec_of(x) if hasattr(x, "shape") else Spec((), result.dtype) for x in (result, *arrays)]
+    kept = op.kept[mask] = backprop.retained(op, mask, specs, attrs)
+    return kept
+
+
+def _keep(value: Array, part: int) -> Any:
+    return value if part == DATA else None if part == NOTHING else spec_of(value)
 
 
 def _record(
     op: Op,
-    tensors: Sequence[Any],
-    arrays: Sequence[Array],
     attrs: Attrs,
-    mask: tuple[bool, ...],
+    kept: backprop.Retained,
+    inputs: tuple[Any, ...],
+    saved: tuple[Any, ...],
     result: Array,
-) -> TapeNode | None:
-    """A node on the tape, which keeps no more than the gradient rules will read."""
-    kept = op.kept.get(mask)
-    if kept is None:
-        specs = [spec_of(x) for x in (result, *arrays)]
-        kept = op.kept[mask] = grad.retained(op, mask, specs, attrs)
-    if not kept.wanted:
-        return None
+    frame: FrameType | None,
+) -> TapeNode:
     node = TapeNode()
-    node.op, node.attrs, node.kept, node.order = op, attrs, kept, next_order()
-    node.scope = context.scope
-    node.code, node.lasti = caller()
-    node.spec = (result.shape, result.dtype)
-    node.inputs = tuple(
-        [(x.creator or x) if wants else _stub(x) for x, wants in zip(tensors, mask, strict=True)]
-    )
-    node.saved = tuple(
-        [
-            value if part == grad.DATA else None if part == grad.NOTHING else spec_of(value)
-            for value, part in zip((result, *arrays), kept.parts, strict=True)
-        ]
-    )
+    node.op, node.attrs, node.kept, node.inputs, node.saved = op, attrs, kept, inputs, saved
+    node.shape, node.dtype = result.shape, result.dtype
+    node.order, node.scope = next_order(), context.scope
+    node.code, node.lasti = caller(frame)
     return node
+
+
+def _infix(op: Op) -> Any:
+    """The method behind an operator such as `*`: what `apply` does, without the detours.
+
+    Two tensors of one data type, or a float tensor and a Python number, need no conversion; that
+    is the hot path of every model. Anything else takes the general way.
+    """
+    symbol = op.symbol
+    assert symbol is not None
+
+    def method(self: Tensor, other: Any) -> Tensor:
+        a, kind = self.data, type(other)
+        if kind is Tensor:
+            b, b_wants = other.data, other.requires_grad
+            if not (type(a) is type(b) is not ndarray or a.dtype is b.dtype):
+                return _general.apply(op, (self, other), {})
+        elif (kind is float or kind is int) and (type(a) in FLOATS or a.dtype.kind == "f"):
+            b, b_wants = other, False  # NumPy gives it the data type of the other operand
+        else:
+            return apply(op, (self, other), {})
+        try:
+            result = symbol(a, b)
+        except ValueError:
+            return _general.apply(op, (self, other), {})  # which says what is wrong
+        a_wants = self.requires_grad
+        if not (a_wants or b_wants) or not context.grad or events.listeners:
+            b = b if kind is Tensor else a.dtype.type(b)
+            return _finish(op, (self, other if kind is Tensor else b), (a, b), {}, result)
+        kept = op.kept.get((a_wants, b_wants))
+        if kept is None:
+            kept = _derive(op, (a_wants, b_wants), result, (a, b), {})
+        left = (self.creator or self) if a_wants else _stub(self)
+        right = (other.creator or other) if b_wants else _stub(b)
+        y_part, a_part, b_part = kept.parts
+        saved = (_keep(result, y_part), _keep(a, a_part), _keep(b, b_part))
+        node = _record(op, {}, kept, (left, right), saved, result, sys._getframe(1))
+        return _wrap(result, node)
+
+    return method
+
+
+ndarray = np.ndarray
+FLOATS = {np.float16, np.float32, np.float64}
+_general = TapeReader()
+Tensor.reader = _general
+for _name, _op in (
+    ("__add__", ops.add),
+    ("__sub__", ops.sub),
+    ("__mul__", ops.mul),
+    ("__truediv__", ops.div),
+):
+    setattr(Tensor, _name, _infix(_op))
 
 
 def _stub(x: Any) -> Any:
     """What the tape remembers of an operand without gradient: a number itself, of arrays the Spec."""
     data = x.data if type(x) is Tensor else x
-    return data if isinstance(data, (np.generic, Spec)) else Spec(data.shape, data.dtype)
+    return data if not isinstance(data, ndarray) else Spec(data.shape, data.dtype)
 
 
 def _cast(x: Any, dtype: Dtype) -> Any:
     return ops.cast(x, dtype=dtype)
 
 
-Tensor.reader = TapeReader()
+class recording(contextlib.ContextDecorator):
+    """Switch the tape of this thread on or off inside the block."""
+
+    def __init__(self, on: bool) -> None:
+        self.on = on
+        self.before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self.before.append(context.grad)
+        context.grad = self.on
+
+    def __exit__(self, *exc: object) -> None:
+        context.grad = self.before.pop()
 
 
-@contextlib.contextmanager
-def recording(on: bool) -> Iterator[None]:
-    before, context.grad = context.grad, on
-    try:
-        yield
-    finally:
-        context.grad = before
-
-
-def no_grad() -> contextlib.AbstractContextManager[None]:
+def no_grad() -> recording:
     """Compute without recording: results have no creator and need no memory for backward.
 
     Holds for this thread only; also a decorator.
@@ -317,11 +381,10 @@ def _walk(
     if targets is not None:
         keep = {x.creator or x for x in targets}
     with recording(create_graph):
-        grad.sweep(
+        backprop.sweep(
             nodes,
             found,
-            _as_tensors if create_graph else _as_arrays,
-            lambda node: node.kept.wanted,
+            _read_tensors if create_graph else _read_arrays,
             keep,
         )
     if not retain_graph:
@@ -345,16 +408,15 @@ def _seed(y: Tensor, seed: Any, create_graph: bool) -> Any:
     return seed if isinstance(seed, Tensor) else _wrap(data, None)
 
 
-def _as_arrays(node: TapeNode) -> tuple[Any, ...]:
-    assert node.saved is not None
-    return node.saved
+def _read_arrays(node: TapeNode) -> tuple[Any, tuple[int, ...]]:
+    return node.saved, node.kept.wanted
 
 
-def _as_tensors(node: TapeNode) -> list[Any]:
+def _read_tensors(node: TapeNode) -> tuple[Any, tuple[int, ...]]:
     """The saved values as tensors that know where they came from."""
     assert node.saved is not None
-    sources = (node, *node.inputs)
-    return [_rejoin(value, source) for value, source in zip(node.saved, sources, strict=True)]
+    pairs = zip(node.saved, (node, *node.inputs), strict=True)
+    return [_rejoin(value, source) for value, source in pairs], node.kept.wanted
 
 
 def _rejoin(value: Any, source: Any) -> Any:

@@ -12,7 +12,7 @@ from minigrad import ops
 from minigrad.core import as_array, float32
 from minigrad.eager import Tensor
 from minigrad.errors import DtypeError
-from minigrad.grad import scoped
+from minigrad.backprop import scoped
 from minigrad.source import here
 
 exp, log, sqrt, tanh, sigmoid, relu = (

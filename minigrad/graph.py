@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -477,8 +478,10 @@ def ancestors(outputs: Iterable[BaseNode]) -> list[Any]:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            waiting.extend(x for x in node.inputs if isinstance(x, BaseNode) and x not in found)
-    return sorted(found, key=lambda n: n.order)
+            for x in node.inputs:
+                if isinstance(x, BaseNode):
+                    waiting.append(x)
+    return sorted(found, key=attrgetter("order"))
 
 
 def _dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> list[Node]:

@@ -11,7 +11,7 @@ from minigrad import functions, ops
 from minigrad.core import Array, float32
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError, ShapeError
-from minigrad.grad import scoped
+from minigrad.backprop import scoped
 from minigrad.source import here
 
 

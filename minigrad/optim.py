@@ -16,7 +16,7 @@ from minigrad import ops
 from minigrad.core import Array
 from minigrad.eager import recording
 from minigrad.errors import GradientError, GraphError
-from minigrad.grad import gradients, scoped
+from minigrad.backprop import gradients, scoped
 from minigrad.graph import Node, add_variable, assign, group
 from minigrad.source import here
 

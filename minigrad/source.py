@@ -14,20 +14,17 @@ _PACKAGE = str(Path(__file__).parent) + os.sep
 _is_inside: dict[str, bool] = {}
 
 
-def is_inside(filename: str) -> bool:
-    """Whether a file belongs to this package (remembered by name: asked for every node)."""
-    inside = _is_inside.get(filename)
-    if inside is None:
-        inside = _is_inside[filename] = filename.startswith(_PACKAGE)
-    return inside
-
-
 def caller(frame: FrameType | None = None) -> tuple[CodeType, int]:
     """The code object and instruction of the innermost frame outside this package."""
     frame = frame or sys._getframe(1)
-    while is_inside(frame.f_code.co_filename) and frame.f_back is not None:
+    while True:
+        code = frame.f_code
+        inside = _is_inside.get(code.co_filename)
+        if inside is None:  # remembered by file name: this is asked for every node
+            inside = _is_inside[code.co_filename] = code.co_filename.startswith(_PACKAGE)
+        if not inside or frame.f_back is None:
+            return code, frame.f_lasti
         frame = frame.f_back
-    return frame.f_code, frame.f_lasti
 
 
 def here() -> Location:

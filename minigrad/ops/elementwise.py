@@ -27,23 +27,24 @@ POSITIVE = (Sample([(2, 3)], low=0.2), Sample([()], low=0.2))
 ANY = (Sample([(2, 3)]), Sample([(0, 3)]), Sample([()]))
 
 
-def infix(symbol: Callable[..., Any], ufunc: np.ufunc) -> Callable[..., Array]:
-    """A kernel for + - * / and comparisons: Python's operator is ten times faster on scalars.
-
-    The result is exactly rounded either way, so the bits are the same.
-    """
-
-    def run(out: Array, *x: Array) -> Array:
-        return symbol(*x) if out is None else ufunc(*x, out=out)
-
-    return run
-
-
 def ufunc_kernel(ufunc: np.ufunc) -> Callable[..., Array]:
     def run(out: Array, *x: Array) -> Array:
         return ufunc(*x, out=out)
 
     return run
+
+
+def infix(name: str, symbol: Callable[..., Any], ufunc: np.ufunc, **record: Any) -> Op:
+    """Define an operator that Python has a sign for.
+
+    Without a place to write to, Python's own operator is used: it is exactly rounded as the ufunc
+    is, and ten times faster on scalars.
+    """
+
+    def run(out: Array, *x: Array) -> Array:
+        return symbol(*x) if out is None else ufunc(*x, out=out)
+
+    return elementwise(name, run, symbol=symbol, **record)
 
 
 def elementwise(name: str, run: Callable[..., Array], **record: Any) -> Op:
@@ -55,33 +56,37 @@ def elementwise(name: str, run: Callable[..., Array], **record: Any) -> Op:
     return operator(name, shape=shape, run=run, broadcasts=True, **record)
 
 
-add = elementwise(
+add = infix(
     "Add",
-    infix(py.add, np.add),
+    py.add,
+    np.add,
     vjp=(lambda g, y, a, b: g, lambda g, y, a, b: g),
     title=("addition", "加法"),
     formula="{0} + {1}",
     samples=PAIRS,
 )
-sub = elementwise(
+sub = infix(
     "Sub",
-    infix(py.sub, np.subtract),
+    py.sub,
+    np.subtract,
     vjp=(lambda g, y, a, b: g, lambda g, y, a, b: -g),
     title=("subtraction", "减法"),
     formula="{0} − {1}",
     samples=PAIRS,
 )
-mul = elementwise(
+mul = infix(
     "Mul",
-    infix(py.mul, np.multiply),
+    py.mul,
+    np.multiply,
     vjp=(lambda g, y, a, b: g * b, lambda g, y, a, b: g * a),
     title=("multiplication", "乘法"),
     formula="{0} × {1}",
     samples=PAIRS,
 )
-div = elementwise(
+div = infix(
     "Div",
-    infix(py.truediv, np.true_divide),
+    py.truediv,
+    np.true_divide,
     vjp=(
         lambda g, y, a, b: g / b,
         lambda g, y, a, b: -g * y / b,  # d(a/b)/db = -a/b² = -y/b
@@ -92,9 +97,10 @@ div = elementwise(
     formula="{0} ÷ {1}",
     samples=tuple(Sample(s.shapes, low=0.5) for s in PAIRS),
 )
-neg = elementwise(
+neg = infix(
     "Neg",
-    infix(py.neg, np.negative),
+    py.neg,
+    np.negative,
     vjp=(lambda g, y, x: -g,),
     title=("negation", "取负"),
     formula="−{0}",
@@ -217,10 +223,13 @@ abs = elementwise(
 )
 
 
-def _comparison(name: str, run: Callable[..., Array], title: tuple[str, str], sign: str) -> Op:
-    return elementwise(
+def _comparison(
+    name: str, symbol: Callable[..., Any], ufunc: np.ufunc, title: tuple[str, str], sign: str
+) -> Op:
+    return infix(
         name,
-        run,
+        symbol,
+        ufunc,
         vjp=(None, None),
         dtype=always(bool_),
         title=title,
@@ -229,14 +238,12 @@ def _comparison(name: str, run: Callable[..., Array], title: tuple[str, str], si
     )
 
 
-equal = _comparison("Equal", infix(py.eq, np.equal), ("equal", "等于"), "=")
-not_equal = _comparison("NotEqual", infix(py.ne, np.not_equal), ("not equal", "不等于"), "≠")
-less = _comparison("Less", infix(py.lt, np.less), ("less than", "小于"), "<")
-less_equal = _comparison("LessEqual", infix(py.le, np.less_equal), ("at most", "不大于"), "≤")
-greater = _comparison("Greater", infix(py.gt, np.greater), ("greater than", "大于"), ">")
-greater_equal = _comparison(
-    "GreaterEqual", infix(py.ge, np.greater_equal), ("at least", "不小于"), "≥"
-)
+equal = _comparison("Equal", py.eq, np.equal, ("equal", "等于"), "=")
+not_equal = _comparison("NotEqual", py.ne, np.not_equal, ("not equal", "不等于"), "≠")
+less = _comparison("Less", py.lt, np.less, ("less than", "小于"), "<")
+less_equal = _comparison("LessEqual", py.le, np.less_equal, ("at most", "不大于"), "≤")
+greater = _comparison("Greater", py.gt, np.greater, ("greater than", "大于"), ">")
+greater_equal = _comparison("GreaterEqual", py.ge, np.greater_equal, ("at least", "不小于"), "≥")
 
 
 def _cast(out: Array, x: Array, dtype: Any) -> Array:

@@ -7,7 +7,8 @@ it records a new tape (higher orders), on nodes it builds gradient nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from minigrad import events, ops
 from minigrad.core import Attrs, BaseNode, Dim, Dtype, Op, PublicShape, Shape, Spec, context
@@ -17,7 +18,8 @@ from minigrad.ops import state
 NOTHING, SHAPE, DATA = 0, 1, 2
 
 
-class Retained(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Retained:
     """What the gradient rules of one operator read, for one choice of operands with gradients.
 
     `parts` says for the result and each operand: NOTHING, SHAPE or DATA. `wanted` are the
@@ -27,6 +29,7 @@ class Retained(NamedTuple):
     parts: tuple[int, ...]
     wanted: tuple[int, ...]
     has_data: bool
+    has_shapes: bool
 
 
 def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs) -> Retained:
@@ -50,7 +53,7 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
                     parts[position[x]] = max(parts[position[x]], part)
         if isinstance(result, Node) and result in position:
             parts[position[result]] = DATA
-    return Retained(tuple(parts), wanted, DATA in parts)
+    return Retained(tuple(parts), wanted, DATA in parts, SHAPE in parts)
 
 
 class _Probe(Node):
@@ -98,37 +101,40 @@ class listen_to_nobody:
 def sweep(
     nodes: Sequence[Any],
     gradients: dict[Any, Any],
-    operands: Callable[[Any], Sequence[Any]],
-    wanted: Callable[[Any], Iterable[int]],
+    read: Callable[[Any], tuple[Sequence[Any], Iterable[int]]],
     keep: Container[Any] = (),
 ) -> None:
     """Walk `nodes` (in the order built) backwards, and add up gradients in `gradients`.
 
-    `operands(node)` gives its result and operands as the rules shall see them, `wanted(node)` the
-    positions that want a gradient. Gradients of nodes not in `keep` are dropped once used.
+    `read(node)` gives its result and operands as the rules shall see them, and the positions of
+    the operands that want a gradient. Gradients of nodes not in `keep` are dropped once used.
     """
+    known, listeners = gradients.get, events.listeners
     for node in reversed(nodes):
-        g = gradients.get(node)
+        g = gradients.pop(node, None)
         if g is None:
             continue
-        if node not in keep:
-            del gradients[node]
-        op, attrs, values = node.op, node.attrs, operands(node)
-        for i in wanted(node):
-            part = op.vjp[i](g, *values, **attrs)
+        if keep and node in keep:
+            gradients[node] = g
+        op, attrs, inputs = node.op, node.attrs, node.inputs
+        values, wanted = read(node)
+        for i in wanted:
+            part = op.vjp[i](g, *values, **attrs) if attrs else op.vjp[i](g, *values)
+            target = inputs[i]
             if op.broadcasts:
-                part = unbroadcast(part, node.inputs[i])
-            target = node.inputs[i]
-            known = gradients.get(target)
-            gradients[target] = part if known is None else known + part
-            if events.listeners:
-                total = gradients[target]
+                part = unbroadcast(part, target)
+            before = known(target)
+            total = gradients[target] = part if before is None else before + part
+            if listeners:
                 events.emit("contributed", op, target, total, (g, part), node, i)
 
 
 def unbroadcast(part: Any, target: Any) -> Any:
     """Sum a gradient over the axes along which its operand had been repeated."""
-    mine, wanted = _shape(part), _shape(target)
+    if isinstance(target, Node):
+        mine, wanted = part.spec.shape, target.spec.shape  # tells unknown lengths apart
+    else:
+        mine, wanted = part.shape, target.shape
     if mine == wanted:
         return part
     lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
@@ -136,11 +142,6 @@ def unbroadcast(part: Any, target: Any) -> Any:
         like = target if isinstance(target, Node) else Spec(target.shape, target.dtype)
         return ops.sum_like(part, like)
     return ops.sum(part, axis=tuple(range(lead)))
-
-
-def _shape(x: Any) -> Shape | None:
-    """The shape, with unknown lengths told apart."""
-    return x.spec.shape if isinstance(x, Node) else x.shape
 
 
 def _may_stretch(mine: Shape, wanted: Shape) -> bool:
@@ -180,8 +181,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
         sweep(
             [n for n in nodes if n in leading],
             found,
-            lambda node: (node, *node.inputs),
-            lambda node: _followed(node, leading),
+            lambda node: ((node, *node.inputs), _followed(node, leading)),
             keep=set(targets),
         )
     result = [found.get(x) for x in targets]
