@@ -135,7 +135,7 @@ def unbroadcast(part: Any, target: Any) -> Any:
         mine, wanted = part.spec.shape, target.spec.shape  # tells unknown lengths apart
     else:
         mine, wanted = part.shape, target.shape
-    if mine == wanted:
+    if mine == wanted and mine is not None:
         return part
     lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
     if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):

@@ -151,7 +151,7 @@ def _assign(run: Run, node: Node, operands: list[Any]) -> Array:
             defined=node.where,
             ran=here(),
         )
-    run.updates[variable] = _own(node.inputs[1].op, value)
+    run.updates[variable] = _own(node.op, value)  # a copy: `value` may be fetched, too
     if events.listeners:
         events.emit("run", node.op, node, value, tuple(operands))
     return value

@@ -223,13 +223,14 @@ class Graph:
         new: dict[Node, Node] = {}
         for node in _dependency_order(self.outputs, replacements):
             with_new_inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
-            new[node] = graph._copy(node, with_new_inputs)
+            new[node] = graph.add_copy(node, with_new_inputs)
         graph.inputs = tuple(new[x] for x in self.inputs if x in new)
         graph.outputs = tuple(new[replacements.get(x, x)] for x in self.outputs)
         graph.single = self.single
         return graph.freeze()
 
-    def _copy(self, node: Node, inputs: tuple[Node, ...]) -> Node:
+    def add_copy(self, node: Node, inputs: tuple[Node, ...]) -> Node:
+        """Append a node like `node`, of whatever graph, on other inputs: same name, same line."""
         copy = Node()
         copy.op, copy.attrs, copy.inputs = node.op, node.attrs, inputs
         copy.order, copy.scope, copy.graph = next_order(), node.scope, self

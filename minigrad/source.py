@@ -61,10 +61,27 @@ class Location:
         return linecache.getline(self.filename, self.lineno).strip()
 
     @property
+    def parts(self) -> tuple[str, str, str]:
+        """The source line split around the expression: before it, itself, after it."""
+        first, last, start, end = self.span
+        line = linecache.getline(self.filename, first).rstrip("\n").encode()
+        if last != first or end <= start:
+            start, end = len(line) - len(line.lstrip()), len(line)
+        before, inside, after = (
+            part.decode(errors="replace") for part in (line[:start], line[start:end], line[end:])
+        )
+        return before.lstrip(), inside, after
+
+    @property
+    def place(self) -> str:
+        """File or notebook cell, and the line number."""
+        return f"{_name(self.filename)}, line {self.lineno}"
+
+    @property
     def label(self) -> str:
         """The place in words: file or notebook cell, line number, and the line itself."""
         text = self.text if len(self.text) <= 100 else self.text[:97] + "..."
-        return f"{_name(self.filename)}, line {self.lineno}" + (f":  {text}" if text else "")
+        return f"{self.place}:  {text}" if text else self.place
 
 
 def _name(filename: str) -> str:

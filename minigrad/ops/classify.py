@@ -106,7 +106,7 @@ def _loss(out: Array, x: Array, labels: Array) -> Array:
         raise ShapeError(
             "label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1
         )
-    z = _shifted(x, -1)
+    z = _shifted(x.astype(as_float(x.dtype), copy=False), -1)
     chosen = np.take_along_axis(z, np.asarray(labels)[..., None], axis=-1)[..., 0]
     return np.subtract(np.log(np.add.reduce(np.exp(z), axis=-1)), chosen, out=out)
 

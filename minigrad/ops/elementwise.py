@@ -50,7 +50,7 @@ def infix(name: str, symbol: Callable[..., Any], ufunc: np.ufunc, **record: Any)
 def elementwise(name: str, run: Callable[..., Array], **record: Any) -> Op:
     """Define an operator whose operands are broadcast against each other."""
 
-    def shape(*shapes: Shape) -> Shape:
+    def shape(*shapes: Shape, **attrs: Any) -> Shape:
         return shapes[0] if len(shapes) == 1 else broadcast_shapes(name, *shapes)
 
     return operator(name, shape=shape, run=run, broadcasts=True, **record)

@@ -53,7 +53,7 @@ def _gradient_a(
         grad = _column(g) * b if a.ndim > 1 else g * b
         return _swap(grad) if transpose_a and a.ndim > 1 else grad
     if a.ndim == 1:
-        return matmul(g, b, transpose_b=not transpose_b)
+        return matmul(_row(g) if b.ndim > 2 else g, b, transpose_b=not transpose_b)
     if transpose_a:
         return matmul(b, g, transpose_a=transpose_b, transpose_b=True)
     return matmul(g, b, transpose_b=not transpose_b)

@@ -101,7 +101,7 @@ mean = operator(
 
 
 def _count(out: Array, x: Any, y: Any) -> Array:
-    result = x.dtype.type(math.prod(x.shape) / max(math.prod(y.shape), 1))
+    result = as_float(x.dtype).type(math.prod(x.shape) / max(math.prod(y.shape), 1))
     return into(out, result)
 
 
@@ -155,7 +155,7 @@ broadcast_like = operator(
     run=_broadcast_like,
     vjp=(
         lambda h, y, g, x, axis=(), keepdims=True: (
-            sum_like(h, g) if keepdims else sum(h, axis=axis)
+            sum_like(h, g) if keepdims else reshape_like(sum(h, axis=axis), g)
         ),
         None,
     ),
@@ -179,7 +179,7 @@ def _sum_like(out: Array, g: Array, x: Any) -> Array:
         i for i, n in enumerate(g.shape) if i < lead or (x.shape[i - lead] == 1 and n != 1)
     )
     if not axes:
-        return into(out, g)
+        return into(out, g.view())  # a view, not `g` itself: results must not alias variables
     return into(out, _sum(None, g, axis=axes).reshape(x.shape))
 
 

@@ -1,0 +1,273 @@
+"""Drive a real JupyterLab in an installed browser: where it is, the server, the page.
+
+The fixtures `lab` and `page` are in conftest.py. A test with the marker `browser` reads:
+
+    lab.write("demo.ipynb", ["1 + 1"])
+    open_notebook(page, lab, "demo.ipynb")
+    run_all(page)
+    assert cell_outputs(page)[0].text == "2"
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import nbformat
+
+if TYPE_CHECKING:  # not needed to say that it is missing
+    from playwright.sync_api import Page
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+
+# Quiet and hermetic: no sandbox, since a build server is often root in a container, and nothing
+# that the browser would fetch for itself.
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+ON_PATH = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
+ON_MACOS = (
+    "Chromium.app/Contents/MacOS/Chromium",
+    "Google Chrome.app/Contents/MacOS/Google Chrome",
+    "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+ON_WINDOWS = (
+    r"Chromium\Application\chrome.exe",
+    r"Google\Chrome\Application\chrome.exe",
+    r"Microsoft\Edge\Application\msedge.exe",
+)
+
+# Settings of the tests' own JupyterLab. Without windowing every cell is in the document, so that
+# a test can look at one without scrolling to it.
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "docmanager-extension/plugin": {"autosave": False},
+}
+
+# The server ends when its standard input does, that is also when pytest itself is killed. Leaving
+# by signal lets Jupyter stop its kernels first; os.read holds no lock that blocks the exit.
+SERVE = """
+import os, signal, threading
+from jupyterlab.labapp import main
+def end_with_parent():
+    os.read(0, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+threading.Thread(target=end_with_parent, daemon=True).start()
+main()
+"""
+
+
+def obstacle() -> str | None:
+    """Return what to install before the browser tests can run, or None."""
+    if importlib.util.find_spec("playwright") is None:
+        return "install the Python package playwright"
+    return None if find_browser() else "install Chromium, Chrome or Edge"
+
+
+def find_browser() -> str | None:
+    """Return the path of an installed Chromium, Chrome or Edge; MINIGRAD_BROWSER overrides."""
+    chosen = os.environ.get("MINIGRAD_BROWSER")
+    if chosen:
+        return chosen
+    homes = [Path("/Applications"), Path.home() / "Applications"]
+    roots = [os.environ.get(v) for v in ("ProgramFiles", "ProgramFiles(x86)", "LocalAppData")]
+    installed = [home / app for app in ON_MACOS for home in homes]
+    installed += [Path(root) / app for app in ON_WINDOWS for root in roots if root]
+    found = filter(None, map(shutil.which, ON_PATH))
+    return next(found, None) or next((str(path) for path in installed if path.exists()), None)
+
+
+class Lab:
+    """A JupyterLab server on a copy of the notebooks, deaf to the user's own settings."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "notebooks"
+        self.token = secrets.token_hex(16)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"http://127.0.0.1:{free.getsockname()[1]}"
+        shutil.copytree(NOTEBOOKS, self.root, ignore=shutil.ignore_patterns(".*"))
+        for name, settings in SETTINGS.items():
+            extension, plugin = name.split("/")
+            place = folder / "config/lab/user-settings/@jupyterlab" / extension
+            place.mkdir(parents=True, exist_ok=True)
+            (place / f"{plugin}.jupyterlab-settings").write_text(json.dumps(settings))
+        self._log = folder / "server.log"
+        self._process = self._start(folder)
+        self._wait_until_up()
+
+    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+        own = {
+            "JUPYTER_CONFIG_DIR": "config",
+            "JUPYTER_DATA_DIR": "data",
+            "JUPYTER_RUNTIME_DIR": "runtime",
+            "IPYTHONDIR": "ipython",
+            "MPLCONFIGDIR": "matplotlib",
+        }
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
+        environment |= {variable: str(folder / name) for variable, name in own.items()}
+        port = self.address.rpartition(":")[2]
+        options = [
+            "--ServerApp.ip=127.0.0.1",
+            f"--ServerApp.port={port}",
+            "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={self.token}",
+            f"--ServerApp.root_dir={self.root}",
+            "--ServerApp.open_browser=False",
+            "--ServerApp.allow_root=True",
+            "--LabApp.expose_app_in_browser=True",
+        ]
+        # Its own group: Ctrl-C is for pytest, which then ends the server in order.
+        apart = (
+            {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+            if sys.platform == "win32"
+            else {"start_new_session": True}
+        )
+        with self._log.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-c", SERVE, *options],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                **apart,
+            )
+
+    def _wait_until_up(self, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self._process.poll() is None:
+            try:
+                self._request("GET", "/api/status")
+            except OSError:  # URLError is one
+                time.sleep(0.1)
+            else:
+                return
+        self.stop()
+        raise RuntimeError("JupyterLab did not start:\n" + self._log.read_text(errors="replace"))
+
+    def _request(self, method: str, path: str) -> None:
+        headers = {"Authorization": f"token {self.token}"}
+        request = urllib.request.Request(self.address + path, method=method, headers=headers)
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        direct.open(request, timeout=5).close()
+
+    def url(self, notebook: str) -> str:
+        """Return the address that opens a notebook in a workspace with nothing else in it."""
+        return f"{self.address}/lab/tree/{notebook}?reset&token={self.token}"
+
+    def write(self, notebook: str, cells: list[str]) -> None:
+        """Write a notebook with these code cells beside the copied ones."""
+        code = [nbformat.v4.new_code_cell(cell) for cell in cells]
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        made = nbformat.v4.new_notebook(cells=code, metadata={"kernelspec": kernel})
+        nbformat.write(made, self.root / notebook)
+
+    def stop(self) -> None:
+        """End the server and its kernels: by request, then by signal, then by force."""
+        if self._process.poll() is None:
+            # If it never came up or is stuck, closing its input ends it as well.
+            with contextlib.suppress(OSError):
+                self._request("POST", "/api/shutdown")
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def open_notebook(page: Page, lab: Lab, name: str) -> None:
+    """Open a notebook of the server and wait for its cells and its kernel."""
+    page.goto(lab.url(name))
+    page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.content?.widgets")
+    page.evaluate(
+        """async () => {
+            const panel = window.jupyterapp.shell.currentWidget;
+            await panel.revealed;
+            await panel.context.ready;
+            await panel.sessionContext.ready;
+            await panel.sessionContext.session.kernel.info;
+        }"""
+    )
+
+
+def run_all(page: Page, seconds: float = 120) -> None:
+    """Run every cell of the open notebook and wait until the kernel rests."""
+    page.evaluate(
+        """() => {
+            window.ranAll = false;
+            const run = window.jupyterapp.commands.execute('notebook:run-all-cells');
+            run.finally(() => { window.ranAll = true; });
+        }"""
+    )
+    page.wait_for_function("() => window.ranAll", timeout=1000 * seconds)
+    wait_idle(page, seconds)
+
+
+def wait_idle(page: Page, seconds: float = 120) -> None:
+    """Wait until no cell is waiting or running and the kernel says that it is idle."""
+    page.wait_for_function(
+        """() => {
+            const panel = window.jupyterapp.shell.currentWidget;
+            const prompts = [...panel.node.querySelectorAll('.jp-CodeCell .jp-InputPrompt')];
+            return panel.sessionContext.session.kernel.status === 'idle'
+                && !prompts.some(prompt => prompt.textContent.includes('*'));
+        }""",
+        timeout=1000 * seconds,
+    )
+
+
+class CellOutput(NamedTuple):
+    """What the page shows below one code cell."""
+
+    text: str
+    html: str
+    failed: bool
+
+
+def cell_outputs(page: Page) -> list[CellOutput]:
+    """Return what the page shows below each code cell, in the order of the cells."""
+    rows = page.evaluate(
+        """() => {
+            const cells = window.jupyterapp.shell.currentWidget.content.widgets;
+            return cells.filter(cell => cell.model.type === 'code').map(cell => {
+                const parts = [...cell.node.querySelectorAll('.jp-OutputArea-output')];
+                const results = cell.model.outputs;
+                const kinds = Array.from({length: results.length}, (_, i) => results.get(i).type);
+                return [
+                    parts.map(part => part.innerText).join('\\n').trim(),
+                    parts.map(part => part.innerHTML).join('\\n'),
+                    kinds.includes('error'),
+                ];
+            });
+        }"""
+    )
+    return [CellOutput(*row) for row in rows]

@@ -1,0 +1,69 @@
+"""Fixtures for the browser tests, and what happens to them where there is no browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import browser as harness
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+# They import the engines they compare with, which nobody has to install for the tests.
+collect_ignore_glob = ["bench/*"]
+
+SKIPPED = pytest.StashKey[int]()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("browser") is None or not (remedy := harness.obstacle()):
+        return
+    if os.environ.get("MINIGRAD_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"MINIGRAD_REQUIRE_BROWSER is set; to meet it, {remedy}.", pytrace=False)
+    item.config.stash[SKIPPED] = item.config.stash.get(SKIPPED, 0) + 1
+    pytest.skip(f"to run it, {remedy}")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say last what was not tested, because a line above the summary is not read."""
+    if count := config.stash.get(SKIPPED, 0):
+        print(f"NOT TESTED: browser tests skipped: {count}. To run them, {harness.obstacle()}.")
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[harness.Lab]:
+    """A running JupyterLab on a copy of notebooks/."""
+    server = harness.Lab(tmp_path_factory.mktemp("lab"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The installed browser; not longer than a module, as an event loop runs as long as it does."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=harness.find_browser(), headless=True, args=list(harness.FLAGS)
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page with a fresh profile; `page.errors` collects what the console calls an error."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    opened = context.new_page()
+    opened.errors = []
+    opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.on(
+        "console",
+        lambda message: opened.errors.append(message.text) if message.type == "error" else None,
+    )
+    yield opened
+    context.close()

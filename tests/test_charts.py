@@ -1,0 +1,181 @@
+"""Charts: complete in both languages, safe, and without a trace in the user's settings."""
+
+import re
+import sys
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from viz.charts import COLORS, LINES, MARKERS, Chart, _spread, chart_style, curves
+
+TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
+HOSTILE = '"><script>alert(1)</script> $x$ $'
+
+
+def chart(**changes: Any) -> Chart:
+    series = {("dynamic graph", "动态图"): [2.5, 1.25, 0.12345678], "SGD": [2, -0.0]}
+    return curves(**{"series": series, "title": TITLE, "x": X, "y": Y, **changes})
+
+
+class Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def page(shown: Chart) -> Page:
+    return Page(shown._repr_mimebundle_()["text/html"])
+
+
+def test_no_glyph_is_missing_in_either_language(tmp_path: Path) -> None:
+    name = ("∂L/∂w ≤ 10⁻³ → α", "梯度「∂L/∂w」：−1 × 10⁻³，《示例》……")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for lang in ("en", "zh"):
+            chart(series={name: [-1.0, 2.0]}).save(tmp_path / "chart.png", lang)
+
+
+def test_a_missing_glyph_would_be_noticed(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="Glyph"):
+        chart(title=("\U0001f9ee", "")).save(tmp_path / "chart.png")
+
+
+def test_both_languages_are_shown_with_alt_text() -> None:
+    shown = page(chart())
+    assert shown.tags[0] == ("figure", {"class": "mg-chart"})
+    assert [div["lang"] for div in shown.all("div")] == ["en", "zh"]
+    english, chinese = shown.all("img")
+    assert english["alt"] == (
+        "Line chart: Training loss. loss against step, 2 series. "
+        "dynamic graph, 3 values: 2.5 → 0.1235; SGD, 2 values: 2 → 0."
+    )
+    assert chinese["alt"] == (
+        "折线图：训练损失。横轴为步，纵轴为损失，共 2 条曲线。"
+        "动态图，3 个值：2.5 → 0.1235；SGD，2 个值：2 → 0。"
+    )
+    assert english["src"] != chinese["src"]
+    for image in (english, chinese):
+        assert (image["src"] or "").startswith("data:image/png;base64,")
+        assert 300 < int(image["width"] or 0) < 1200
+
+
+def test_each_picture_has_a_table_with_the_same_figures() -> None:
+    words = page(chart()).words
+    figures = ["3", "2.5", "0.1235", "0.1235", "2.5"]
+    for name in ("dynamic graph", "动态图"):
+        start = words.index(name)
+        assert words[start + 1 : start + 6] == figures
+
+
+def test_text_is_fixed_and_aligned() -> None:
+    assert chart()._repr_mimebundle_()["text/plain"].splitlines() == [
+        "Training loss · 训练损失",
+        "series                  count  first    last     min     max",
+        "序列                     个数   首值    末值  最小值  最大值",
+        "dynamic graph · 动态图      3    2.5  0.1235  0.1235     2.5",
+        "SGD                         2      2       0       0       2",
+    ]
+
+
+def test_hostile_names_are_shown_and_never_run() -> None:
+    shown = page(chart(series={HOSTILE: [1, 2]}, title=(HOSTILE, HOSTILE), x=(HOSTILE, HOSTILE)))
+    assert not shown.all("script")
+    assert {tag for tag, _ in shown.tags} == {
+        *("figure", "div", "img", "details", "summary"),
+        *("table", "thead", "tbody", "tr", "th", "td"),
+    }
+    assert all(HOSTILE in (image["alt"] or "") for image in shown.all("img"))
+    assert HOSTILE in shown.words
+
+
+def test_settings_and_pyplot_are_left_alone() -> None:
+    before, loaded = dict(mpl.rcParams), "matplotlib.pyplot" in sys.modules
+    chart()._repr_mimebundle_()
+    assert dict(mpl.rcParams) == before
+    assert ("matplotlib.pyplot" in sys.modules) == loaded
+
+
+def test_settings_come_back_after_an_error() -> None:
+    before = dict(mpl.rcParams)
+    with pytest.raises(ZeroDivisionError), chart_style():
+        raise ZeroDivisionError
+    assert dict(mpl.rcParams) == before
+
+
+def test_lines_differ_without_colour() -> None:
+    with chart_style():
+        axes = Figure().add_subplot()
+        chart(series={str(k): [k, k] for k in range(28)}).draw(axes, 0)
+    lines = axes.get_lines()[:28]
+    looks = [(line.get_linestyle(), line.get_marker()) for line in lines]
+    assert len(set(looks)) == len(LINES) * len(MARKERS) == 28
+    assert len({line.get_color() for line in lines}) == len(COLORS)
+
+
+def test_names_at_the_edge_follow_the_lines_without_overlap() -> None:
+    heights = np.array([0.5, 0.51, 0.99, 0.98, -0.2, 0.49])
+    placed = _spread(heights, 0.09)
+    assert list(np.argsort(placed)) == list(np.argsort(heights))
+    assert np.diff(np.sort(placed)).min() >= 0.09 - 1e-12
+    assert placed.max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("PDF", b"%PDF")]
+)
+def test_saving_gives_the_same_file_twice(tmp_path: Path, ending: str, start: bytes) -> None:
+    first, second = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
+    chart().save(first, "zh")
+    chart().save(str(second), lang="zh")
+    assert first.read_bytes().startswith(start)
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("logy", [False, True])
+@pytest.mark.parametrize(
+    "values", [[1.0], [3.0, 3.0], [1e-9, 1e12], [1.0, np.nan, np.inf], [np.nan]]
+)
+def test_unusual_values_are_drawn(tmp_path: Path, values: list[float], logy: bool) -> None:
+    unusual = chart(series={"a": values}, logy=logy)
+    unusual.save(tmp_path / "chart.svg")
+    assert not re.search(r"mathdefault|\$", (tmp_path / "chart.svg").read_text("utf-8"))
+    assert "nan" in unusual.alt[0] if np.isnan(values[-1]) else "nan" not in unusual.alt[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"series": {}}, "no series"),
+        ({"series": {"a": []}}, r"'a' must be a row of numbers, got shape \(0,\)"),
+        ({"series": {"a": [[1.0, 2.0]]}}, r"got shape \(1, 2\)"),
+        ({"series": {"a": [1.0, 0.0]}, "logy": True}, "'a' has a value that is not above 0"),
+    ],
+)
+def test_errors_name_the_series_and_the_remedy(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        chart(**changes)
+
+
+def test_a_wrong_ending_or_language_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.png, \.svg or \.pdf, got .*chart\.gif"):
+        chart().save(tmp_path / "chart.gif")
+    with pytest.raises(ValueError, match='"en" or "zh", got \'fr\''):
+        chart().save(tmp_path / "chart.png", "fr")
+    assert not list(tmp_path.iterdir())

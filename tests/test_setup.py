@@ -1,0 +1,306 @@
+"""Set-up: the lists of dependencies agree, and every way it can fail says what to do."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+spec = importlib.util.spec_from_file_location("tasks", ROOT / "tasks.py")
+tasks = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tasks)
+
+
+# ---- The lists agree ------------------------------------------------------------------------
+
+TO_CONDA = {"graphviz": "python-graphviz", "matplotlib": "matplotlib-base"}
+ONLY_CONDA = {"python", "pip", "graphviz"}  # what pip cannot bring
+NOT_IN_CONDA = {
+    "pygraphviz": "the project's own installation brings its wheel",
+    "playwright": "only the browser tests need it",
+}
+
+
+def requirement(text: str) -> tuple[str, str]:
+    """Return the name and the version part of `name>=1.0; marker`."""
+    name, version = re.match(r"([A-Za-z0-9_.-]+)\s*([^;]*)", text).groups()
+    return name.lower(), version.replace(" ", "")
+
+
+def wanted(*extras: str) -> dict[str, str]:
+    """Return what pyproject.toml asks for, with these extras."""
+    optional = PROJECT["optional-dependencies"]
+    return dict(map(requirement, sum((optional[e] for e in extras), PROJECT["dependencies"])))
+
+
+def conda_lists() -> tuple[dict[str, str], list[str]]:
+    """Return the conda and the pip specs of environment.yml: the two depths of its dashes."""
+    text = (ROOT / "environment.yml").read_text("utf-8")
+    block = text.partition("\ndependencies:\n")[2]
+    rows = re.findall(r"^( *)- (.+?)(?: +#.*)?$", block, re.MULTILINE)
+    assert len(rows) == len(block.splitlines()), "a line that this test does not read"
+    top = [spec for indent, spec in rows if len(indent) == 2 and spec != "pip:"]
+    return dict(map(requirement, top)), [spec for indent, spec in rows if len(indent) == 6]
+
+
+def pinned() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    return dict(line.split("==") for line in lines if not line.startswith("#"))
+
+
+def test_conda_asks_for_what_pyproject_asks_for():
+    conda, _ = conda_lists()
+    pip = {
+        TO_CONDA.get(name, name): version
+        for name, version in wanted("lab", "test").items()
+        if name not in NOT_IN_CONDA
+    }
+    assert {n: v for n, v in conda.items() if n not in ONLY_CONDA} == pip
+    assert set(conda) >= ONLY_CONDA
+
+
+def test_conda_takes_the_same_pythons_and_the_project_itself():
+    conda, pip = conda_lists()
+    newest = re.findall(r"Python :: 3\.(\d+)", " ".join(PROJECT["classifiers"]))[-1]
+    assert conda["python"] == f"{PROJECT['requires-python']},<3.{int(newest) + 1}"
+    assert pip == ["-e ."]
+
+
+def test_tasks_names_the_same_pythons():
+    versions = re.findall(r"Python :: (\d)\.(\d+)", " ".join(PROJECT["classifiers"]))
+    oldest, *_, newest = (tuple(map(int, version)) for version in versions)
+    assert (oldest, newest) == (tasks.OLDEST, tasks.NEWEST_TESTED)
+
+
+def test_constraints_hold_one_exact_version_of_every_dependency():
+    versions = pinned()
+    assert set(wanted("lab", "test", "dev")) <= set(versions)
+    assert all(re.fullmatch(r"\d+(\.\d+)*", version) for version in versions.values())
+    assert list(versions) == sorted(versions)
+
+
+def test_constraints_satisfy_the_lower_bounds():
+    def number(version: str) -> list[int]:
+        return [int(part) for part in version.split(".")]
+
+    versions = pinned()
+    for name, bound in wanted("lab", "test", "dev").items():
+        assert bound.startswith(">="), name
+        assert number(versions[name]) >= number(bound[2:]), name
+
+
+def test_no_list_holds_an_address():
+    for name in ("constraints.txt", "environment.yml"):
+        text = (ROOT / name).read_text("utf-8")
+        assert not re.search(r"://|^\s*-?-(i|f|index|extra|find)\b|@|\bhash\b", text, re.M), name
+
+
+# ---- tasks.py says what went wrong ----------------------------------------------------------
+
+
+def test_an_old_python_can_read_tasks():
+    ast.parse((ROOT / "tasks.py").read_text("utf-8"), feature_version=(3, 6))
+
+
+@pytest.mark.parametrize("version", [(3, 6, 9), (3, 10, 13)])
+def test_an_old_python_is_told_which_one_it_needs(version):
+    text = tasks.python_problem(version)
+    assert f"This is Python 3.{version[1]}" in text
+    assert "3.11 or newer" in text
+
+
+@pytest.mark.parametrize("version", [(3, 11, 0), (3, 14, 2), sys.version_info])
+def test_a_supported_python_is_no_problem(version):
+    assert tasks.python_problem(version) is None
+
+
+def test_a_missing_venv_module_names_the_package():
+    assert tasks.venv_problem([]) is None
+    text = tasks.venv_problem(["venv", "ensurepip"])
+    assert "module venv and ensurepip is missing" in text
+    assert "apt install python3-venv" in text
+
+
+# The decisive lines of real logs, by pip and by uv.
+LOGS = {
+    "network": [
+        "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError("
+        "'Failed to establish a new connection: [Errno -2] Name or service not known')'\n"
+        "ERROR: Could not find a version that satisfies the requirement numpy>=2.0\n"
+        "ERROR: No matching distribution found for numpy>=2.0",
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError("
+        "'Cannot connect to proxy.')'\nERROR: ResolutionImpossible",
+        "error: Request failed after 3 retries in 4.9s\n  cause: Failed to fetch: `numpy`\n"
+        "  cause: tcp connect error\n  cause: Connection refused (os error 111)",
+        "error: No solution found when resolving dependencies\n"
+        "hint: Packages were unavailable because the network was disabled.",
+        "OSError: [WinError 10060] getaddrinfo failed",
+    ],
+    "disk": ["ERROR: Could not install packages: [Errno 28] No space left on device"],
+    "certificate": ["SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]'))"],
+    "written": ["ERROR: Could not install: [WinError 5] Access is denied: 'numpy.pyd'"],
+    "does not fit": [
+        "ERROR: No matching distribution found for numpy==2.4.6",
+        "× No solution found when resolving dependencies",
+        "error: subprocess-exited-with-error",
+    ],
+    "could not be installed": ["Segmentation fault"],
+}
+
+
+@pytest.mark.parametrize(("remedy", "log"), [(r, log) for r, logs in LOGS.items() for log in logs])
+def test_a_failed_installation_says_why_and_shows_the_log(remedy, log):
+    text = tasks.install_problem("Collecting numpy\n" + log, "install.log")
+    assert remedy in text.partition(". Then run")[0]
+    assert "run the same command again" in text
+    assert "install.log" in text
+    assert "    " + log.splitlines()[-1].strip() in text
+
+
+def test_the_excerpt_drops_progress_and_repetition():
+    log = "Collecting numpy\n" * 50 + "ERROR: try 1\nERROR: try 2\n" + "Downloading\n" * 50
+    assert tasks.excerpt(log) == "    ERROR: try 2"
+    assert tasks.excerpt("one\ntwo\n") == "    one\n    two"
+
+
+# ---- Which lesson ---------------------------------------------------------------------------
+
+NAMES = ["00_one_formula.ipynb", "03_loops.ipynb", "10_memory.ipynb", "tour.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [
+        ("00", "00_one_formula.ipynb"),
+        ("0", "00_one_formula.ipynb"),
+        ("L03", "03_loops.ipynb"),
+        ("l3", "03_loops.ipynb"),
+        ("L10_mem", "10_memory.ipynb"),
+        ("tour", "tour.ipynb"),
+        ("Memory", "10_memory.ipynb"),
+        ("notebooks/03_loops.ipynb", "03_loops.ipynb"),
+    ],
+)
+def test_a_lesson_is_found_by_number_or_part_of_its_name(which, name):
+    assert tasks.choose_lesson(which, NAMES) == name
+
+
+@pytest.mark.parametrize(
+    ("which", "shown"),
+    [("L07", NAMES), ("nothing", NAMES), ("m", ["00_one_formula.ipynb", "10_memory.ipynb"])],
+)
+def test_a_lesson_that_is_not_clear_lists_the_choice(which, shown):
+    with pytest.raises(tasks.Problem) as problem:
+        tasks.choose_lesson(which, NAMES)
+    assert re.findall(r"\S+\.ipynb", str(problem.value)) == shown
+
+
+def test_without_notebooks_the_folder_is_named():
+    with pytest.raises(tasks.Problem, match="no notebook in"):
+        tasks.choose_lesson("00", [])
+
+
+# ---- The environment ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """tasks.py with another .venv, so that the real one is left alone."""
+    venv = tmp_path / ".venv"
+    paths = {"VENV": venv, "PYTHON": venv / "python", "STAMP": venv / "stamp.json"}
+    for name, path in paths.items():
+        monkeypatch.setattr(tasks, name, str(path))
+    return venv
+
+
+def test_a_venv_is_taken_or_made_anew_for_a_reason(elsewhere):
+    assert tasks.venv_fault() is None  # there is none
+    elsewhere.mkdir()
+    assert "incomplete" in tasks.venv_fault()
+    (elsewhere / "pyvenv.cfg").write_text("version = 3.9.1\n")
+    assert "its Python is gone" in tasks.venv_fault()
+    (elsewhere / "python").write_text("")
+    assert "it belongs to Python 3.9" in tasks.venv_fault()
+    (elsewhere / "pyvenv.cfg").write_text("version_info = {}.{}.0\n".format(*sys.version_info))
+    assert "does not start" in tasks.venv_fault()
+
+
+def test_a_ready_venv_is_not_touched_and_extras_add_up(elsewhere, monkeypatch):
+    done = []
+    monkeypatch.setattr(tasks, "make_venv", lambda uv, progress: elsewhere.mkdir(exist_ok=True))
+    monkeypatch.setattr(tasks, "install", lambda uv, extras, progress: done.append(extras))
+    tasks.prepare(["lab"])
+    (elsewhere / "python").write_text("")
+    monkeypatch.setattr(tasks, "venv_fault", lambda: None)
+    monkeypatch.setattr(tasks, "bring_pip", lambda: True)
+    tasks.prepare(["lab"])
+    tasks.prepare(["test"])
+    tasks.prepare(["lab", "test"])
+    assert done == [["lab"], ["lab", "test"]]
+    monkeypatch.setattr(tasks, "current_key", lambda: "another")
+    tasks.prepare([])
+    assert done[2:] == [["lab", "test"]]
+
+
+def test_a_failed_installation_leaves_no_stamp(elsewhere, monkeypatch):
+    def fail(uv, extras, progress):
+        raise tasks.Problem("no network")
+
+    monkeypatch.setattr(tasks, "make_venv", lambda uv, progress: elsewhere.mkdir())
+    monkeypatch.setattr(tasks, "install", fail)
+    with pytest.raises(tasks.Problem):
+        tasks.prepare([])
+    assert tasks.installed() == {}
+
+
+def test_the_key_depends_on_every_text():
+    keys = {tasks.fingerprint(texts) for texts in (["a", "b"], ["ab", ""], ["a", "c"], ["b", "a"])}
+    assert len(keys) == 4
+
+
+def test_the_news_question_is_switched_off(elsewhere):
+    tasks.settle_jupyter()
+    [file] = elsewhere.rglob("overrides.json")
+    assert json.loads(file.read_text())["@jupyterlab/apputils-extension:notification"] == {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    }
+
+
+# ---- The command line -----------------------------------------------------------------------
+
+
+def start(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "tasks.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]])
+def test_help_names_every_command(arguments):
+    done = start(*arguments)
+    assert done.returncode == 0
+    assert set(tasks.COMMANDS) <= set(re.findall(r"^  (\w+)", done.stdout, re.MULTILINE))
+
+
+def test_an_unknown_command_shows_the_help():
+    done = start("tets")
+    assert done.returncode == 1
+    assert "no command 'tets'" in done.stderr
+    assert tasks.HELP in done.stderr
+
+
+def test_a_mistyped_lesson_fails_before_anything_is_installed():
+    done = start("lab", "no-such-lesson")
+    assert done.returncode == 1
+    assert "Setting up" not in done.stdout
+    assert "otebook" in done.stderr

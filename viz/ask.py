@@ -1,0 +1,351 @@
+"""Questions and checks of the lessons: `predict`, `quiz`, `order`, `check`, `claims`.
+
+A question never blocks: without an answer it is just shown. A check that fails raises
+AssertionError, so a grader sees it; a check of something still unanswered (`...`) only says so.
+Where no kernel is alive the page shows the same content as text that unfolds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from types import CodeType
+from typing import Any, cast
+
+import anywidget
+import numpy as np
+import traitlets
+from IPython import get_ipython
+from IPython.display import display
+
+from minigrad import GraphError
+from minigrad.messages import Pair, choose
+from viz import assets
+from viz.questions import (
+    Claim,
+    Question,
+    Verdict,
+    find_check,
+    find_lesson,
+    find_question,
+    judge,
+    one_order,
+)
+from viz.text import printed, row
+
+MARKS = {True: "✓", False: "✗"}
+MISSING: Any = object()
+LABELS = ("ask_check", "ask_add", "ask_remove", "ask_lines", "ask_yours")
+
+
+# ---- Text with `code` in it ------------------------------------------------------------------
+
+
+def _marked_up(text: str) -> str:
+    """Escaped text in which `...` between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _bilingual(pair: Pair, tag: str = "span") -> str:
+    """Both halves as HTML, each in an element with its language."""
+    if pair[0] == pair[1]:
+        return _marked_up(pair[0])
+    return "".join(
+        f'<{tag} lang="{lang}">{_marked_up(text)}</{tag}>'
+        for lang, text in zip(("en", "zh"), pair, strict=True)
+    )
+
+
+def _lines(pair: Pair, indent: str = "") -> str:
+    """The chosen half, or both on lines of their own, every line indented."""
+    halves = choose(pair) if pair[0] != pair[1] else pair[0]
+    return "\n".join(indent + line for line in halves.splitlines())
+
+
+# ---- Questions -------------------------------------------------------------------------------
+
+
+class Questions(anywidget.AnyWidget):
+    """One or more questions with real radio buttons; `answers` holds what was chosen so far."""
+
+    _esm = assets.source("ask.js")
+    _css = assets.source("ask.css")
+    questions = traitlets.List().tag(sync=True)
+    answers = traitlets.List().tag(sync=True)
+    verdicts = traitlets.List().tag(sync=True)
+    labels = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, bank: Sequence[Question], answers: Sequence[Any]) -> None:
+        self._bank = tuple(bank)
+        super().__init__(
+            questions=[_browser_data(q) for q in bank],
+            answers=[_plain(a) for a in answers],
+            labels={key: list(row(key)) for key in LABELS}
+            | {"right": list(row("ask_right")), "wrong": list(row("ask_wrong"))},
+        )
+        self._judge_all()
+
+    @traitlets.observe("answers")
+    def _follow(self, change: Any) -> None:
+        if hasattr(self, "_bank"):
+            self._judge_all()
+
+    def _judge_all(self) -> None:
+        found = [judge(q, a) for q, a in zip(self._bank, self.answers, strict=False)]
+        self.verdicts = [v and {"right": v.right, "text": list(v.text)} for v in found]
+
+    @property
+    def text(self) -> str:
+        """What is shown, as text in the chosen language."""
+        pairs = zip(self._bank, self.answers, strict=False)
+        return "\n\n".join(_question_text(q, a) for q, a in pairs)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        data = data or {}
+        data["text/plain"] = self.text
+        data["text/html"] = "".join(
+            _question_html(q, a) for q, a in zip(self._bank, self.answers, strict=False)
+        )
+        return (data, bundle[1]) if isinstance(bundle, tuple) else data
+
+
+def _plain(answer: Any) -> Any:
+    """An answer as the browser can hold it."""
+    if isinstance(answer, list | tuple):
+        return [n if isinstance(n, int) else repr(n) for n in answer]
+    return answer if answer is None or isinstance(answer, str) else repr(answer)
+
+
+def _browser_data(question: Question) -> dict[str, Any]:
+    """What the widget shows; which option is right stays here."""
+    return {
+        "id": question.id,
+        "text": list(question.text),
+        "options": [list(o.text) for o in question.options],
+        "lines": [line.code for line in question.lines],
+    }
+
+
+def _question_text(question: Question, answer: Any) -> str:
+    parts = [f"{question.id}  {_lines(question.text).replace(chr(10), chr(10) + '  ')}"]
+    for letter, option in zip(question.letters, question.options, strict=True):
+        parts.append(f"  {letter}  " + _lines(option.text).replace("\n", "\n     "))
+    parts += [f"  {number}  {line.code}" for number, line in enumerate(question.lines, 1)]
+    if verdict := judge(question, answer):
+        parts.append(_verdict_text(answer, verdict))
+    return "\n".join(parts)
+
+
+def _verdict_text(answer: Any, verdict: Verdict) -> str:
+    word = printed("ask_right" if verdict.right else "ask_wrong").replace("\n", " · ")
+    return f"{MARKS[verdict.right]} {answer} · {word}\n" + _lines(verdict.text, "  ")
+
+
+def _question_html(question: Question, answer: Any) -> str:
+    """A question that unfolds its feedback without a kernel and without a script."""
+    head = f"<p><b>{escape(question.id)}</b> {_bilingual(question.text)}</p>"
+    if question.lines:
+        lines = "".join(f"<li><code>{escape(line.code)}</code></li>" for line in question.lines)
+        one = ", ".join(map(str, one_order(question)))
+        body = (
+            f"<ol>{lines}</ol><details><summary>{_bilingual(row('ask_one_order'))}</summary>"
+            f"<p>[{one}]</p></details>"
+        )
+    else:
+        options = "".join(
+            f"<li><details><summary>{_bilingual(o.text)}</summary>"
+            f"<p>{_verdict_html(Verdict(o.right, o.feedback))}</p></details></li>"
+            for o in question.options
+        )
+        body = f'<ol type="A">{options}</ol>'
+    if verdict := judge(question, answer):
+        body += f"<p>{escape(str(answer))}: {_verdict_html(verdict)}</p>"
+    return f"<div>{head}{body}</div>"
+
+
+def _verdict_html(verdict: Verdict) -> str:
+    word = _bilingual(row("ask_right" if verdict.right else "ask_wrong"))
+    return f"{MARKS[verdict.right]} <b>{word}</b> {_bilingual(verdict.text)}"
+
+
+def predict(id: str, answer: str | None = None) -> Questions:
+    """Ask what a piece of code will do before it runs; `answer` is a letter.
+
+    Without an answer it is only shown. UnknownIdError lists the ids of the bank.
+    """
+    return Questions([find_question(id, "predict")], [answer])
+
+
+def quiz(*ids: str, answers: Sequence[str | None] = ()) -> Questions:
+    """Show one or more questions with options; `answers` holds letters, for example "BA"."""
+    found = [find_question(id, "quiz") for id in ids]
+    given = [*answers][: len(found)]
+    return Questions(found, given + [None] * (len(found) - len(given)))
+
+
+def order(id: str, answer: Sequence[int] | None = None) -> Questions:
+    """Ask for lines of code in a working order; `answer` lists the numbers shown before them.
+
+    Every order is right in which each line comes after the lines that it needs.
+    """
+    return Questions([find_question(id, "order")], [answer])
+
+
+# ---- Checks ----------------------------------------------------------------------------------
+
+
+class Shown:
+    """A few lines in both languages: HTML for a page, text in the chosen language elsewhere."""
+
+    def __init__(self, pairs: Sequence[Pair], mark: str, name: str) -> None:
+        self.pairs, self.mark, self.name = tuple(pairs), mark, name
+
+    def __repr__(self) -> str:
+        first, *rest = (_lines(pair).replace("\n", "\n  ") for pair in self.pairs)
+        return "\n".join([f"{self.mark} {self.name}  {first}", *(f"  {line}" for line in rest)])
+
+    def _repr_html_(self) -> str:
+        lines = "<br>".join(_bilingual(pair) for pair in self.pairs)
+        return f'<div role="status">{self.mark} <b>{escape(self.name)}</b> {lines}</div>'
+
+
+class CheckFailed(AssertionError):
+    """A check of an exercise that failed; its text follows the chosen language."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown.name)
+        self.shown = shown
+
+    def __str__(self) -> str:
+        return repr(self.shown)
+
+    def _render_traceback_(self) -> list[str]:
+        """In a notebook the message stands above; the lines of this module would hide it."""
+        return [f"CheckFailed: {self.shown.name}"]
+
+
+def check(
+    id: str,
+    got: Any,
+    want: Any = MISSING,
+    *,
+    ok: bool | None = None,
+    tolerance: float = 1e-9,
+) -> Shown:
+    """Compare an answer with what is expected; raise AssertionError when it is wrong.
+
+    got: a value, or a function without arguments that gives one.
+    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly.
+    ok: the verdict itself, for a property that is not one value; `want` is then only shown.
+    A gap `...` that is still in `got`, or in the code of that function, is no mistake.
+    """
+    entry = find_check(id)
+    if _has_gap(got):
+        return Shown([entry.text, row("check_gap")], "…", id)
+    problem: Pair | None = None
+    if callable(got) and not callable(want):
+        got, problem = _call(got)
+    right = problem is None and (_equal(got, want, tolerance) if ok is None else bool(ok))
+    if right:
+        return Shown([row("check_passed"), entry.text], MARKS[True], id)
+    lines = [row("check_failed"), entry.text]
+    if want is not MISSING:
+        lines.append(row("check_expected", value=_brief(want)))
+    lines += [problem or row("check_got", value=_brief(got)), row("check_hint", hint=entry.hint)]
+    shown = Shown(lines, MARKS[False], id)
+    if get_ipython() is not None:
+        display(shown)
+    raise CheckFailed(shown)
+
+
+def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:
+    """The value of a learner's function, or what it raised."""
+    try:
+        return got(), None
+    except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
+        if isinstance(error, GraphError):
+            text = error.pair
+        else:
+            text = (str(error), str(error))
+        return None, row("check_raised", kind=type(error).__name__, message=text)
+
+
+def _has_gap(got: Any) -> bool:
+    """Whether a `...` is left: in a value, in a list, or in the code of a function."""
+    if isinstance(got, list | tuple):
+        return any(_has_gap(x) for x in got)
+    code = getattr(got, "__code__", None)
+    return got is Ellipsis or (isinstance(code, CodeType) and Ellipsis in code.co_consts)
+
+
+def _equal(got: Any, want: Any, tolerance: float) -> bool:
+    """Lists and words exactly; numbers and arrays within the tolerance, with equal shapes."""
+    if isinstance(want, list | tuple):
+        return isinstance(got, list | tuple) and list(got) == list(want)
+    if want is None or isinstance(want, bool | str | bytes | dict | set):
+        return type(got) is type(want) and bool(got == want)
+    if isinstance(got, bool | str | bytes | list | tuple | dict | set) or got is None:
+        return False
+    with contextlib.suppress(GraphError, TypeError, ValueError):
+        left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
+        return left.shape == right.shape and np.allclose(left, right, tolerance, tolerance)
+    return False
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+# ---- Claims ----------------------------------------------------------------------------------
+
+
+class ClaimTable:
+    """What sources claim, what was measured here, and when the claim holds."""
+
+    def __init__(self, claims: Sequence[Claim], measured: Sequence[Pair]) -> None:
+        self.claims, self.measured = tuple(claims), tuple(measured)
+
+    def __repr__(self) -> str:
+        parts = []
+        for claim, found in zip(self.claims, self.measured, strict=True):
+            parts.append(f"{claim.id} ({claim.source})")
+            cells = (claim.claimed, found, claim.holds)
+            for key, pair in zip(("claim_claimed", "claim_measured", "claim_holds"), cells, strict=True):
+                title = printed(key).replace("\n", " · ")
+                parts.append(f"  {title}: " + _lines(pair).replace("\n", "\n    "))
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        titles = ("claim_claim", "claim_claimed", "claim_measured", "claim_holds")
+        head = "".join(f'<th scope="col">{_bilingual(row(key))}</th>' for key in titles)
+        body = "".join(
+            f'<tr><th scope="row">{claim.id} ({claim.source})</th>'
+            + "".join(
+                f'<td style="text-align:left">{_bilingual(pair)}</td>'
+                for pair in (claim.claimed, found, claim.holds)
+            )
+            + "</tr>"
+            for claim, found in zip(self.claims, self.measured, strict=True)
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
+    """The claim table of a lesson; for each claim id the fields of its measured sentence.
+
+    >>> claims("L00")  # doctest: +SKIP
+    """
+    bank = find_lesson(lesson).claims.values()
+    found = []
+    for claim in bank:
+        fields = measured.get(claim.id, {})
+        found.append((claim.measured[0].format(**fields), claim.measured[1].format(**fields)))
+    return ClaimTable(list(bank), found)

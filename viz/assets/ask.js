@@ -1,0 +1,118 @@
+// Questions: radio buttons or lines to put in order. The kernel judges, this file only shows.
+let count = 0;
+
+// Text in both languages; what stands between backticks is code. Nothing is parsed as HTML.
+function speak(parent, pair, tag = "span") {
+  const halves = pair[0] === pair[1] ? [[null, pair[0]]] : [["en", pair[0]], ["zh", pair[1]]];
+  for (const [lang, text] of halves) {
+    const part = document.createElement(tag);
+    if (lang) part.lang = lang;
+    text.split("`").forEach((piece, i) => {
+      const code = i % 2 ? document.createElement("code") : null;
+      if (code) code.textContent = piece;
+      part.append(code ?? piece);
+    });
+    parent.append(part);
+  }
+  return parent;
+}
+
+function make(tag, className, parent) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  parent?.append(element);
+  return element;
+}
+
+function button(parent, pair, action) {
+  const made = speak(make("button", "", parent), pair);
+  made.type = "button";
+  made.addEventListener("click", action);
+  return made;
+}
+
+function choices(box, question, labels, answer, send) {
+  const name = `mg-ask-${count++}`;
+  let chosen = answer;
+  question.options.forEach((text, i) => {
+    const letter = String.fromCharCode(65 + i);
+    const line = make("label", "", box);
+    const radio = make("input", "", line);
+    Object.assign(radio, { type: "radio", name, value: letter, checked: answer === letter });
+    radio.addEventListener("change", () => { chosen = letter; });
+    make("b", "", line).textContent = letter;
+    speak(make("span", "mg-ask-text", line), text);
+  });
+  button(box, labels.ask_check, () => chosen && send(chosen));
+}
+
+function lines(box, question, labels, answer, send) {
+  const order = Array.isArray(answer) ? [...answer] : [];
+  const part = (label) => {
+    const title = speak(make("p", "", box), label);
+    title.id = `mg-ask-${count++}`;
+    const list = make("ul", "", box);
+    list.setAttribute("aria-labelledby", title.id);
+    return list;
+  };
+  const [left, mine] = [part(labels.ask_lines), part(labels.ask_yours)];
+  const row = (list, number, label, action) => {
+    const item = make("li", "", list);
+    make("b", "", item).textContent = number;
+    make("code", "", item).textContent = question.lines[number - 1];
+    const code = question.lines[number - 1];
+    button(item, label, action).title = code;
+  };
+  const show = () => {
+    left.replaceChildren();
+    mine.replaceChildren();
+    question.lines.forEach((_, i) => {
+      if (order.includes(i + 1)) return;
+      row(left, i + 1, labels.ask_add, () => { order.push(i + 1); show(); focusOn(left); });
+    });
+    order.forEach((number, place) => {
+      row(mine, number, labels.ask_remove, () => { order.splice(place, 1); show(); focusOn(mine); });
+    });
+  };
+  // the pressed button is gone: its neighbour takes the focus, so that the keyboard can go on
+  const focusOn = (list) => (list.querySelector("button") ?? check).focus();
+  show();
+  const check = button(box, labels.ask_check, () => order.length && send([...order]));
+}
+
+function render({ model, el }) {
+  const labels = model.get("labels");
+  const places = model.get("questions").map((question, i) => {
+    const box = make("fieldset", "mg-ask", el);
+    const legend = make("legend", "", box);
+    make("b", "", legend).textContent = `${question.id} `;
+    speak(legend, question.text);
+    const kind = question.lines.length ? lines : choices;
+    kind(box, question, labels, model.get("answers")[i], (answer) => {
+      const answers = [...model.get("answers")];
+      answers[i] = answer;
+      model.set("answers", answers);
+      model.save_changes();
+    });
+    const place = make("div", "mg-ask-verdict", box);
+    place.setAttribute("aria-live", "polite");
+    return place;
+  });
+  const show = () => {
+    model.get("verdicts").forEach((verdict, i) => {
+      const place = places[i];
+      place.replaceChildren();
+      place.dataset.right = verdict ? String(verdict.right) : "";
+      if (!verdict) return;
+      make("b", "", place).textContent = verdict.right ? "✓ " : "✗ ";
+      speak(make("b", "", place), verdict.right ? labels.right : labels.wrong);
+      place.append(" ");
+      speak(place, verdict.text);
+    });
+  };
+  model.on("change:verdicts", show);
+  show();
+  return () => model.off("change:verdicts", show);
+}
+
+export default { render };

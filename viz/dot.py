@@ -1,0 +1,138 @@
+"""Picture → DOT text → SVG: the only place that runs a layout engine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from functools import lru_cache
+
+import graphviz
+
+from viz.picture import Picture, PictureNode
+from viz.text import row
+from viz.theme import EDGES, FONT_FAMILY, STYLES
+
+
+try:
+    import pygraphviz  # its wheels bring Graphviz along; absent where there is no wheel
+except ImportError:  # pragma: no cover - depends on the machine
+    pygraphviz = None
+
+FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
+LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
+NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
+
+
+class LayoutError(RuntimeError):
+    """No drawing can be made; `key` is the row of the text table that says why."""
+
+    def __init__(self, key: str, **fields: object) -> None:
+        super().__init__(row(key, **fields)[0])
+        self.pair = row(key, **fields)
+
+
+def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR") -> str:
+    """The picture in the DOT language.
+
+    Every id in the drawing begins with `prefix`. With `values` each box has an empty line, which
+    the player fills with the node's value.
+    """
+    graph = graphviz.Digraph(
+        graph_attr={
+            "rankdir": rankdir,
+            "bgcolor": "transparent",
+            "nodesep": "0.3",
+            "ranksep": "0.45",
+            "pad": "0.1",
+        },
+        node_attr={"fontname": FONTS, "fontsize": "13", "style": "filled", "height": "0.4"},
+        edge_attr={"fontname": FONTS, "fontsize": "10", "arrowsize": "0.7"},
+    )
+    shapes = {n.id: n.shape for n in picture.nodes}
+    clusters = {group: _cluster(i, group) for i, group in enumerate(picture.groups)}
+    for node in picture.nodes:
+        style = STYLES["output" if node.is_output and node.kind == "operator" else node.kind]
+        clusters.get(node.group, graph).node(
+            node.id,
+            label=_label(node, values),
+            id=f"{prefix}-{node.id}",
+            tooltip=graphviz.escape(node.line or node.label),
+            shape=STYLES[node.kind].shape,
+            fillcolor=style.fill,
+            fontcolor=style.text,
+            peripheries="2" if node.is_output else "1",
+        )
+    for cluster in clusters.values():
+        graph.subgraph(cluster)
+    for edge in picture.edges:
+        style_of_edge = EDGES[edge.kind]
+        graph.edge(
+            edge.source,
+            edge.target,
+            id=f"{prefix}-{edge.id}",
+            label=edge.shape if edge.shape not in ("()", "?", shapes[edge.source]) else "",
+            style=style_of_edge.line,
+            tooltip=f"{edge.source} → {edge.target} {edge.shape}",
+        )
+    return str(graph.source)
+
+
+def _cluster(index: int, group: str) -> graphviz.Digraph:
+    """A frame around the nodes of one layer."""
+    label, frame = graphviz.escape(_short(group)), {"style": "rounded,dotted", "color": "#767676"}
+    attributes = {"label": label, "fontname": FONTS, "fontsize": "11", "margin": "6", **frame}
+    return graphviz.Digraph(name=f"cluster_{index}", graph_attr=attributes)
+
+
+def _label(node: PictureNode, values: bool) -> str:
+    """Name, operator and shape, one line each; escaped, so that any name is shown as it is."""
+    first = f"{node.name} = {node.op}" if node.name and node.kind == "operator" else node.label
+    lines = [graphviz.escape(_short(first))]
+    if node.shape not in ("()", "?", ""):
+        lines.append(graphviz.escape(node.shape))
+    if values:
+        lines.append("\u2007" * 9)  # figure spaces keep the width of a number free
+    return r"\n".join(lines)
+
+
+def _short(name: str) -> str:
+    one_line = re.sub(r"[\x00-\x1f\x7f]+", " ", name)
+    return one_line if len(one_line) <= NAME_LIMIT else one_line[: NAME_LIMIT - 1] + "…"
+
+
+def image(source: str, form: str) -> bytes:
+    """Lay out DOT text as "svg", "png" or "pdf": with `dot` on the PATH, else with pygraphviz.
+
+    Raises LayoutError when there is neither, or when the engine stops.
+    """
+    try:
+        if shutil.which("dot"):
+            return graphviz.Source(source).pipe(format=form)
+        if pygraphviz is not None:
+            drawing: bytes = pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
+            return drawing
+    except (graphviz.CalledProcessError, OSError, ValueError) as error:
+        raise LayoutError("layout_failed", reason=str(error).strip()[:200]) from error
+    raise LayoutError("no_layout")
+
+
+@lru_cache(maxsize=64)
+def svg(source: str) -> str:
+    """Lay out DOT text as an <svg> element; the same text is laid out once."""
+    return _element(image(source, "svg").decode())
+
+
+def _element(drawing: str) -> str:
+    """The <svg> element without the XML prologue, as wide as it wants but never wider than fits."""
+    element = drawing[drawing.index("<svg") :]
+    width = re.search(r'<svg width="([\d.]+)pt"', element)
+    size = f"width:{float(width[1]) * 4 / 3:.0f}px;" if width else ""
+    head = f'<svg style="{size}max-width:100%;height:auto"'
+    return re.sub(r'<svg width="[^"]*" height="[^"]*"', head, element, count=1)
+
+
+def render(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR") -> str:
+    """The picture as an <svg> element; LayoutError when it is too large or there is no engine."""
+    if len(picture.nodes) > LAYOUT_LIMIT:
+        raise LayoutError("too_large", nodes=len(picture.nodes))
+    return svg(dot(picture, prefix, values, rankdir))

@@ -1,0 +1,67 @@
+"""Formulas in words of the operators: what a node computes, and its local derivative.
+
+The derivative is not written down anywhere: the operator's gradient rule is called on symbols,
+and the nodes that it builds are spelled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from minigrad.backprop import listen_to_nobody
+from minigrad.core import Attrs, Op, Spec
+from minigrad.errors import GraphError
+from minigrad.graph import Graph, Node
+from minigrad.ops import state
+
+UPSTREAM = "∂"  # how the incoming gradient is written
+
+
+def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:
+    """What the operator computes from operands with these names: "x × x"."""
+    named = [
+        f"{name}ᵀ" if attrs.get(f"transpose_{letter}") else name
+        for name, letter in zip(operands, "abcdefgh", strict=False)
+    ]
+    try:
+        return op.formula.format(*map(_enclosed, named))
+    except IndexError:
+        return f"{op.name}({', '.join(named)})"
+
+
+def _enclosed(text: str) -> str:
+    """In parentheses if it consists of several parts."""
+    parts = text.split()
+    return f"({text})" if len(parts) > 1 and not text.startswith("(") else text
+
+
+def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequence[str]) -> str:
+    """The gradient of operand `index`, from the upstream gradient: "∂ × x"; "" if there is none.
+
+    `specs` are those of the result and the operands, `names` what these are called.
+    """
+    if index >= len(op.vjp) or op.vjp[index] is None:
+        return ""
+    with listen_to_nobody():
+        scratch = Graph()
+        symbols = [
+            scratch.add(state.placeholder, (), {"shape": s.shape, "dtype": s.dtype})
+            for s in (specs[0], *specs)
+        ]
+        called = dict(zip(symbols, (UPSTREAM, *names), strict=True))
+        try:
+            result = op.vjp[index](*symbols, **attrs)
+        except GraphError:  # a rule that needs shapes which are not known
+            return ""
+    return _spell(result, called)
+
+
+def _spell(node: object, called: dict[Node, str]) -> str:
+    """A node as a formula; rules are a handful of nodes deep."""
+    if not isinstance(node, Node):
+        return str(node)
+    if node in called:
+        return called[node]
+    if node.op is state.constant:
+        return f"{node.attrs['value']:g}"
+    return forward(node.op, [_spell(x, called) for x in node.inputs], node.attrs)

@@ -1,0 +1,73 @@
+"""The language of a page: `viz.language("zh")`, and the switch that a reader clicks.
+
+Both languages are in the page, in elements with `lang`; style rules hide one of them. The switch
+changes them in the browser and tells the kernel, so that what is printed later follows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import anywidget
+import traitlets
+from IPython import get_ipython
+from IPython.display import display
+
+from minigrad import messages
+from viz import assets, theme
+from viz.text import both, row
+
+
+class LanguageSwitch(anywidget.AnyWidget):
+    """Three buttons, English, 中文 and both, for the notebook that they stand in."""
+
+    _esm = assets.source("language.js")
+    _css = assets.source("language.css")
+    language = traitlets.Enum(["en", "zh", "both"], "en").tag(sync=True)
+    label = traitlets.Unicode(both(row("language"))).tag(sync=True)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_msg(self._answer)
+
+    @traitlets.observe("language")
+    def _follow(self, change: Any) -> None:
+        messages.set_language(change["new"])
+
+    def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
+        """The browser asks for the Chinese font once; it is not part of the saved notebook."""
+        if message.get("kind") == "font":
+            self.send({"kind": "font"}, [theme.FONT_PATH.read_bytes()])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        # without a kernel there is no switch, and a style rule alone shows the chosen language
+        data["text/html"] = f"<style>{_fallback_rules(self.language)}</style>"
+        data["text/plain"] = messages.choose(row("language_set"))
+        return bundle
+
+
+def _fallback_rules(language: str) -> str:
+    """The rules for one language, for a page on which no switch is alive."""
+    page = ":is(.jp-Notebook, body):not([data-mg-language])"
+    return assets.source("language.css").replace(f'[data-mg-language="{language}"]', page)
+
+
+_switch: LanguageSwitch | None = None
+
+
+def language(code: str) -> None:
+    """Show and speak English ("en"), Chinese ("zh") or "both", from here on.
+
+    In a notebook the switch is displayed, with which the reader changes it at any time: prose,
+    widgets, captions and charts follow at once, what is printed follows from the next run on.
+    """
+    global _switch
+    messages.set_language(cast(Any, code))
+    if get_ipython() is None:
+        return
+    if _switch is None:
+        _switch = LanguageSwitch()
+    _switch.language = code
+    display(_switch)

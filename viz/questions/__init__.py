@@ -1,0 +1,219 @@
+"""The bank of questions, checks and claims: one TOML file per lesson, data in both languages.
+
+Pure data and pure functions: what an answer is worth is decided here, `viz.ask` displays it.
+"""
+
+from __future__ import annotations
+
+import string
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from minigrad.messages import Pair
+from viz.text import printed, row
+
+Kind = Literal["predict", "quiz", "order"]
+
+
+class UnknownIdError(KeyError):
+    """An id that the bank does not have; the message lists those it has."""
+
+    def __init__(self, kind: str, wanted: object, known: Sequence[str]) -> None:
+        super().__init__(wanted)
+        self.kind, self.wanted, self.known = kind, wanted, known
+
+    def __str__(self) -> str:
+        known = ", ".join(self.known) or "-"
+        return printed("ask_unknown", kind=row(self.kind), id=repr(self.wanted), known=known)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to choose, what to say to a learner who chose it, and whether it is right."""
+
+    text: Pair
+    feedback: Pair
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of code to put in order, and the numbers of the lines it must come after."""
+
+    code: str
+    needs: tuple[int, ...] = ()
+    distractor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with options (predict, quiz) or with lines (order)."""
+
+    id: str
+    kind: Kind
+    text: Pair
+    options: tuple[Option, ...] = ()
+    lines: tuple[Line, ...] = ()
+    feedback: Pair = ("", "")  # of an order: why the distractor does not belong
+
+    @property
+    def letters(self) -> str:
+        return string.ascii_uppercase[: len(self.options)]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What an exercise asks for, and which cell helps when it is not there yet."""
+
+    id: str
+    text: Pair
+    hint: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of a source, what is measured of it (with fields), and when it holds."""
+
+    id: str
+    source: str
+    claimed: Pair
+    measured: Pair
+    holds: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an answer is worth, and why."""
+
+    right: bool
+    text: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """All the bank holds for one lesson."""
+
+    questions: dict[str, Question]
+    checks: dict[str, Check]
+    claims: dict[str, Claim]
+
+
+def parse(text: str) -> Lesson:
+    """A lesson from the text of its TOML file."""
+    data = tomllib.loads(text)
+    return Lesson(
+        {q["id"]: _question(q) for q in data.get("question", [])},
+        {c["id"]: Check(c["id"], _pair(c), _pair(c["hint"])) for c in data.get("check", [])},
+        {
+            c["id"]: Claim(c["id"], c["source"], *(_pair(c[k]) for k in ("claimed", "measured", "holds")))
+            for c in data.get("claim", [])
+        },
+    )
+
+
+def _pair(data: Mapping[str, Any]) -> Pair:
+    return data["en"], data["zh"]
+
+
+def _question(data: Mapping[str, Any]) -> Question:
+    options = tuple(
+        Option(_pair(o), _pair(o["feedback"]), o.get("right", False))
+        for o in data.get("option", [])
+    )
+    lines = tuple(
+        Line(line["code"], tuple(line.get("needs", ())), line.get("distractor", False))
+        for line in data.get("line", [])
+    )
+    feedback = _pair(data["feedback"]) if "feedback" in data else ("", "")
+    return Question(data["id"], data["kind"], _pair(data), options, lines, feedback)
+
+
+@cache
+def lessons() -> dict[str, Lesson]:
+    """Every lesson of the bank by its name, for example "L00"."""
+    folder = files(__name__)
+    names = sorted(f.name for f in folder.iterdir() if f.name.endswith(".toml"))
+    return {
+        name.removesuffix(".toml"): parse(folder.joinpath(name).read_text(encoding="utf-8"))
+        for name in names
+    }
+
+
+def find_question(id: str, *kinds: Kind) -> Question:
+    """The question of that id, if it is of one of these kinds; else UnknownIdError."""
+    known = {
+        q.id: q for b in lessons().values() for q in b.questions.values() if q.kind in kinds
+    }
+    if id not in known:
+        raise UnknownIdError("ask_kind_question", id, list(known))
+    return known[id]
+
+
+def find_check(id: str) -> Check:
+    """The check of that id, else UnknownIdError."""
+    known = {c.id: c for b in lessons().values() for c in b.checks.values()}
+    if id not in known:
+        raise UnknownIdError("ask_kind_check", id, list(known))
+    return known[id]
+
+
+def find_lesson(name: str) -> Lesson:
+    """All of one lesson, else UnknownIdError."""
+    if name not in lessons():
+        raise UnknownIdError("ask_kind_lesson", name, list(lessons()))
+    return lessons()[name]
+
+
+def judge(question: Question, answer: Any) -> Verdict | None:
+    """What an answer is worth; None when there is none. Never raises, whatever the answer is."""
+    if answer is None or (isinstance(answer, str | list | tuple) and not answer):
+        return None
+    return _judge_order(question, answer) if question.lines else _judge_choice(question, answer)
+
+
+def _judge_choice(question: Question, answer: Any) -> Verdict:
+    letter = answer.strip().upper() if isinstance(answer, str) else ""
+    if len(letter) != 1 or letter not in question.letters:
+        letters = ", ".join(question.letters)
+        return Verdict(False, row("ask_no_option", answer=repr(answer)[:40], letters=letters))
+    option = question.options[question.letters.index(letter)]
+    return Verdict(option.right, option.feedback)
+
+
+def _judge_order(question: Question, answer: Any) -> Verdict:
+    """Right is any order in which each line comes after the lines that it needs."""
+    lines = dict(enumerate(question.lines, 1))
+    known = isinstance(answer, list | tuple) and all(type(n) is int and n in lines for n in answer)
+    if not known:
+        return Verdict(
+            False, row("ask_no_order", answer=repr(answer)[:40], last=str(len(lines)))
+        )
+    if len(set(answer)) < len(answer):
+        twice = next(n for n in answer if answer.count(n) > 1)
+        return Verdict(False, row("ask_order_twice", number=twice))
+    for place, number in enumerate(answer):
+        if lines[number].distractor:
+            english, chinese = row("ask_order_distractor", number=number)
+            return Verdict(
+                False, (f"{english} {question.feedback[0]}", f"{chinese}{question.feedback[1]}")
+            )
+        late = [n for n in lines[number].needs if n not in answer[:place]]
+        if late:
+            return Verdict(False, row("ask_order_before", number=number, needed=late[0]))
+    if missing := [n for n in lines if not lines[n].distractor and n not in answer]:
+        return Verdict(False, row("ask_order_missing", number=missing[0]))
+    return Verdict(True, row("ask_order_right"))
+
+
+def one_order(question: Question) -> list[int]:
+    """One right answer to an order question."""
+    left = {n: line for n, line in enumerate(question.lines, 1) if not line.distractor}
+    order: list[int] = []
+    while ready := [n for n, line in left.items() if set(line.needs) <= set(order)]:
+        order.append(ready[0])
+        del left[ready[0]]
+    return order

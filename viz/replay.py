@@ -1,0 +1,117 @@
+"""Recordings to step through: of a tape that exists already, or of a static graph with its feed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.backprop import DATA
+from minigrad.core import BaseNode, Spec, apply, context
+from minigrad.eager import TapeNode, Tensor
+from minigrad.events import Recording
+from minigrad.execute import Program, check_feeds
+from minigrad.graph import Graph, Node, ancestors
+from minigrad.ops import state
+from viz.frames import Film, eager_film, static_film
+from viz.picture import picture
+from viz.text import printed
+
+
+def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
+    """Run the operations of a tape once more, from its leaves, and walk it back: recorded.
+
+    The user's tape, tensors and gradients are not touched. The replay uses the present values of
+    the leaves. Raises TypeError when the tape did not keep an operand.
+    """
+    new: dict[Any, Any] = {}
+    new_names: dict[int, str] = {}
+    nodes = ancestors(t.creator for t in outputs if t.creator is not None)
+    with mg.record(values=True) as log:
+        for node in nodes:
+            operands = [_operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)]
+            before, context.scope = context.scope, node.scope
+            try:
+                result = apply(node.op, tuple(operands), node.attrs)
+            finally:
+                context.scope = before
+            new[node] = result
+            result.creator.code, result.creator.lasti = node.code, node.lasti
+        again = [new.get(t.creator, t) for t in outputs]
+        backward(again)
+    new_names.update({id(new[t.creator]): names.get(id(t), "") for t in outputs if t.creator})
+    return film_of_tape(again, log, new_names)
+
+
+def _operand(
+    node: TapeNode,
+    index: int,
+    x: Any,
+    new: dict[Any, Any],
+    new_names: dict[int, str],
+    names: Mapping[int, str],
+) -> Any:
+    if isinstance(x, BaseNode):
+        return new[x]
+    if isinstance(x, Tensor):
+        if x not in new:
+            new[x] = Tensor(x.data, x.requires_grad, x.name)
+            new_names[id(new[x])] = names.get(id(x), "")
+        return new[x]
+    if isinstance(x, Spec):
+        kept = node.saved is not None and node.kept.parts[index + 1] == DATA
+        if not kept:
+            raise TypeError(printed("cannot_step", value="tensor", op=node.op))
+        assert node.saved is not None
+        return node.saved[index + 1]
+    return x
+
+
+def backward(outputs: list[Tensor]) -> None:
+    """The backward pass from all outputs, each element weighted 1."""
+    for y in outputs:
+        if y.requires_grad and y.creator is not None:
+            y.backward(None if y.size == 1 else np.ones(y.shape, y.dtype), retain_graph=True)
+
+
+def film_of_tape(outputs: list[Tensor], log: Recording, names: Mapping[int, str]) -> Film:
+    return eager_film(picture(outputs, names), log.events)
+
+
+def replay_graph(
+    outputs: list[Node], feed_dict: Mapping[Any, Any] | None, session: Any, names: Mapping[int, str]
+) -> Film:
+    """Run a static graph with its gradients, recorded, in a graph of its own.
+
+    Variables have the session's values, or their first ones. Nothing is added to the user's graph.
+    """
+    nodes = ancestors(outputs)
+    graph, twin = Graph(), {}
+    for node in nodes:
+        twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
+    forward, ends = graph.nodes, [twin[y] for y in outputs]
+    feeds = {twin[k]: v for k, v in check_feeds(_among(nodes), feed_dict).items() if k in twin}
+    kept = {} if session is None else session.variables
+    sources = [n for n in nodes if n.op is state.variable]
+    variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
+    with graph, mg.record(values=True) as built:
+        leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
+        leaves = [n for n in leaves if n.dtype.kind == "f"]
+        sums = [y for y in ends if y.dtype.kind == "f"]
+        if sums and leaves:
+            mg.gradients(sums, leaves)
+    contributed = built.of_kind("contributed")
+    needed = [x for e in contributed for x in (*e.operands, e.value)]
+    with mg.record(values=True) as ran:
+        Program([*ends, *needed])(feeds, variables)
+    new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
+    return static_film(picture(ends, new_names), forward, contributed, ran.events)
+
+
+def _among(nodes: list[Node]) -> Graph:
+    """A graph of just these nodes, to look names up in."""
+    graph = Graph()
+    graph._nodes = nodes
+    return graph

@@ -1,0 +1,250 @@
+"""Every sentence that is shown, in both languages, one row each; and how a row becomes text.
+
+A row is `key: (English, 中文)` with the same `{fields}` in both halves. HTML carries both halves,
+each in an element with its `lang`, and one style rule shows the chosen one, so a page changes its
+language without a kernel. What is printed follows the language chosen when it is printed.
+The engine's error messages are the rows of `minigrad.messages`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from minigrad.messages import Pair, choose
+
+__all__ = ["Pair", "bilingual", "both", "choose", "html", "printed", "row"]
+
+
+def row(key: str, **fields: object) -> Pair:
+    """The row of `key`, with its fields filled in. A field may itself be a pair."""
+    english, chinese = ROWS[key]
+    return (
+        english.format(**{k: v[0] if _is_pair(v) else v for k, v in fields.items()}),
+        chinese.format(**{k: v[1] if _is_pair(v) else v for k, v in fields.items()}),
+    )
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
+
+
+def bilingual(pair: Pair, tag: str = "span") -> str:
+    """A pair as two HTML elements, escaped, of which the style rule shows one or both."""
+    return "".join(
+        f'<{tag} lang="{lang}">{escape(text)}</{tag}>'
+        for lang, text in zip(("en", "zh"), pair, strict=True)
+    )
+
+
+def html(key: str, tag: str = "span", **fields: object) -> str:
+    """A row as HTML in both languages."""
+    return bilingual(row(key, **fields), tag)
+
+
+def both(pair: Pair) -> str:
+    """A pair on one line, for attributes (labels for screen readers), which no style rule reaches."""
+    return pair[0] if pair[0] == pair[1] else " / ".join(pair)
+
+
+def printed(key: str, **fields: object) -> str:
+    """A row as plain text in the chosen language."""
+    return choose(row(key, **fields))
+
+
+ROWS: dict[str, Pair] = {
+    # language switch
+    "language": ("Language", "语言"),
+    "language_set": ("Language: English", "语言：中文"),
+    "language_unknown": (
+        'viz.language takes "en", "zh" or "both", not {value}.',
+        'viz.language 只接受 "en"、"zh" 或 "both"，不接受 {value}。',
+    ),
+    # pictures in words
+    "graph_empty": (
+        "Nothing to draw: this graph has no nodes yet. Build a node first, for example "
+        'mg.placeholder("x"), or compute something from a tensor with requires_grad=True.',
+        "没有可画的内容：这张图还没有节点。先建一个节点，例如 mg.placeholder(\"x\")，"
+        "或用 requires_grad=True 的张量做一次运算。",
+    ),
+    "cannot_draw": (
+        "viz cannot draw {value}. It draws a tensor, a graph node, a graph, a recording, "
+        "or a list of tensors or of nodes.",
+        "viz 无法绘制 {value}。可以绘制张量、图节点、计算图、事件记录，以及张量或节点的列表。",
+    ),
+    "cannot_step": (
+        "viz.step cannot replay {value}: the tape did not keep an operand of {op}, because no "
+        "gradient needs it. Pass the function and its inputs instead: viz.step(f, x).",
+        "viz.step 无法重放 {value}：磁带没有保留 {op} 的某个操作数，因为没有梯度需要它。"
+        "请改为传入函数和输入：viz.step(f, x)。",
+    ),
+    "too_large": (
+        "{nodes} nodes are too many to lay out. Group them with mg.name_scope, or draw a part: "
+        "viz.draw(node) of an inner node. The table of nodes is shown instead.",
+        "{nodes} 个节点太多，无法排版。可以用 mg.name_scope 分组，或只画一部分："
+        "对内部节点调用 viz.draw(node)。下面改为显示节点表。",
+    ),
+    "no_layout": (
+        "No Graphviz found, so here is the table instead. To get drawings: pip install pygraphviz "
+        "(version 2 brings Graphviz along), or install Graphviz so that `dot` is on the PATH.",
+        "没有找到 Graphviz，下面用表格代替。要得到图形：pip install pygraphviz"
+        "（第 2 版自带 Graphviz），或安装 Graphviz 并让 dot 在 PATH 中。",
+    ),
+    "layout_failed": (
+        "Graphviz stopped: {reason}. The table of nodes is shown instead.",
+        "Graphviz 出错：{reason}。下面改为显示节点表。",
+    ),
+    "save_format": (
+        "cannot save as {suffix}: choose one of {known}.",
+        "无法保存为 {suffix}：请从 {known} 中选择。",
+    ),
+    "table": ("Show the same as a table", "以表格显示同样的内容"),
+    "alt_dynamic": (
+        "Dynamic graph recorded while running: {nodes} nodes, {edges} edges. {path}",
+        "运行时记录的动态图：{nodes} 个节点，{edges} 条边。{path}",
+    ),
+    "alt_static": (
+        "Static graph built before running: {nodes} nodes, {edges} edges. {path}",
+        "运行之前构建的静态图：{nodes} 个节点，{edges} 条边。{path}",
+    ),
+    "alt_path": ("From {start} to {end}.", "从 {start} 到 {end}。"),
+    "kind_dynamic": ("dynamic graph", "动态图"),
+    "kind_static": ("static graph", "静态图"),
+    "column_node": ("node", "节点"),
+    "column_operator": ("operator", "算子"),
+    "column_inputs": ("inputs", "输入"),
+    "column_shape": ("shape", "形状"),
+    "column_group": ("layer", "层"),
+    "column_line": ("defined by", "定义于"),
+    # the player
+    "player": ("Graph player", "计算图播放器"),
+    "first": ("first step", "第一步"),
+    "back": ("step back", "上一步"),
+    "forward": ("step forward", "下一步"),
+    "last": ("last step", "最后一步"),
+    "play": ("play or pause", "播放或暂停"),
+    "position": ("step", "步骤"),
+    "zoom_in": ("larger", "放大"),
+    "zoom_out": ("smaller", "缩小"),
+    "fit": ("fit", "适应窗口"),
+    "fold": ("fold layers", "折叠各层"),
+    "keys": (
+        "Keys: ← → step, Home End first and last, space plays; click a node to inspect it.",
+        "按键：← → 单步，Home End 到首尾，空格播放；点击节点可查看。",
+    ),
+    "clocks": ("Clocks", "时钟"),
+    "clock_built": ("built", "构建"),
+    "clock_run": ("run", "运行"),
+    "clock_gradient": ("gradient", "梯度"),
+    "value": ("value", "值"),
+    "gradient": ("gradient", "梯度"),
+    "shape": ("shape", "形状"),
+    "line": ("line", "代码行"),
+    "formula": ("formula", "公式"),
+    "local": ("local derivative", "局部导数"),
+    "saved": ("saved for backward", "为反向传播保存"),
+    "nothing_saved": ("nothing", "无"),
+    "not_computed": ("not computed", "未计算"),
+    "not_yet": ("no value yet", "还没有值"),
+    "born": ("born at tick {tick}", "在第 {tick} 拍构建"),
+    "ran": ("ran at tick {tick}", "在第 {tick} 拍运行"),
+    "select": (
+        "Click a node to see its value and its gradient.",
+        "点击节点，查看它的值和梯度。",
+    ),
+    # steps in words
+    "step_start": ("Nothing has happened yet. Press → to begin.", "还什么都没有发生。按 → 开始。"),
+    "step_built": (
+        "built: {name} = {formula}. It has a shape, but no value.",
+        "构建：{name} = {formula}。它有形状，但还没有值。",
+    ),
+    "step_read": ("{name} receives its value: {value}", "{name} 得到它的值：{value}"),
+    "step_run": ("run: {name} = {formula} = {value}", "运行：{name} = {formula} = {value}"),
+    "step_both": (
+        "run and recorded at once: {name} = {formula} = {value}",
+        "边运行边记录：{name} = {formula} = {value}",
+    ),
+    "step_seed": (
+        "backward starts at the output: ∂{name}/∂{name} = {value}",
+        "反向传播从输出开始：∂{name}/∂{name} = {value}",
+    ),
+    "step_contributed": (
+        "{source} passes back to {name}: upstream × local = {upstream} × {local} = {part}",
+        "{source} 向 {name} 回传：上游 × 局部 = {upstream} × {local} = {part}",
+    ),
+    "step_accumulated": (
+        "{source} passes back to {name} again: {before} + {part} = {total}",
+        "{source} 再次向 {name} 回传：{before} + {part} = {total}",
+    ),
+    "step_grouped": ("forward through {group}", "前向经过 {group}"),
+    "step_grouped_back": ("backward through {group}", "反向经过 {group}"),
+    "step_done": (
+        "done: {nodes} nodes built, {run} operators run, {parts} contributions added up.",
+        "完成：构建 {nodes} 个节点，运行 {run} 个算子，累加 {parts} 份梯度。",
+    ),
+    "equal_bits": (
+        "checked: values and gradients of both graphs are equal, bit for bit",
+        "已检验：两张图的值和梯度逐位相等",
+    ),
+    "unequal_bits": (
+        "checked: the two graphs differ by up to {difference}",
+        "已检验：两张图最多相差 {difference}",
+    ),
+    "summary_array": (
+        "{shape}, mean {mean}, from {low} to {high}",
+        "{shape}，均值 {mean}，范围 {low} 到 {high}",
+    ),
+    "summary_bad": (
+        "{shape}, {bad} NaN or infinite",
+        "{shape}，{bad} 个 NaN 或无穷大",
+    ),
+    "summary_empty": ("{shape}, no elements", "{shape}，没有元素"),
+    # questions and checks
+    "ask_kind_question": ("question of this kind", "这一类题目"),
+    "ask_kind_check": ("check", "检验"),
+    "ask_kind_lesson": ("lesson", "课"),
+    "ask_unknown": (
+        "There is no {kind} named {id}. Known: {known}.",
+        "没有名为 {id} 的{kind}。已有：{known}。",
+    ),
+    "ask_check": ("Check", "检查"),
+    "ask_add": ("add", "加入"),
+    "ask_remove": ("take back", "取回"),
+    "ask_lines": ("Lines to choose from", "可选的代码行"),
+    "ask_yours": ("Your order", "你的顺序"),
+    "ask_right": ("Right.", "正确。"),
+    "ask_wrong": ("Not quite.", "不对。"),
+    "ask_one_order": ("Show one right order", "显示一种正确的顺序"),
+    "ask_no_option": (
+        "{answer} is not one of the options {letters}.",
+        "{answer} 不在选项 {letters} 之中。",
+    ),
+    "ask_no_order": (
+        "{answer} is not an order. Give a list of line numbers from 1 to {last}.",
+        "{answer} 不是一个顺序。请给出由 1 到 {last} 的行号组成的列表。",
+    ),
+    "ask_order_twice": ("Line {number} occurs twice.", "第 {number} 行出现了两次。"),
+    "ask_order_distractor": ("Line {number} does not belong here.", "第 {number} 行不属于这里。"),
+    "ask_order_before": (
+        "Line {number} uses what line {needed} makes, so line {needed} comes first.",
+        "第 {number} 行要用第 {needed} 行的结果，所以第 {needed} 行在前。",
+    ),
+    "ask_order_missing": ("Line {number} is still missing.", "还缺第 {number} 行。"),
+    "ask_order_right": (
+        "Every line comes after the lines that it needs.",
+        "每一行都排在它所需要的行之后。",
+    ),
+    "check_passed": ("passed:", "通过："),
+    "check_failed": ("not yet:", "还没有通过："),
+    "check_gap": (
+        "Nothing filled in yet: replace every `...` above and run the cell again.",
+        "还没有填写：把上面的每个 `...` 换成答案，再运行一次这个单元格。",
+    ),
+    "check_expected": ("expected: {value}", "期望：{value}"),
+    "check_got": ("got: {value}", "得到：{value}"),
+    "check_raised": ("got an error, {kind}: {message}", "得到错误 {kind}：{message}"),
+    "check_hint": ("reread: {hint}", "请重读：{hint}"),
+    "claim_claim": ("claim", "论断"),
+    "claim_claimed": ("claimed", "来源的说法"),
+    "claim_measured": ("measured here", "本课实测"),
+    "claim_holds": ("holds when", "成立条件"),
+}
