@@ -6,6 +6,8 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 """
 
 from minigrad import data, nn, optim
+from minigrad.backprop import gradients
+from minigrad.backprop import scoped as name_scope
 from minigrad.check import check_grads
 from minigrad.core import (
     REGISTRY,
@@ -15,7 +17,8 @@ from minigrad.core import (
     int32,
     int64,
 )
-from minigrad.eager import Tensor, grad_of as grad, no_grad
+from minigrad.eager import Tensor, no_grad
+from minigrad.eager import grad_of as grad
 from minigrad.errors import (
     CycleError,
     DtypeError,
@@ -54,7 +57,6 @@ from minigrad.functions import (
     transpose,
     zeros,
 )
-from minigrad.backprop import gradients, scoped as name_scope
 from minigrad.graph import (
     Graph,
     Node,
@@ -71,3 +73,68 @@ from minigrad.graph import (
 from minigrad.session import Session
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "REGISTRY",
+    "CycleError",
+    "DtypeError",
+    "FeedError",
+    "FrozenGraphError",
+    "GradientError",
+    "Graph",
+    "GraphError",
+    "Node",
+    "NotFedError",
+    "NumericError",
+    "Session",
+    "ShapeError",
+    "Tensor",
+    "TraceError",
+    "UninitializedError",
+    "Variable",
+    "VerifyError",
+    "arange",
+    "argmax",
+    "assign",
+    "bool_",
+    "build_graph",
+    "check_grads",
+    "constant",
+    "cross_entropy",
+    "data",
+    "detect_anomaly",
+    "exp",
+    "float32",
+    "float64",
+    "get_default_graph",
+    "global_variables_initializer",
+    "grad",
+    "gradients",
+    "group",
+    "int32",
+    "int64",
+    "log",
+    "log_softmax",
+    "matmul",
+    "mean",
+    "name_scope",
+    "nn",
+    "no_grad",
+    "ones",
+    "optim",
+    "placeholder",
+    "randn",
+    "record",
+    "relu",
+    "reset_default_graph",
+    "reshape",
+    "run",
+    "sigmoid",
+    "softmax",
+    "sqrt",
+    "sum",
+    "tanh",
+    "tensor",
+    "transpose",
+    "zeros",
+]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad import events, ops
-from minigrad.core import Attrs, BaseNode, Dim, Dtype, Op, PublicShape, Shape, Spec, context
+from minigrad.core import Attrs, Dim, Dtype, Op, PublicShape, Shape, Spec, context
 from minigrad.graph import Graph, Node, _as_node, ancestors
 from minigrad.ops import state
 
@@ -42,8 +42,9 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
     with listen_to_nobody():
         scratch = Graph()
         g, *values = [_Probe.of(scratch, spec) for spec in (specs[0], *specs)]
-        results = [op.vjp[i](g, *values, **attrs) for i in wanted]
-    position = {node: i for i, node in enumerate(values)}
+        rules = [op.vjp[i] for i in wanted]
+        results = [rule(g, *values, **attrs) for rule in rules if rule is not None]
+    position: dict[Node, int] = {node: i for i, node in enumerate(values)}
     parts = [SHAPE if x.looked_at else NOTHING for x in values]
     for result in results:
         for reader in ancestors([result]) if isinstance(result, Node) else ():

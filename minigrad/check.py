@@ -43,8 +43,10 @@ def check_grads(
     True
     """
     given = [np.asarray(getattr(x, "data", x)) for x in xs]
-    arrays = [a if a.dtype.kind in "bu" or _is_labels(a, x) else a.astype(float64)
-              for a, x in zip(given, xs, strict=True)]
+    arrays = [
+        a if a.dtype.kind in "bu" or _is_labels(a, x) else a.astype(float64)
+        for a, x in zip(given, xs, strict=True)
+    ]
     return _check(f, arrays, order, 1, tolerance, step)
 
 

@@ -75,6 +75,13 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
+class Unrecorded(Spec):
+    """What a tape remembers of an array through which no gradient flows: not its data."""
+
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """Operands that the tests of an operator are run on: shapes, attributes, range of values."""
 
@@ -123,7 +130,7 @@ class Op:
 
     name: str
     shape: Callable[..., Shape | None]
-    run: Callable[..., Array] | None
+    run: Callable[..., Array]
     vjp: tuple[Rule | None, ...] = ()
     dtype: Callable[..., Dtype] = promote
     inputs: Callable[..., Dtype] | None = promote
@@ -274,7 +281,8 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
     strong = [x.dtype for x, w in zip(operands, weak, strict=True) if not w]
     common = op.inputs(*strong) if strong else op.inputs(*(_WEAK[type(x)] for x in operands))
     if any(weak) and strong and common.kind != "f":
-        common = promote(common, *(_WEAK[type(x)] for x, w in zip(operands, weak) if w))
+        numbers = [type(x) for x, w in zip(operands, weak, strict=True) if w]
+        common = promote(common, *(_WEAK[n] for n in numbers if n is not int or common == bool_))
     for i, x in enumerate(operands):
         if weak[i]:
             operands[i] = common.type(x)
@@ -289,7 +297,6 @@ def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
     Shapes are not checked beforehand: NumPy does that anyway, and when it refuses, the shape rule
     is asked for the message.
     """
-    assert op.run is not None, op.name
     try:
         return op.run(None, *arrays, **attrs)
     except GraphError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import backprop, events, ops
+from minigrad.backprop import DATA, NOTHING
 from minigrad.core import (
     Array,
     Attrs,
@@ -19,7 +20,7 @@ from minigrad.core import (
     Dtype,
     Op,
     Reader,
-    Spec,
+    Unrecorded,
     apply,
     as_array,
     as_operand,
@@ -33,7 +34,6 @@ from minigrad.core import (
 from minigrad.errors import DtypeError, GradientError, GraphError
 from minigrad.graph import Graph, Node, add_variable, ancestors
 from minigrad.source import caller, here
-from minigrad.backprop import DATA, NOTHING
 from minigrad.values import Value
 
 
@@ -113,7 +113,7 @@ class Tensor(Value):
     def tolist(self) -> Any:
         return self.data.tolist()
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
         return np.array(self.data, dtype=dtype) if copy else np.asarray(self.numpy(), dtype=dtype)
 
     def __bool__(self) -> bool:
@@ -220,8 +220,10 @@ def _finish(
     if context.grad and True in mask:
         kept = op.kept.get(mask) or _derive(op, mask, result, arrays, attrs)
         if kept.wanted:
-            inputs = [(x.creator or x) if w else _stub(x) for x, w in zip(tensors, mask)]
-            saved = [_keep(v, part) for v, part in zip((result, *arrays), kept.parts)]
+            inputs = [
+                (x.creator or x) if w else _stub(x) for x, w in zip(tensors, mask, strict=True)
+            ]
+            saved = [_keep(v, part) for v, part in zip((result, *arrays), kept.parts, strict=True)]
             node = _record(op, attrs, kept, tuple(inputs), tuple(saved), result, None)
     if events.listeners:
         _tell(op, node, result, tensors, arrays)
@@ -239,7 +241,8 @@ def _tell(
 def _derive(
     op: Op, mask: tuple[bool, ...], result: Array, arrays: tuple[Array, ...], attrs: Attrs
 ) -> backprop.Retained:
-    specs = [spec_of(x) if hasattr(x, "shape") else Spec((), result.dtype) for x in (result, *arrays)]
+    values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
+    specs = [spec_of(x) for x in values]
     kept = op.kept[mask] = backprop.retained(op, mask, specs, attrs)
     return kept
 
@@ -265,16 +268,15 @@ def _record(
     return node
 
 
-def _infix(op: Op) -> Any:
+def _infix(op: Op) -> Callable[[Tensor, Any], Any]:
     """The method behind an operator such as `*`: what `apply` does, without the detours.
 
     Two tensors of one data type, or a float tensor and a Python number, need no conversion; that
     is the hot path of every model. Anything else takes the general way.
     """
-    symbol = op.symbol
-    assert symbol is not None
+    symbol = op.symbol or op.run
 
-    def method(self: Tensor, other: Any) -> Tensor:
+    def method(self: Tensor, other: Any) -> Any:
         a, kind = self.data, type(other)
         if kind is Tensor:
             b, b_wants = other.data, other.requires_grad
@@ -319,9 +321,11 @@ for _name, _op in (
 
 
 def _stub(x: Any) -> Any:
-    """What the tape remembers of an operand without gradient: a number itself, of arrays the Spec."""
+    """What the tape remembers of an operand without gradient: a number, or shape and name."""
     data = x.data if type(x) is Tensor else x
-    return data if not isinstance(data, ndarray) else Spec(data.shape, data.dtype)
+    if not isinstance(data, ndarray):
+        return data
+    return Unrecorded(data.shape, data.dtype, x.name if type(x) is Tensor else None)
 
 
 def _cast(x: Any, dtype: Dtype) -> Any:
@@ -414,8 +418,7 @@ def _read_arrays(node: TapeNode) -> tuple[Any, tuple[int, ...]]:
 
 def _read_tensors(node: TapeNode) -> tuple[Any, tuple[int, ...]]:
     """The saved values as tensors that know where they came from."""
-    assert node.saved is not None
-    pairs = zip(node.saved, (node, *node.inputs), strict=True)
+    pairs = zip(node.saved or (), (node, *node.inputs), strict=True)
     return [_rejoin(value, source) for value, source in pairs], node.kept.wanted
 
 
@@ -439,7 +442,7 @@ def grad_of(
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
-    >>> dx, = mg.grad(x * x * x, [x], create_graph=True)
+    >>> (dx,) = mg.grad(x * x * x, [x], create_graph=True)
     >>> mg.grad(dx, [x])[0].item()
     18.0
     """

@@ -16,6 +16,7 @@ class GraphError(Exception):
     def __init__(
         self,
         key: str,
+        /,
         *,
         defined: Location | None = None,
         ran: Location | None = None,

@@ -29,7 +29,7 @@ class Event(NamedTuple):
         read          a value entered a run: a fed placeholder, a variable, a constant
         contributed   backward added to the gradient of `node`: `operands` is (upstream gradient,
                       contribution), `value` the sum so far, `source` the node it came through and
-                      `index` which operand of that node
+                      `position` which operand of that node
     """
 
     tick: int
@@ -39,7 +39,7 @@ class Event(NamedTuple):
     value: Any = None
     operands: tuple[Any, ...] = ()
     source: BaseNode | None = None
-    index: int = 0
+    position: int = 0
 
 
 Listener = Callable[[Event], None]

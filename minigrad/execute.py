@@ -88,16 +88,15 @@ def _own(op: Op, value: Any) -> Any:
 
 def _run_kernel(run: Run, node: Node, operands: list[Any]) -> Array:
     op = node.op
-    assert op.run is not None, op.name
     try:
         value = op.run(None, *operands, **node.attrs)
     except GraphError as error:
         error.defined, error.ran = node.where, here()
         raise
     except (ValueError, IndexError, TypeError) as reason:
-        error = explain(op, [spec_of(x) for x in operands], node.attrs, reason)
-        error.defined, error.ran = node.where, here()
-        raise error from None
+        found = explain(op, [spec_of(x) for x in operands], node.attrs, reason)
+        found.defined, found.ran = node.where, here()
+        raise found from None
     if events.listeners:
         events.emit("run", op, node, value, tuple(operands))
     return value

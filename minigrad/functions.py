@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import ops
+from minigrad.backprop import scoped
 from minigrad.core import as_array, float32
 from minigrad.eager import Tensor
 from minigrad.errors import DtypeError
-from minigrad.backprop import scoped
 from minigrad.source import here
 
 exp, log, sqrt, tanh, sigmoid, relu = (
@@ -50,7 +50,7 @@ def cross_entropy(scores: Any, labels: Any) -> Any:
 def tensor(
     data: Any,
     requires_grad: bool = False,
-    dtype: npt.DTypeLike = None,
+    dtype: npt.DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A tensor with a copy of the data: numbers, nested lists or an array.
@@ -80,7 +80,7 @@ def ones(
     return Tensor(np.ones(_lengths(shape), dtype), requires_grad)
 
 
-def arange(*bounds: float, dtype: npt.DTypeLike = None) -> Tensor:
+def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Evenly spaced numbers, as range() counts them; float32 when a bound is a float."""
     whole = all(isinstance(b, (int, np.integer)) for b in bounds)
     return Tensor(np.arange(*bounds, dtype=dtype or (np.int64 if whole else float32)))

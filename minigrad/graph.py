@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Self
 
@@ -21,7 +21,6 @@ from minigrad.core import (
     Op,
     PublicShape,
     Reader,
-    Shape,
     Spec,
     as_array,
     context,
@@ -105,7 +104,7 @@ class Node(BaseNode, Value):
     def __float__(self) -> float:
         raise self._no_value("use_number")
 
-    __int__ = __index__ = item = __float__  # type: ignore[assignment]
+    __int__ = __index__ = item = __float__
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise self._no_value("use_array")
@@ -366,12 +365,15 @@ def placeholder(
     return get_default_graph().add(state.placeholder, (), attrs, name)
 
 
-def Variable(initial_value: Any, name: str | None = None, dtype: npt.DTypeLike = None) -> Node:
+def Variable(
+    initial_value: Any, name: str | None = None, dtype: npt.DTypeLike | None = None
+) -> Node:
     """A node whose value a session keeps between runs.
 
     It has no value in a session until `global_variables_initializer()` was run there.
     """
-    value = as_array(getattr(initial_value, "data", initial_value), dtype, "Variable")
+    given = initial_value.data if hasattr(type(initial_value), "as_node") else initial_value
+    value = as_array(given, dtype, "Variable")
     return add_variable(get_default_graph(), value, name)
 
 
@@ -380,7 +382,7 @@ def add_variable(graph: Graph, value: Array, name: str | None) -> Node:
     return graph.add(state.variable, (), attrs, name)
 
 
-def constant(value: Any, dtype: npt.DTypeLike = None, name: str | None = None) -> Node:
+def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = None) -> Node:
     """A value that is part of the graph."""
     return get_default_graph().constant(as_array(value, dtype, "constant"), name)
 
@@ -479,9 +481,7 @@ def ancestors(outputs: Iterable[BaseNode]) -> list[Any]:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            for x in node.inputs:
-                if isinstance(x, BaseNode):
-                    waiting.append(x)
+            waiting += [x for x in node.inputs if isinstance(x, BaseNode)]
     return sorted(found, key=attrgetter("order"))
 
 

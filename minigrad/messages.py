@@ -298,6 +298,12 @@ ERRORS: dict[str, Pair] = {
         "{op}: {value} is not a variable. Remedy: mg.Variable(initial_value, name=...).",
         "{op}：{value} 不是变量。解决办法：mg.Variable(初始值, name=...)。",
     ),
+    "no_kernel": (
+        "this operator has no kernel of its own: what it does depends on the run, so only an "
+        "executor can do it. Remedy: run the graph with mg.run or in a session.",
+        "这个算子没有自己的核函数：它做什么取决于当次运行，只能由执行器完成。"
+        "解决办法：用 mg.run 或会话来运行计算图。",
+    ),
     "verify": (
         "the graph is broken at node {name} ({op}): {reason}",
         "计算图在节点 {name}（{op}）处已损坏：{reason}",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import functions, ops
+from minigrad.backprop import scoped
 from minigrad.core import Array, float32
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError, ShapeError
-from minigrad.backprop import scoped
 from minigrad.source import here
 
 
@@ -33,9 +33,9 @@ class Module:
             return self.forward(*xs)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Module):
-            value.name = name
-        elif isinstance(value, Tensor) and value.requires_grad and value.name is None:
+        if isinstance(value, Module) or (
+            isinstance(value, Tensor) and value.requires_grad and value.name is None
+        ):
             value.name = name
         super().__setattr__(name, value)
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.backprop import gradients, scoped
 from minigrad.core import Array
 from minigrad.eager import recording
 from minigrad.errors import GradientError, GraphError
-from minigrad.backprop import gradients, scoped
 from minigrad.graph import Node, add_variable, assign, group
 from minigrad.source import here
 
@@ -131,5 +131,3 @@ class Adam(Optimizer):
 
 def _zeros(p: Any) -> Array:
     return np.zeros(p.shape, p.dtype)[()]
-
-

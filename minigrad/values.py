@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Value:
     """The parent of `Tensor` and `Node`. Nothing here knows which of the two it is."""
 
     __slots__ = ()
-    reader: Reader
+    reader: ClassVar[Reader]
     __array_ufunc__ = None  # NumPy arrays on the left leave the operation to us
     __array_priority__ = 1000
     __hash__ = object.__hash__  # == works element by element, so equality cannot be hashed
@@ -45,8 +45,9 @@ class Value:
     def __abs__(self) -> Self:
         return self._apply(ops.abs)
 
-    def _apply(self, op: Op, *others: Any, **attrs: Any) -> Any:
-        return apply(op, (self, *others), attrs)
+    def _apply(self, op: Op, *others: Any, **attrs: Any) -> Self:
+        result: Self = apply(op, (self, *others), attrs)
+        return result
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The sum over all elements, or along `axis`."""

@@ -8,6 +8,7 @@ Where no kernel is alive the page shows the same content as text that unfolds.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -20,12 +21,13 @@ import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
-from minigrad import GraphError
+from minigrad.errors import GraphError
 from minigrad.messages import Pair, choose
 from viz import assets
 from viz.questions import (
     Claim,
     Question,
+    UnknownIdError,
     Verdict,
     find_check,
     find_lesson,
@@ -37,6 +39,7 @@ from viz.text import printed, row
 
 MARKS = {True: "✓", False: "✗"}
 MISSING: Any = object()
+LEFT = 'style="text-align:left;vertical-align:top"'
 LABELS = ("ask_check", "ask_add", "ask_remove", "ask_lines", "ask_yours")
 
 
@@ -72,9 +75,9 @@ class Questions(anywidget.AnyWidget):
 
     _esm = assets.source("ask.js")
     _css = assets.source("ask.css")
-    questions = traitlets.List().tag(sync=True)
-    answers = traitlets.List().tag(sync=True)
-    verdicts = traitlets.List().tag(sync=True)
+    questions: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    answers: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    verdicts: traitlets.List[Any] = traitlets.List().tag(sync=True)
     labels = traitlets.Dict().tag(sync=True)
 
     def __init__(self, bank: Sequence[Question], answers: Sequence[Any]) -> None:
@@ -254,14 +257,14 @@ def check(
         got, problem = _call(got)
     right = problem is None and (_equal(got, want, tolerance) if ok is None else bool(ok))
     if right:
-        return Shown([row("check_passed"), entry.text], MARKS[True], id)
-    lines = [row("check_failed"), entry.text]
+        return Shown([row("check_passed", text=entry.text)], MARKS[True], id)
+    lines = [row("check_failed", text=entry.text)]
     if want is not MISSING:
         lines.append(row("check_expected", value=_brief(want)))
     lines += [problem or row("check_got", value=_brief(got)), row("check_hint", hint=entry.hint)]
     shown = Shown(lines, MARKS[False], id)
     if get_ipython() is not None:
-        display(shown)
+        cast(Any, display)(shown)
     raise CheckFailed(shown)
 
 
@@ -270,10 +273,7 @@ def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:
     try:
         return got(), None
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
-        if isinstance(error, GraphError):
-            text = error.pair
-        else:
-            text = (str(error), str(error))
+        text = error.pair if isinstance(error, GraphError) else (str(error), str(error))
         return None, row("check_raised", kind=type(error).__name__, message=text)
 
 
@@ -310,42 +310,51 @@ def _brief(value: Any) -> str:
 class ClaimTable:
     """What sources claim, what was measured here, and when the claim holds."""
 
-    def __init__(self, claims: Sequence[Claim], measured: Sequence[Pair]) -> None:
-        self.claims, self.measured = tuple(claims), tuple(measured)
+    columns = ("claim_claimed", "claim_measured", "claim_holds")
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self.claims = tuple(claims)
+
+    @staticmethod
+    def _cells(claim: Claim) -> tuple[Pair, Pair, Pair]:
+        return claim.claimed, claim.measured, claim.holds
 
     def __repr__(self) -> str:
         parts = []
-        for claim, found in zip(self.claims, self.measured, strict=True):
+        for claim in self.claims:
             parts.append(f"{claim.id} ({claim.source})")
-            cells = (claim.claimed, found, claim.holds)
-            for key, pair in zip(("claim_claimed", "claim_measured", "claim_holds"), cells, strict=True):
-                title = printed(key).replace("\n", " · ")
-                parts.append(f"  {title}: " + _lines(pair).replace("\n", "\n    "))
+            for key, pair in zip(self.columns, self._cells(claim), strict=True):
+                parts.append(_lines(row("claim_line", title=row(key), text=pair), "  "))
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        titles = ("claim_claim", "claim_claimed", "claim_measured", "claim_holds")
-        head = "".join(f'<th scope="col">{_bilingual(row(key))}</th>' for key in titles)
+        titles = [row(key) for key in ("claim_claim", *self.columns)]
+        head = "".join(f'<th scope="col" {LEFT}>{_bilingual(title)}</th>' for title in titles)
         body = "".join(
-            f'<tr><th scope="row">{claim.id} ({claim.source})</th>'
-            + "".join(
-                f'<td style="text-align:left">{_bilingual(pair)}</td>'
-                for pair in (claim.claimed, found, claim.holds)
-            )
+            f'<tr><th scope="row" {LEFT}>{escape(claim.id)} ({escape(claim.source)})</th>'
+            + "".join(f"<td {LEFT}>{_bilingual(pair, 'div')}</td>" for pair in self._cells(claim))
             + "</tr>"
-            for claim, found in zip(self.claims, self.measured, strict=True)
+            for claim in self.claims
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
-    """The claim table of a lesson; for each claim id the fields of its measured sentence.
+    """The claim table of a lesson; for each claim id the values of the fields in its sentences.
 
-    >>> claims("L00")  # doctest: +SKIP
+    UnknownIdError for an unknown lesson or claim.
     """
-    bank = find_lesson(lesson).claims.values()
-    found = []
-    for claim in bank:
-        fields = measured.get(claim.id, {})
-        found.append((claim.measured[0].format(**fields), claim.measured[1].format(**fields)))
-    return ClaimTable(list(bank), found)
+    bank = find_lesson(lesson).claims
+    for id in measured:
+        if id not in bank:
+            raise UnknownIdError("ask_kind_claim", id, list(bank))
+    return ClaimTable([_filled(claim, measured.get(id, {})) for id, claim in bank.items()])
+
+
+def _filled(claim: Claim, fields: Mapping[str, object]) -> Claim:
+    """The claim with its measured values in place."""
+    measured, holds = (
+        (pair[0].format(**fields), pair[1].format(**fields))
+        for pair in (claim.measured, claim.holds)
+    )
+    return dataclasses.replace(claim, measured=measured, holds=holds)

@@ -12,7 +12,6 @@ from viz.picture import Picture, PictureNode
 from viz.text import row
 from viz.theme import EDGES, FONT_FAMILY, STYLES
 
-
 try:
     import pygraphviz  # its wheels bring Graphviz along; absent where there is no wheel
 except ImportError:  # pragma: no cover - depends on the machine
@@ -107,7 +106,7 @@ def image(source: str, form: str) -> bytes:
     """
     try:
         if shutil.which("dot"):
-            return graphviz.Source(source).pipe(format=form)
+            return bytes(graphviz.Source(source).pipe(format=form))
         if pygraphviz is not None:
             drawing: bytes = pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
             return drawing

@@ -31,8 +31,7 @@ def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:
 
 def _enclosed(text: str) -> str:
     """In parentheses if it consists of several parts."""
-    parts = text.split()
-    return f"({text})" if len(parts) > 1 and not text.startswith("(") else text
+    return f"({text})" if " " in text and text[0] not in "([" else text
 
 
 def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequence[str]) -> str:
@@ -40,7 +39,8 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
 
     `specs` are those of the result and the operands, `names` what these are called.
     """
-    if index >= len(op.vjp) or op.vjp[index] is None:
+    rule = op.vjp[index] if index < len(op.vjp) else None
+    if rule is None:
         return ""
     with listen_to_nobody():
         scratch = Graph()
@@ -50,7 +50,7 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
         ]
         called = dict(zip(symbols, (UPSTREAM, *names), strict=True))
         try:
-            result = op.vjp[index](*symbols, **attrs)
+            result = rule(*symbols, **attrs)
         except GraphError:  # a rule that needs shapes which are not known
             return ""
     return _spell(result, called)

@@ -45,11 +45,10 @@ class Frame:
 
 @dataclass
 class Track:
-    """The life of one node: the frame it was born in, ran in, and its gradients by frame."""
+    """The life of one node: the frame it was born in, its values and its gradients by frame."""
 
     born: int | None = None
-    ran: int | None = None
-    value: Summary | None = None
+    values: list[tuple[int, Summary]] = field(default_factory=list)
     gradients: list[tuple[int, Summary]] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)  # (key of the text table, text)
 
@@ -61,6 +60,7 @@ class Film:
     picture: Picture
     frames: tuple[Frame, ...]
     tracks: Mapping[str, Track]
+    results: Mapping[tuple[str, ...], Any]  # outputs and gradients of leaves, as arrays
 
     def text(self) -> Pair:
         """The captions, numbered: the same content for those without a browser."""
@@ -82,6 +82,9 @@ def summarize(value: Any) -> Summary:
     if not finite.all():
         bad = int(array.size - finite.sum())
         return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad), _grid(array))
+    if array.min() == array.max():
+        same = number(array.reshape(-1)[0])
+        return Summary(f"= {same}", row("summary_same", shape=shape, value=same), _grid(array))
     low, high, mean = (f"{x:.3g}" for x in (array.min(), array.max(), array.mean()))
     long = row("summary_array", shape=shape, mean=mean, low=low, high=high)
     return Summary(f"{array.min():.2g} … {array.max():.2g}", long, _grid(array))
@@ -110,6 +113,7 @@ class Director:
         self.frames: list[Frame] = [Frame(row("step_start"))]
         self.values: dict[Any, Any] = {}  # engine node -> its value
         self.operands: dict[Any, tuple[Any, ...]] = {}  # engine node -> what it read
+        self.results: dict[tuple[str, ...], Any] = {}
         self.counts = {"run": 0, "parts": 0}
 
     def add(self, frame: Frame) -> int:
@@ -123,7 +127,7 @@ class Director:
         """The finished film, with a last frame that counts."""
         nodes = len(self.picture.nodes)
         self.add(Frame(row("step_done", nodes=nodes, **self.counts)))
-        return Film(self.picture, tuple(self.frames), self.tracks)
+        return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before
 
@@ -131,8 +135,8 @@ class Director:
         """Leaves of a tape exist, with their values, before the first step."""
         for key, value in keys:
             track = self.tracks[self.picture.ids[key]]
-            track.born = track.ran = 0
-            track.value = summarize(value)
+            track.born = 0
+            track.values.append((0, summarize(value)))
 
     # one method for each kind of step
 
@@ -152,8 +156,8 @@ class Director:
         summary = summarize(value)
         self.values[node] = value
         caption = row("step_read", name=self.label(node), value=summary.long)
-        self.tracks[i].ran = self.add(Frame(caption, (i,), {}, _code(node), ((RUN, i),)))
-        self.tracks[i].value = summary
+        frame = self.add(Frame(caption, (i,), {}, _code(node), ((RUN, i),)))
+        self.tracks[i].values.append((frame, summary))
 
     def run(self, node: BaseNode, value: Any, operands: Sequence[Any]) -> None:
         """A kernel ran; on the tape, that is the moment when the node is born, too."""
@@ -172,11 +176,13 @@ class Director:
         edges = {self.edge_ids[i, k]: "" for k in range(len(operands)) if (i, k) in self.edge_ids}
         marks = ((BUILT, i), (RUN, i)) if at_once else ((RUN, i),)
         track = self.tracks[i]
-        track.ran = self.add(Frame(caption, (i,), edges, _code(node), marks))
-        track.value = summary
+        frame = self.add(Frame(caption, (i,), edges, _code(node), marks))
+        track.values.append((frame, summary))
         self.counts["run"] += 1
+        if box.is_output:
+            self.results["output", box.label] = np.asarray(value)
         if at_once:
-            track.born = track.ran
+            track.born = frame
             specs = [_spec(x) for x in operands]
             track.facts = _facts(node, specs, _spec(value), names)
 
@@ -199,18 +205,25 @@ class Director:
         names = {"source": self.nodes[s].label, "name": self.nodes[i].label}
         if track.gradients:
             before, sum_ = track.gradients[-1][1].short, summarize(total).short
-            caption = row(
-                "step_accumulated", **names, before=before, part=shown.short, total=sum_
-            )
+            caption = row("step_accumulated", **names, before=before, part=shown.short, total=sum_)
+        elif formula.UPSTREAM in local:
+            caption = row("step_rule", **names, local=local, part=shown.short)
         else:
             product = {"upstream": summarize(upstream).short, "local": local}
             caption = row("step_contributed", **names, **product, part=shown.short)
         edge = self.edge_ids.get((s, index))
-        text = f"{summarize(upstream).short} × {local} = {shown.short}"
-        edges = {edge: f"∂ {text}"} if edge else {}
+        product_text = (
+            local if formula.UPSTREAM in local else f"∂ {summarize(upstream).short} × {local}"
+        )
+        edges = {edge: f"{product_text} = {shown.short}"} if edge else {}
         frame = self.add(Frame(caption, (i,), edges, _code(source), ((GRADIENT, i),)))
         track.gradients.append((frame, summarize(total)))
         self.counts["parts"] += 1
+        box = self.nodes[i]
+        if not box.inputs:
+            self.results["gradient", box.group, box.label] = np.asarray(
+                getattr(total, "data", total)
+            )
 
     def _local(self, source: BaseNode, index: int) -> str:
         """The local derivative: a number where it acts on each element, else its formula."""
@@ -263,51 +276,68 @@ def _code(node: BaseNode) -> tuple[str, str, str, str]:
     return (where.place, *where.parts)
 
 
-def eager_film(picture: Picture, events: Sequence[Event], outputs: Sequence[Tensor]) -> Film:
-    """The film of a dynamic graph, from a recording of its forward and backward pass."""
+def event_film(picture: Picture, events: Iterable[Event]) -> Film:
+    """The film of recorded events in the order in which they happened.
+
+    A contribution that was built as a node has no value yet, so it makes no frame; its nodes do.
+    """
     director = Director(picture)
-    director.show_leaves((t, t.data) for t in picture.ids if isinstance(t, Tensor))
     ids = picture.ids
+    director.show_leaves((t, t.data) for t in ids if isinstance(t, Tensor))
     for event in events:
-        if event.kind == "run" and event.node in ids:
-            constants = [(event.node, i) for i in range(len(event.operands))]
-            director.show_leaves((k, event.operands[k[1]]) for k in constants if k in ids)
-            director.run(event.node, event.value, event.operands)
-        elif event.kind == "contributed" and event.node in ids and event.source in ids:
-            assert event.source is not None
+        node = event.node
+        if node is None or node not in ids:
+            continue
+        if event.kind == "built" and isinstance(node, Node):
+            director.built(node)
+        elif event.kind == "read" and isinstance(node, Node):
+            director.read(node, event.value)
+        elif event.kind == "run":
+            constants = [(node, i) for i in range(len(event.operands)) if (node, i) in ids]
+            director.show_leaves((key, event.operands[key[1]]) for key in constants)
+            director.run(node, event.value, event.operands)
+        elif (
+            event.kind == "contributed"
+            and event.source in ids
+            and isinstance(event.source, TapeNode)
+        ):
             upstream, part = event.operands
             if not any(t.gradients for t in director.tracks.values()):
                 director.seed(event.source, upstream)
-            director.contributed(
-                event.source, event.node, event.index, upstream, part, event.value
-            )
+            director.contributed(event.source, node, event.position, upstream, part, event.value)
     return director.film()
 
 
 def static_film(
-    picture: Picture, nodes: Sequence[Node], built: Sequence[Event], ran: Sequence[Event]
+    picture: Picture,
+    nodes: Sequence[Node],
+    built: Sequence[Event],
+    ran: Sequence[Event],
+    extra: int = 0,
 ) -> Film:
     """The film of a static graph: every node is born, then the fed graph runs.
 
     `built` holds the contributions noted while the gradient nodes were built, `ran` the run of
-    the forward nodes and the gradient nodes.
+    the forward nodes and the gradient nodes, `extra` how many gradient nodes there are.
     """
     director = Director(picture)
     for node in nodes:
         director.built(node)
+    if extra:
+        director.add(Frame(row("step_gradients", count=extra)))
     values: dict[Any, Any] = {}
     for event in ran:
         if event.kind in ("read", "run"):
             values[event.node] = event.value
-        if event.kind == "read" and event.node in picture.ids:
+        if event.kind == "read" and isinstance(event.node, Node) and event.node in picture.ids:
             director.read(event.node, event.value)
         elif event.kind == "run" and event.node in picture.ids:
             director.run(event.node, event.value, event.operands)
     for event in built:
-        if event.node not in picture.ids or event.source not in picture.ids:
+        if event.node not in picture.ids or event.source is None or event.source not in picture.ids:
             continue
         upstream, part, total = (values[x] for x in (*event.operands, event.value))
         if not any(t.gradients for t in director.tracks.values()):
             director.seed(event.source, upstream)
-        director.contributed(event.source, event.node, event.index, upstream, part, total)
+        director.contributed(event.source, event.node, event.position, upstream, part, total)
     return director.film()

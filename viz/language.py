@@ -70,4 +70,4 @@ def language(code: str) -> None:
     if _switch is None:
         _switch = LanguageSwitch()
     _switch.language = code
-    display(_switch)
+    display(_switch)  # type: ignore[no-untyped-call]

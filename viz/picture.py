@@ -150,12 +150,14 @@ def picture(obj: Any, names: Mapping[int, str] | None = None) -> Picture:
     """
     names = names or {}
     if isinstance(obj, Graph):
-        return _static(obj.nodes, set(obj.outputs), names)
+        return graph_picture(obj.nodes, set(obj.outputs), names)
     items = list(obj) if isinstance(obj, (list, tuple)) else [obj]
     if items and all(isinstance(x, Node) for x in items):
-        return _static(ancestors(items), set(items), names)
+        return graph_picture(ancestors(items), set(items), names)
     if items and all(isinstance(x, Tensor) for x in items):
-        return _dynamic(items, names)
+        outputs = {t.creator: names.get(id(t), "") for t in items if t.creator is not None}
+        leaves = [t for t in items if t.creator is None]
+        return tape_picture(ancestors(outputs), outputs, leaves, names)
     raise TypeError(printed("cannot_draw", value=brief(obj)))
 
 
@@ -188,7 +190,8 @@ class _Builder:
         return Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids)
 
 
-def _static(nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str]) -> Picture:
+def graph_picture(nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str]) -> Picture:
+    """The picture of these nodes of a static graph, in the order built."""
     build = _Builder("static")
     for node in nodes:
         inputs = [(i, build.ids[x], x) for i, x in enumerate(node.inputs) if x in build.ids]
@@ -216,19 +219,23 @@ def _static(nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str])
     return build.done()
 
 
-def _dynamic(tensors: list[Tensor], names: Mapping[int, str]) -> Picture:
+def tape_picture(
+    nodes: Iterable[TapeNode],
+    outputs: Mapping[TapeNode, str],
+    leaves: Iterable[Tensor],
+    names: Mapping[int, str],
+) -> Picture:
+    """The picture of these nodes of a tape, in the order recorded; `outputs` with their names."""
     build = _Builder("dynamic")
-    outputs = {t.creator for t in tensors if t.creator is not None}
-    named = {t.creator: names.get(id(t), "") for t in tensors}
-    for leaf in (t for t in tensors if t.creator is None):
+    for leaf in leaves:
         _leaf(build, leaf, leaf, "", names)
-    for node in ancestors(outputs):
+    for node in nodes:
         inputs = [_operand(build, node, i, x, names) for i, x in enumerate(node.inputs)]
         target = build.node(
             node,
             kind="operator",
             op=node.op.name,
-            name=named.get(node, ""),
+            name=outputs.get(node, ""),
             shape=show_shape(node.shape),
             group=node.scope,
             inputs=tuple(inputs),
@@ -250,7 +257,8 @@ def _operand(build: _Builder, node: TapeNode, index: int, x: Any, names: Mapping
     key = (node, index)  # a number, or an array without gradient
     if isinstance(x, Spec):
         shape = show_shape(public_shape(x.shape))
-        return build.node(key, kind="input", op="data", name="", shape=shape)
+        name = getattr(x, "name", None) or ""
+        return build.node(key, kind="input", op="data", name=name, shape=shape)
     name = number(x)
     return build.node(key, kind="constant", op="Constant", name=name, shape="()", group=node.scope)
 

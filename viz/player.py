@@ -16,18 +16,16 @@ from typing import Any, cast
 import anywidget
 import traitlets
 
-from minigrad.messages import choose
+from minigrad.messages import choose, get_language
 from viz import assets
 from viz.dot import LayoutError, render
+from viz.fonts import font_face
 from viz.frames import Film, Frame, Summary, Track
 from viz.picture import Picture
-from viz.text import ROWS, Pair, bilingual, both, html, row
+from viz.text import ROWS, Pair, bilingual, both, html
 
 _numbers = itertools.count(1)
-WORDS = (
-    "player first back forward last play position zoom_in zoom_out fit fold keys clocks "
-    "clock_built clock_run clock_gradient value gradient not_computed not_yet select born ran"
-).split()
+WORDS = ["player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit", "fold", "keys", "clocks", "clock_built", "clock_run", "clock_gradient", "shape", "value", "gradient", "not_computed", "not_yet", "select"]
 
 
 class Player(anywidget.AnyWidget):
@@ -39,14 +37,19 @@ class Player(anywidget.AnyWidget):
     index = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, films: Sequence[Film], verdict: Pair | None = None) -> None:
-        self.films = tuple(films)
-        self.verdict = verdict
-        super().__init__(data=_payload(self.films, verdict))
+        super().__init__()
+        self.show(films, verdict)
+
+    def show(self, films: Sequence[Film], verdict: Pair | None = None) -> None:
+        """Replace the films, in every place where the player is displayed; stand at the end."""
+        self.films, self.verdict = tuple(films), verdict
+        with self.hold_sync():
+            self.data = _payload(self.films, verdict)
 
     @property
     def frames(self) -> tuple[Frame, ...]:
         """The steps of the film (of the first one, if there are two)."""
-        return self.films[0].frames
+        return self.films[0].frames if self.films else ()
 
     def text(self) -> Pair:
         """Everything the player tells, as text in both languages."""
@@ -62,14 +65,12 @@ class Player(anywidget.AnyWidget):
         target = Path(path)
         data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
         module = assets.source("player.js").replace("export default", "const player =")
-        target.write_text(
-            PAGE.format(css=self._style(), data=data, module=module, index=self.index),
-            encoding="utf-8",
+        css = font_face(data + PAGE) + assets.source("player.css") + assets.source("language.css")
+        page = PAGE.format(
+            css=css, data=data, module=module, index=self.index, language=get_language()
         )
+        target.write_text(page, encoding="utf-8")
         return target
-
-    def _style(self) -> str:
-        return assets.source("player.css") + assets.source("language.css")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
@@ -95,15 +96,21 @@ class Player(anywidget.AnyWidget):
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Graph player</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body {{ margin: 1rem; font-family: system-ui, sans-serif; }}
+<style>body, body > button {{ margin: 0.5rem; font-family: system-ui, sans-serif, "Noto Sans SC"; }}
 {css}</style></head>
-<body data-mg-language="both"><main id="player"></main>
+<body data-mg-language="{language}"><main id="page"></main>
 <script type="module">
 {module}
+for (const code of ["en", "zh", "both"]) {{
+  const choice = document.createElement("button");
+  choice.textContent = {{ en: "English", zh: "中文", both: "English + 中文" }}[code];
+  choice.onclick = () => {{ document.body.dataset.mgLanguage = code; }};
+  document.getElementById("page").before(choice);
+}}
 const values = {{ data: {data}, index: {index} }};
 const model = {{ get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},
   save_changes() {{}}, on() {{}}, off() {{}}, send() {{}} }};
-player.render({{ model, el: document.getElementById("player") }});
+player.render({{ model, el: document.getElementById("page") }});
 </script></body></html>
 """
 
@@ -128,10 +135,12 @@ def _payload(films: Sequence[Film], verdict: Pair | None) -> dict[str, Any]:
         "graphs": [_graph(f, p, len(films) > 1) for f, p in zip(films, prefixes, strict=True)],
         "nodes": nodes,
         "frames": [
-            _frame([f.frames[min(i, len(f.frames) - 1)] for f in films], prefixes, [
-                i < len(f.frames) for f in films
-            ])
-            for i in range(max(len(f.frames) for f in films))
+            _frame(
+                [f.frames[min(i, len(f.frames) - 1)] for f in films],
+                prefixes,
+                [i < len(f.frames) for f in films],
+            )
+            for i in range(max((len(f.frames) for f in films), default=0))
         ],
         "lanes": [
             _lane(film, prefix, clock, len(films) > 1)
@@ -204,16 +213,13 @@ def _track(track: Track) -> dict[str, Any]:
     ]
     return {
         "born": track.born,
-        "ran": track.ran,
-        "value": _summary(track.value),
+        "values": [[i, _summary(s)] for i, s in track.values],
         "gradients": [[i, _summary(s)] for i, s in track.gradients],
         "facts": facts,
     }
 
 
-def _summary(summary: Summary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
+def _summary(summary: Summary) -> dict[str, Any]:
     return {"short": summary.short, "long": bilingual(summary.long), "grid": summary.grid}
 
 

@@ -11,11 +11,10 @@ import minigrad as mg
 from minigrad.backprop import DATA
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import TapeNode, Tensor
-from minigrad.events import Recording
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
-from viz.frames import Film, eager_film, static_film
+from viz.frames import Film, event_film, static_film
 from viz.picture import picture
 from viz.text import printed
 
@@ -31,7 +30,9 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
     nodes = ancestors(t.creator for t in outputs if t.creator is not None)
     with mg.record(values=True) as log:
         for node in nodes:
-            operands = [_operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)]
+            operands = [
+                _operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)
+            ]
             before, context.scope = context.scope, node.scope
             try:
                 result = apply(node.op, tuple(operands), node.attrs)
@@ -42,7 +43,7 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
         again = [new.get(t.creator, t) for t in outputs]
         backward(again)
     new_names.update({id(new[t.creator]): names.get(id(t), "") for t in outputs if t.creator})
-    return film_of_tape(again, log, new_names)
+    return event_film(picture(again, new_names), log.events)
 
 
 def _operand(
@@ -61,11 +62,9 @@ def _operand(
             new_names[id(new[x])] = names.get(id(x), "")
         return new[x]
     if isinstance(x, Spec):
-        kept = node.saved is not None and node.kept.parts[index + 1] == DATA
-        if not kept:
+        if node.saved is None or node.kept.parts[index + 1] != DATA:
             raise TypeError(printed("cannot_step", value="tensor", op=node.op))
-        assert node.saved is not None
-        return node.saved[index + 1]
+        return Tensor(node.saved[index + 1], name=getattr(x, "name", None))
     return x
 
 
@@ -76,10 +75,6 @@ def backward(outputs: list[Tensor]) -> None:
             y.backward(None if y.size == 1 else np.ones(y.shape, y.dtype), retain_graph=True)
 
 
-def film_of_tape(outputs: list[Tensor], log: Recording, names: Mapping[int, str]) -> Film:
-    return eager_film(picture(outputs, names), log.events)
-
-
 def replay_graph(
     outputs: list[Node], feed_dict: Mapping[Any, Any] | None, session: Any, names: Mapping[int, str]
 ) -> Film:
@@ -88,7 +83,8 @@ def replay_graph(
     Variables have the session's values, or their first ones. Nothing is added to the user's graph.
     """
     nodes = ancestors(outputs)
-    graph, twin = Graph(), {}
+    graph = Graph()
+    twin: dict[Node, Node] = {}
     for node in nodes:
         twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
     forward, ends = graph.nodes, [twin[y] for y in outputs]
@@ -107,7 +103,9 @@ def replay_graph(
     with mg.record(values=True) as ran:
         Program([*ends, *needed])(feeds, variables)
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
-    return static_film(picture(ends, new_names), forward, contributed, ran.events)
+    return static_film(
+        picture(ends, new_names), forward, contributed, ran.events, built.counts.built
+    )
 
 
 def _among(nodes: list[Node]) -> Graph:

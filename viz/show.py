@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.eager import Tensor
+from minigrad.eager import TapeNode, Tensor
 from minigrad.events import Recording
 from minigrad.graph import Graph, Node
 from viz.draw import names_in
-from viz.frames import Film
-from viz.picture import brief
+from viz.frames import Film, event_film
+from viz.picture import brief, graph_picture, tape_picture
 from viz.player import Player
 from viz.replay import replay_graph, replay_tape
 from viz.text import Pair, printed, row
@@ -59,10 +60,8 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     """
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
-    labels = [f"x{i}" if len(arrays) > 1 else "x" for i in range(1, len(arrays) + 1)]
-    tensors = [
-        mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays
-    ]
+    labels = _argument_names(model, len(arrays))
+    tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
     dynamic = replay_tape([model(*tensors)], names)
     with mg.Graph():
@@ -75,19 +74,54 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     return Player([dynamic, static], _verdict(dynamic, static))
 
 
+def _argument_names(model: Callable[..., Any], count: int) -> list[str]:
+    """What the function calls its arguments; x1, x2, … where it does not say."""
+    try:
+        named = [p.name for p in inspect.signature(model).parameters.values() if p.kind in _PLAIN]
+    except (TypeError, ValueError):
+        named = []
+    plain = ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
+    return named[:count] if len(named) >= count else plain
+
+
+_PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 def _verdict(dynamic: Film, static: Film) -> Pair:
-    """Whether both films end with the same values and gradients."""
-    pairs = [(_ends(dynamic), _ends(static))]
-    return row("equal_bits") if all(a == b for a, b in pairs) else row("unequal_bits", difference="?")
-
-
-def _ends(film: Film) -> list[Any]:
-    return []
+    """Whether both films end with the same output and the same gradients of all leaves."""
+    left, right = list(dynamic.results.items()), dict(static.results)
+    worst = 0.0
+    for key, value in left:
+        other = right.get(key, np.full(np.shape(value), np.nan))
+        if not np.array_equal(value, other):
+            worst = max(worst, float(np.max(np.abs(value - other))))
+    return row("unequal_bits", difference=f"{worst:.3g}") if worst else row("equal_bits")
 
 
 def timeline(log: Recording) -> Player:
     """A player for a recording: which nodes were born when, and which ran when.
 
-    log: from `with mg.record(values=True) as log:`.
+    log: from `with mg.record(values=True) as log:`. Dynamic and static nodes in one recording are
+    shown side by side, each with its clocks. TypeError for other things.
     """
-    raise TypeError(printed("cannot_draw", value=brief(log)))
+    if not isinstance(log, Recording):
+        raise TypeError(printed("cannot_draw", value=brief(log)))
+    return Player(films_of(log, names_in(sys._getframe(1))))
+
+
+def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
+    """The film of the dynamic nodes of a recording, and that of the static ones, if any."""
+    nodes = [e.node for e in log.events if e.node is not None and e.kind != "contributed"]
+    tape = [n for n in dict.fromkeys(nodes) if isinstance(n, TapeNode)]
+    graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node)]
+    films = []
+    if tape or not graph:
+        used = {x for n in tape for x in n.inputs if isinstance(x, TapeNode)}
+        ends = {n: "" for n in tape if n not in used}
+        films.append(event_film(tape_picture(tape, ends, [], names), log.events))
+    if graph:
+        read = {x for n in graph for x in n.inputs}
+        graph.sort(key=lambda n: n.order)
+        picture = graph_picture(graph, {n for n in graph if n not in read}, names)
+        films.append(event_film(picture, log.events))
+    return films

@@ -19,17 +19,23 @@ def row(key: str, **fields: object) -> Pair:
     """The row of `key`, with its fields filled in. A field may itself be a pair."""
     english, chinese = ROWS[key]
     return (
-        english.format(**{k: v[0] if _is_pair(v) else v for k, v in fields.items()}),
-        chinese.format(**{k: v[1] if _is_pair(v) else v for k, v in fields.items()}),
+        english.format(**{k: _half(v, 0) for k, v in fields.items()}),
+        chinese.format(**{k: _half(v, 1) for k, v in fields.items()}),
     )
 
 
-def _is_pair(value: object) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
+def _half(value: object, which: int) -> object:
+    """One half of a pair of sentences; anything else as it is."""
+    return value[which] if isinstance(value, tuple) and len(value) == 2 else value
 
 
 def bilingual(pair: Pair, tag: str = "span") -> str:
-    """A pair as two HTML elements, escaped, of which the style rule shows one or both."""
+    """A pair as two HTML elements, escaped, of which the style rule shows one or both.
+
+    Halves that are the same, such as numbers, are one element without a language.
+    """
+    if pair[0] == pair[1]:
+        return f"<{tag}>{escape(pair[0])}</{tag}>"
     return "".join(
         f'<{tag} lang="{lang}">{escape(text)}</{tag}>'
         for lang, text in zip(("en", "zh"), pair, strict=True)
@@ -63,7 +69,7 @@ ROWS: dict[str, Pair] = {
     "graph_empty": (
         "Nothing to draw: this graph has no nodes yet. Build a node first, for example "
         'mg.placeholder("x"), or compute something from a tensor with requires_grad=True.',
-        "没有可画的内容：这张图还没有节点。先建一个节点，例如 mg.placeholder(\"x\")，"
+        '没有可画的内容：这张图还没有节点。先建一个节点，例如 mg.placeholder("x")，'
         "或用 requires_grad=True 的张量做一次运算。",
     ),
     "cannot_draw": (
@@ -73,9 +79,9 @@ ROWS: dict[str, Pair] = {
     ),
     "cannot_step": (
         "viz.step cannot replay {value}: the tape did not keep an operand of {op}, because no "
-        "gradient needs it. Pass the function and its inputs instead: viz.step(f, x).",
+        "gradient needs it. Pass a function instead: viz.step(lambda: f(x)).",
         "viz.step 无法重放 {value}：磁带没有保留 {op} 的某个操作数，因为没有梯度需要它。"
-        "请改为传入函数和输入：viz.step(f, x)。",
+        "请改为传入函数：viz.step(lambda: f(x))。",
     ),
     "too_large": (
         "{nodes} nodes are too many to lay out. Group them with mg.name_scope, or draw a part: "
@@ -175,8 +181,14 @@ ROWS: dict[str, Pair] = {
         "{source} passes back to {name} again: {before} + {part} = {total}",
         "{source} 再次向 {name} 回传：{before} + {part} = {total}",
     ),
-    "step_grouped": ("forward through {group}", "前向经过 {group}"),
-    "step_grouped_back": ("backward through {group}", "反向经过 {group}"),
+    "step_rule": (
+        "{source} passes back to {name}, where ∂ is the upstream gradient: {local} = {part}",
+        "{source} 向 {name} 回传，其中 ∂ 是上游梯度：{local} = {part}",
+    ),
+    "step_gradients": (
+        "mg.gradients builds {count} more nodes for the backward pass. Still nothing has run.",
+        "mg.gradients 为反向传播又构建了 {count} 个节点。到此仍然没有任何运行。",
+    ),
     "step_done": (
         "done: {nodes} nodes built, {run} operators run, {parts} contributions added up.",
         "完成：构建 {nodes} 个节点，运行 {run} 个算子，累加 {parts} 份梯度。",
@@ -193,6 +205,7 @@ ROWS: dict[str, Pair] = {
         "{shape}, mean {mean}, from {low} to {high}",
         "{shape}，均值 {mean}，范围 {low} 到 {high}",
     ),
+    "summary_same": ("{shape}, every element {value}", "{shape}，每个元素都是 {value}"),
     "summary_bad": (
         "{shape}, {bad} NaN or infinite",
         "{shape}，{bad} 个 NaN 或无穷大",
@@ -202,6 +215,7 @@ ROWS: dict[str, Pair] = {
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),
     "ask_kind_lesson": ("lesson", "课"),
+    "ask_kind_claim": ("claim", "论断"),
     "ask_unknown": (
         "There is no {kind} named {id}. Known: {known}.",
         "没有名为 {id} 的{kind}。已有：{known}。",
@@ -233,8 +247,8 @@ ROWS: dict[str, Pair] = {
         "Every line comes after the lines that it needs.",
         "每一行都排在它所需要的行之后。",
     ),
-    "check_passed": ("passed:", "通过："),
-    "check_failed": ("not yet:", "还没有通过："),
+    "check_passed": ("passed: {text}", "通过：{text}"),
+    "check_failed": ("not yet: {text}", "还没有通过：{text}"),
     "check_gap": (
         "Nothing filled in yet: replace every `...` above and run the cell again.",
         "还没有填写：把上面的每个 `...` 换成答案，再运行一次这个单元格。",
@@ -243,6 +257,7 @@ ROWS: dict[str, Pair] = {
     "check_got": ("got: {value}", "得到：{value}"),
     "check_raised": ("got an error, {kind}: {message}", "得到错误 {kind}：{message}"),
     "check_hint": ("reread: {hint}", "请重读：{hint}"),
+    "claim_line": ("{title}: {text}", "{title}：{text}"),
     "claim_claim": ("claim", "论断"),
     "claim_claimed": ("claimed", "来源的说法"),
     "claim_measured": ("measured here", "本课实测"),

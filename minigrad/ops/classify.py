@@ -9,6 +9,8 @@ import numpy as np
 from minigrad.core import (
     Array,
     Dim,
+    Dtype,
+    Op,
     Sample,
     Shape,
     as_float,
@@ -16,9 +18,7 @@ from minigrad.core import (
     into,
     operator,
     public_shape,
-    show_shape,
 )
-from minigrad.core import Dtype
 from minigrad.errors import DtypeError, ShapeError
 from minigrad.ops.elementwise import exp
 from minigrad.ops.shape import broadcast_like, positive_axes, sum
@@ -86,26 +86,23 @@ def _labels(name: str) -> Any:
 def _loss_shape(x: Shape, labels: Shape) -> Shape:
     rows = x[:-1]
     known = all(
-        m == n or isinstance(m, Dim) or isinstance(n, Dim) for m, n in zip(rows, labels)
+        m == n or isinstance(m, Dim) or isinstance(n, Dim)
+        for m, n in zip(rows, labels, strict=False)
     )
     if not x or len(rows) != len(labels) or not known:
-        shown = {"labels": public_shape(labels), "scores": public_shape(x)}
-        raise ShapeError("labels", op="SoftmaxCrossEntropy", **shown)
+        shapes = public_shape(labels), public_shape(x)
+        raise ShapeError("labels", op="SoftmaxCrossEntropy", labels=shapes[0], scores=shapes[1])
     return rows
 
 
 def _loss(out: Array, x: Array, labels: Array) -> Array:
     _labels("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
     if x.shape[:-1] != labels.shape:
-        raise ShapeError(
-            "labels", op="SoftmaxCrossEntropy", labels=labels.shape, scores=x.shape
-        )
+        raise ShapeError("labels", op="SoftmaxCrossEntropy", labels=labels.shape, scores=x.shape)
     outside = (labels < 0) | (labels >= x.shape[-1])
     if np.any(outside):
         wrong = np.asarray(labels)[outside].flat[0]
-        raise ShapeError(
-            "label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1
-        )
+        raise ShapeError("label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1)
     z = _shifted(x.astype(as_float(x.dtype), copy=False), -1)
     chosen = np.take_along_axis(z, np.asarray(labels)[..., None], axis=-1)[..., 0]
     return np.subtract(np.log(np.add.reduce(np.exp(z), axis=-1)), chosen, out=out)
@@ -138,7 +135,7 @@ def _one_hot(out: Array, labels: Array, x: Any) -> Array:
     return into(out, hot.astype(x.dtype))
 
 
-one_hot = operator(
+one_hot: Op = operator(
     "OneHot",
     shape=lambda t, x: (*t, x[-1]),
     run=_one_hot,

@@ -22,7 +22,12 @@ from minigrad.core import (
     promote,
 )
 
-PAIRS = (Sample([(2, 3), (2, 3)]), Sample([(2, 3), (3,)]), Sample([(2, 1), (1, 3)]), Sample([(), ()]))
+PAIRS = (
+    Sample([(2, 3), (2, 3)]),
+    Sample([(2, 3), (3,)]),
+    Sample([(2, 1), (1, 3)]),
+    Sample([(), ()]),
+)
 POSITIVE = (Sample([(2, 3)], low=0.2), Sample([()], low=0.2))
 ANY = (Sample([(2, 3)]), Sample([(0, 3)]), Sample([()]))
 
@@ -106,7 +111,7 @@ neg = infix(
     formula="−{0}",
     samples=ANY,
 )
-pow = elementwise(
+pow: Op = elementwise(
     "Pow",
     ufunc_kernel(np.power),
     vjp=(
@@ -127,7 +132,7 @@ exp = elementwise(
     formula="exp({0})",
     samples=ANY,
 )
-log = elementwise(
+log: Op = elementwise(
     "Log",
     ufunc_kernel(np.log),
     vjp=(lambda g, y, x: g / x,),
@@ -196,7 +201,7 @@ def _step(out: Array, x: Array) -> Array:
     return (x > 0).astype(x.dtype)
 
 
-step = elementwise(
+step: Op = elementwise(
     "Step",
     _step,
     vjp=(None,),
@@ -250,7 +255,7 @@ def _cast(out: Array, x: Array, dtype: Any) -> Array:
     return into(out, x.astype(dtype) if out is None else x)
 
 
-cast = elementwise(
+cast: Op = elementwise(
     "Cast",
     _cast,
     vjp=(lambda g, y, x, dtype: cast(g, dtype=x.dtype),),

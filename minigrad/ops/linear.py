@@ -21,7 +21,9 @@ from minigrad.errors import ShapeError
 from minigrad.ops.shape import reshape, transpose
 
 
-def _matmul_shape(a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False) -> Shape:
+def _matmul_shape(
+    a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False
+) -> Shape:
     for s in (a, b):
         if not s:
             raise ShapeError("rank", op="MatMul", expected="1 axis or more", shape=())

@@ -10,15 +10,16 @@ import numpy as np
 from minigrad.core import (
     Array,
     Dim,
+    Op,
     Sample,
     Shape,
+    always,
     as_float,
     int64,
+    into,
     operator,
     public_shape,
     show_shape,
-    always,
-    into,
 )
 from minigrad.errors import ShapeError
 
@@ -105,7 +106,7 @@ def _count(out: Array, x: Any, y: Any) -> Array:
     return into(out, result)
 
 
-count = operator(
+count: Op = operator(
     "Count",
     shape=lambda x, y: (),
     run=_count,
@@ -119,8 +120,7 @@ count = operator(
 )
 
 
-
-def _argmax(out: Array, x: Array, axis: Axis = None) -> Array:
+def _argmax(out: Array, x: Array, axis: int | None = None) -> Array:
     return np.argmax(x, axis=axis, out=out)
 
 
@@ -141,15 +141,13 @@ def _broadcast_like_shape(g: Shape, x: Shape, axis: Axis = (), keepdims: bool = 
     return x
 
 
-def _broadcast_like(
-    out: Array, g: Array, x: Any, axis: Axis = (), keepdims: bool = True
-) -> Array:
+def _broadcast_like(out: Array, g: Array, x: Any, axis: Axis = (), keepdims: bool = True) -> Array:
     if not keepdims:
         g = np.expand_dims(g, positive_axes("BroadcastLike", axis, x.shape))
     return into(out, np.broadcast_to(g, x.shape))
 
 
-broadcast_like = operator(
+broadcast_like: Op = operator(
     "BroadcastLike",
     shape=_broadcast_like_shape,
     run=_broadcast_like,
@@ -183,7 +181,7 @@ def _sum_like(out: Array, g: Array, x: Any) -> Array:
     return into(out, _sum(None, g, axis=axes).reshape(x.shape))
 
 
-sum_like = operator(
+sum_like: Op = operator(
     "SumLike",
     shape=lambda g, x: x,
     run=_sum_like,
@@ -231,7 +229,7 @@ reshape = operator(
     formula="reshape {0}",
     samples=(Sample([(2, 3)], {"shape": (3, -1)}), Sample([(2, 3)], {"shape": (6,)})),
 )
-reshape_like = operator(
+reshape_like: Op = operator(
     "ReshapeLike",
     shape=lambda g, x: x,
     run=lambda out, g, x: into(out, g.reshape(x.shape)),
@@ -256,7 +254,7 @@ def _transpose_shape(x: Shape, axes: tuple[int, ...] | None = None) -> Shape:
     return tuple(x[a] for a in _order(axes, len(x)))
 
 
-transpose = operator(
+transpose: Op = operator(
     "Transpose",
     shape=_transpose_shape,
     run=lambda out, x, axes=None: into(out, np.transpose(x, axes)),

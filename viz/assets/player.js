@@ -61,7 +61,7 @@ function stage(graph, data, parent, choose) {
     },
   };
   if (graph.views.length > 1) {
-    const fold = button("▣", data.labels.fold, tools, () => {
+    const fold = button("▤", data.labels.fold, tools, () => {
       shown = 1 - shown;
       fold.setAttribute("aria-pressed", String(shown === 1));
       self.show();
@@ -75,7 +75,7 @@ function stage(graph, data, parent, choose) {
   };
   button("+", data.labels.zoom_in, tools, zoom(1.25));
   button("−", data.labels.zoom_out, tools, zoom(0.8));
-  button("⤢", data.labels.fit, tools, zoom(0));
+  button("1:1", data.labels.fit, tools, zoom(0));
   self.show();
   return self;
 }
@@ -101,8 +101,23 @@ function heat(grid, parent) {
 }
 
 function render({ model, el }) {
+  let leave = play(model, el);
+  const replace = () => {
+    leave();
+    el.replaceChildren();
+    leave = play(model, el);
+  };
+  model.on("change:data", replace);
+  return () => {
+    model.off("change:data", replace);
+    leave();
+  };
+}
+
+function play(model, el) {
   const data = model.get("data");
   const { frames, nodes, words, labels } = data;
+  if (!frames.length) return () => {};
   const root = make("section", "mg-player", el);
   root.tabIndex = 0;
   root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own arrow keys
@@ -114,7 +129,7 @@ function render({ model, el }) {
   const controls = make("div", "mg-controls", root);
   const clocks = make("div", "mg-clocks", root);
   const inspector = make("div", "mg-inspector", root);
-  let index = model.get("index");
+  let index = Math.min(model.get("index"), frames.length - 1);
   let chosen = null;
   let timer = null;
 
@@ -136,18 +151,18 @@ function render({ model, el }) {
     timer = null;
     playing.textContent = "▶";
   };
-  const play = () => {
+  const run = () => {
     if (timer) return stop();
     if (index === frames.length - 1) go(0);
-    playing.textContent = "⏸";
+    playing.textContent = "‖";
     timer = setInterval(() => (index < frames.length - 1 ? go(index + 1) : stop()), 900);
   };
 
-  button("⏮", labels.first, controls, () => go(0));
+  button("|←", labels.first, controls, () => go(0));
   button("←", labels.back, controls, () => go(index - 1));
-  const playing = button("▶", labels.play, controls, play);
+  const playing = button("▶", labels.play, controls, run);
   button("→", labels.forward, controls, () => go(index + 1));
-  button("⏭", labels.last, controls, () => go(frames.length - 1));
+  button("→|", labels.last, controls, () => go(frames.length - 1));
   const slider = make("input", "", controls);
   slider.type = "range";
   slider.min = 0;
@@ -170,7 +185,7 @@ function render({ model, el }) {
       ArrowLeft: () => go(index - 1),
       Home: () => go(0),
       End: () => go(frames.length - 1),
-      " ": play,
+      " ": run,
     };
     if (!moves[event.key] || (event.key === " " && event.target.tagName === "BUTTON")) return;
     if (inSlider && event.key !== " ") return; // the slider moves itself
@@ -220,13 +235,15 @@ function render({ model, el }) {
     };
   }
 
+  // The last of [frame, summary] that happened by now.
+  const latest = (entries) => entries?.filter(([frame]) => frame <= index).pop()?.[1];
+
   function life(members) {
     const inside = members.map((m) => nodes[m]).filter(Boolean);
     const born = inside.every((n) => n.born !== null && n.born <= index);
     const some = inside.some((n) => n.born !== null && n.born <= index);
-    const ran = inside.every((n) => n.ran !== null && n.ran <= index);
-    const last = inside[inside.length - 1];
-    return { born: born || some, ran, value: ran && last?.value };
+    const ran = inside.every((n) => latest(n.values));
+    return { born: born || some, ran, value: ran && latest(inside[inside.length - 1]?.values) };
   }
 
   function paint() {
@@ -244,6 +261,7 @@ function render({ model, el }) {
     slider.setAttribute("aria-valuetext", `${index}: ${frame.say}`);
     counter.textContent = `${index} / ${frames.length - 1}`;
     for (const repaint of lanes) repaint();
+    for (const old of root.querySelectorAll("text.mg-share")) old.remove();
     for (const graph of graphs) {
       const active = new Set(frame.active.map((id) => graph.home[id] ?? id));
       for (const [id, g] of graph.elements) {
@@ -261,7 +279,6 @@ function render({ model, el }) {
         const share = frame.edges[id];
         g.classList.toggle("mg-flow", share !== undefined);
         g.classList.toggle("mg-back", Boolean(share));
-        g.querySelector("text.mg-share")?.remove();
         if (share) write(g, share);
       }
     }
@@ -280,7 +297,7 @@ function render({ model, el }) {
     label.setAttribute("y", middle.y - 6);
     label.setAttribute("text-anchor", "middle");
     label.textContent = text;
-    g.append(label);
+    g.parentNode.append(label); // above all nodes
   }
 
   function inspect(id) {
@@ -299,16 +316,16 @@ function render({ model, el }) {
       make("dt", "", list).innerHTML = term;
       make("dd", "", list).innerHTML = html;
     };
-    const ran = node.ran !== null && node.ran <= index;
+    const value = latest(node.values);
+    const gradient = latest(node.gradients);
     add(words.shape, node.shape);
-    add(words.value, ran && node.value ? node.value.long : words.not_yet);
-    const gradient = node.gradients.filter(([frame]) => frame <= index).pop();
-    add(words.gradient, gradient ? gradient[1].long : words.not_computed);
+    add(words.value, value ? value.long : words.not_yet);
+    add(words.gradient, gradient ? gradient.long : words.not_computed);
     if (node.born !== null && node.born <= index) for (const [term, text] of node.facts) add(term, text);
     inspector.append(list);
     for (const [word, summary] of [
-      [words.value, ran && node.value],
-      [words.gradient, gradient?.[1]],
+      [words.value, value],
+      [words.gradient, gradient],
     ]) {
       if (!summary?.grid?.length) continue;
       const figure = make("figure", "mg-heat", inspector);

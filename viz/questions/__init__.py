@@ -109,7 +109,9 @@ def parse(text: str) -> Lesson:
         {q["id"]: _question(q) for q in data.get("question", [])},
         {c["id"]: Check(c["id"], _pair(c), _pair(c["hint"])) for c in data.get("check", [])},
         {
-            c["id"]: Claim(c["id"], c["source"], *(_pair(c[k]) for k in ("claimed", "measured", "holds")))
+            c["id"]: Claim(
+                c["id"], c["source"], *(_pair(c[k]) for k in ("claimed", "measured", "holds"))
+            )
             for c in data.get("claim", [])
         },
     )
@@ -145,9 +147,7 @@ def lessons() -> dict[str, Lesson]:
 
 def find_question(id: str, *kinds: Kind) -> Question:
     """The question of that id, if it is of one of these kinds; else UnknownIdError."""
-    known = {
-        q.id: q for b in lessons().values() for q in b.questions.values() if q.kind in kinds
-    }
+    known = {q.id: q for b in lessons().values() for q in b.questions.values() if q.kind in kinds}
     if id not in known:
         raise UnknownIdError("ask_kind_question", id, list(known))
     return known[id]
@@ -189,9 +189,7 @@ def _judge_order(question: Question, answer: Any) -> Verdict:
     lines = dict(enumerate(question.lines, 1))
     known = isinstance(answer, list | tuple) and all(type(n) is int and n in lines for n in answer)
     if not known:
-        return Verdict(
-            False, row("ask_no_order", answer=repr(answer)[:40], last=str(len(lines)))
-        )
+        return Verdict(False, row("ask_no_order", answer=repr(answer)[:40], last=str(len(lines))))
     if len(set(answer)) < len(answer):
         twice = next(n for n in answer if answer.count(n) > 1)
         return Verdict(False, row("ask_order_twice", number=twice))

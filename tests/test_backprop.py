@@ -1,0 +1,245 @@
+"""Gradients: what a rule needs is derived, one sweep serves both modes, nothing needless is built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import backprop, events, ops
+from minigrad.backprop import DATA, NOTHING, SHAPE
+from minigrad.core import REGISTRY, Spec, context, float32
+
+W = [[1.0, -2.0], [3.0, 4.0]]
+X, B = [1.0, 1.0], [0.5, -1.0]
+EXPECTED = {"y": [0, 6], "W": [[0, 0], [1, 1]], "b": [0, 1], "x": [3, 4]}
+
+
+def model(w: Any, x: Any, b: Any) -> Any:
+    return mg.relu(w @ x + b)
+
+
+def test_example_e5_dynamic() -> None:
+    w, x, b = (mg.tensor(v, requires_grad=True) for v in (W, X, B))
+    y = model(w, x, b)
+    y.sum().backward()
+    found = {"y": y, "W": w.grad, "b": b.grad, "x": x.grad}
+    assert {k: v.tolist() for k, v in found.items()} == EXPECTED
+
+
+def test_example_e5_static() -> None:
+    with mg.Graph(), mg.Session() as session:
+        w, b = mg.Variable(W, name="W"), mg.Variable(B, name="b")
+        x = mg.placeholder("x", shape=(2,))
+        y = model(w, x, b)
+        dw, dx, db = mg.gradients(y.sum(), [w, x, b])
+        session.run(mg.global_variables_initializer())
+        found = session.run({"y": y, "W": dw, "b": db, "x": dx}, {x: X})
+    assert {k: v.tolist() for k, v in found.items()} == EXPECTED
+
+
+# What the tape keeps of (result, operands…) for the backward pass.
+RETAINED = {
+    "Add": (NOTHING, NOTHING, NOTHING),
+    "Mul": (NOTHING, DATA, DATA),
+    "Div": (DATA, NOTHING, DATA),
+    "MatMul": (NOTHING, DATA, DATA),
+    "Exp": (DATA, NOTHING),
+    "Tanh": (DATA, NOTHING),
+    "Sigmoid": (DATA, NOTHING),
+    "ReLU": (DATA, NOTHING),
+    "Log": (NOTHING, DATA),
+    "Neg": (NOTHING, NOTHING),
+    "Transpose": (NOTHING, NOTHING),
+    "Sum": (NOTHING, SHAPE),
+    "Reshape": (NOTHING, SHAPE),
+    "Mean": (SHAPE, SHAPE),
+    "Softmax": (DATA, NOTHING),
+    "Cast": (NOTHING, SHAPE),
+}
+
+
+@pytest.mark.parametrize("name", RETAINED)
+def test_what_is_kept_is_derived_from_the_rules(name: str) -> None:
+    op = REGISTRY[name]
+    sample = op.samples[0]
+    specs = [Spec(tuple(shape), float32) for shape in sample.shapes]
+    specs.insert(0, op.spec(specs, sample.attrs))
+    mask = tuple(rule is not None for rule in op.vjp)
+    kept = backprop.retained(op, mask, specs, sample.attrs)
+    assert kept.parts == RETAINED[name]
+    assert kept.has_data == (DATA in kept.parts)
+
+
+def test_an_operand_without_gradient_lets_the_other_go() -> None:
+    """w·x with a constant x: only x is needed, for the gradient of w."""
+    w, x = mg.tensor([1.0], requires_grad=True), mg.tensor([2.0])
+    _, kept_w, kept_x = (w * x).creator.saved
+    assert kept_w is None
+    assert kept_x is x.data
+
+
+def test_nobody_hears_of_the_derivation_and_the_scope_survives_an_error() -> None:
+    def broken(g: Any, y: Any, x: Any) -> Any:
+        raise ZeroDivisionError
+
+    op = REGISTRY["Neg"]
+    specs = [Spec((2,), float32)] * 2
+    bad = type(op)("Bad", op.shape, op.run, (broken,))
+    with mg.record() as log, mg.name_scope("mine"):
+        backprop.retained(REGISTRY["Tanh"], (True,), specs, {})
+        with pytest.raises(ZeroDivisionError):
+            backprop.retained(bad, (True,), specs, {})
+        assert context.scope == "mine"
+        assert events.listeners == [log]
+    assert log.events == []
+    assert context.scope == ""
+
+
+# ---- gradients of a static graph ------------------------------------------------------------
+
+
+def names_of(graph: mg.Graph) -> list[str]:
+    return [n.op.name for n in graph.nodes]
+
+
+def test_gradients_are_nodes_and_nothing_runs() -> None:
+    with mg.Graph() as g, mg.record() as log:
+        x = mg.placeholder("x", shape=())
+        y = x * x + 3
+        (dx,) = mg.gradients(y, [x])
+    assert type(dx) is mg.Node
+    assert (dx.shape, dx.dtype) == ((), float32)
+    assert log.counts.run == 0
+    assert log.counts.built == len(g.nodes)
+    assert dx.name.startswith("gradients/")
+    assert mg.run(mg.build_graph(x, [y, dx]), {x: 5}) == [28, 10]
+
+
+def test_one_node_gives_one_gradient_a_list_a_list() -> None:
+    with mg.Graph():
+        x, w = mg.placeholder("x", shape=()), mg.placeholder("w", shape=())
+        alone = mg.placeholder("alone", shape=())
+        assert type(mg.gradients(x * w, x)) is mg.Node
+        found = mg.gradients(x * w, [x, alone, w])
+        assert found[1] is None, "not computed is None, never 0"
+        assert found[0] is not None
+        assert mg.gradients(mg.argmax(mg.placeholder("s", shape=(3,))), [x]) == [None]
+
+
+def test_gradients_of_several_outputs_add_up_with_weights() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2,))
+        ys = [x * x, x * 3]
+        plain = mg.gradients(ys, x)
+        weighted = mg.gradients(ys, x, grad_ys=[np.float32([1, 10]), x])
+        values = mg.run(mg.build_graph(x, [plain, weighted]), {x: [1, 2]})
+    assert [v.tolist() for v in values] == [[5, 7], [2 + 3, 40 + 6]]
+
+
+def test_gradients_of_gradients() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(), dtype=mg.float64)
+        chain = [x * x * x * x]
+        for _ in range(4):
+            chain.append(mg.gradients(chain[-1], x))
+        values = mg.run(mg.build_graph(x, chain), {x: 2})
+    assert values == [16, 32, 48, 48, 24]
+
+
+def test_the_gradient_of_something_in_the_middle() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        h = x * x
+        y = h * h
+        dh, dx, dy = mg.gradients(y, [h, x, y])
+        assert mg.run(mg.build_graph(x, [dh, dx, dy]), {x: 3}) == [18, 108, 1]
+
+
+def test_an_open_batch_needs_no_sum_where_the_axes_are_the_same() -> None:
+    with mg.Graph() as g:
+        x = mg.placeholder("x", shape=(None, 3))
+        w, b = mg.Variable(np.ones((3, 2))), mg.Variable(np.zeros(2))
+        h = mg.tanh(x @ w + b)
+        loss = mg.mean(h * h + h)
+        mg.gradients(loss, [x, w, b])
+    assert "SumLike" not in names_of(g)
+    assert names_of(g).count("Sum") == 1, "for the bias, over the batch"
+
+
+def test_an_unknown_shape_is_summed_when_it_runs() -> None:
+    """Nothing tells while building whether b was repeated: the sum decides in the run."""
+    with mg.Graph():
+        a, b = mg.placeholder("a"), mg.placeholder("b")
+        graph = mg.build_graph([a, b], mg.gradients(a * b, [a, b]))
+        da, db = mg.run(graph, {a: [[1, 2], [3, 4]], b: [10, 20]})
+        assert da.tolist() == [[10, 20], [10, 20]]
+        assert db.tolist() == [4, 6]
+        assert mg.run(graph, {a: 2, b: 3}) == [3, 2]
+
+
+def test_two_open_axes_that_may_differ_are_summed_when_it_runs() -> None:
+    with mg.Graph():
+        a, b = mg.placeholder("a", shape=(None,)), mg.placeholder("b", shape=(None,))
+        graph = mg.build_graph([a, b], mg.gradients(a * b, [a, b]))
+        assert mg.run(graph, {a: [1, 2], b: [3]})[1].tolist() == [3]
+        assert mg.run(graph, {a: [1, 2], b: [3, 4]})[1].tolist() == [1, 2]
+
+
+def test_only_what_leads_to_a_target_is_built() -> None:
+    with mg.Graph() as g:
+        x, w = mg.placeholder("x", shape=(2, 3)), mg.Variable(np.ones((3, 2)))
+        y = x @ w
+        before = len(g.nodes)
+        mg.gradients(y.sum(), w)
+    built = [n.op.name for n in g.nodes[before:]]
+    assert built.count("MatMul") == 1, "no gradient of x, as nobody asked for it"
+
+
+@pytest.mark.parametrize("mode", ["dynamic", "static"])
+def test_a_constant_factor_gets_no_gradient(mode: str) -> None:
+    with mg.record() as log:
+        if mode == "dynamic":
+            x = mg.tensor(2.0, requires_grad=True)
+            (x * 3 + 1).backward()
+        else:
+            with mg.Graph():
+                x = mg.placeholder("x", shape=())
+                mg.gradients(x * 3 + 1, x)
+    assert len(log.of_kind("contributed")) == 2
+
+
+def test_second_order_of_a_mean_with_and_without_its_axis() -> None:
+    """What is kept for one must serve the other: it is derived once for each operator."""
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
+    for keepdims in (False, True):
+        assert mg.check_grads(lambda x, k=keepdims: (x * x).mean(axis=1, keepdims=k), x, order=2)
+
+
+def test_check_grads_finds_a_wrong_rule() -> None:
+    wrong = type(ops.neg)("Wrong", ops.neg.shape, ops.neg.run, (lambda g, y, x: g,))
+    with pytest.raises(mg.GradientError, match=r"argument 0, order 1: .* disagree by"):
+        mg.check_grads(lambda x: wrong(x), 3.0)
+
+
+def test_check_grads_finds_a_wrong_second_order() -> None:
+    flat = type(ops.neg)(
+        "Flat",
+        ops.tanh.shape,
+        ops.tanh.run,
+        (lambda g, y, x: g * flat_slope(y),),
+    )
+    flat_slope = type(ops.neg)(
+        "Slope", ops.neg.shape, lambda out, y: 1 - y * y, (lambda g, y, x: g * 0,)
+    )
+    mg.check_grads(lambda x: flat(x), 0.5)
+    with pytest.raises(mg.GradientError, match="order 2"):
+        mg.check_grads(lambda x: flat(x), 0.5, order=2)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_check_grads_of_any_order(order: int) -> None:
+    assert mg.check_grads(lambda x: x * x + 3, 2.0, order=order) < 1e-6
+    assert mg.check_grads(lambda x: 2 * x, [1.0, 2.0], order=order) < 1e-6

@@ -1,0 +1,448 @@
+"""The walk over the registry: what every operator promises, whichever it is.
+
+A new operator is tested by existing. It brings `samples`, and every check below runs on each of
+them; an operator without samples fails. At the end, records that are wrong on purpose show that
+each check can fail.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import backprop, core, ops
+from minigrad.core import REGISTRY, Op, Sample, spec_of
+from minigrad.errors import ShapeError
+
+# Operators that executors handle by name, because they keep or change state, or have no kernel.
+EFFECTS = {"Placeholder", "Variable", "Constant", "Assign", "Group", "Initialize"}
+
+FLOATS = (np.float32, np.float64)
+# Operators whose kernel refuses a data type, as NumPy and PyTorch do.
+REFUSED = {(name, np.bool_) for name in ("Sub", "Neg", "Sign")}
+SENSELESS = {("Pow", np.bool_)}  # NumPy makes int8 of it, PyTorch refuses
+
+# Where NaN does not make the result NaN: comparisons answer with bool, the others read no number.
+NOT_NAN = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"}
+NOT_NAN |= {"Step", "ArgMax", "Count", "OneHot"}
+
+# Operators without a sample that still fits with 0 in the place of every 2 and 4.
+NEVER_EMPTY = {"ReshapeLike"}
+
+# Gradient rules that name an open length as -1 in a reshape, which no elements leave undecided.
+UNDECIDED_WHEN_EMPTY = {"MatMul"}
+
+# Gradient rules that need the number of axes while the graph is built.
+RANK_NEEDED = {"MatMul"}
+
+# How much of an operand's shape a placeholder knows.
+FORMS: dict[str, Callable[[tuple[int, ...]], Any]] = {
+    "full": lambda shape: shape,
+    "open": lambda shape: (None, *shape[1:]) if shape else (),
+    "unknown": lambda shape: None,
+}
+
+Check = Callable[[Op, Sample], None]
+CHECKS: dict[str, Check] = {}
+
+
+def check(function: Check) -> Check:
+    """Add a check to the walk; it is called with each sample of each operator."""
+    CHECKS[function.__name__] = function
+    return function
+
+
+def walk(op: Op, name: str) -> None:
+    """Run one check on every sample of an operator."""
+    assert op.samples, f"{op} has no samples, so nothing of it would be tested: add some"
+    for sample in op.samples:
+        with np.errstate(divide="ignore", invalid="ignore"):  # log(False) and the like
+            CHECKS[name](op, sample)
+
+
+# ---- Operands and the ways to run an operator -----------------------------------------------
+
+
+def draw(sample: Sample, dtype: Any = np.float64, seed: int = 0) -> list[Any]:
+    """Operands for a sample: uniform in its range, or class numbers where it says so."""
+    random = np.random.default_rng(seed)
+    operands = []
+    for i, shape in enumerate(sample.shapes):
+        if i in sample.integers:
+            values = random.integers(0, 3, shape)
+        elif dtype is np.bool_:
+            values = random.random(shape) < 0.5
+        elif np.dtype(dtype).kind == "f":
+            values = random.uniform(sample.low, sample.high, shape).astype(dtype)
+        else:
+            low, high = int(np.ceil(sample.low)), int(np.floor(sample.high))
+            values = random.integers(low, high + 1, shape).astype(dtype)
+        operands.append(np.asarray(values)[()])
+    return operands
+
+
+def dtypes(op: Op) -> Iterator[Any]:
+    for dtype in (np.float32, np.float64, np.int64, np.bool_):
+        if (op.name, dtype) not in REFUSED | SENSELESS:
+            yield dtype
+
+
+def kernel_operands(op: Op, operands: list[Any]) -> list[Any]:
+    """Operands as the kernel gets them: in the data type the operator works in."""
+    return core.unify(op, list(operands), core.cast_array)
+
+
+def eager(op: Op, operands: list[Any], attrs: Any, wants: tuple[int, ...] = ()) -> tuple[Any, Any]:
+    """The operator on tensors; those at the positions `wants` require a gradient."""
+    xs = [mg.tensor(a, requires_grad=i in wants) for i, a in enumerate(operands)]
+    return op(*xs, **attrs), xs
+
+
+def static(op: Op, operands: list[Any], attrs: Any, form: str) -> tuple[Any, list[Any]]:
+    """The operator on placeholders that know as much of their shape as `form` says."""
+    shapes = [FORMS[form](np.shape(a)) for a in operands]
+    xs = [mg.placeholder(None, s, a.dtype) for s, a in zip(shapes, operands, strict=True)]
+    return op(*xs, **attrs), xs
+
+
+def same_bits(actual: Any, expected: Any, what: str) -> None:
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape), what
+    assert actual.tobytes() == expected.tobytes(), what
+
+
+def ruled(op: Op, operands: list[Any]) -> tuple[int, ...]:
+    """The positions that have a gradient rule and hold floating-point numbers."""
+    return tuple(i for i, rule in enumerate(op.vjp) if rule and operands[i].dtype.kind == "f")
+
+
+def empty(sample: Sample) -> Sample:
+    """The sample with nothing along the axes of length 2 and 4."""
+    shapes = [tuple(0 if n in (2, 4) else n for n in shape) for shape in sample.shapes]
+    return Sample(shapes, sample.attrs, sample.low, sample.high, sample.integers)
+
+
+# ---- The checks -----------------------------------------------------------------------------
+
+
+@check
+def rules_agree_with_kernel(op: Op, sample: Sample) -> None:
+    for dtype in dtypes(op):
+        operands = kernel_operands(op, draw(sample, dtype))
+        spec = op.spec([spec_of(a) for a in operands], sample.attrs)
+        result = op.run(None, *operands, **sample.attrs)
+        assert result.shape == spec.shape, f"{op}: shape rule against kernel"
+        assert result.dtype == spec.dtype, f"{op} on {np.dtype(dtype)}: type rule against kernel"
+
+
+@check
+def kernel_writes_where_it_is_told(op: Op, sample: Sample) -> None:
+    for dtype in dtypes(op):
+        operands = kernel_operands(op, draw(sample, dtype))
+        before = [np.array(a) for a in operands]
+        expected = op.run(None, *operands, **sample.attrs)
+        out = np.full(expected.shape, 77, expected.dtype)
+        result = op.run(out, *operands, **sample.attrs)
+        assert result is out, f"{op}: the kernel must return `out`"
+        same_bits(out, expected, f"{op}: with and without out=")
+        for a, b in zip(operands, before, strict=True):
+            same_bits(a, b, f"{op}: the kernel changed an operand")
+
+
+@check
+def eager_equals_static(op: Op, sample: Sample) -> None:
+    for dtype in dtypes(op):
+        operands = draw(sample, dtype)
+        expected, _ = eager(op, operands, sample.attrs)
+        same_bits(op(*operands, **sample.attrs), expected.data, f"{op}: arrays against tensors")
+        for form in FORMS:
+            with mg.Graph():
+                y, xs = static(op, operands, sample.attrs, form)
+                graph = mg.build_graph(xs, y).verify()
+            actual = mg.run(graph, dict(zip(xs, operands, strict=True)))
+            same_bits(actual, expected.data, f"{op}: eager against static, {form} shapes")
+            assert y.dtype == expected.dtype
+            known = y.shape is None or len(y.shape) == expected.ndim
+            assert known, f"{op}: {form} shapes"
+            for n, length in zip(y.shape or (), expected.shape, strict=False):
+                assert n is None or n == length, f"{op}: {form} shapes"
+
+
+@check
+def eager_gradients_equal_static(op: Op, sample: Sample) -> None:
+    for dtype, form in itertools.product(FLOATS, FORMS):
+        operands = draw(sample, dtype)
+        wants = ruled(op, operands)
+        if not wants or (form == "unknown" and op.name in RANK_NEEDED):
+            continue
+        sizes = [a.size for a in operands]
+        if form == "open" and op.name in UNDECIDED_WHEN_EMPTY and 0 in sizes:
+            continue
+        y, xs = eager(op, operands, sample.attrs, wants)
+        seed = np.random.default_rng(1).standard_normal(y.shape).astype(y.dtype)
+        y.backward(seed)
+        with mg.Graph():
+            node, inputs = static(op, operands, sample.attrs, form)
+            grads = mg.gradients(node, [inputs[i] for i in wants], grad_ys=seed)
+            graph = mg.build_graph(inputs, grads).verify()
+        found = mg.run(graph, dict(zip(inputs, operands, strict=True)))
+        for i, g in zip(wants, found, strict=True):
+            same_bits(g, xs[i].grad.data, f"{op}: gradient {i}, {form} shapes")
+            assert g.dtype == operands[i].dtype, f"{op}: gradient {i} has its operand's type"
+            assert g.shape == operands[i].shape, f"{op}: gradient {i} has its operand's shape"
+
+
+@check
+def gradients_of_both_orders_are_right(op: Op, sample: Sample) -> None:
+    operands = draw(sample)
+    wants = ruled(op, operands)
+    if not wants:
+        return
+
+    def f(*xs: Any) -> Any:
+        values: list[Any] = list(operands)
+        for i, x in zip(wants, xs, strict=True):
+            values[i] = x
+        return op(*values, **sample.attrs)
+
+    mg.check_grads(f, *[operands[i] for i in wants], order=2)
+
+
+@check
+def rules_build_nodes_only(op: Op, sample: Sample) -> None:
+    """A rule reads shapes, never data: nothing is computed, nothing is asked for its value."""
+    with mg.Graph(), mg.record() as log:
+        y, xs = static(op, draw(sample), sample.attrs, "full")
+        g = mg.placeholder(None, y.shape, y.dtype)
+        for rule in filter(None, op.vjp):
+            result = rule(g, y, *xs, **sample.attrs)
+            assert isinstance(result, mg.Node), f"{op}: a rule returns a value, not {result!r}"
+    assert log.counts.run == 0
+
+
+@check
+def what_is_retained_is_the_same_for_all_samples(op: Op, sample: Sample) -> None:
+    """It is derived once for each choice of operands with gradients, and remembered."""
+    first = op.samples[0]
+    assert len(op.vjp) == len(sample.shapes), f"{op}: one rule (or None) for each operand"
+    for mask in itertools.product((False, True), repeat=len(op.vjp)):
+        derived = []
+        for one in (first, sample):
+            operands = kernel_operands(op, draw(one))
+            specs = [spec_of(a) for a in operands]
+            specs.insert(0, op.spec(specs, one.attrs))
+            derived.append(backprop.retained(op, mask, specs, one.attrs))
+        assert derived[0] == derived[1], f"{op}: what is kept for {mask} depends on the sample"
+
+
+@check
+def views_are_taken_like_contiguous_arrays(op: Op, sample: Sample) -> None:
+    operands = draw(sample, np.float32)
+    views = [np.repeat(a, 2, axis=-1)[..., ::2] if np.ndim(a) else a for a in operands]
+    turned = [np.array(a, order="F")[()] for a in operands]
+    expected, _ = eager(op, operands, sample.attrs)
+    for given in (views, turned):
+        same_bits(eager(op, given, sample.attrs)[0].data, expected.data, f"{op}: eager")
+        with mg.Graph():
+            y, xs = static(op, operands, sample.attrs, "full")
+            feeds = dict(zip(xs, given, strict=True))
+            same_bits(mg.run(mg.build_graph(xs, y), feeds), expected.data, f"{op}: static")
+        np.testing.assert_allclose(op(*given, **sample.attrs), expected.data, rtol=1e-6)
+
+
+@check
+def nothing_goes_in_nothing_comes_out(op: Op, sample: Sample) -> None:
+    """Zero-size operands: the same in both modes, forward and backward."""
+    nothing = empty(sample)
+    if not fits(op, nothing):
+        return  # that some sample does fit is tested below
+    if op is ops.argmax and "axis" not in sample.attrs:
+        return  # nothing has no largest element: an error, see test_errors.py
+    rules_agree_with_kernel(op, nothing)
+    kernel_writes_where_it_is_told(op, nothing)
+    eager_equals_static(op, nothing)
+    eager_gradients_equal_static(op, nothing)
+
+
+def fits(op: Op, sample: Sample) -> bool:
+    """Does the operator take these shapes?"""
+    try:
+        op.spec([spec_of(a) for a in draw(sample)], sample.attrs)
+    except ShapeError:
+        return False
+    return op.name not in NEVER_EMPTY
+
+
+@check
+def nan_stays_nan(op: Op, sample: Sample) -> None:
+    for i in range(len(sample.shapes)):
+        if op.name in NOT_NAN or i in op.shape_only or i in sample.integers:
+            continue
+        operands = draw(sample)
+        operands[i] = np.full(operands[i].shape, np.nan)[()]
+        result = np.asarray(op(*operands, **sample.attrs))
+        assert np.isnan(result).all(), f"{op}: NaN in operand {i} is lost"
+
+
+@check
+def results_share_no_memory_with_variables(op: Op, sample: Sample) -> None:
+    with mg.Graph(), mg.Session() as session:
+        variables = [mg.Variable(a) for a in draw(sample, np.float32)]
+        y = op(*variables, **sample.attrs)
+        session.run(mg.global_variables_initializer())
+        result = session.run(y)
+        for value in session.variables.values():
+            assert not np.shares_memory(result, value), f"{op}: the result is the variable"
+
+
+@check
+def has_both_titles_and_a_formula(op: Op, sample: Sample) -> None:
+    assert all(op.title), f"{op}: a title in both languages"
+    assert op.formula, f"{op}: a formula"
+    names = [f"operand{i}" for i in range(len(sample.shapes))]
+    assert op.formula.format(*names) != op.formula or not names, f"{op}: {{0}} for the operand"
+
+
+# ---- The walk -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(set(REGISTRY) - EFFECTS))
+@pytest.mark.parametrize("check", CHECKS)
+def test_every_operator(check: str, name: str) -> None:
+    assert REGISTRY[name].name == name
+    walk(REGISTRY[name], check)
+
+
+def test_operators_with_effects_are_listed() -> None:
+    assert {name for name, op in REGISTRY.items() if op.effect} == EFFECTS
+    for name in EFFECTS:
+        assert all(REGISTRY[name].title), name
+        assert REGISTRY[name].formula, name
+        assert not REGISTRY[name].vjp, f"{name}: an executor handles it, no gradient flows"
+
+
+@pytest.mark.parametrize(("name", "dtype"), sorted(REFUSED, key=str))
+def test_refused_data_types_are_refused_in_both_modes(name: str, dtype: Any) -> None:
+    op = REGISTRY[name]
+    operands = draw(op.samples[0], dtype)
+    with pytest.raises(mg.GraphError, match=name):
+        eager(op, operands, {})
+    with mg.Graph(), pytest.raises(mg.GraphError, match=name):
+        y, xs = static(op, operands, {}, "full")
+        mg.run(mg.build_graph(xs, y), dict(zip(xs, operands, strict=True)))
+
+
+def test_every_operator_meets_an_operand_without_elements() -> None:
+    def met(op: Op) -> bool:
+        shrunk = [empty(sample) for sample in op.samples]
+        return any(fits(op, s) and any(a.size == 0 for a in draw(s)) for s in shrunk)
+
+    never = {name for name, op in REGISTRY.items() if not op.effect and not met(op)}
+    assert never == NEVER_EMPTY
+
+
+def test_rank_is_asked_for_where_a_gradient_needs_it() -> None:
+    with mg.Graph():
+        a, b = mg.placeholder("a"), mg.placeholder("b")
+        y = a @ b
+        with pytest.raises(ShapeError, match=r"number of axes of [ab] is not known"):
+            mg.gradients(y, [a, b])
+
+
+# ---- Each check can fail --------------------------------------------------------------------
+
+SHAPE = {"shape": lambda x: x, "samples": [Sample([(2, 3)])], "title": ("t", "题"), "formula": "{0}"}
+
+
+def record(**changes: Any) -> Op:
+    """An operator that doubles, with something wrong about it; not entered in the registry."""
+    fields: dict[str, Any] = {
+        "run": lambda out, x: np.multiply(x, x.dtype.type(2), out=out),
+        "vjp": (lambda g, y, x: g * 2,),
+        **SHAPE,
+        **changes,
+    }
+    return Op("Double", **fields)
+
+
+class Alternating:
+    """A kernel that gives another result at each call."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, out: Any, x: Any) -> Any:
+        self.calls += 1
+        return np.multiply(x, x.dtype.type(self.calls), out=out)
+
+
+def _out_ignored(out: Any, x: Any) -> Any:
+    return x + x
+
+
+def _writes_operand(out: Any, x: Any) -> Any:
+    np.copyto(x, 0)
+    return np.multiply(x, x.dtype.type(2), out=out)
+
+
+def _nan_lost(out: Any, x: Any) -> Any:
+    return np.multiply(np.nan_to_num(x), x.dtype.type(2), out=out)
+
+
+def _reads_data(g: Any, y: Any, x: Any) -> Any:
+    return g * 2 if float(x.sum()) > 0 else g * 2
+
+
+def _by_rank(g: Any, y: Any, x: Any, deep: bool = False) -> Any:
+    return g * x if deep else g * 2
+
+
+TWO = [Sample([(2, 3)]), Sample([(2, 3)], {"deep": True})]
+BAD: list[tuple[str, Op]] = [
+    ("rules_agree_with_kernel", record(shape=lambda x: x[:-1])),
+    ("rules_agree_with_kernel", record(dtype=core.always(core.float64))),
+    ("kernel_writes_where_it_is_told", record(run=_out_ignored)),
+    ("kernel_writes_where_it_is_told", record(run=_writes_operand)),
+    ("eager_equals_static", record(run=Alternating())),
+    ("eager_gradients_equal_static", record(vjp=(lambda g, y, x: g.sum(),))),
+    ("gradients_of_both_orders_are_right", record(vjp=(lambda g, y, x: g * 3,))),
+    ("rules_build_nodes_only", record(vjp=(_reads_data,))),
+    (
+        "what_is_retained_is_the_same_for_all_samples",
+        record(shape=lambda x, deep=False: x, vjp=(_by_rank,), samples=TWO),
+    ),
+    ("views_are_taken_like_contiguous_arrays", record(run=Alternating())),
+    ("nothing_goes_in_nothing_comes_out", record(run=lambda out, x: np.full((2, 3), x.max()))),
+    ("nan_stays_nan", record(run=_nan_lost)),
+    ("results_share_no_memory_with_variables", record(run=lambda out, x: x)),
+    ("has_both_titles_and_a_formula", record(title=("double", ""))),
+    ("has_both_titles_and_a_formula", record(formula="")),
+]
+
+
+@pytest.mark.parametrize(("check", "op"), BAD, ids=[name for name, _ in BAD])
+def test_each_check_can_fail(check: str, op: Op) -> None:
+    if check != "what_is_retained_is_the_same_for_all_samples":
+        walk(record(), check)
+    with pytest.raises((AssertionError, mg.GraphError, ValueError)):
+        walk(op, check)
+
+
+def test_each_check_is_shown_to_fail() -> None:
+    assert {name for name, _ in BAD} == set(CHECKS)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_record_without_samples_fails_the_walk(check: str) -> None:
+    with pytest.raises(AssertionError, match="Double has no samples"):
+        walk(record(samples=()), check)
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(ValueError, match="there is an operator Add already"):
+        core.operator("Add", shape=lambda x: x, run=None)

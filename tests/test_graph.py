@@ -1,0 +1,291 @@
+"""The static graph: building runs nothing, text and hash are stable, broken graphs are refused."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.core import Dim, Spec, float32, float64, int64
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[mg.Graph]:
+    """Each test builds in a graph of its own."""
+    with mg.Graph() as graph:
+        yield graph
+
+
+def quadratic() -> mg.Graph:
+    x = mg.placeholder("x")
+    return mg.build_graph(x, x * x + 3)
+
+
+def test_example_e2() -> None:
+    """Built once, run for 2 and for 3: 7 and 12; nothing runs while it is built."""
+    with mg.record() as log:
+        graph = quadratic()
+    assert (log.counts.built, log.counts.run) == (4, 0)
+    before = graph.hash()
+    with mg.record() as log:
+        assert mg.run(graph, feed_dict={"x": 2}) == 7
+        assert mg.run(graph, feed_dict={graph.inputs[0]: 3}) == 12
+    assert (log.counts.built, log.counts.run) == (0, 4)
+    assert graph.hash() == before
+
+
+def test_what_a_node_tells() -> None:
+    x = mg.placeholder("x", shape=(None, 784))
+    y = x @ mg.Variable(np.zeros((784, 10)), name="W")
+    assert (y.shape, y.ndim, y.dtype) == ((None, 10), 2, float64)
+    assert repr(y) == str(y) == "<Node MatMul = MatMul: float64 (None, 10), no value>"
+    assert repr(mg.placeholder("z")) == "<Node z = Placeholder: float32 ?, no value>"
+    assert mg.placeholder().shape is None
+    assert {y: 1}[y] == 1
+
+
+def test_shapes_and_types_are_inferred_while_building() -> None:
+    x = mg.placeholder("x", shape=(None, 3))
+    flat = mg.placeholder("i", shape=(4,), dtype=int64)
+    table: list[tuple[Any, Any, Any]] = [
+        (x.sum(), (), float32),
+        (x.sum(axis=0), (3,), float32),
+        (x.mean(axis=1, keepdims=True), (None, 1), float32),
+        (x.T, (3, None), float32),
+        (x.reshape(-1), (None,), float32),
+        (x.reshape(-1, 3, 1), (None, 3, 1), float32),
+        (x > 0, (None, 3), np.bool_),
+        (x.argmax(axis=1), (None,), int64),
+        (flat.sum(), (), int64),
+        (flat.mean(), (), float32),
+        (x.astype(float64), (None, 3), float64),
+        (x + np.ones((5, 3), np.float32), (5, 3), float32),
+    ]
+    for node, shape, dtype in table:
+        assert (node.shape, node.dtype) == (shape, dtype), node
+
+
+def test_names_are_unique_and_scopes_nest(own_graph: mg.Graph) -> None:
+    a, b, c = mg.placeholder("x"), mg.placeholder("x"), mg.placeholder("x_1")
+    with mg.name_scope("encoder"):
+        d = mg.placeholder("x")
+        with mg.name_scope("layer"):
+            e = mg.placeholder("x")
+    names = [n.name for n in (a, b, c, d, e)]
+    assert names == ["x", "x_1", "x_1_1", "encoder/x", "encoder/layer/x"]
+    assert e.scope == "encoder/layer"
+    assert own_graph["encoder/x"] is d
+    with pytest.raises(mg.GraphError, match="no node named y"):
+        own_graph["y"]
+
+
+def test_the_text_is_canonical() -> None:
+    x = mg.placeholder("x", shape=(None, 2))
+    w = mg.Variable(np.arange(20, dtype=np.float32).reshape(2, 10), name="W")
+    y = mg.softmax(mg.matmul(x, w), axis=-1).reshape(-1, 5)
+    assert mg.build_graph(x, [y, w]).text() == (
+        '%0 = Placeholder "x" : float32[None, 2]\n'
+        '%1 = Variable "W" #e8f41b3baa7b : float32[2, 10]\n'
+        "%2 = MatMul(%0, %1) : float32[None, 10]\n"
+        "%3 = Softmax(%2, axis=-1) : float32[None, 10]\n"
+        "%4 = Reshape(%3, shape=(-1, 5)) : float32[None, 5]\n"
+        "return %4, %1"
+    )
+
+
+def test_the_hash_is_that_of_the_structure() -> None:
+    def build(name: str = "x", shape: Any = (None,), number: float = 3.0, swap: bool = False) -> str:
+        with mg.Graph():
+            mg.placeholder("unused")  # other nodes of the graph do not count
+            x = mg.placeholder(name, shape=shape)
+            y = number + x if swap else x + number
+            return mg.build_graph(x, y).hash()
+
+    assert build() == build()
+    variants = [build(), build("z"), build(shape=(3,)), build(number=4.0), build(swap=True)]
+    assert len(set(variants)) == len(variants)
+    assert quadratic().hash() == "dace17b4fa958e0c", "the same on every machine"
+
+
+# ---- Building -------------------------------------------------------------------------------
+
+
+def test_build_graph_takes_what_leads_to_the_outputs(own_graph: mg.Graph) -> None:
+    x = mg.placeholder("x")
+    y = x + 1
+    mg.exp(y)
+    graph = mg.build_graph(x, y)
+    assert [n.op.name for n in graph.nodes] == ["Placeholder", "Constant", "Add"]
+    assert (graph.inputs, graph.single, graph.frozen) == ((x,), True, True)
+    assert repr(graph) == "<Graph: 3 nodes, 1 outputs, frozen>"
+    assert len(own_graph.nodes) == 4
+    assert not own_graph.frozen, "the graph that was built in stays open"
+    assert mg.build_graph(None, y).inputs[0] is x, "inputs are found when none are named"
+
+
+def test_nodes_come_in_an_order_in_which_they_can_be_computed() -> None:
+    x = mg.placeholder("x")
+    left, right = x * 2, x * 3
+    graph = mg.build_graph(x, [right + left, left])
+    place = {n: i for i, n in enumerate(graph.nodes)}
+    assert all(place[i] < place[n] for n in graph.nodes for i in n.inputs)
+    graph.verify()
+
+
+def test_a_tensor_enters_a_graph_once(own_graph: mg.Graph) -> None:
+    w = mg.tensor([1.0, 2.0], requires_grad=True, name="w")
+    c = mg.tensor([5.0, 5.0])
+    x = mg.placeholder("x", shape=(2,))
+    y = x * w + x * w + c
+    assert [v.name for v in own_graph.variables] == ["w"]
+    assert len([n for n in own_graph.nodes if n.op.name == "Constant"]) == 1
+    (dw,) = mg.gradients(y.sum(), [w])
+    assert dw is not None
+
+
+def test_the_default_graph_is_that_of_the_innermost_block(own_graph: mg.Graph) -> None:
+    assert mg.get_default_graph() is own_graph
+    with mg.Graph() as inner:
+        assert mg.get_default_graph() is inner
+        assert mg.placeholder().graph is inner
+    with pytest.raises(ZeroDivisionError), mg.Graph():
+        1 / 0  # noqa: B018
+    assert mg.get_default_graph() is own_graph
+
+
+def test_each_thread_has_its_own_default_graph(own_graph: mg.Graph) -> None:
+    found: list[mg.Graph] = []
+    thread = threading.Thread(target=lambda: found.append(mg.get_default_graph()))
+    thread.start()
+    thread.join()
+    assert found[0] is not own_graph
+
+
+def test_reset_leaves_old_nodes_usable() -> None:
+    stack: list[Any] = []
+
+    def elsewhere() -> None:  # in a thread there is no block around, so the default one is meant
+        x = mg.placeholder("x")
+        mg.reset_default_graph()
+        stack.append((x.graph is not mg.get_default_graph(), mg.run(mg.build_graph(x, x + 1), {x: 1})))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert stack == [(True, 2)]
+
+
+def test_operators_build_where_their_operands_are() -> None:
+    with mg.Graph() as other:
+        x = mg.placeholder("x")
+    assert (x + 1).graph is other
+    with pytest.raises(mg.GraphError, match="belongs to another graph"):
+        x + mg.placeholder("y")
+
+
+# ---- Frozen, broken, cyclic -----------------------------------------------------------------
+
+
+def test_a_frozen_graph_takes_no_more(own_graph: mg.Graph) -> None:
+    x = mg.placeholder("x")
+    assert own_graph.freeze() is own_graph
+    for add in (lambda: x + 1, lambda: mg.placeholder("y"), lambda: mg.Variable(1.0)):
+        with pytest.raises(mg.FrozenGraphError, match="frozen"):
+            add()
+    assert len(own_graph.nodes) == 1
+
+
+def test_nothing_is_added_by_an_operation_that_fails(own_graph: mg.Graph) -> None:
+    x, y = mg.placeholder("x", shape=(2,)), mg.placeholder("y", shape=(3,))
+    with pytest.raises(mg.ShapeError):
+        x + y
+    assert own_graph.nodes == (x, y)
+    assert (x + 1).name == "Add", "the name was not used up"
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        (Spec((3,), float32), r"it claims float32\[3\], the operator gives float32\[2\]"),
+        (Spec((2,), float64), "it claims float64"),
+        (Spec((Dim(),), float32), r"it claims float32\[None\]"),
+    ],
+)
+def test_verify_names_the_node_whose_record_is_wrong(spec: Spec, reason: str) -> None:
+    x = mg.placeholder("x", shape=(2,))
+    graph = mg.build_graph(x, mg.exp(x * x))
+    assert graph.verify() is graph
+    graph["Mul"].spec = spec
+    with pytest.raises(mg.VerifyError, match=rf"node Mul \(Mul\): {reason}"):
+        graph.verify()
+
+
+def test_verify_finds_nodes_in_the_wrong_order() -> None:
+    x = mg.placeholder("x", shape=(2,))
+    graph = mg.build_graph(x, mg.exp(x * x))
+    graph._nodes.reverse()
+    with pytest.raises(mg.VerifyError, match="operand Mul does not come before it"):
+        graph.verify()
+
+
+def test_replace_makes_a_new_graph() -> None:
+    x, y = mg.placeholder("x"), mg.placeholder("y")
+    graph = mg.build_graph([x, y], x * y)
+    squared = graph.replace({y: x})
+    assert mg.run(squared, {"x": 5}) == 25
+    assert mg.run(graph, {x: 5, y: 2}) == 10
+    assert squared.inputs == squared.placeholders
+    squared.verify()
+
+
+def test_a_cycle_is_named() -> None:
+    x = mg.placeholder("x")
+    a = mg.exp(x)
+    b = mg.tanh(a)
+    graph = mg.build_graph(x, b)
+    with pytest.raises(mg.CycleError, match="cycle: Tanh → Exp → Tanh"):
+        graph.replace({x: b})
+    assert mg.run(graph, {x: 0}) == np.tanh(np.float32(1)), "the graph itself is as it was"
+
+
+# ---- Assignments, depth ---------------------------------------------------------------------
+
+
+def test_an_assignment_is_a_node(own_graph: mg.Graph) -> None:
+    w = mg.Variable([1.0, 2.0], name="w")
+    node = mg.assign(w, w * 2)
+    assert (node.op.name, node.shape, node.dtype) == ("Assign", (2,), float32)
+    assert mg.assign(w, [3, 4]).dtype == float32, "the value takes the variable's type"
+    assert mg.assign(w, mg.placeholder("any")).shape == (2,)
+    assert mg.group(node).op.name == "Group"
+    assert own_graph.variables == (w,)
+
+
+def test_a_variable_of_its_own_type() -> None:
+    assert mg.Variable(np.ones(2)).dtype == float64
+    assert mg.Variable(np.ones(2), dtype=float32).dtype == float32
+    assert mg.Variable(mg.tensor([1, 2])).dtype == int64
+
+
+def test_20_000_nodes_need_no_recursion() -> None:
+    graph = mg.Graph()
+    with graph:
+        x = mg.placeholder("x", shape=(), dtype=float64)
+        y = x
+        for _ in range(10_000):
+            y = y * 1.0 + x
+        built = mg.build_graph(x, [y, mg.gradients(y, x)])
+        assert mg.run(built, {x: 2}) == [20_002, 10_001]
+        assert len(built.verify().text().splitlines()) == len(built.nodes) + 1
+        assert len(built.replace({}).nodes) == len(built.nodes)
+    node = weakref.ref(y)
+    del graph, built, x, y
+    import gc
+
+    gc.collect()
+    assert node() is None

@@ -1,0 +1,164 @@
+"""Optimisers: the formulas of the papers, and the same bits in both modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+
+MAKE: dict[str, Callable[[Any], mg.optim.Optimizer]] = {
+    "SGD": lambda params: mg.optim.SGD(params, lr=0.5),
+    "momentum": lambda params: mg.optim.SGD(params, lr=0.1, momentum=0.9),
+    "Adam": lambda params: mg.optim.Adam(params, lr=0.01),
+}
+RANDOM = np.random.default_rng(0)
+IMAGES = RANDOM.random((32, 12), np.float32)
+LABELS = (IMAGES[:, 0] * 3).astype(np.int64)
+STEPS = 25
+
+
+def network() -> mg.nn.Sequential:
+    return mg.nn.Sequential(mg.nn.Linear(12, 8, seed=1), mg.nn.ReLU(), mg.nn.Linear(8, 3, seed=2))
+
+
+def batches() -> list[tuple[Any, Any]]:
+    """Batches of changing length: the batch axis is open."""
+    return [(IMAGES[: 20 + i % 12], LABELS[: 20 + i % 12]) for i in range(STEPS)]
+
+
+def train_dynamic(name: str) -> tuple[list[Any], list[Any]]:
+    model, losses = network(), []
+    optimizer = MAKE[name](model.parameters())
+    for images, labels in batches():
+        optimizer.zero_grad()
+        loss = mg.cross_entropy(model(mg.tensor(images)), mg.tensor(labels))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [p.data for p in model.parameters()]
+
+
+def train_static(name: str) -> tuple[list[Any], list[Any]]:
+    model, losses = network(), []
+    with mg.Graph(), mg.Session() as session:
+        x = mg.placeholder("x", shape=(None, 12))
+        t = mg.placeholder("t", shape=(None,), dtype=mg.int64)
+        loss = mg.cross_entropy(model(x), t)
+        step = MAKE[name](model.parameters()).minimize(loss)
+        session.run(mg.global_variables_initializer())
+        for images, labels in batches():
+            value, _ = session.run([loss, step], {x: images, t: labels})
+            losses.append(float(value))
+        return losses, [session.value(p) for p in model.parameters()]
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_training_gives_the_same_bits_in_both_modes(name: str) -> None:
+    losses, weights = train_dynamic(name)
+    static_losses, static_weights = train_static(name)
+    assert losses == static_losses
+    assert losses[-1] < 0.85 * losses[0], "and it learns"
+    for a, b in zip(weights, static_weights, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def reference(name: str, p: Any, gradients: Any) -> Any:
+    """The formulas, written out in float64."""
+    velocity = mean = square = np.zeros_like(p)
+    for t, g in enumerate(gradients, 1):
+        if name == "SGD":
+            p = p - 0.5 * g
+        elif name == "momentum":
+            velocity = 0.9 * velocity + g
+            p = p - 0.1 * velocity
+        else:
+            mean = 0.9 * mean + 0.1 * g
+            square = 0.999 * square + 0.001 * g * g
+            p = p - 0.01 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
+    return p
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_steps_follow_the_formula(name: str) -> None:
+    start, gradients = np.array([1.0, -2.0]), RANDOM.standard_normal((5, 2))
+    p = mg.tensor(start, requires_grad=True)
+    optimizer = MAKE[name]([p])
+    for g in gradients:
+        p.grad = mg.tensor(g)
+        optimizer.step()
+    np.testing.assert_allclose(p.data, reference(name, start, gradients), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_parameter_without_gradient_stays(name: str) -> None:
+    used, unused = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    optimizer = MAKE[name]([used, unused])
+    (used * used).sum().backward()
+    optimizer.step()
+    assert unused.tolist() == [1, 2]
+    assert used.tolist() != [1, 2]
+    with mg.Graph() as g:
+        optimizer = MAKE[name]([used, unused])
+        optimizer.minimize((mg.placeholder("x", shape=(2,)) * used).sum())
+        assert g["variable" if False else "Variable"].op.name == "Variable"
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_step_works_in_place_and_records_nothing(name: str) -> None:
+    p = mg.tensor([1.0, 2.0], requires_grad=True)
+    memory = p.data
+    optimizer = MAKE[name]([p])
+    (p * p).sum().backward()
+    gradient = p.grad.tolist()
+    with mg.record() as log:
+        optimizer.step()
+    assert p.data is memory
+    assert p.is_leaf
+    assert p.grad.tolist() == gradient
+    assert log.counts.built == 0
+    optimizer.zero_grad()
+    assert p.grad is None
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_single_number_can_be_trained(name: str) -> None:
+    p = mg.tensor(3.0, requires_grad=True)
+    optimizer = MAKE[name]([p])
+    for _ in range(3):
+        optimizer.zero_grad()
+        (p * p).backward()
+        optimizer.step()
+    assert abs(p.item()) < 3
+    assert p.dtype == mg.float32
+
+
+def test_the_slots_of_an_optimizer_are_variables_of_its_scope() -> None:
+    with mg.Graph() as g:
+        w = mg.Variable([1.0, 2.0], name="w")
+        mg.optim.Adam([w]).minimize((w * w).sum())
+        slots = [n.name for n in g.variables if n is not w]
+    assert slots == ["Adam/w/mean", "Adam/w/square", "Adam/w/time"]
+
+
+def test_gradients_may_be_changed_before_they_are_applied() -> None:
+    with mg.Graph(), mg.Session() as session:
+        w = mg.Variable([3.0, 4.0])
+        (g,) = mg.gradients((w * w).sum(), [w])
+        clipped = g / mg.sqrt((g * g).sum())
+        step = mg.optim.SGD([w], lr=5.0).apply_gradients([(clipped, w), (None, w)])
+        session.run(mg.global_variables_initializer())
+        session.run(step)
+        np.testing.assert_allclose(session.run(w), [0, 0], atol=1e-6)
+
+
+def test_an_optimizer_needs_parameters_and_a_rule() -> None:
+    with pytest.raises(mg.GraphError, match="SGD: there are no parameters"):
+        mg.optim.SGD([])
+    p = mg.tensor(1.0, requires_grad=True)
+    p.grad = mg.tensor(1.0)
+    with pytest.raises(TypeError, match="Optimizer needs a method rule"):
+        mg.optim.Optimizer([p]).step()
