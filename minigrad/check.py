@@ -10,6 +10,7 @@ import numpy as np
 from minigrad.core import float64
 from minigrad.eager import Tensor, grad_of
 from minigrad.errors import GradientError
+from minigrad.source import here
 
 
 def numerical_gradient(f: Callable[..., Any], xs: list[Any], index: int, step: float) -> Any:
@@ -90,6 +91,7 @@ def _check(
                 order=level,
                 difference=float(difference),
                 tolerance=tolerance,
+                defined=here(),
             )
         if level < order:
             worst = max(worst, _check(gradient, xs, order, level + 1, tolerance, step))

@@ -251,9 +251,9 @@ def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
     try:
         array = np.array(x, dtype=dtype, order="C")
     except (TypeError, ValueError) as error:
-        raise DtypeError("not_numeric", op=who, value=_brief(x)) from error
+        raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here()) from error
     if array.dtype.kind not in "fiub":
-        raise DtypeError("not_numeric", op=who, value=_brief(x))
+        raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here())
     if dtype is None and array.dtype == float64 and not isinstance(x, (np.ndarray, np.generic)):
         array = array.astype(float32)
     return array[()]  # no axes: a NumPy scalar

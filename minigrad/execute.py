@@ -195,6 +195,8 @@ def _fed(node: Node, value: Any) -> Array:
     about: dict[str, Any] = {"name": node.name, "defined": node.where, "ran": here()}
     try:
         given = np.asarray(value)
+        if given.dtype.kind not in "fiub":
+            raise TypeError(value)  # NumPy would make NaN of None, and drop imaginary parts
         array = np.ascontiguousarray(given, dtype=node.dtype).reshape(given.shape)
     except (TypeError, ValueError):
         brief = repr(value)[:60]

@@ -185,7 +185,7 @@ class Graph:
         used = self._names[full] = self._names.get(full, -1) + 1
         return self._unique(f"{name}_{used}", scope) if used else full
 
-    def lift(self, x: Any, dtype: Dtype | None = None) -> Node:
+    def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
         """Any operand as a node of this graph: a tensor or number becomes a node once."""
         if isinstance(x, Node):
             return x
@@ -193,7 +193,7 @@ class Graph:
             if id(x) not in self._lifted:
                 self._lifted[id(x)] = (x, x.as_node(self))
             return self._lifted[id(x)][1]
-        return self.constant(as_array(x, dtype, "constant"))
+        return self.constant(as_array(x, dtype, who))
 
     def constant(self, value: Array, name: str | None = None) -> Node:
         attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
@@ -302,7 +302,7 @@ class GraphReader:
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
         graph = _graph_of(op, operands)
         weak = (bool, int, float, np.generic)
-        mixed = [x if isinstance(x, weak) else graph.lift(x) for x in operands]
+        mixed = [x if isinstance(x, weak) else graph.lift(x, who=op.name) for x in operands]
         return graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
 
 

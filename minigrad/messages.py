@@ -32,7 +32,7 @@ def choose(pair: Pair, separator: str = "\n") -> str:
     return {"en": pair[0], "zh": pair[1], "both": separator.join(pair)}[_language]
 
 
-def fill(key: str, **fields: object) -> Pair:
+def fill(key: str, /, **fields: object) -> Pair:
     """The row of `key` with its fields filled in, in both languages."""
     english, chinese = ERRORS[key]
     return english.format(**fields), chinese.format(**fields)
@@ -296,7 +296,7 @@ ERRORS: dict[str, Pair] = {
     ),
     "not_a_variable": (
         "{op}: {value} is not a variable. Remedy: mg.Variable(initial_value, name=...).",
-        "{op}：{value} 不是变量。解决办法：mg.Variable(初始值, name=...)。",
+        "{op}：{value} 不是变量。解决办法：mg.Variable(initial_value, name=...)。",
     ),
     "no_kernel": (
         "this operator has no kernel of its own: what it does depends on the run, so only an "

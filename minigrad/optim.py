@@ -59,7 +59,7 @@ class Optimizer:
 
         GradientError when the loss depends on none of the parameters.
         """
-        found = gradients(loss, self.params)
+        found = gradients(loss, [loss.graph.lift(p) for p in self.params])
         if all(g is None for g in found):
             raise GradientError("not_connected", name="any parameter", defined=loss.where)
         return self.apply_gradients(zip(found, self.params, strict=True))

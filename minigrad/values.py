@@ -63,8 +63,8 @@ class Value:
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
         """The same elements in another shape; one length may be -1."""
-        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        return self._apply(ops.reshape, shape=lengths)
+        lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return self._apply(ops.reshape, shape=tuple(lengths))
 
     def transpose(self, *axes: int) -> Self:
         """The axes in another order; reversed when none are named."""

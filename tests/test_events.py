@@ -53,7 +53,7 @@ def test_contributions_tell_upstream_and_part(mode: str) -> None:
         y = x * x
         with mg.record(values=True) as log:
             y.backward()
-        found = [(e.operands[0], e.operands[1], e.value, e.index) for e in log.events]
+        found = [(e.operands[0], e.operands[1], e.value, e.position) for e in log.events]
         assert found == [(1, 3, 3, 0), (1, 3, 6, 1)]
     else:
         with mg.Graph():
@@ -63,7 +63,7 @@ def test_contributions_tell_upstream_and_part(mode: str) -> None:
                 mg.gradients(y, x)
     told = log.of_kind("contributed")
     assert all(e.node is x for e in told)
-    assert [e.index for e in told] == [0, 1]
+    assert [e.position for e in told] == [0, 1]
     assert {str(e.source.op) for e in told} == {"Mul"}
 
 
@@ -118,7 +118,10 @@ def test_results_do_not_depend_on_a_listener() -> None:
 
 def test_the_operator_that_made_it_is_named_in_both_modes() -> None:
     x = mg.tensor([1.0, 0.0])
-    with mg.detect_anomaly(), pytest.raises(mg.NumericError, match=r"Log: .* 1 value\(s\)") as found:
+    with (
+        mg.detect_anomaly(),
+        pytest.raises(mg.NumericError, match=r"Log: .* 1 value\(s\)") as found,
+    ):
         mg.log(x) + 1
     assert "mg.log(x) + 1" in str(found.value)
     with mg.Graph():

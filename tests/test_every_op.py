@@ -356,7 +356,12 @@ def test_rank_is_asked_for_where_a_gradient_needs_it() -> None:
 
 # ---- Each check can fail --------------------------------------------------------------------
 
-SHAPE = {"shape": lambda x: x, "samples": [Sample([(2, 3)])], "title": ("t", "题"), "formula": "{0}"}
+SHAPE = {
+    "shape": lambda x: x,
+    "samples": [Sample([(2, 3)])],
+    "title": ("t", "题"),
+    "formula": "{0}",
+}
 
 
 def record(**changes: Any) -> Op:

@@ -99,7 +99,9 @@ def test_the_text_is_canonical() -> None:
 
 
 def test_the_hash_is_that_of_the_structure() -> None:
-    def build(name: str = "x", shape: Any = (None,), number: float = 3.0, swap: bool = False) -> str:
+    def build(
+        name: str = "x", shape: Any = (None,), number: float = 3.0, swap: bool = False
+    ) -> str:
         with mg.Graph():
             mg.placeholder("unused")  # other nodes of the graph do not count
             x = mg.placeholder(name, shape=shape)
@@ -172,7 +174,9 @@ def test_reset_leaves_old_nodes_usable() -> None:
     def elsewhere() -> None:  # in a thread there is no block around, so the default one is meant
         x = mg.placeholder("x")
         mg.reset_default_graph()
-        stack.append((x.graph is not mg.get_default_graph(), mg.run(mg.build_graph(x, x + 1), {x: 1})))
+        stack.append(
+            (x.graph is not mg.get_default_graph(), mg.run(mg.build_graph(x, x + 1), {x: 1}))
+        )
 
     thread = threading.Thread(target=elsewhere)
     thread.start()

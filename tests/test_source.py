@@ -99,7 +99,9 @@ def test_a_label_names_file_line_and_text() -> None:
     assert where.label == f"test_source.py, line {line() - 1}:  where = source.here()"
     names: dict[str, Any] = {"here": source.here}
     exec(compile("\nplace = here()", "<string>", "exec"), names)
-    assert names["place"].label == "<string>, line 2", "where there is no source text, none is shown"
+    assert names["place"].label == "<string>, line 2", (
+        "where there is no source text, none is shown"
+    )
 
 
 def test_a_long_line_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,9 @@
 """See what the engine does: diagrams, players, clocks, charts, in English and in Chinese."""
 
+from viz.ask import check, claims, order, predict, quiz
 from viz.charts import Chart, curves
 from viz.draw import Diagram, draw
+from viz.images import images
 from viz.language import language
 from viz.live import live
 from viz.player import Player
@@ -11,11 +13,17 @@ __all__ = [
     "Chart",
     "Diagram",
     "Player",
+    "check",
+    "claims",
     "compare",
     "curves",
     "draw",
+    "images",
     "language",
     "live",
+    "order",
+    "predict",
+    "quiz",
     "step",
     "timeline",
 ]

@@ -19,6 +19,7 @@ except ImportError:  # pragma: no cover - depends on the machine
 
 FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
+ROOMY = 14  # nodes of a small graph, whose arrows are long enough to be written on
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
 
 
@@ -41,7 +42,7 @@ def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR"
             "rankdir": rankdir,
             "bgcolor": "transparent",
             "nodesep": "0.3",
-            "ranksep": "0.45",
+            "ranksep": "1.0" if values and len(picture.nodes) <= ROOMY else "0.45",
             "pad": "0.1",
         },
         node_attr={"fontname": FONTS, "fontsize": "13", "style": "filled", "height": "0.4"},

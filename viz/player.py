@@ -25,7 +25,11 @@ from viz.picture import Picture
 from viz.text import ROWS, Pair, bilingual, both, html
 
 _numbers = itertools.count(1)
-WORDS = ["player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit", "fold", "keys", "clocks", "clock_built", "clock_run", "clock_gradient", "shape", "value", "gradient", "not_computed", "not_yet", "select"]
+WORDS = [
+    *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
+    *("fit", "fold", "keys", "clocks", "clock_built", "clock_run", "clock_gradient", "shape"),
+    *("value", "gradient", "not_computed", "not_yet", "select"),
+]
 
 
 class Player(anywidget.AnyWidget):
@@ -53,6 +57,8 @@ class Player(anywidget.AnyWidget):
 
     def text(self) -> Pair:
         """Everything the player tells, as text in both languages."""
+        if not self.films:
+            return ROWS["player_empty"]
         halves = [film.text() for film in self.films]
         english, chinese = (["\n\n".join(h[i] for h in halves)] for i in (0, 1))
         if self.verdict:
@@ -81,6 +87,8 @@ class Player(anywidget.AnyWidget):
 
     def _still(self) -> str:
         """What a page without widgets shows: the drawings, and the steps as a list."""
+        if not self.films:
+            return f"<p>{html('player_empty')}</p>"
         drawings = "".join(g["views"][-1]["svg"] for g in self.data["graphs"] if g["views"])
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
@@ -96,7 +104,7 @@ class Player(anywidget.AnyWidget):
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Graph player</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body, body > button {{ margin: 0.5rem; font-family: system-ui, sans-serif, "Noto Sans SC"; }}
+<style>body, body > button {{ margin: 0.5rem; font-family: Helvetica, Arial, "Noto Sans SC", sans-serif; }}
 {css}</style></head>
 <body data-mg-language="{language}"><main id="page"></main>
 <script type="module">
@@ -201,9 +209,8 @@ def _lane(film: Film, prefix: str, clock: str, titled: bool) -> dict[str, Any]:
         for kind, node in frame.marks
         if kind == clock
     ]
-    label = html(clock)
-    if titled:
-        label = f"{html(f'kind_{film.picture.kind}')}: {label}"
+    kind = ROWS[f"kind_{film.picture.kind}"]
+    label = html("clock_of", kind=kind, clock=ROWS[clock]) if titled else html(clock)
     return {"label": label, "clock": clock, "marks": marks}
 
 

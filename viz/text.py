@@ -137,7 +137,12 @@ ROWS: dict[str, Pair] = {
         "Keys: ← → step, Home End first and last, space plays; click a node to inspect it.",
         "按键：← → 单步，Home End 到首尾，空格播放；点击节点可查看。",
     ),
+    "player_empty": (
+        "Run this cell: the drawing grows while its lines run.",
+        "运行这个单元格：图会随着每一行代码生长。",
+    ),
     "clocks": ("Clocks", "时钟"),
+    "clock_of": ("{kind}: {clock}", "{kind}：{clock}"),
     "clock_built": ("built", "构建"),
     "clock_run": ("run", "运行"),
     "clock_gradient": ("gradient", "梯度"),
@@ -193,6 +198,23 @@ ROWS: dict[str, Pair] = {
         "done: {nodes} nodes built, {run} operators run, {parts} contributions added up.",
         "完成：构建 {nodes} 个节点，运行 {run} 个算子，累加 {parts} 份梯度。",
     ),
+    # images
+    "images": (
+        "{count} images of {height} × {width} pixels",
+        "{count} 张图像，每张 {height} × {width} 像素：",
+    ),
+    "image_alt": ("image {number}, label {label}", "第 {number} 张图像，标签 {label}"),
+    "images_shape": (
+        "viz.images takes an array (n, height, width), got shape {shape}. "
+        "Remedy: x.reshape(-1, 8, 8).",
+        "viz.images 需要形状为 (n, height, width) 的数组，实际为 {shape}。"
+        "解决办法：x.reshape(-1, 8, 8)。",
+    ),
+    "images_labels": (
+        "viz.images got {labels} labels for {count} images. Remedy: one label for each image.",
+        "viz.images 收到 {count} 张图像，却有 {labels} 个标签。解决办法：每张图像给一个标签。",
+    ),
+    # comparison
     "equal_bits": (
         "checked: values and gradients of both graphs are equal, bit for bit",
         "已检验：两张图的值和梯度逐位相等",

@@ -62,7 +62,7 @@ STYLES = {
     "control": Style(PINK, "diamond", ("control-flow operator", "控制流算子")),
     "assign": Style(GREEN, "cds", ("assignment", "赋值")),
     "gradient": Style(VERMILION, "octagon", ("gradient", "梯度")),
-    "group": Style("#D9EEF9", "component", ("group of nodes", "一组节点")),
+    "group": Style(WHITE, "component", ("group of nodes", "一组节点")),
     "output": Style(BLUE, "box", ("output", "输出"), peripheries=2),
 }
 

@@ -219,10 +219,16 @@ def _same(x_open: list[Dim], x_size: int, size: int) -> bool:
     return len(x_open) == 1 and x_size == size
 
 
+def _reshape(out: Array, x: Array, shape: tuple[int, ...]) -> Array:
+    if min(shape, default=0) < -1:
+        raise ValueError(shape)  # NumPy would take any negative length for -1
+    return into(out, x.reshape(shape))
+
+
 reshape = operator(
     "Reshape",
     shape=_reshape_shape,
-    run=lambda out, x, shape: into(out, x.reshape(shape)),
+    run=_reshape,
     vjp=(lambda g, y, x, shape: reshape_like(g, x),),
     inputs=None,
     title=("reshape", "改变形状"),

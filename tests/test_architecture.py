@@ -1,0 +1,149 @@
+"""Imports point down the list of layers; a module that is not in the list fails."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# From the bottom to the top. A module imports from lines above it, or from its own line.
+LAYERS = [
+    ["minigrad.messages"],
+    ["minigrad.source"],
+    ["minigrad.errors"],
+    ["minigrad.core"],
+    ["minigrad.events"],
+    ["minigrad.ops.elementwise", "minigrad.ops.shape", "minigrad.ops.state"],
+    ["minigrad.ops.linear", "minigrad.ops.classify"],
+    ["minigrad.ops"],
+    ["minigrad.values"],
+    ["minigrad.graph"],
+    ["minigrad.backprop"],
+    ["minigrad.eager"],
+    ["minigrad.functions"],
+    ["minigrad.check"],
+    ["minigrad.execute"],
+    ["minigrad.session"],
+    ["minigrad.nn"],
+    ["minigrad.optim"],
+    ["minigrad.data"],
+    ["minigrad"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+OUTSIDE = {"numpy", *sys.stdlib_module_names}
+
+
+def modules(package: str) -> dict[str, Path]:
+    """All modules of a package by their dotted names."""
+    found = {}
+    for path in sorted((ROOT / package).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = {package: modules(package) for package in ("minigrad", "viz")}
+PATHS = {name: path for found in MODULES.values() for name, path in found.items()}
+
+
+def imported(source: str, known: set[str]) -> Iterator[str]:
+    """What a source imports; `from package import module` counts as the module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in known else str(node.module)
+
+
+def upward(name: str, source: str) -> list[str]:
+    """Imports of a module of minigrad that do not point down, and why."""
+    wrong = []
+    for target in imported(source, set(LEVEL)):
+        if target.split(".")[0] != "minigrad":
+            if target.split(".")[0] not in OUTSIDE:
+                wrong.append(f"{target}: the engine needs nothing but NumPy")
+        elif target not in LEVEL:
+            wrong.append(f"{target} is in no layer")
+        elif LEVEL[target] > LEVEL[name]:
+            wrong.append(f"{target} is above {name}")
+        elif target == name:
+            wrong.append(f"{name} imports itself")
+    return wrong
+
+
+def nested(source: str) -> list[int]:
+    """Lines of imports inside functions; an optional extra says `noqa: PLC0415` and why."""
+    lines = source.splitlines()
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    inside = [
+        n for f in ast.walk(ast.parse(source)) if isinstance(f, functions) for n in ast.walk(f)
+    ]
+    found = {n.lineno for n in inside if isinstance(n, (ast.Import, ast.ImportFrom))}
+    return sorted(n for n in found if "noqa: PLC0415" not in lines[n - 1])
+
+
+def test_every_module_has_a_layer_and_every_layer_its_module() -> None:
+    assert set(MODULES["minigrad"]) == set(LEVEL), "put it into LAYERS, at the height it belongs to"
+    assert sum(map(len, LAYERS)) == len(LEVEL)
+
+
+@pytest.mark.parametrize("name", LEVEL)
+def test_imports_point_down(name: str) -> None:
+    assert upward(name, PATHS[name].read_text("utf-8")) == []
+
+
+def test_modules_of_one_layer_do_not_import_each_other_in_a_circle() -> None:
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, f"circle: {' → '.join([*path, name])}"
+        if name not in done:
+            for target in imported(PATHS[name].read_text("utf-8"), set(LEVEL)):
+                if target in LEVEL and target != name:
+                    visit(target, (*path, name))
+            done.add(name)
+
+    for name in LEVEL:
+        visit(name, ())
+
+
+@pytest.mark.parametrize("name", MODULES["minigrad"])
+def test_the_engine_does_not_know_the_visualiser(name: str) -> None:
+    targets = imported(PATHS[name].read_text("utf-8"), set())
+    assert not [t for t in targets if t.split(".")[0] == "viz"]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_no_imports_inside_functions(name: str) -> None:
+    assert nested(PATHS[name].read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "says"),
+    [
+        ("minigrad.core", "from minigrad import graph", "graph is above"),
+        ("minigrad.core", "from minigrad.graph import Node", "graph is above"),
+        ("minigrad.graph", "import minigrad", "minigrad is above"),
+        ("minigrad.graph", "if True:\n    import minigrad.eager", "eager is above"),
+        ("minigrad.eager", "import matplotlib.pyplot as plt", "nothing but NumPy"),
+        ("minigrad.eager", "import viz", "nothing but NumPy"),
+        ("minigrad.graph", "from minigrad.graph import Node", "imports itself"),
+        ("minigrad.nn", "import minigrad.unheard_of", "in no layer"),
+    ],
+)
+def test_a_wrong_import_is_found(name: str, source: str, says: str) -> None:
+    (problem,) = upward(name, source)
+    assert says in problem
+
+
+def test_a_nested_import_is_found() -> None:
+    assert nested("import a\ndef f():\n    import b\n") == [3]
+    assert nested("def f():\n    import b  # noqa: PLC0415 — an optional extra\n") == []
