@@ -170,7 +170,7 @@ BOTH: dict[str, Case] = {
     ),
     "None": (lambda x: x + None, ONE, mg.DtypeError, ["Add", "None", "numbers"]),
     "text": (lambda x: x * "two", ONE, mg.DtypeError, ["Mul", "'two'", "NumPy array"]),
-    "ragged lists": (lambda x: x + [[1, 2], [3]], ONE, mg.DtypeError, ["Add", "[[1, 2], [3]]"]),
+    "ragged lists": (lambda x: x * [[1, 2], [3]], ONE, mg.DtypeError, ["Mul", "[[1, 2], [3]]"]),
     "complex": (lambda x: x - 1j, ONE, mg.DtypeError, ["Sub", "1j"]),
     "negative powers of integers": (
         lambda x: x**-1,
@@ -456,7 +456,7 @@ def test_mistakes_of_one_mode(name: str) -> None:
 
 def test_a_name_that_does_not_exist_shows_those_that_do(own_graph: mg.Graph) -> None:
     image()
-    with pytest.raises(mg.GraphError, match="no node named picture.* use one of image"):
+    with pytest.raises(mg.GraphError, match=r"no node named picture.* use one of image"):
         mg.Session().run("picture")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import weakref
 from collections.abc import Iterator
@@ -289,7 +290,5 @@ def test_20_000_nodes_need_no_recursion() -> None:
         assert len(built.replace({}).nodes) == len(built.nodes)
     node = weakref.ref(y)
     del graph, built, x, y
-    import gc
-
-    gc.collect()
+    gc.collect()  # nodes and their graph refer to each other
     assert node() is None

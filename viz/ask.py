@@ -157,10 +157,8 @@ def _question_html(question: Question, answer: Any) -> str:
     if question.lines:
         lines = "".join(f"<li><code>{escape(line.code)}</code></li>" for line in question.lines)
         one = ", ".join(map(str, one_order(question)))
-        body = (
-            f"<ol>{lines}</ol><details><summary>{_bilingual(row('ask_one_order'))}</summary>"
-            f"<p>[{one}]</p></details>"
-        )
+        summary = _bilingual(row("ask_one_order"))
+        body = f"<ol>{lines}</ol><details><summary>{summary}</summary><p>[{one}]</p></details>"
     else:
         options = "".join(
             f"<li><details><summary>{_bilingual(o.text)}</summary>"
@@ -241,19 +239,22 @@ def check(
     *,
     ok: bool | None = None,
     tolerance: float = 1e-9,
+    required: bool = False,
 ) -> Shown:
     """Compare an answer with what is expected; raise AssertionError when it is wrong.
 
     got: a value, or a function without arguments that gives one.
     want: numbers and arrays agree within `tolerance` and in shape, anything else exactly.
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
-    A gap `...` that is still in `got`, or in the code of that function, is no mistake.
+    required: a gap `...` that is still in `got`, or in the code of that function, is a mistake,
+    as in a graded cell; otherwise it only says that nothing was filled in yet.
     """
     entry = find_check(id)
-    if _has_gap(got):
+    gap = _has_gap(got)
+    if gap and not required:
         return Shown([entry.text, row("check_gap")], "…", id)
-    problem: Pair | None = None
-    if callable(got) and not callable(want):
+    problem = row("check_gap") if gap else None
+    if callable(got) and not callable(want) and not gap:
         got, problem = _call(got)
     right = problem is None and (_equal(got, want, tolerance) if ok is None else bool(ok))
     if right:

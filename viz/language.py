@@ -15,7 +15,7 @@ from IPython.display import display
 
 from minigrad import messages
 from viz import assets, theme
-from viz.text import both, row
+from viz.text import row
 
 
 class LanguageSwitch(anywidget.AnyWidget):
@@ -24,7 +24,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     _esm = assets.source("language.js")
     _css = assets.source("language.css")
     language = traitlets.Enum(["en", "zh", "both"], "en").tag(sync=True)
-    label = traitlets.Unicode(both(row("language"))).tag(sync=True)
+    label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
     def __init__(self) -> None:
         super().__init__()

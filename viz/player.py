@@ -102,9 +102,9 @@ class Player(anywidget.AnyWidget):
 
 
 PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Graph player</title>
+<html lang="en" data-mg-font="inline"><head><meta charset="utf-8"><title>Graph player</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body, body > button {{ margin: 0.5rem; font-family: Helvetica, Arial, "Noto Sans SC", sans-serif; }}
+<style>body, body > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
 {css}</style></head>
 <body data-mg-language="{language}"><main id="page"></main>
 <script type="module">

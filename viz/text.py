@@ -201,7 +201,7 @@ ROWS: dict[str, Pair] = {
     # images
     "images": (
         "{count} images of {height} × {width} pixels",
-        "{count} 张图像，每张 {height} × {width} 像素：",
+        "{count} 张图像，每张 {height} × {width} 像素",
     ),
     "image_alt": ("image {number}, label {label}", "第 {number} 张图像，标签 {label}"),
     "images_shape": (

@@ -1,13 +1,29 @@
 // The language switch: three buttons that set data-mg-language on their notebook.
-const CHOICES = [["en", "English"], ["zh", "中文"], ["both", "English + 中文"]];
+const CHOICES = [
+  ["en", ["English"]],
+  ["zh", [null, "中文"]],
+  ["both", ["English + ", "中文"]],
+];
 
+// Words in both languages, each marked with its own, whatever the page shows.
+function write(parent, [english, chinese]) {
+  for (const [lang, text] of [["en", english], ["zh", chinese]]) {
+    if (!text) continue;
+    const part = document.createElement("span");
+    part.lang = lang;
+    part.textContent = text;
+    parent.append(part);
+  }
+}
+
+// The kernel sends the Chinese font once a page; only then do the style rules name it.
 function loadFont(model) {
-  if ([...document.fonts].some((f) => f.family.includes("Noto Sans SC"))) return;
-  model.on("msg:custom", (message, buffers) => {
-    if (message.kind !== "font") return;
-    const face = new FontFace("Noto Sans SC", buffers[0]);
-    document.fonts.add(face);
-    face.load();
+  const page = document.documentElement;
+  if (page.dataset.mgFont) return;
+  model.on("msg:custom", async (message, buffers) => {
+    if (message.kind !== "font" || page.dataset.mgFont) return;
+    document.fonts.add(await new FontFace("Noto Sans SC", buffers[0]).load());
+    page.dataset.mgFont = "loaded";
   });
   model.send({ kind: "font" });
 }
@@ -16,12 +32,12 @@ function render({ model, el }) {
   const group = document.createElement("fieldset");
   group.className = "mg-language";
   const legend = document.createElement("legend");
-  legend.textContent = model.get("label");
+  write(legend, model.get("label"));
   group.append(legend);
-  const buttons = CHOICES.map(([code, word]) => {
+  const buttons = CHOICES.map(([code, words]) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = word;
+    write(button, words);
     button.dataset.code = code;
     button.addEventListener("click", () => {
       model.set("language", code);

@@ -1,0 +1,306 @@
+"""Questions and checks: complete in both languages, fair, harmless, and able to fail."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from IPython.lib.pretty import pretty
+
+import minigrad as mg
+from minigrad.messages import set_language
+from viz import ask, questions
+from viz.questions import Line, Option, Question, judge, lessons, one_order
+from viz.text import ROWS
+
+QUESTIONS = [q for lesson in lessons().values() for q in lesson.questions.values()]
+CHOICES = [q for q in QUESTIONS if not q.lines]
+ORDERS = [q for q in QUESTIONS if q.lines]
+CHECKS = [c for lesson in lessons().values() for c in lesson.checks.values()]
+CLAIMS = [c for lesson in lessons().values() for c in lesson.claims.values()]
+HOSTILE = "<script>alert(1)</script>"
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def pairs() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Every sentence of the bank, and whose it is."""
+    for q in QUESTIONS:
+        yield q.id, q.text
+        for option in q.options:
+            yield q.id, option.text
+            yield q.id, option.feedback
+        if q.lines:
+            yield q.id, q.feedback
+    for c in CHECKS:
+        yield c.id, c.text
+        yield c.id, c.hint
+    for c in CLAIMS:
+        yield c.id, c.claimed
+        yield c.id, c.measured
+        yield c.id, c.holds
+
+
+def code_and_numbers(text: str) -> Counter[str]:
+    code = re.findall(r"`[^`]+`", text)
+    rest = re.sub(r"`[^`]+`", "", text)
+    return Counter(code + re.findall(r"\{\w+\}|\d+(?:\.\d+)?", rest))
+
+
+@pytest.mark.parametrize(("id", "pair"), list(pairs()))
+def test_both_languages_say_the_same_numbers_and_code(id, pair):
+    english, chinese = pair
+    assert english.strip()
+    assert chinese.strip()
+    assert code_and_numbers(english) == code_and_numbers(chinese)
+    assert not CHINESE.search(english)
+    prose = re.sub(r"`[^`]+`", "", english)
+    if len(re.findall(r"[A-Za-z]{2,}", prose)) > 2:  # more than a number or a formula
+        assert CHINESE.search(chinese)
+
+
+@pytest.mark.parametrize("question", CHOICES, ids=lambda q: q.id)
+def test_a_choice_is_fair(question):
+    assert 2 <= len(question.options) <= 4
+    assert [o.right for o in question.options].count(True) == 1
+    for half in (0, 1):
+        texts = [o.text[half] for o in question.options]
+        assert len(set(texts)) == len(texts)
+        right = next(len(o.text[half]) for o in question.options if o.right)
+        wrong = [len(o.text[half]) for o in question.options if not o.right]
+        assert right <= 1.5 * max(wrong) + 4, "the longest option must not give itself away"
+
+
+def test_the_right_letter_varies():
+    letters = Counter(q.letters[[o.right for o in q.options].index(True)] for q in CHOICES)
+    assert max(letters.values()) <= 0.6 * len(CHOICES)
+
+
+@pytest.mark.parametrize("question", ORDERS, ids=lambda q: q.id)
+def test_an_order_accepts_what_the_dependencies_allow_and_nothing_else(question):
+    lines = dict(enumerate(question.lines, 1))
+    needed = [n for n in lines if not lines[n].distractor]
+    accepted = 0
+    for order in permutations(needed):
+        allowed = all(
+            order.index(before) < order.index(n) for n in needed for before in lines[n].needs
+        )
+        assert judge(question, list(order)).right is allowed
+        accepted += allowed
+    assert accepted >= 1
+    assert judge(question, one_order(question)).right
+    for distractor in set(lines) - set(needed):
+        assert not judge(question, [*one_order(question), distractor]).right
+    assert len(lines) <= 8
+
+
+def test_an_order_says_what_is_wrong():
+    first, second, extra = Line("a"), Line("b", (1,)), Line("c", (), True)
+    made = Question("T.1", "order", ("?", "？"), (), (first, second, extra), ("No c.", "没有 c。"))
+    assert judge(made, [1, 2]).right
+    said = {str(a): judge(made, a).text[0] for a in ([2, 1], [1, 1], [1], [1, 2, 3], [1, 9], "12")}
+    assert "line 1 comes first" in said["[2, 1]"]
+    assert "twice" in said["[1, 1]"]
+    assert "Line 2 is still missing" in said["[1]"]
+    assert "No c." in said["[1, 2, 3]"]
+    assert "1 to 3" in said["[1, 9]"]
+    assert "1 to 3" in said["12"]
+
+
+@pytest.mark.parametrize("answer", [None, "", "Z", "AB", 2, 2.5, [], [1], {"a": 1}, object()])
+def test_no_answer_and_no_nonsense_ever_raises(answer):
+    for question in QUESTIONS:
+        shown = {"predict": ask.predict, "order": ask.order}.get(question.kind)
+        made = shown(question.id, answer) if shown else ask.quiz(question.id, answers=[answer])
+        assert question.id in made.text
+        assert "text/html" in made._repr_mimebundle_()[0]
+
+
+def test_an_unknown_id_lists_the_known_ones():
+    for verb in (ask.predict, ask.quiz, ask.order):
+        with pytest.raises(KeyError, match=r"L00\.\d"):
+            verb("L99.1")
+    with pytest.raises(KeyError, match=r"L00\.core"):
+        ask.check("L99.core", 1, 1)
+    with pytest.raises(KeyError, match="L00"):
+        ask.claims("L99")
+    with pytest.raises(KeyError, match="C08"):
+        ask.claims("L00", C99={})
+    with pytest.raises(KeyError):
+        ask.predict("L00.1")  # a quiz
+    set_language("zh")
+    with pytest.raises(KeyError, match="没有名为"):
+        ask.predict("L99.1")
+
+
+def test_an_answer_brings_its_feedback_in_the_chosen_language():
+    assert "✓ B · Right." in ask.predict("L00.3", "B").text
+    assert "7 is the value" in ask.predict("L00.3", "a").text
+    set_language("zh")
+    assert "✗ A · 不对。" in ask.predict("L00.3", "A").text
+    assert "7 is the value" not in ask.predict("L00.3", "A").text
+    set_language("both")
+    text = ask.predict("L00.3", "A").text
+    assert "7 is the value" in text
+    assert "7 是" in text
+
+
+def test_the_text_is_stable_and_tells_no_address():
+    first, second = (pretty(ask.quiz("L00.1", "L00.2")) for _ in range(2))
+    assert first == second
+    assert "0x" not in first
+    assert not re.search("Right|feedback", first)  # an unanswered question gives nothing away
+
+
+def test_a_click_in_the_browser_gets_a_verdict():
+    widget = ask.quiz("L00.1", "L00.2")
+    assert widget.verdicts == [None, None]
+    widget.answers = [None, "C"]
+    assert widget.verdicts[0] is None
+    assert widget.verdicts[1]["right"] is True
+    assert "right" not in str(widget.questions)  # which one is right stays with the kernel
+
+
+def test_what_a_question_says_is_shown_and_never_run():
+    made = Question(
+        "T.<b>", "quiz", (HOSTILE, HOSTILE), (Option((HOSTILE, "x"), (HOSTILE, "x"), True),)
+    )
+    html = ask._question_html(made, HOSTILE)
+    assert "<script" not in html
+    assert "<b>T.<b>" not in html
+    shown = ask.Shown([(HOSTILE, "x")], "✓", HOSTILE)._repr_html_()
+    assert "<script" not in shown
+    with pytest.raises(AssertionError) as failed:
+        ask.check("L00.core", HOSTILE, "x")
+    assert "<script" not in failed.value.shown._repr_html_()
+
+
+def test_each_half_stands_in_an_element_with_its_language():
+    html = ask.predict("L00.3")._repr_mimebundle_()[0]["text/html"]
+    assert html.count('lang="en"') == html.count('lang="zh"') > 5
+    assert html.count("<details>") == 4  # feedback unfolds without a kernel
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        (7, 7.0),
+        (np.float32(7), 7),
+        (mg.tensor(7.0), 7),
+        (7 + 1e-10, 7),
+        ([1, "a"], [1, "a"]),
+        (("built Add",), ["built Add"]),
+        (np.array([1.0, 2.0]), np.array([1, 2])),
+        (mg.tensor([1.0, 2.0]), np.array([1, 2])),
+        (lambda: 7, 7),
+        (True, True),
+        ({"a": 1}, {"a": 1}),
+    ],
+)
+def test_a_check_accepts_what_is_right_in_an_unusual_form(got, want):
+    assert "passed" in repr(ask.check("L00.core", got, want))
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        (8, 7),
+        (7 + 1e-6, 7),
+        ("7", 7),
+        (None, 7),
+        (float("nan"), 7),
+        (True, 1),
+        (1, True),
+        ([2, 1], [1, 2]),
+        ([1, 2, 3], [1, 2]),
+        (np.ones((2, 1)), np.ones(2)),
+        (7, np.full(2, 7)),
+        (lambda: 1 / 0, 7),
+        ("a", ["a"]),
+    ],
+)
+def test_a_check_refuses_what_is_wrong(got, want):
+    with pytest.raises(AssertionError, match="not yet"):
+        ask.check("L00.core", got, want)
+
+
+def test_a_node_without_a_value_is_wrong_and_says_so():
+    with mg.Graph():
+        x = mg.placeholder("x")
+        with pytest.raises(AssertionError, match="no value"):
+            ask.check("L00.core", x * x, 4)
+        with pytest.raises(AssertionError, match="TraceError"):
+            ask.check("L00.core", lambda: float(x * x), 4)
+
+
+def test_a_failed_check_says_expected_got_and_what_to_reread():
+    with pytest.raises(AssertionError) as failed:
+        ask.check("L00.core", [1], [2])
+    text = str(failed.value)
+    assert "expected: [2]" in text
+    assert "got: [1]" in text
+    assert "reread: the printed events" in text
+    assert failed.value._render_traceback_() == ["CheckFailed: L00.core"]
+    set_language("zh")
+    assert "期望：[2]" in str(failed.value)
+    assert "请重读：" in str(failed.value)
+
+
+def test_a_verdict_may_be_computed_by_the_lesson():
+    assert "passed" in repr(ask.check("L00.core", 3, ok=True))
+    with pytest.raises(AssertionError, match="less than 2"):
+        ask.check("L00.core", 3, "less than 2", ok=False)
+
+
+def unfinished():
+    return mg.run(..., feed_dict={})
+
+
+@pytest.mark.parametrize("got", [..., [1, ...], [[1], [2, ...]], unfinished, lambda: ...])
+def test_a_gap_is_no_mistake(got):
+    assert "Nothing filled in yet" in repr(ask.check("L00.core", got, 7))
+
+
+@pytest.mark.parametrize("got", [..., [1, ...], unfinished])
+def test_a_gap_in_a_graded_cell_is_one(got):
+    with pytest.raises(AssertionError, match="Nothing filled in yet"):
+        ask.check("L00.core", got, 7, required=True)
+
+
+def test_the_claim_table_holds_what_was_measured():
+    table = ask.claims(
+        "L00",
+        C08={"dynamic": "Mul", "static": HOSTILE, "runs": 2},
+        C45=dict.fromkeys(["formula1", "formula2", "before1", "before2", "total1", "total2"], 5),
+        C80={"dynamic": 2, "static": 6},
+    )
+    assert "event 2 of E1 and event 6 of E2" in repr(table)
+    assert "<script" not in table._repr_html_()
+    assert table._repr_html_().count("<tr>") == 4
+    set_language("zh")
+    assert "成立条件：" in repr(table)
+
+
+def test_files_and_ids_belong_together():
+    ids = [x.id for x in [*QUESTIONS, *CHECKS]]
+    assert len(set(ids)) == len(ids)
+    for name, lesson in lessons().items():
+        assert all(id.startswith(f"{name}.") for id in [*lesson.questions, *lesson.checks])
+
+
+def test_every_row_about_questions_is_used():
+    code = "".join(Path(m.__file__).read_text(encoding="utf-8") for m in (ask, questions))
+    keys = [k for k in ROWS if k.startswith(("ask_", "check_", "claim_"))]
+    assert keys
+    assert [k for k in keys if f'"{k}"' not in code] == []

@@ -1,0 +1,485 @@
+"""Every notebook: both languages say the same; every lesson: its template, limits, exercises.
+
+What a program can see. Whether the two halves mean the same is for a reader of both languages.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import outputs
+import pytest
+
+from minigrad.messages import set_language
+from viz.questions import lessons
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
+SOURCES = ROOT.parent / "shared" / "sources"
+
+HALF = re.compile(r'<div lang="(en|zh)">\n\n(.*)\n\n</div>', re.DOTALL)
+FENCED = re.compile(r"```.*?```", re.DOTALL)
+INLINE = re.compile(r"`[^`]+`")
+FORMULA = re.compile(r"\$[^$\n]+\$")
+LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)]*)\)")
+HAN = r"[\u4e00-\u9fff]"
+WORD = re.compile(r"[A-Za-z0-9][\w'’-]*", re.ASCII)
+
+# Everyday words as well as terms: only a reader can tell which is meant.
+AMBIGUOUS = {
+    *("edge", "view", "feed", "fetch", "export", "detach", "rank", "axis", "dimension", "mask"),
+    *("operation", "variable", "constant", "parameter", "bias", "weight", "session", "tape"),
+    *("guard", "kernel", "buffer", "overhead", "fallback", "dispatch", "inference", "padding"),
+    *("lifetime", "runtime", "checkpoint", "latency", "compiler", "scheduling", "specialization"),
+}
+BANNED = ("运算图", "急切执行", "雅克比", "雅各比", "梯度截断", "结点", "算子重载", "反传")
+BANNED_FOR = {"lazy": "延迟", "retrac": "回溯", "bias": "偏差", "stop gradient": "截断"}
+TRADITIONAL = "圖計運動態節點執導訓練權變數與張維為個這們來時會對後從說還過開關實現將應樣學習單層"
+
+
+# ---- Reading a notebook ----------------------------------------------------------------------
+
+
+@cache
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def halves(path: Path) -> list[tuple[str, str]]:
+    """The prose as pairs; the structure itself is `test_prose_comes_in_pairs`."""
+    found = [HALF.fullmatch(c.source.strip()) for c in read(path).cells if c.cell_type != "code"]
+    texts = [m[2] for m in found if m]
+    return list(zip(texts[::2], texts[1::2], strict=False))
+
+
+def code_cells(path: Path) -> list[nbformat.NotebookNode]:
+    return [c for c in read(path).cells if c.cell_type == "code"]
+
+
+def prose(text: str) -> str:
+    """What is read aloud: no code, formulas, addresses or markup."""
+    text = FORMULA.sub(" ", INLINE.sub(" ", FENCED.sub(" ", text)))
+    text = LINK.sub(r"\2", text)
+    return re.sub(r"</?\w[^>]*>|\*+|^#+ |^\s*[-|]+ ?", "", text, flags=re.MULTILINE)
+
+
+def words(text: str) -> int:
+    return len(re.findall(WORD, prose(text)))
+
+
+def characters(text: str) -> int:
+    return len(re.findall(HAN, prose(text)))
+
+
+# ---- What two halves of a pair must share: each function lists what is wrong -------------------
+
+
+def structure(en: str, zh: str) -> Iterator[str]:
+    """Headings, lists, tables, links, pictures and formulas."""
+    shapes: dict[str, Callable[[str], object]] = {
+        "heading levels": lambda t: [
+            len(m) for m in re.findall(r"^(#+) ", FENCED.sub("", t), re.M)
+        ],
+        "list items": lambda t: len(re.findall(r"^\s*(?:[-*]|\d+\.) ", t, re.M)),
+        "table rows": lambda t: len(re.findall(r"^\|", t, re.M)),
+        "paragraphs": lambda t: len(re.split(r"\n\s*\n", t.strip())),
+        "links": lambda t: [(m[1], m[3] if m[3][0] != "#" else "#") for m in LINK.finditer(t)],
+        "formulas": lambda t: Counter(FORMULA.findall(INLINE.sub("", FENCED.sub("", t)))),
+    }
+    for name, shape in shapes.items():
+        if shape(en) != shape(zh):
+            yield f"{name}: {shape(en)} against {shape(zh)}"
+
+
+def facts(en: str, zh: str) -> Iterator[str]:
+    """Code, numbers, ids of examples, claims and lessons."""
+    for name, pattern in (
+        ("code", re.compile(r"```.*?```|`[^`]+`", re.DOTALL)),
+        ("numbers", re.compile(r"(?<![\w.])\d+(?:\.\d+)*")),
+        ("ids", re.compile(r"\b[CELS]\d+\b", re.ASCII)),
+    ):
+        left, right = (
+            Counter(pattern.findall(t if name == "code" else prose(t))) for t in (en, zh)
+        )
+        if left != right:
+            yield f"{name}: {dict(left - right)} only en, {dict(right - left)} only zh"
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """Each listed English term and its Chinese, longest first."""
+    terms = {}
+    with (ROOT / "viz" / "glossary.csv").open(encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            english, chinese = line["en"].split(" / "), line["zh"].split(" / ")
+            for left, right in zip(english, chinese, strict=True):
+                term = re.sub(r" \(.*\)", "", left)
+                terms[term] = re.sub(r"（.*", "", right)
+    return dict(sorted(terms.items(), key=lambda pair: -len(pair[0])))
+
+
+def terms(en: str, zh: str) -> Iterator[str]:
+    """A term of the glossary in English needs its Chinese; words with other meanings are free."""
+    left = prose(en)
+    for term, chinese in glossary().items():
+        pattern = re.compile(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", re.IGNORECASE)
+        if pattern.search(left) and term not in AMBIGUOUS and chinese not in prose(zh):
+            yield f"{term}: no {chinese}"
+        left = pattern.sub(" ", left)
+
+
+def banned(en: str, zh: str) -> Iterator[str]:
+    yield from (form for form in BANNED if form in zh)
+    yield from (form for word, form in BANNED_FOR.items() if word in en.lower() and form in zh)
+
+
+def typography(en: str, zh: str) -> Iterator[str]:
+    """One space between Chinese and Latin; full-width punctuation; no Traditional characters."""
+    text = LINK.sub(r"\2", FENCED.sub("", zh))
+    text = re.sub(r"(?<!\*)\*\*?(?!\*)|</?\w[^>]*>", "", text)
+    text = INLINE.sub(lambda m: "`x`", text)
+    for wrong in re.findall(rf"{HAN}[A-Za-z0-9`$]|[A-Za-z0-9`$]{HAN}", text):
+        yield f"no space: {wrong}"
+    for wrong in re.findall(rf"{HAN} ?[,.;:!?()](?![A-Za-z0-9_])", text):
+        yield f"half-width punctuation: {wrong}"
+    for wrong in re.findall(r" [，。；：！？、（）]|[，。；：！？、）] (?=" + HAN + ")", text):
+        yield f"space beside full-width punctuation: {wrong!r}"
+    if found := set(TRADITIONAL) & set(zh):
+        yield f"Traditional: {found}"
+    marked = INLINE.sub("x", FENCED.sub("", zh))
+    for _, inner, after in re.findall(r"(\*\*?)([^*]+)\1(.?)", marked):
+        if inner[-1] in "。，：；！？）”》" and re.match(r"\w", after):
+            yield f"emphasis that Markdown does not see: {inner}{after}"
+    if re.search(HAN, prose(en)):
+        yield "Chinese characters in the English half"
+
+
+def length(en: str, zh: str) -> Iterator[str]:
+    """As long as parallel chapters of others; names that stand in both halves do not count."""
+    latin = [Counter(re.findall(WORD, prose(t))) for t in (en, zh)]
+    translated = (latin[0] - latin[1]).total()
+    if translated >= 30 and not 1.0 <= characters(zh) / translated <= 2.2:
+        yield f"{characters(zh)} characters for {translated} words"
+
+
+PARITY = (structure, facts, terms, banned, typography, length)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_prose_comes_in_pairs(path):
+    languages = []
+    for cell in read(path).cells:
+        match = HALF.fullmatch(cell.source.strip()) if cell.cell_type == "markdown" else None
+        assert match or cell.cell_type == "code", cell.source[:80]
+        languages.append(match[1] if match else "code")
+    for here, after in zip(languages, [*languages[1:], "code"], strict=True):
+        assert (here == "en") == (after == "zh"), languages
+
+
+@pytest.mark.parametrize("rule", PARITY, ids=lambda r: r.__name__)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_both_halves_agree(path, rule):
+    problems = [f"{en[:40]!r}: {p}" for en, zh in halves(path) for p in rule(en, zh)]
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "en", "zh"),
+    [
+        (structure, "## A", "# 甲"),
+        (structure, "- a\n- b", "- 甲"),
+        (structure, "[a](http://a)", "[甲](http://b)"),
+        (structure, "$x^2$", "$x$"),
+        (facts, "`a` is 4", "`b` 是 4"),
+        (facts, "`a` is 4", "`a` 是 5"),
+        (facts, "see C08", "见 C09"),
+        (terms, "a static graph", "一张图"),
+        (terms, "Topological orders", "次序"),
+        (banned, "the computation graph", "运算图"),
+        (banned, "retracing", "回溯"),
+        (typography, "a", "张量x"),
+        (typography, "a", "张量 `x`的值"),
+        (typography, "a", "先构建,再运行"),
+        (typography, "a", "計算图"),
+        (typography, "a", "*图：甲。*乙"),
+        (typography, "张量", "张量"),
+        (length, "word " * 40, "字" * 30),
+        (length, "word " * 40, "字" * 100),
+    ],
+)
+def test_each_rule_can_fail(rule, en, zh):
+    assert list(rule(en, zh))
+
+
+def test_the_rules_accept_a_good_pair():
+    en = "A **static graph** is fixed first: `run` computes 7, see [E2](http://a) and $x^2$."
+    zh = "**静态图**先固定下来：`run` 算出 7，见 [E2](http://a) 和 $x^2$。"
+    assert [p for rule in PARITY for p in rule(en, zh)] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_lines_of_code_fit_a_page(path):
+    lines = [line for cell in code_cells(path) for line in cell.source.splitlines()]
+    assert [line for line in lines if len(line) > 79] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_the_notebook_was_run_from_top_to_bottom_and_holds_no_widget_state(path):
+    cells = code_cells(path)
+    assert [c.execution_count for c in cells] == list(range(1, len(cells) + 1))
+    for cell in cells:
+        failed = [o for o in cell.outputs if o.output_type == "error"]
+        assert not failed or "raises-exception" in cell.metadata.get("tags", [])
+        assert not any(outputs.WIDGET_VIEW in o.get("data", {}) for o in cell.outputs)
+        assert not set(outputs.TIMES) & set(cell.metadata)
+    assert set(read(path).metadata) == {"kernelspec"}
+    assert read(path).metadata.kernelspec == outputs.KERNEL
+
+
+def runs_in_common(text: str, source: str) -> set[str]:
+    """Runs of 7 English words or 10 Chinese characters that both hold."""
+    shared = set()
+    for pattern, size, glue in ((r"[A-Za-z][\w'’-]*", 7, " "), (HAN, 10, "")):
+        left, right = (
+            {
+                glue.join(tokens[i : i + size])
+                for tokens in [re.findall(pattern, t.lower())]
+                for i in range(len(tokens) - size + 1)
+            }
+            for t in (text, source)
+        )
+        shared |= left & right
+    return shared
+
+
+def own_text() -> Iterator[tuple[str, str]]:
+    """Every text of ours that could have been copied; titles in the credits are exempt."""
+    for path in NOTEBOOKS:
+        for half in (h for pair in halves(path) for h in pair):
+            kept = [p for p in half.split("\n\n") if not p.startswith(("**Sources", "**来源"))]
+            yield path.name, prose("\n\n".join(kept))
+    for path in sorted((ROOT / "viz" / "questions").glob("*.toml")):
+        yield path.name, INLINE.sub(" ", path.read_text(encoding="utf-8"))
+
+
+def test_no_sentence_of_a_source_is_repeated():
+    sources = {p.stem: p.read_text(encoding="utf-8") for p in sorted(SOURCES.glob("*.txt"))}
+    if not sources:
+        pytest.skip("the source notes are not here, so provenance was not compared")
+    for name, text in own_text():
+        for source, said in sources.items():
+            assert runs_in_common(text, said) == set(), f"{name} repeats {source}"
+
+
+def test_the_provenance_check_can_fail():
+    assert runs_in_common(
+        "One two three four five six seven.", "x one two three four five six seven"
+    )
+    assert runs_in_common("一二三四五，六七八九十", "甲一二三四五六七八九十乙")
+    assert not runs_in_common("one two three four five six", "one two three four five six seven")
+
+
+# ---- The template of a lesson ----------------------------------------------------------------
+
+
+def number(path: Path) -> str:
+    return f"L{path.name[:2]}"
+
+
+def one_text(cell: nbformat.NotebookNode) -> str:
+    return f"{cell.cell_type}\n{cell.source}"
+
+
+TEMPLATE = {
+    "title": r'markdown\n<div lang="en">\n\n# ',
+    "title in Chinese": r'markdown\n<div lang="zh">\n\n# ',
+    "setup": r"code\n(?=.*^import minigrad as mg)(?=.*viz\.language\()(?=.*__version__)",
+    "recall": r"code\n.*quiz\(",
+    "predict": r"code\n.*predict\(",
+    "observe": r"code\n",
+    "explain": r"markdown",
+    "predict again": r"code\n.*predict\(",
+    "observe again": r"code\n",
+    "explain again": r"markdown",
+    "key moment": r"code\n.*viz\.(timeline|step|compare|passes|memory|schedule|live|draw)\(",
+    "worked example": r"code\n.*# 1 .*# 2 .*# 3 .*check\(",
+    "faded example, 1 gap": r"code\n.*\.\.\..*check\(",
+    "faded example, 3 gaps": r"code\n(?:.*\.\.\.){3}.*check\(",
+    "bug hunt": r"code\n.*\nexcept ",
+    "exercise": r"code\n.*### BEGIN SOLUTION",
+    "its tests": r"code\n.*### BEGIN HIDDEN TESTS",
+    "stretch exercise": r"code\n.*### BEGIN SOLUTION",
+    "its own tests": r"code\n.*### BEGIN HIDDEN TESTS",
+    "claim check": r"code\n.*claims\(",
+    "quiz": r"code\n.*quiz\(",
+    "recap": r"markdown\n.*\*\*New terms:\*\*",
+    "recap in Chinese": r"markdown\n.*\*\*新术语\*\*：",
+}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_a_lesson_follows_the_template(path):
+    cells = iter([one_text(c) for c in read(path).cells])
+    for part, pattern in TEMPLATE.items():
+        found = any(re.match(pattern, cell, re.DOTALL | re.MULTILINE) for cell in cells)
+        assert found, f"no {part} in its place"
+    assert next(cells, None) is None, "the recap is last"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_a_lesson_keeps_its_limits(path):
+    pairs = halves(path)
+    assert len(read(path).cells) <= 45
+    assert sum(words(en) for en, _ in pairs) <= 900
+    title_en, title_zh = pairs[0]
+    assert words(title_en) <= 60
+    assert characters(title_zh) <= 110
+    for en, zh in pairs[:-1]:
+        assert words(en) <= 120, en
+        assert characters(zh) <= 220, zh
+    predictions = [c for c in code_cells(path) if "predict(" in c.source]
+    assert 2 <= len(predictions) <= 4
+    solutions = re.findall(
+        r"BEGIN SOLUTION\n(.*?)### END", "\n".join(c.source for c in code_cells(path)), re.S
+    )
+    assert all(solution.count("\n") <= 15 for solution in solutions)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_headings_start_once_and_skip_no_level(path):
+    for half in (0, 1):
+        text = FENCED.sub("", "\n\n".join(pair[half] for pair in halves(path)))
+        levels = [len(m) for m in re.findall(r"^(#+) ", text, re.M)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_new_terms_are_few_and_carry_their_english_when_first_met(path):
+    en, zh = halves(path)[-1]
+    english = re.search(r"\*\*New terms:\*\* (.*)", en)[1].split(", ")
+    chinese = re.search(r"\*\*新术语\*\*：(.*)", zh)[1].split("、")
+    assert len(english) == len(chinese) <= 7
+    text = "\n".join(z for _, z in halves(path)[1:])  # a title is no place for brackets
+    for term, said in zip(english, chinese, strict=True):
+        assert glossary().get(term, said) == said
+        first = text[text.index(said) :]
+        assert first.startswith(f"{said}（{term}"), f"{said}: {first[:30]!r}"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_the_lesson_uses_its_bank_and_nothing_else(path):
+    source = "\n".join(c.source for c in code_cells(path))
+    used = set(re.findall(rf'"({number(path)}\.[\w.]+)"', source))
+    bank = lessons()[number(path)]
+    assert used == set(bank.questions) | set(bank.checks)
+    claimed = set(re.findall(r"\b(C\d+)=", source))
+    assert claimed == set(bank.claims)
+    assert claimed <= set(re.findall(r"C\d+", halves(path)[0][0]))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_exercises_are_marked_for_nbgrader(path):
+    graded = [c for c in code_cells(path) if "nbgrader" in c.metadata]
+    ids = [c.metadata.nbgrader.grade_id for c in graded]
+    assert len(set(ids)) == len(ids) >= 4
+    for cell in code_cells(path):
+        marks = [m for m in ("SOLUTION", "HIDDEN TESTS") if f"### BEGIN {m}" in cell.source]
+        meta = cell.metadata.get("nbgrader")
+        assert bool(marks) == (meta is not None)
+        if meta is None:
+            continue
+        assert len(marks) == 1
+        assert cell.source.count("### BEGIN") == cell.source.count(f"### END {marks[0]}") == 1
+        assert meta.schema_version == 3
+        assert meta.grade_id.startswith(f"{number(path)}-")
+        assert not meta.task
+        tests = marks == ["HIDDEN TESTS"]
+        assert (meta.grade, meta.locked, meta.solution) == (tests, tests, not tests)
+        assert (meta.get("points", 0) > 0) is tests
+
+
+# ---- Exercises separate right from wrong -------------------------------------------------------
+
+# For each exercise: solutions that must fail, and one unusual that must pass.
+CORE = "dynamic_order = {}\nstatic_order = {}"
+DYNAMIC = ["built Add", "run Add", "built Mul", "run Mul", "built Sub", "run Sub"]
+STATIC = ["built Add", "built Mul", "built Sub", "run Add", "run Mul", "run Sub"]
+EVENTS = "def events(operators, style, runs=1):\n    {}"
+INTERLEAVED = "[k + ' ' + n for _ in range(runs) for n in operators for k in ('built', 'run')]"
+WRONG = {
+    "L00-core-1": [
+        CORE.format(STATIC, DYNAMIC),
+        CORE.format(DYNAMIC, DYNAMIC),
+        CORE.format(DYNAMIC[:5], STATIC),
+        CORE.format([...] * 6, [...] * 6),
+    ],
+    "L00-stretch-1": [
+        EVENTS.format(f"return {INTERLEAVED}"),
+        EVENTS.format("return sorted(k + n for n in operators for k in ('built ', 'run '))"),
+        EVENTS.format(
+            f"if style == 'dynamic':\n        return {INTERLEAVED}\n    "
+            "return [k + n for _ in range(runs) for k in ('built ', 'run ') for n in operators]"
+        ),
+        EVENTS.format("return ..."),
+    ],
+}
+UNUSUAL = {
+    "L00-core-1": CORE.format(tuple(DYNAMIC), tuple(STATIC)),
+    "L00-stretch-1": EVENTS.format(
+        "once = [kind + name for name in operators for kind in ('built ', 'run ')]\n    "
+        "again = once[1::2] * runs\n    "
+        "return tuple(once * runs if style == 'dynamic' else once[::2] + again)"
+    ),
+}
+
+
+def attempt(path: Path, exercise: str, solution: str) -> None:
+    """Run the lesson with another solution, up to the tests of that exercise."""
+    set_language("en")
+    names: dict[str, object] = {"__name__": "lesson"}
+    for cell in code_cells(path):
+        made = cell.metadata.get("nbgrader", {}).get("grade_id")
+        source = solution if made == exercise else cell.source
+        exec(compile(ast.parse(source), str(made), "exec"), names)
+        if made == f"{exercise}-tests":
+            return
+    raise LookupError(exercise)
+
+
+EXERCISES = [
+    (path, c.metadata.nbgrader.grade_id)
+    for path in LESSONS
+    for c in code_cells(path)
+    if c.metadata.get("nbgrader", {}).get("solution")
+]
+
+
+@pytest.mark.parametrize(("path", "exercise"), EXERCISES, ids=lambda x: getattr(x, "stem", x))
+def test_an_exercise_fails_what_is_wrong_and_passes_what_is_unusual(path, exercise):
+    assert len(WRONG[exercise]) >= 2
+    for solution in WRONG[exercise]:
+        with pytest.raises(AssertionError):
+            attempt(path, exercise, solution)
+    attempt(path, exercise, UNUSUAL[exercise])
+
+
+def test_stripping_removes_views_and_times():
+    view = {outputs.WIDGET_VIEW: {"model_id": "1"}, "text/plain": "x"}
+    cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.execute_input": "2026"}})
+    cell.outputs = [nbformat.v4.new_output("display_data", view)]
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
+    stripped = outputs.strip(notebook)
+    assert stripped.cells[0].outputs[0].data == {"text/plain": "x"}
+    assert "execution" not in stripped.cells[0].metadata
+    assert "widgets" not in stripped.metadata
