@@ -52,13 +52,14 @@ def _marked_up(text: str) -> str:
 
 
 def _bilingual(pair: Pair, tag: str = "span") -> str:
-    """Both halves as HTML, each in an element with its language."""
+    """Both halves as HTML, each in an element with its language, and a space between them.
+
+    The space is for a page that drops our style sheet and so shows both.
+    """
     if pair[0] == pair[1]:
         return _marked_up(pair[0])
-    return "".join(
-        f'<{tag} lang="{lang}">{_marked_up(text)}</{tag}>'
-        for lang, text in zip(("en", "zh"), pair, strict=True)
-    )
+    halves = zip(("en", "zh"), pair, strict=True)
+    return " ".join(f'<{tag} lang="{lang}">{_marked_up(text)}</{tag}>' for lang, text in halves)
 
 
 def _lines(pair: Pair, indent: str = "") -> str:
@@ -161,11 +162,11 @@ def _question_html(question: Question, answer: Any) -> str:
         body = f"<ol>{lines}</ol><details><summary>{summary}</summary><p>[{one}]</p></details>"
     else:
         options = "".join(
-            f"<li><details><summary>{_bilingual(o.text)}</summary>"
+            f"<li><details><summary><b>{letter}</b> {_bilingual(o.text)}</summary>"
             f"<p>{_verdict_html(Verdict(o.right, o.feedback))}</p></details></li>"
-            for o in question.options
+            for letter, o in zip(question.letters, question.options, strict=True)
         )
-        body = f'<ol type="A">{options}</ol>'
+        body = f"<ul>{options}</ul>"
     if verdict := judge(question, answer):
         body += f"<p>{escape(str(answer))}: {_verdict_html(verdict)}</p>"
     return f"<div>{head}{body}</div>"

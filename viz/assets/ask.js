@@ -84,6 +84,7 @@ function render({ model, el }) {
   const labels = model.get("labels");
   const places = model.get("questions").map((question, i) => {
     const box = make("fieldset", "mg-ask", el);
+    box.dataset.lmSuppressShortcuts = "true"; // arrows and Enter are for the question, not for Jupyter
     const legend = make("legend", "", box);
     make("b", "", legend).textContent = `${question.id} `;
     speak(legend, question.text);
