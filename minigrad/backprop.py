@@ -10,6 +10,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from minigrad import events, ops
 from minigrad.core import Attrs, Dim, Dtype, Op, PublicShape, Shape, Spec, context
 from minigrad.graph import Graph, Node, _as_node, ancestors
@@ -102,15 +104,16 @@ class listen_to_nobody:
 def sweep(
     nodes: Sequence[Any],
     gradients: dict[Any, Any],
-    read: Callable[[Any], tuple[Sequence[Any], Iterable[int]]],
+    read: Callable[[Any], tuple[Sequence[Any], Iterable[int]]] | None = None,
     keep: Container[Any] = (),
 ) -> None:
     """Walk `nodes` (in the order built) backwards, and add up gradients in `gradients`.
 
     `read(node)` gives its result and operands as the rules shall see them, and the positions of
-    the operands that want a gradient. Gradients of nodes not in `keep` are dropped once used.
+    the operands that want a gradient; without it, what the node of a tape saved. Gradients of
+    nodes not in `keep` are dropped once used.
     """
-    known, listeners = gradients.get, events.listeners
+    known, listeners, scalar = gradients.get, events.listeners, np.generic
     for node in reversed(nodes):
         g = gradients.pop(node, None)
         if g is None:
@@ -118,11 +121,11 @@ def sweep(
         if keep and node in keep:
             gradients[node] = g
         op, attrs, inputs = node.op, node.attrs, node.inputs
-        values, wanted = read(node)
+        values, wanted = read(node) if read else (node.saved, node.kept.wanted)
         for i in wanted:
             part = op.vjp[i](g, *values, **attrs) if attrs else op.vjp[i](g, *values)
             target = inputs[i]
-            if op.broadcasts:
+            if op.broadcasts and not isinstance(part, scalar):  # a scalar fits already
                 part = unbroadcast(part, target)
             before = known(target)
             total = gradients[target] = part if before is None else before + part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, ClassVar, Self
@@ -28,10 +29,11 @@ from minigrad.core import (
     float32,
     next_order,
     run_kernel,
+    show_shapes,
     spec_of,
     unify,
 )
-from minigrad.errors import DtypeError, GradientError, GraphError
+from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.graph import Graph, Node, add_variable, ancestors
 from minigrad.source import caller, here
 from minigrad.values import Value
@@ -173,11 +175,14 @@ class Tensor(Value):
         """Overwrite the values in place (only where no gradient is recorded)."""
         if self.requires_grad and context.grad:
             raise GradientError("leaf_in_place", op="copy_", defined=here())
-        data = getattr(value, "data", value)
-        if isinstance(self.data, np.ndarray):
-            np.copyto(self.data, data)
-        else:
-            self.data = self.data.dtype.type(data)
+        data = as_array(value.data if isinstance(value, Tensor) else value, self.dtype, "copy_")
+        if data.shape != self.shape:
+            shapes = show_shapes(self.shape, data.shape)
+            raise ShapeError("broadcast", op="copy_", shapes=shapes, defined=here())
+        _changes.note(self.data)
+        if not isinstance(self.data, np.ndarray):
+            self.data = np.array(self.data)  # a NumPy scalar cannot change in place
+        np.copyto(self.data, data)
         return self
 
     def as_node(self, graph: Graph) -> Node:
@@ -224,7 +229,8 @@ def _finish(
                 (x.creator or x) if w else _stub(x) for x, w in zip(tensors, mask, strict=True)
             ]
             saved = [_keep(v, part) for v, part in zip((result, *arrays), kept.parts, strict=True)]
-            node = _record(op, attrs, kept, tuple(inputs), tuple(saved), result, None)
+            frame = sys._getframe(2)
+            node = _record(op, attrs, kept, tuple(inputs), tuple(saved), result, frame)
     if events.listeners:
         _tell(op, node, result, tensors, arrays)
     return _wrap(result, node)
@@ -258,7 +264,7 @@ def _record(
     inputs: tuple[Any, ...],
     saved: tuple[Any, ...],
     result: Array,
-    frame: FrameType | None,
+    frame: FrameType,
 ) -> TapeNode:
     node = TapeNode()
     node.op, node.attrs, node.kept, node.inputs, node.saved = op, attrs, kept, inputs, saved
@@ -293,21 +299,23 @@ def _infix(op: Op) -> Callable[[Tensor, Any], Any]:
         a_wants = self.requires_grad
         if not (a_wants or b_wants) or not context.grad or events.listeners:
             b = b if kind is Tensor else a.dtype.type(b)
-            return _finish(op, (self, other if kind is Tensor else b), (a, b), {}, result)
+            return _finish(op, (self, other if kind is Tensor else b), (a, b), NONE, result)
         kept = op.kept.get((a_wants, b_wants))
         if kept is None:
             kept = _derive(op, (a_wants, b_wants), result, (a, b), {})
         left = (self.creator or self) if a_wants else _stub(self)
         right = (other.creator or other) if b_wants else _stub(b)
-        y_part, a_part, b_part = kept.parts
-        saved = (_keep(result, y_part), _keep(a, a_part), _keep(b, b_part))
-        node = _record(op, {}, kept, (left, right), saved, result, sys._getframe(1))
-        return _wrap(result, node)
+        keeps_y, keeps_a, keeps_b = kept.parts  # NOTHING or DATA: these rules read no shapes
+        saved = (result if keeps_y else None, a if keeps_a else None, b if keeps_b else None)
+        return _wrap(
+            result, _record(op, NONE, kept, (left, right), saved, result, sys._getframe(1))
+        )
 
     return method
 
 
 ndarray = np.ndarray
+NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
 FLOATS = {np.float16, np.float32, np.float64}
 _general = TapeReader()
 Tensor.reader = _general
@@ -347,6 +355,42 @@ class recording(contextlib.ContextDecorator):
         context.grad = self.before.pop()
 
 
+class Changes:
+    """The version counter: at which tick the memory of an array was last changed in place.
+
+    A node recorded before that tick must not use the array any more. Arrays are known by the one
+    that owns their memory, so views are covered; an entry goes when its array goes.
+    """
+
+    def __init__(self) -> None:
+        self.latest = 0
+        self._ticks: dict[int, tuple[Any, int]] = {}
+
+    def note(self, array: Array) -> None:
+        """An array is about to change."""
+        owner = _owner(array)
+        key = id(owner)
+        held: Any = owner  # a NumPy scalar takes no weak reference; each tensor leaves one at most
+        if isinstance(owner, np.ndarray):
+            held = weakref.ref(owner, lambda _: self._ticks.pop(key, None))
+        self.latest = next_order()
+        self._ticks[key] = (held, self.latest)
+
+    def check(self, node: TapeNode) -> None:
+        """GradientError when a value that the node saved has changed since."""
+        for value in node.saved or ():
+            _, tick = self._ticks.get(id(_owner(value)), (None, 0))
+            if tick > node.order:
+                raise GradientError("changed", op=node.op, defined=node.where, ran=here())
+
+
+def _owner(array: Array) -> Array:
+    return array if getattr(array, "base", None) is None else array.base
+
+
+_changes = Changes()
+
+
 def no_grad() -> recording:
     """Compute without recording: results have no creator and need no memory for backward.
 
@@ -381,6 +425,8 @@ def _walk(
     for node in nodes:  # look before anything is changed
         if node.saved is None:
             raise GradientError("freed", op=node.op, defined=node.where, ran=here())
+        if node.order < _changes.latest:
+            _changes.check(node)
     keep: set[Any] = set()
     if targets is not None:
         keep = {x.creator or x for x in targets}
@@ -388,7 +434,7 @@ def _walk(
         backprop.sweep(
             nodes,
             found,
-            _read_tensors if create_graph else _read_arrays,
+            _read_tensors if create_graph else None,
             keep,
         )
     if not retain_graph:
@@ -410,10 +456,6 @@ def _seed(y: Tensor, seed: Any, create_graph: bool) -> Any:
     if not create_graph:
         return data
     return seed if isinstance(seed, Tensor) else _wrap(data, None)
-
-
-def _read_arrays(node: TapeNode) -> tuple[Any, tuple[int, ...]]:
-    return node.saved, node.kept.wanted
 
 
 def _read_tensors(node: TapeNode) -> tuple[Any, tuple[int, ...]]:

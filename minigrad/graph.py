@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -161,7 +162,7 @@ class Graph:
 
     def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
         """Append one node; its shape and data type are inferred here, so mistakes show here."""
-        code, lasti = caller()
+        code, lasti = caller(sys._getframe(1))
         where = Location(code, lasti)
         if self.frozen:
             raise FrozenGraphError("frozen", op=op.name, defined=where)
@@ -475,13 +476,13 @@ def _as_node(what: str, x: Any) -> Node:
 
 def ancestors(outputs: Iterable[BaseNode]) -> list[Any]:
     """All nodes that `outputs` depend on, themselves included, in the order they were built."""
-    found: set[BaseNode] = set()
-    waiting = list(outputs)
+    found = set(outputs)
+    waiting = list(found)
     while waiting:
-        node = waiting.pop()
-        if node not in found:
-            found.add(node)
-            waiting += [x for x in node.inputs if isinstance(x, BaseNode)]
+        for x in waiting.pop().inputs:
+            if isinstance(x, BaseNode) and x not in found:
+                found.add(x)
+                waiting.append(x)
     return sorted(found, key=attrgetter("order"))
 
 

@@ -11,25 +11,31 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
-_is_inside: dict[str, bool] = {}
 
 
-def caller(frame: FrameType | None = None) -> tuple[CodeType, int]:
+def caller(frame: FrameType) -> tuple[CodeType, int]:
     """The code object and instruction of the innermost frame outside this package."""
-    frame = frame or sys._getframe(1)
-    while True:
-        code = frame.f_code
-        inside = _is_inside.get(code.co_filename)
-        if inside is None:  # remembered by file name: this is asked for every node
-            inside = _is_inside[code.co_filename] = code.co_filename.startswith(_PACKAGE)
-        if not inside or frame.f_back is None:
-            return code, frame.f_lasti
+    code = frame.f_code
+    while _INSIDE[code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
+        code = frame.f_code
+    return code, frame.f_lasti
+
+
+class _Inside(dict[str, bool]):
+    """Whether a file belongs to this package, remembered by name: asked for every node."""
+
+    def __missing__(self, filename: str) -> bool:
+        self[filename] = inside = filename.startswith(_PACKAGE)
+        return inside
+
+
+_INSIDE = _Inside()
 
 
 def here() -> Location:
     """The user's line that is running now."""
-    return Location(*caller())
+    return Location(*caller(sys._getframe(1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,11 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy starts its threads
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import workloads  # noqa: E402
+import workloads
 
 Work = Callable[[], object]
 
@@ -59,7 +59,9 @@ class Row:
         """For each peer: median, lowest and highest ratio of our time to its time."""
         ours, *peers = self.seconds
         return {
-            peer: spread([a / b for a, b in zip(self.seconds[ours], self.seconds[peer], strict=True)])
+            peer: spread(
+                [a / b for a, b in zip(self.seconds[ours], self.seconds[peer], strict=True)]
+            )
             for peer in peers
         }
 

@@ -20,6 +20,8 @@ function speak(parent, pair, tag = "span") {
 function make(tag, className, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
+  // arrows and Enter are for the element in focus, not for Jupyter's own shortcuts
+  if (tag === "input" || tag === "button") element.dataset.lmSuppressShortcuts = "true";
   parent?.append(element);
   return element;
 }
@@ -84,7 +86,6 @@ function render({ model, el }) {
   const labels = model.get("labels");
   const places = model.get("questions").map((question, i) => {
     const box = make("fieldset", "mg-ask", el);
-    box.dataset.lmSuppressShortcuts = "true"; // arrows and Enter are for the question, not for Jupyter
     const legend = make("legend", "", box);
     make("b", "", legend).textContent = `${question.id} `;
     speak(legend, question.text);
