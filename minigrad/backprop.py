@@ -14,8 +14,10 @@ import numpy as np
 
 from minigrad import events, ops
 from minigrad.core import Attrs, Dim, Dtype, Op, PublicShape, Shape, Spec, context
+from minigrad.errors import GradientError
 from minigrad.graph import Graph, Node, _as_node, ancestors
 from minigrad.ops import state
+from minigrad.source import here
 
 NOTHING, SHAPE, DATA = 0, 1, 2
 
@@ -175,6 +177,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     with scoped("gradients"):
         for y, seed in zip(outputs, seeds, strict=True):
             one = graph.constant(y.dtype.type(1)) if seed is None else graph.lift(seed, y.dtype)
+            if seed is not None and one.shape != y.shape:
+                raise GradientError("seed_shape", seed=one.shape, shape=y.shape, defined=here())
             g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
             found[y] = found[y] + g if y in found else g
         nodes = ancestors(outputs)

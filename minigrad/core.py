@@ -246,6 +246,16 @@ def as_operand(op: Op, x: Any) -> Any:
     return as_array(x, None, op.name)
 
 
+def as_weak(x: Any) -> Any:
+    """A NumPy scalar as a Python number, which takes the data type of the tensor beside it."""
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def is_weak(x: Any) -> bool:
+    """Whether this is a Python number, which has no data type of its own."""
+    return type(x) in _WEAK
+
+
 def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
     """Numbers or nested lists as a contiguous array that shares nothing; float32 by default."""
     try:

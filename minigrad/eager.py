@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ from minigrad.core import (
     apply,
     as_array,
     as_operand,
+    as_weak,
     context,
     float32,
     next_order,
@@ -158,13 +159,8 @@ class Tensor(Value):
         if create_graph:
             retain_graph = True
         found = _walk([self], [gradient], None, retain_graph, create_graph)
-        seen: set[int] = set()
-        for leaf, g in found.items():
-            if isinstance(g, np.ndarray) and (g.base is not None or id(g) in seen):
-                g = g.copy()  # else two leaves would share one gradient array
-            seen.add(id(g))
-            part = g if isinstance(g, Tensor) else _wrap(g, None)
-            with recording(create_graph):
+        with recording(create_graph):
+            for leaf, part in zip(found, _unshared(found.values()), strict=True):
                 leaf.grad = part if leaf.grad is None else leaf.grad + part
 
     def zero_grad(self) -> None:
@@ -210,7 +206,7 @@ class TapeReader:
     level = 1
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Tensor:
-        tensors = [x if type(x) is Tensor else as_operand(op, x) for x in operands]
+        tensors = [x if type(x) is Tensor else as_operand(op, as_weak(x)) for x in operands]
         tensors = unify(op, tensors, _cast)
         arrays = tuple([x.data if type(x) is Tensor else x for x in tensors])
         return _finish(op, tensors, arrays, attrs, run_kernel(op, arrays, attrs))
@@ -499,5 +495,18 @@ def grad_of(
         g = found.get(x.creator or x)
         if g is None and not allow_unused:
             raise GradientError("not_connected", name=x.name or "this input", defined=here())
-        result.append(g if g is None or isinstance(g, Tensor) else _wrap(g, None))
-    return result if many else result[0]
+        result.append(g)
+    tensors = list(_unshared(result))
+    return tensors if many else tensors[0]
+
+
+def _unshared(gradients: Iterable[Any]) -> Iterator[Any]:
+    """Gradients as tensors, no two of which share memory with each other or with a view."""
+    seen: set[int] = set()
+    for g in gradients:
+        if g is None or isinstance(g, Tensor):
+            yield g
+            continue
+        shared = isinstance(g, np.ndarray) and (g.base is not None or id(g) in seen)
+        seen.add(id(g))
+        yield _wrap(g.copy() if shared else g, None)

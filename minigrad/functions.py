@@ -12,7 +12,7 @@ from minigrad import ops
 from minigrad.backprop import scoped
 from minigrad.core import as_array, float32
 from minigrad.eager import Tensor
-from minigrad.errors import DtypeError
+from minigrad.errors import ShapeError
 from minigrad.source import here
 
 exp, log, sqrt, tanh, sigmoid, relu = (
@@ -101,5 +101,5 @@ def _lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
     nested = len(shape) == 1 and isinstance(shape[0], (tuple, list))
     lengths = tuple(shape[0]) if nested else shape
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in lengths):
-        raise DtypeError("not_numeric", op="shape", value=shape, defined=here())
+        raise ShapeError("lengths", op="tensor", shape=lengths, defined=here())
     return tuple(int(n) for n in lengths)

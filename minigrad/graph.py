@@ -24,8 +24,10 @@ from minigrad.core import (
     Reader,
     Spec,
     as_array,
+    as_weak,
     context,
     float32,
+    is_weak,
     next_order,
     public_shape,
     show_shape,
@@ -302,8 +304,8 @@ class GraphReader:
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
         graph = _graph_of(op, operands)
-        weak = (bool, int, float, np.generic)
-        mixed = [x if isinstance(x, weak) else graph.lift(x, who=op.name) for x in operands]
+        given = [as_weak(x) for x in operands]
+        mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
         return graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
 
 
@@ -361,6 +363,8 @@ def placeholder(
     >>> mg.placeholder("image", shape=(None, 784)).shape
     (None, 784)
     """
+    if shape is not None and any(n is not None and n < 0 for n in shape):
+        raise ShapeError("lengths", op="placeholder", shape=tuple(shape), defined=here())
     known = None if shape is None else tuple(Dim() if n is None else int(n) for n in shape)
     attrs: Attrs = {"shape": known, "dtype": np.dtype(dtype)}
     return get_default_graph().add(state.placeholder, (), attrs, name)

@@ -70,6 +70,15 @@ ERRORS: dict[str, Pair] = {
         "{high}.",
         "{op}：形状 {shape} 中没有轴 {axis}。解决办法：使用 {low} 到 {high} 之间的轴。",
     ),
+    "axis_twice": (
+        "{op}: axis {axis} names the same axis of shape {shape} twice. Remedy: name each axis once.",
+        "{op}：axis {axis} 把形状 {shape} 的同一个轴写了两次。解决办法：每个轴只写一次。",
+    ),
+    "lengths": (
+        "{op}: shape {shape} is not possible. Remedy: lengths are whole numbers from 0; in a "
+        "placeholder None leaves a length open.",
+        "{op}：形状 {shape} 不合法。解决办法：各轴长度是从 0 开始的整数；占位符中用 None 表示未知长度。",
+    ),
     "reshape": (
         "{op}: {count} elements of shape {shape} cannot be arranged as {target}. "
         "Remedy: choose lengths whose product is {count}; one of them may be -1.",
@@ -166,6 +175,11 @@ ERRORS: dict[str, Pair] = {
         "{op}：没有可更新的参数。解决办法：传入 model.parameters()，"
         "或由 requires_grad=True 的张量组成的列表。",
     ),
+    "no_parameter_used": (
+        "{op}: the loss depends on none of these parameters. Remedy: build the loss and the "
+        "optimiser from the same model, in the same graph.",
+        "{op}：损失不依赖这些参数中的任何一个。解决办法：用同一个模型、在同一张图里构建损失和优化器。",
+    ),
     "check_grads": (
         "check_grads: {function}, argument {index}, order {order}: the gradient of the graph and "
         "the central difference disagree by {difference:.3g} (tolerance {tolerance:.3g}).",
@@ -175,11 +189,13 @@ ERRORS: dict[str, Pair] = {
     # static graphs
     "symbolic_bool": (
         "{name} ({op}, shape {shape}) is a node of a static graph: while the graph is being built "
-        "it has no value, so Python's if, while, and, or, not cannot decide on it. Remedy: put "
-        "both branches into the graph with mg.cond, or let mg.script read the function's source.",
+        "it has no value, so Python's if, while, and, or, not cannot decide on it. Remedy: "
+        "decide with a Python value before building, or put both results into the graph and "
+        "combine them: mask * a + (1 - mask) * b.",
         "{name}（{op}，形状 {shape}）是静态图的节点：构图时它还没有值，"
         "Python 的 if、while、and、or、not 无法据此判断。"
-        "解决办法：用 mg.cond 把两个分支都放进图里，或用 mg.script 读取函数源码。",
+        "解决办法：在构图之前用 Python 的值做判断；或者把两种结果都放进图里再合并："
+        "mask * a + (1 - mask) * b。",
     ),
     "symbolic_value": (
         "{name} ({op}, shape {shape}) is a node of a static graph: it has a shape and a data type "

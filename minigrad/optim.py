@@ -61,7 +61,8 @@ class Optimizer:
         """
         found = gradients(loss, [loss.graph.lift(p) for p in self.params])
         if all(g is None for g in found):
-            raise GradientError("not_connected", name="any parameter", defined=loss.where)
+            name = type(self).__name__
+            raise GradientError("no_parameter_used", op=name, defined=loss.where, ran=here())
         return self.apply_gradients(zip(found, self.params, strict=True))
 
     def apply_gradients(self, pairs: Iterable[tuple[Node | None, Any]]) -> Node:

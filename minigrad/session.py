@@ -72,7 +72,7 @@ class Session:
         if isinstance(fetches, Mapping):
             return {k: self._collect(v, nodes) for k, v in fetches.items()}
         if isinstance(fetches, (list, tuple)):
-            return type(fetches)([self._collect(v, nodes) for v in fetches])
+            return _like(fetches, [self._collect(v, nodes) for v in fetches])
         if isinstance(fetches, str):
             fetches = self.graph[fetches]
         if not isinstance(fetches, Node):
@@ -84,9 +84,15 @@ class Session:
         return len(nodes) - 1
 
 
+def _like(sequence: Any, items: list[Any]) -> Any:
+    """Items in a list or tuple of the same kind; a named tuple takes them one by one."""
+    kind = type(sequence)
+    return kind(*items) if hasattr(kind, "_fields") else kind(items)
+
+
 def _arrange(arrangement: Any, results: list[Any]) -> Any:
     if isinstance(arrangement, dict):
         return {k: _arrange(v, results) for k, v in arrangement.items()}
     if isinstance(arrangement, (list, tuple)):
-        return type(arrangement)([_arrange(v, results) for v in arrangement])
+        return _like(arrangement, [_arrange(v, results) for v in arrangement])
     return results[arrangement]

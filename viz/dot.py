@@ -9,7 +9,7 @@ from functools import lru_cache
 import graphviz
 
 from viz.picture import Picture, PictureNode
-from viz.text import row
+from viz.text import choose, row
 from viz.theme import EDGES, FONT_FAMILY, STYLES
 
 try:
@@ -21,14 +21,16 @@ FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 ROOMY = 14  # nodes of a small graph, whose arrows are long enough to be written on
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
+LINE_LIMIT = 160  # characters of a tooltip
+UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 
 
 class LayoutError(RuntimeError):
     """No drawing can be made; `key` is the row of the text table that says why."""
 
     def __init__(self, key: str, **fields: object) -> None:
-        super().__init__(row(key, **fields)[0])
         self.pair = row(key, **fields)
+        super().__init__(choose(self.pair))
 
 
 def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR") -> str:
@@ -56,7 +58,7 @@ def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR"
             node.id,
             label=_label(node, values),
             id=f"{prefix}-{node.id}",
-            tooltip=graphviz.escape(node.line or node.label),
+            tooltip=_plain(node.line or node.label, LINE_LIMIT),
             shape=STYLES[node.kind].shape,
             fillcolor=style.fill,
             fontcolor=style.text,
@@ -79,7 +81,7 @@ def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR"
 
 def _cluster(index: int, group: str) -> graphviz.Digraph:
     """A frame around the nodes of one layer."""
-    label, frame = graphviz.escape(_short(group)), {"style": "rounded,dotted", "color": "#767676"}
+    label, frame = _plain(group), {"style": "rounded,dotted", "color": "#767676"}
     attributes = {"label": label, "fontname": FONTS, "fontsize": "11", "margin": "6", **frame}
     return graphviz.Digraph(name=f"cluster_{index}", graph_attr=attributes)
 
@@ -87,17 +89,19 @@ def _cluster(index: int, group: str) -> graphviz.Digraph:
 def _label(node: PictureNode, values: bool) -> str:
     """Name, operator and shape, one line each; escaped, so that any name is shown as it is."""
     first = f"{node.name} = {node.op}" if node.name and node.kind == "operator" else node.label
-    lines = [graphviz.escape(_short(first))]
+    lines = [_plain(first)]
     if node.shape not in ("()", "?", ""):
-        lines.append(graphviz.escape(node.shape))
+        lines.append(_plain(node.shape))
     if values:
         lines.append("\u2007" * 9)  # figure spaces keep the width of a number free
-    return r"\n".join(lines)
+    return graphviz.nohtml(r"\n".join(lines))  # or <a> would be markup
 
 
-def _short(name: str) -> str:
-    one_line = re.sub(r"[\x00-\x1f\x7f]+", " ", name)
-    return one_line if len(one_line) <= NAME_LIMIT else one_line[: NAME_LIMIT - 1] + "…"
+def _plain(text: str, limit: int = NAME_LIMIT) -> str:
+    """Any text as one line of limited length that DOT and SVG show as it is."""
+    line = UNFIT.sub(" ", text)
+    line = line if len(line) <= limit else line[: limit - 1] + "…"
+    return str(graphviz.escape(line.replace("&", "&amp;")))
 
 
 def image(source: str, form: str) -> bytes:

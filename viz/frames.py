@@ -85,7 +85,9 @@ def summarize(value: Any) -> Summary:
     if array.min() == array.max():
         same = number(array.reshape(-1)[0])
         return Summary(f"= {same}", row("summary_same", shape=shape, value=same), _grid(array))
-    low, high, mean = (f"{x:.3g}" for x in (array.min(), array.max(), array.mean()))
+    with np.errstate(over="ignore"):
+        average = array.mean(dtype=float)
+    low, high, mean = (f"{x:.3g}" for x in (array.min(), array.max(), average))
     long = row("summary_array", shape=shape, mean=mean, low=low, high=high)
     return Summary(f"{array.min():.2g} … {array.max():.2g}", long, _grid(array))
 

@@ -15,7 +15,7 @@ from IPython.display import display
 
 from minigrad import messages
 from viz import assets, theme
-from viz.text import row
+from viz.text import printed, row
 
 
 class LanguageSwitch(anywidget.AnyWidget):
@@ -60,10 +60,14 @@ _switch: LanguageSwitch | None = None
 def language(code: str) -> None:
     """Show and speak English ("en"), Chinese ("zh") or "both", from here on.
 
+    Anything else is a ValueError.
+
     In a notebook the switch is displayed, with which the reader changes it at any time: prose,
     widgets, captions and charts follow at once, what is printed follows from the next run on.
     """
     global _switch
+    if code not in ("en", "zh", "both"):
+        raise ValueError(printed("language_unknown", value=repr(code)))
     messages.set_language(cast(Any, code))
     if get_ipython() is None:
         return

@@ -157,6 +157,7 @@ def _payload(films: Sequence[Film], verdict: Pair | None) -> dict[str, Any]:
         ],
         "table_title": html("table"),
         "verdict": bilingual(verdict) if verdict else "",
+        "equal": verdict == ROWS["equal_bits"],
         "words": {key: bilingual(ROWS[key]) for key in WORDS},
         "labels": {key: both(ROWS[key]) for key in WORDS},
     }

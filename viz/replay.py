@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.backprop import DATA
+from minigrad.backprop import DATA, listen_to_nobody
 from minigrad.core import BaseNode, Spec, apply, context
-from minigrad.eager import TapeNode, Tensor
+from minigrad.eager import TapeNode, Tensor, recording
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
@@ -28,7 +28,7 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
     new: dict[Any, Any] = {}
     new_names: dict[int, str] = {}
     nodes = ancestors(t.creator for t in outputs if t.creator is not None)
-    with mg.record(values=True) as log:
+    with listen_to_nobody(), recording(True), mg.record(values=True) as log:
         for node in nodes:
             operands = [
                 _operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)
@@ -92,7 +92,7 @@ def replay_graph(
     kept = {} if session is None else session.variables
     sources = [n for n in nodes if n.op is state.variable]
     variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
-    with graph, mg.record(values=True) as built:
+    with listen_to_nobody(), graph, mg.record(values=True) as built:
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f"]
         sums = [y for y in ends if y.dtype.kind == "f"]
@@ -100,7 +100,7 @@ def replay_graph(
             mg.gradients(sums, leaves)
     contributed = built.of_kind("contributed")
     needed = [x for e in contributed for x in (*e.operands, e.value)]
-    with mg.record(values=True) as ran:
+    with listen_to_nobody(), mg.record(values=True) as ran:
         Program([*ends, *needed])(feeds, variables)
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
     return static_film(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.eager import TapeNode, Tensor
+from minigrad.eager import TapeNode, Tensor, recording
 from minigrad.events import Recording
 from minigrad.graph import Graph, Node
 from viz.draw import names_in
@@ -41,7 +41,8 @@ def _film(
     names: Mapping[int, str],
 ) -> Film:
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
-        obj = obj()
+        with recording(True):
+            obj = obj()
     if isinstance(obj, Graph):
         return replay_graph(list(obj.outputs), feed_dict, session, names)
     items = list(obj) if isinstance(obj, (list, tuple)) else [obj]
@@ -63,7 +64,9 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     labels = _argument_names(model, len(arrays))
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
-    dynamic = replay_tape([model(*tensors)], names)
+    with recording(True):
+        computed = model(*tensors)
+    dynamic = replay_tape([computed], names)
     with mg.Graph():
         nodes = [
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
@@ -87,25 +90,41 @@ def _argument_names(model: Callable[..., Any], count: int) -> list[str]:
 _PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _verdict(dynamic: Film, static: Film) -> Pair:
+def _verdict(dynamic: Film, static: Film) -> Pair | None:
     """Whether both films end with the same output and the same gradients of all leaves."""
-    left, right = list(dynamic.results.items()), dict(static.results)
-    worst = 0.0
-    for key, value in left:
-        other = right.get(key, np.full(np.shape(value), np.nan))
-        if not np.array_equal(value, other):
-            worst = max(worst, float(np.max(np.abs(value - other))))
-    return row("unequal_bits", difference=f"{worst:.3g}") if worst else row("equal_bits")
+    left, right = dynamic.results, static.results
+    pairs = [(left.get(key), right.get(key)) for key in {**left, **right}]
+    differences = [_difference(a, b) for a, b in pairs if not _same_bits(a, b)]
+    if differences:
+        return row("unequal_bits", difference=f"{max(differences):.3g}")
+    return row("equal_bits") if pairs else None
+
+
+def _same_bits(left: Any, right: Any) -> bool:
+    if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    return bool(left.tobytes() == right.tobytes())
+
+
+def _difference(left: Any, right: Any) -> float:
+    """The largest difference; infinite where one side is missing, NaN, or of another shape."""
+    if left is None or right is None or left.shape != right.shape:
+        return np.inf
+    gaps = np.abs(np.subtract(left, right, dtype=float))
+    return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))
 
 
 def timeline(log: Recording) -> Player:
     """A player for a recording: which nodes were born when, and which ran when.
 
     log: from `with mg.record(values=True) as log:`. Dynamic and static nodes in one recording are
-    shown side by side, each with its clocks. TypeError for other things.
+    shown side by side, each with its clocks. TypeError for other things, ValueError for a recording
+    without values.
     """
     if not isinstance(log, Recording):
         raise TypeError(printed("cannot_draw", value=brief(log)))
+    if log.events and not log.values:
+        raise ValueError(printed("timeline_values"))
     return Player(films_of(log, names_in(sys._getframe(1))))
 
 

@@ -73,15 +73,20 @@ ROWS: dict[str, Pair] = {
         "或用 requires_grad=True 的张量做一次运算。",
     ),
     "cannot_draw": (
-        "viz cannot draw {value}. It draws a tensor, a graph node, a graph, a recording, "
-        "or a list of tensors or of nodes.",
-        "viz 无法绘制 {value}。可以绘制张量、图节点、计算图、事件记录，以及张量或节点的列表。",
+        "viz cannot draw {value}. It draws a tensor, a graph node, a graph, a recording "
+        "(viz.timeline), or a list of tensors or of nodes.",
+        "viz 无法绘制 {value}。可以绘制张量、图节点、计算图、事件记录（viz.timeline），以及张量或节点的列表。",
     ),
     "cannot_step": (
         "viz.step cannot replay {value}: the tape did not keep an operand of {op}, because no "
         "gradient needs it. Pass a function instead: viz.step(lambda: f(x)).",
         "viz.step 无法重放 {value}：磁带没有保留 {op} 的某个操作数，因为没有梯度需要它。"
         "请改为传入函数：viz.step(lambda: f(x))。",
+    ),
+    "timeline_values": (
+        "this recording holds no values, so there is nothing to play. "
+        "Remedy: with mg.record(values=True) as log.",
+        "这份记录里没有值，没有可以播放的内容。解决办法：with mg.record(values=True) as log。",
     ),
     "too_large": (
         "{nodes} nodes are too many to lay out. Group them with mg.name_scope, or draw a part: "
@@ -120,7 +125,6 @@ ROWS: dict[str, Pair] = {
     "column_inputs": ("inputs", "输入"),
     "column_shape": ("shape", "形状"),
     "column_group": ("layer", "层"),
-    "column_line": ("defined by", "定义于"),
     # the player
     "player": ("Graph player", "计算图播放器"),
     "first": ("first step", "第一步"),
@@ -156,8 +160,6 @@ ROWS: dict[str, Pair] = {
     "nothing_saved": ("nothing", "无"),
     "not_computed": ("not computed", "未计算"),
     "not_yet": ("no value yet", "还没有值"),
-    "born": ("born at tick {tick}", "在第 {tick} 拍构建"),
-    "ran": ("ran at tick {tick}", "在第 {tick} 拍运行"),
     "select": (
         "Click a node to see its value and its gradient.",
         "点击节点，查看它的值和梯度。",

@@ -34,6 +34,8 @@ def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
         if not -n <= a < n:
             shown = show_shape(public_shape(shape))
             raise ShapeError("axis", op=name, axis=a, shape=shown, low=-n, high=n - 1)
+    if len({a % n for a in axes}) < len(axes):
+        raise ShapeError("axis_twice", op=name, axis=axis, shape=show_shape(public_shape(shape)))
     return tuple(a % n for a in axes)
 
 
@@ -47,6 +49,11 @@ def _reduced(name: str) -> Any:
     return shape
 
 
+def _hashable(axis: Axis) -> Axis:
+    """Axes as NumPy takes them: a tuple, not a list."""
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
 REDUCTIONS = (
     Sample([(2, 3)]),
     Sample([(2, 3)], {"axis": 0}),
@@ -57,7 +64,7 @@ REDUCTIONS = (
 
 def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     # dtype: NumPy would widen small integers and turn bools into counts; we keep the rule's type
-    return np.add.reduce(x, axis=axis, out=out, keepdims=keepdims, dtype=x.dtype)
+    return np.add.reduce(x, axis=_hashable(axis), out=out, keepdims=keepdims, dtype=x.dtype)
 
 
 sum = operator(
@@ -78,7 +85,7 @@ sum = operator(
 
 
 def _mean(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-    total = np.add.reduce(x, axis=axis, keepdims=keepdims, out=out)
+    total = np.add.reduce(x, axis=_hashable(axis), keepdims=keepdims, out=out)
     n = x.dtype.type(x.size // max(total.size, 1) if total.size else 1)
     with np.errstate(invalid="ignore"):  # the mean of nothing is NaN, as everywhere
         return np.divide(total, n, out=out)

@@ -173,7 +173,10 @@ function play(model, el) {
   make("div", "mg-keys", controls).innerHTML = words.keys;
 
   const lanes = data.lanes.filter((lane) => lane.marks.length).map((lane) => clock(lane, clocks));
-  if (data.verdict) make("div", "mg-verdict", root).innerHTML = data.verdict;
+  if (data.verdict) {
+    const verdict = make("div", `mg-verdict${data.equal ? " mg-equal" : ""}`, root);
+    verdict.innerHTML = data.verdict;
+  }
   const tables = make("details", "", root);
   make("summary", "", tables).innerHTML = data.table_title;
   make("div", "", tables).innerHTML = data.graphs.map((g) => g.table).join("");

@@ -1,0 +1,146 @@
+"""The table of sentences: complete, bilingual, used, well set, and never read as markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from test_lessons import BANNED, BANNED_FOR, TRADITIONAL
+
+from minigrad.messages import ERRORS, choose, set_language
+from viz import text
+from viz.text import ROWS, bilingual, both, html, printed, row
+
+VIZ = Path(text.__file__).parent
+TABLES = {**ROWS, **{f"error_{key}": pair for key, pair in ERRORS.items()}}
+HAN = "\u4e00-\u9fff"
+FULL = "，。：；？！（）、「」"
+# What Chinese typography forbids, and an example of it.
+WRONG = {
+    "half-width punctuation after Chinese": (rf"[{HAN}][,;:!?()]|[{HAN}]\.(?!\.)", "语言."),
+    "half-width punctuation before Chinese": rf"[,;:!?)][{HAN}]" and (rf"[,;:!?)][{HAN}]", ")语"),
+    "no space between Chinese and Latin": (rf"[{HAN}][A-Za-z0-9]|[A-Za-z0-9][{HAN}]", "语A"),
+    "no space between Chinese and a field": (rf"[{HAN}]\{{|\}}[{HAN}]", "语{x}"),
+    "space beside full-width punctuation": (rf"[{FULL}] (?!=)|(?<!=) [{FULL}]", "语， 言"),
+    "space inside Chinese": (rf"[{HAN}]\s+[{HAN}]", "语 言"),
+    "two spaces": (r"\S  ", "a  b"),
+}
+# A noun that follows a field which is itself Chinese stands without a space.
+CHINESE_FIELDS = {"kind", "use", "clock"}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def fields(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
+
+
+def faults(chinese: str) -> list[str]:
+    """What is wrong with the typography of a Chinese sentence."""
+    for name in CHINESE_FIELDS:
+        chinese = chinese.replace(f"{{{name}}}", "字")
+    return [name for name, (pattern, _) in WRONG.items() if re.search(pattern, chinese)]
+
+
+@pytest.mark.parametrize("key", TABLES)
+def test_both_halves_say_the_same(key: str) -> None:
+    english, chinese = TABLES[key]
+    assert english.strip()
+    assert chinese.strip()
+    assert fields(english) == fields(chinese)
+    assert not re.search(rf"[{HAN}{FULL}]", english)
+    if re.search("[a-z]{2}", re.sub(r"\{\w+\}", "", english)):
+        assert re.search(f"[{HAN}]", chinese)
+
+
+@pytest.mark.parametrize("key", TABLES)
+def test_chinese_is_set_and_worded_as_the_glossary_says(key: str) -> None:
+    english, chinese = TABLES[key]
+    assert faults(chinese) == []
+    assert [word for word in BANNED if word in chinese] == []
+    assert [c for c in TRADITIONAL if c in chinese] == []
+    for topic, word in BANNED_FOR.items():
+        assert not (topic in english.lower() and word in chinese)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_typography_would_be_found(name: str) -> None:
+    assert name in faults(WRONG[name][1])
+
+
+def uses() -> tuple[set[str], set[str]]:
+    """Every key that the package asks for, in Python or in the browser, and every prefix."""
+    table = (VIZ / "text.py").read_text("utf-8").partition("ROWS: dict")[0]
+    paths = [p for p in VIZ.rglob("*") if p.suffix in (".py", ".js") and p.name != "text.py"]
+    code = table + "".join(p.read_text("utf-8") for p in paths)
+    keys = set(re.findall(r'"([a-z_0-9]+)"', code))
+    keys |= set(re.findall(r"(?:words|labels)\.([a-z_0-9]+)", code))
+    prefixes = set(re.findall(r'(?:row|html|printed)\(f"([a-z_]+)\{', code))
+    prefixes |= set(re.findall(r'(?:= |ROWS\[)f"([a-z_]+_)\{', code)) - {"cluster_"}
+    return keys, prefixes
+
+
+def test_every_row_is_used() -> None:
+    keys, prefixes = uses()
+    assert {"alt_", "kind_"} <= prefixes
+    assert [k for k in ROWS if k not in keys and not k.startswith(tuple(prefixes))] == []
+
+
+def test_no_row_is_missing() -> None:
+    paths = [*VIZ.rglob("*.py"), *VIZ.rglob("*.js")]
+    code = "".join(path.read_text("utf-8") for path in paths)
+    asked = set(re.findall(r'\b(?:row|html|printed|LayoutError)\(\s*"(\w+)"', code))
+    asked |= set(re.findall(r'ROWS\["(\w+)"\]', code))
+    asked |= set(re.findall(r"\b(?:words|labels)\.(\w+)", code)) - {"right", "wrong"}
+    asked |= {f"{what}_{kind}" for what in ("alt", "kind") for kind in ("dynamic", "static")}
+    assert len(asked) > 60
+    assert asked - set(ROWS) == set()
+
+
+def test_a_row_is_filled_in_and_a_pair_is_filled_in_by_halves() -> None:
+    assert row("alt_path", start="x", end="y") == ("From x to y.", "从 x 到 y。")
+    kind, clock = ROWS["kind_static"], ROWS["clock_run"]
+    assert row("clock_of", kind=kind, clock=clock) == ("static graph: run", "静态图：运行")
+    assert row("table") == ROWS["table"]
+    assert row("alt_path", start="{end}", end="%s") == ("From {end} to %s.", "从 {end} 到 %s。")
+    with pytest.raises(KeyError):
+        row("alt_path", start="x")
+
+
+@pytest.mark.parametrize(
+    ("pair", "tag", "said"),
+    [
+        (("a", "甲"), "span", '<span lang="en">a</span><span lang="zh">甲</span>'),
+        (("a", "甲"), "td", '<td lang="en">a</td><td lang="zh">甲</td>'),
+        (("7", "7"), "span", "<span>7</span>"),
+        (("<b>", "<b>"), "p", "<p>&lt;b&gt;</p>"),
+        (
+            ("<script>", '"&'),
+            "i",
+            '<i lang="en">&lt;script&gt;</i><i lang="zh">&quot;&amp;</i>',
+        ),
+    ],
+)
+def test_a_pair_as_html_is_escaped_and_marked_with_its_languages(pair, tag, said) -> None:
+    assert bilingual(pair, tag) == said
+
+
+def test_a_row_as_html_on_one_line_and_in_the_chosen_language() -> None:
+    assert html("node" if "node" in ROWS else "column_node", "th").startswith('<th lang="en">node')
+    assert "&lt;x&gt;" in html("alt_path", start="<x>", end="y")
+    assert both(("a", "甲")) == "a / 甲"
+    assert both(("7", "7")) == "7"
+    said = {}
+    for language in ("en", "zh", "both"):
+        set_language(language)
+        said[language] = printed("first")
+    assert said == {"en": "first step", "zh": "第一步", "both": "first step\n第一步"}
+    assert choose(("a", "甲"), " / ") == "a / 甲"
