@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
-from minigrad.core import Attrs, Dim, Dtype, Op, PublicShape, Shape, Spec, context
+from minigrad.core import Attrs, Dim, Dtype, Op, PublicShape, Shape, Spec, context, fits
 from minigrad.errors import GradientError
 from minigrad.graph import Graph, Node, _as_node, ancestors
 from minigrad.ops import state
@@ -177,7 +177,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     with scoped("gradients"):
         for y, seed in zip(outputs, seeds, strict=True):
             one = graph.constant(y.dtype.type(1)) if seed is None else graph.lift(seed, y.dtype)
-            if seed is not None and one.shape != y.shape:
+            if seed is not None and not fits(one.spec.shape, y.spec.shape):
                 raise GradientError("seed_shape", seed=one.shape, shape=y.shape, defined=here())
             g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
             found[y] = found[y] + g if y in found else g

@@ -52,6 +52,16 @@ def public_shape(shape: Shape | None) -> PublicShape | None:
     return tuple(None if isinstance(n, Dim) else n for n in shape)
 
 
+def fits(shape: Shape | None, declared: Shape | None) -> bool:
+    """Whether a value of the one shape may stand where the other is declared; unknown fits all."""
+    if shape is None or declared is None:
+        return True
+    return len(shape) == len(declared) and all(
+        m == n or isinstance(m, Dim) or isinstance(n, Dim)
+        for m, n in zip(shape, declared, strict=True)
+    )
+
+
 def show_shape(shape: Shape | PublicShape | None) -> str:
     """A shape as it is printed: (None, 784), or ? when nothing is known."""
     return "?" if shape is None else str(tuple(shape))

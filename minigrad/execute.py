@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import events
-from minigrad.core import Array, Dim, Op, explain, public_shape, show_shape, spec_of
+from minigrad.core import Array, Op, explain, fits, public_shape, show_shape, spec_of
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError, UninitializedError
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
@@ -203,18 +203,10 @@ def _fed(node: Node, value: Any) -> Array:
         raise FeedError("feed_value", value=brief, dtype=node.dtype, **about) from None
     if given.dtype.kind == "f" and node.dtype.kind != "f":
         raise FeedError("feed_type", expected=node.dtype, dtype=given.dtype, **about)
-    if not _fits(array.shape, node.spec.shape):
+    if not fits(array.shape, node.spec.shape):
         shape, expected = show_shape(array.shape), show_shape(public_shape(node.spec.shape))
         raise FeedError("feed_shape", shape=shape, expected=expected, **about)
     return array[()] if array.ndim == 0 else array
-
-
-def _fits(shape: tuple[int, ...], declared: tuple[int | Dim, ...] | None) -> bool:
-    if declared is None:
-        return True
-    return len(shape) == len(declared) and all(
-        isinstance(n, Dim) or m == n for m, n in zip(shape, declared, strict=True)
-    )
 
 
 def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:

@@ -26,6 +26,7 @@ from minigrad.core import (
     as_array,
     as_weak,
     context,
+    fits,
     float32,
     is_weak,
     next_order,
@@ -41,7 +42,7 @@ from minigrad.errors import (
     TraceError,
     VerifyError,
 )
-from minigrad.messages import choose, fill
+from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.source import Location, caller, here
 from minigrad.values import Value
@@ -89,7 +90,7 @@ class Node(BaseNode, Value):
             name=self.name,
             op=self.op,
             shape=show_shape(self.shape),
-            use=choose(fill(use), " / "),
+            use=fill(use),
             defined=self.where,
             ran=here(),
         )
@@ -404,11 +405,7 @@ def assign(variable: Any, value: Any) -> Node:
     value = graph.lift(value, node.dtype)
     if value.dtype != node.dtype:
         value = ops.cast(value, dtype=node.dtype)
-    fits = value.spec.shape is None or len(value.spec.shape) == len(node.spec.shape or ())
-    if not fits or not all(
-        isinstance(m, Dim) or m == n
-        for m, n in zip(value.spec.shape or (), node.spec.shape or (), strict=False)
-    ):
+    if not fits(value.spec.shape, node.spec.shape):
         expected, shape = show_shape(node.shape), show_shape(value.shape)
         raise ShapeError(
             "assign_shape",

@@ -6,6 +6,7 @@ A row is `key: (English, 中文)`; both halves hold the same `{fields}`. `say` f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 Language = Literal["en", "zh", "both"]
@@ -34,8 +35,21 @@ def choose(pair: Pair, separator: str = "\n") -> str:
 
 def fill(key: str, /, **fields: object) -> Pair:
     """The row of `key` with its fields filled in, in both languages."""
-    english, chinese = ERRORS[key]
-    return english.format(**fields), chinese.format(**fields)
+    return fill_pair(ERRORS[key], fields)
+
+
+def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
+    """Both halves filled in; a field that is itself a pair of sentences gives each its own half."""
+    english, chinese = (
+        half.format(**{name: _half(value, i) for name, value in fields.items()})
+        for i, half in enumerate(pair)
+    )
+    return english, chinese
+
+
+def _half(value: object, which: int) -> object:
+    pair = isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
+    return value[which] if pair and isinstance(value, tuple) else value
 
 
 ERRORS: dict[str, Pair] = {
@@ -191,11 +205,12 @@ ERRORS: dict[str, Pair] = {
         "{name} ({op}, shape {shape}) is a node of a static graph: while the graph is being built "
         "it has no value, so Python's if, while, and, or, not cannot decide on it. Remedy: "
         "decide with a Python value before building, or put both results into the graph and "
-        "combine them: mask * a + (1 - mask) * b.",
+        "combine them: mask * a + (1 - mask) * b. (mg.cond and mg.script, which put the branch "
+        "itself into the graph, are not part of this version yet.)",
         "{name}（{op}，形状 {shape}）是静态图的节点：构图时它还没有值，"
         "Python 的 if、while、and、or、not 无法据此判断。"
         "解决办法：在构图之前用 Python 的值做判断；或者把两种结果都放进图里再合并："
-        "mask * a + (1 - mask) * b。",
+        "mask * a + (1 - mask) * b。（把分支本身放进图里的 mg.cond 和 mg.script，本版本尚未提供。）",
     ),
     "symbolic_value": (
         "{name} ({op}, shape {shape}) is a node of a static graph: it has a shape and a data type "

@@ -337,7 +337,13 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         ["does not depend on", "allow_unused=True"],
     ),
     "a leaf in place": (lambda: leaf().copy_(1.0), mg.GradientError, ["copy_", "mg.no_grad()"]),
-    "a negative length": (lambda: mg.zeros(2, -1), mg.DtypeError, ["(2, -1)"]),
+    "a negative length": (lambda: mg.zeros(2, -1), mg.ShapeError, ["(2, -1)", "from 0"]),
+    "a placeholder of negative length": (
+        lambda: mg.placeholder("x", shape=(-1, 3)),
+        mg.ShapeError,
+        ["placeholder", "(-1, 3)", "None"],
+    ),
+    "an axis twice": (lambda: mg.ones(2, 3).sum(axis=(0, -2)), mg.ShapeError, ["Sum", "twice"]),
     "a tensor of text": (lambda: mg.tensor("three"), mg.DtypeError, ["tensor", "'three'"]),
     "a tensor of nothing": (lambda: mg.tensor(None), mg.DtypeError, ["tensor", "None"]),
     "a tensor of a node": (lambda: mg.tensor(image()), mg.DtypeError, ["tensor", "<Node image"]),
@@ -349,7 +355,11 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         ["Adam", "model.parameters()"],
     ),
     # a node has no value
-    "if": (as_condition, mg.TraceError, ["Greater", "(None, 3)", "mg.cond", "mg.script"]),
+    "if": (
+        as_condition,
+        mg.TraceError,
+        ["Greater", "(None, 3)", "mask * a", "mg.cond", "mg.script"],
+    ),
     "and": (lambda: image() and 1, mg.TraceError, ["image (Placeholder", "and, or, not"]),
     "float": (lambda: float(image()), mg.TraceError, ["image", "into a number", "session.run"]),
     "item": (lambda: image().item(), mg.TraceError, ["into a number", "mg.run(graph"]),
@@ -392,7 +402,7 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     "nothing to train": (
         lambda: mg.optim.SGD([mg.Variable(1.0)]).minimize(image().sum()),
         mg.GradientError,
-        ["does not depend on any parameter"],
+        ["SGD", "depends on none", "the same model"],
     ),
     "assign to a constant": (
         lambda: mg.assign(mg.constant(1.0, name="c"), 2.0),

@@ -94,14 +94,16 @@ def _label(node: PictureNode, values: bool) -> str:
         lines.append(_plain(node.shape))
     if values:
         lines.append("\u2007" * 9)  # figure spaces keep the width of a number free
-    return graphviz.nohtml(r"\n".join(lines))  # or <a> would be markup
+    label: str = graphviz.nohtml(r"\n".join(lines))  # else <a> would be markup
+    return label
 
 
 def _plain(text: str, limit: int = NAME_LIMIT) -> str:
     """Any text as one line of limited length that DOT and SVG show as it is."""
     line = UNFIT.sub(" ", text)
     line = line if len(line) <= limit else line[: limit - 1] + "…"
-    return str(graphviz.escape(line.replace("&", "&amp;")))
+    escaped: str = graphviz.escape(line.replace("&", "&amp;"))
+    return escaped
 
 
 def image(source: str, form: str) -> bytes:

@@ -128,7 +128,8 @@ class Director:
     def film(self) -> Film:
         """The finished film, with a last frame that counts."""
         nodes = len(self.picture.nodes)
-        self.add(Frame(row("step_done", nodes=nodes, **self.counts)))
+        key = "step_done" if self.counts["parts"] else "step_done_forward"
+        self.add(Frame(row(key, nodes=nodes, **self.counts)))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before
@@ -148,7 +149,8 @@ class Director:
         track = self.tracks[i]
         operands = [self.label(x) for x in node.inputs if x in self.picture.ids]
         text = formula.forward(node.op, operands, node.attrs) if operands else node.op.name
-        caption = row("step_built", name=self.label(node), formula=text)
+        key = "step_built" if node.shape is not None else "step_built_open"
+        caption = row(key, name=self.label(node), formula=text)
         track.born = self.add(Frame(caption, (i,), {}, _code(node), ((BUILT, i),)))
         track.facts = _facts(node, [x.spec for x in node.inputs], node.spec, operands)
 

@@ -68,3 +68,4 @@ class live:
         """Show all that happened so far; listening is suspended, drawing builds nothing."""
         names = names_in(self._frame) if self._frame is not None else {}
         self.player.show(films_of(self._log, names))
+        self.player.at_the_end()

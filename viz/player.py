@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import anywidget
 import traitlets
@@ -45,10 +45,14 @@ class Player(anywidget.AnyWidget):
         self.show(films, verdict)
 
     def show(self, films: Sequence[Film], verdict: Pair | None = None) -> None:
-        """Replace the films, in every place where the player is displayed; stand at the end."""
+        """Replace the films, in every place where the player is displayed."""
         self.films, self.verdict = tuple(films), verdict
-        with self.hold_sync():
-            self.data = _payload(self.films, verdict)
+        self.data = _payload(self.films, verdict)
+
+    def at_the_end(self) -> Self:
+        """Stand at the last step, where everything can be seen, instead of at the first."""
+        self.index = max(0, len(self.data["frames"]) - 1)
+        return self
 
     @property
     def frames(self) -> tuple[Frame, ...]:

@@ -74,7 +74,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         ]
         output = model(*nodes)
         static = replay_graph([output], dict(zip(nodes, arrays, strict=True)), None, {})
-    return Player([dynamic, static], _verdict(dynamic, static))
+    return Player([dynamic, static], _verdict(dynamic, static)).at_the_end()
 
 
 def _argument_names(model: Callable[..., Any], count: int) -> list[str]:
@@ -125,7 +125,7 @@ def timeline(log: Recording) -> Player:
         raise TypeError(printed("cannot_draw", value=brief(log)))
     if log.events and not log.values:
         raise ValueError(printed("timeline_values"))
-    return Player(films_of(log, names_in(sys._getframe(1))))
+    return Player(films_of(log, names_in(sys._getframe(1)))).at_the_end()
 
 
 def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:

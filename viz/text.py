@@ -10,23 +10,14 @@ from __future__ import annotations
 
 from html import escape
 
-from minigrad.messages import Pair, choose
+from minigrad.messages import Pair, choose, fill_pair
 
 __all__ = ["Pair", "bilingual", "both", "choose", "html", "printed", "row"]
 
 
 def row(key: str, **fields: object) -> Pair:
     """The row of `key`, with its fields filled in. A field may itself be a pair."""
-    english, chinese = ROWS[key]
-    return (
-        english.format(**{k: _half(v, 0) for k, v in fields.items()}),
-        chinese.format(**{k: _half(v, 1) for k, v in fields.items()}),
-    )
-
-
-def _half(value: object, which: int) -> object:
-    """One half of a pair of sentences; anything else as it is."""
-    return value[which] if isinstance(value, tuple) and len(value) == 2 else value
+    return fill_pair(ROWS[key], fields)
 
 
 def bilingual(pair: Pair, tag: str = "span") -> str:
@@ -36,7 +27,7 @@ def bilingual(pair: Pair, tag: str = "span") -> str:
     """
     if pair[0] == pair[1]:
         return f"<{tag}>{escape(pair[0])}</{tag}>"
-    return "".join(
+    return " ".join(
         f'<{tag} lang="{lang}">{escape(text)}</{tag}>'
         for lang, text in zip(("en", "zh"), pair, strict=True)
     )
@@ -170,6 +161,10 @@ ROWS: dict[str, Pair] = {
         "built: {name} = {formula}. It has a shape, but no value.",
         "构建：{name} = {formula}。它有形状，但还没有值。",
     ),
+    "step_built_open": (
+        "built: {name} = {formula}. It has no value, and even its shape is not known yet.",
+        "构建：{name} = {formula}。它还没有值，连形状也还不知道。",
+    ),
     "step_read": ("{name} receives its value: {value}", "{name} 得到它的值：{value}"),
     "step_run": ("run: {name} = {formula} = {value}", "运行：{name} = {formula} = {value}"),
     "step_both": (
@@ -195,6 +190,10 @@ ROWS: dict[str, Pair] = {
     "step_gradients": (
         "mg.gradients builds {count} more nodes for the backward pass. Still nothing has run.",
         "mg.gradients 为反向传播又构建了 {count} 个节点。到此仍然没有任何运行。",
+    ),
+    "step_done_forward": (
+        "done: {nodes} nodes built, {run} operators run.",
+        "完成：构建 {nodes} 个节点，运行 {run} 个算子。",
     ),
     "step_done": (
         "done: {nodes} nodes built, {run} operators run, {parts} contributions added up.",

@@ -5,7 +5,13 @@ function make(tag, className, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
   if (parent) parent.append(element);
+  if (["button", "input", "section"].includes(tag)) mine(element);
   return element;
+}
+
+// JupyterLab leaves the keys to the focused element only if that very element says so.
+function mine(element) {
+  element.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
 function button(sign, label, parent, action) {
@@ -47,6 +53,7 @@ function stage(graph, data, parent, choose) {
       self.edges = new Map([...drawing.querySelectorAll("g.edge")].map((g) => [g.id, g]));
       for (const [id, g] of self.elements) {
         g.setAttribute("tabindex", "0");
+        mine(g);
         g.setAttribute("role", "button");
         g.addEventListener("click", () => choose(id));
         g.addEventListener("keydown", (e) => {
@@ -120,7 +127,6 @@ function play(model, el) {
   if (!frames.length) return () => {};
   const root = make("section", "mg-player", el);
   root.tabIndex = 0;
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own arrow keys
   root.setAttribute("aria-label", labels.player);
   const caption = make("div", "mg-caption", root);
   caption.setAttribute("aria-live", "polite");

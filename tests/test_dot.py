@@ -1,0 +1,209 @@
+"""From a picture to SVG: ids, hostile names, groups, both layout engines, and none."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+import pytest
+from test_picture import digits, e1, e2, e5
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz import dot
+from viz.picture import Picture, PictureNode, picture
+from viz.theme import STYLES
+
+SVG = "{http://www.w3.org/2000/svg}"
+KINDS = ("node", "edge", "cluster")
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "markup": "<b>",
+    "table": "<table><tr><td>x</td></tr></table>",
+    "quotes": "\"'`",
+    "backslash": "back\\",
+    "escapes": "\\N \\G \\n",
+    "entity": "a & b &amp; &lt;",
+    "braces": "{x|y} %s",
+    "semicolon": '"]; n2 [label="x',
+    "chinese": "输入「甲」",
+    "emoji": "😀",
+    "right to left": "مرحبا",
+}
+BECOME_SPACES = {
+    "newline": "a\nb",
+    "return": "a\r\nb",
+    "tab": "a\tb",
+    "null": "a\0b",
+    "control": "a\x01b",
+    "c1": "a\x85b",
+    "nonsense": "a\ufffeb",
+    "surrogate": "a\ud800b",
+}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    dot.svg.cache_clear()
+    set_language("en")
+    yield
+    set_language("en")
+    dot.svg.cache_clear()
+
+
+def named(name: str) -> Picture:
+    return picture(mg.tensor(1.0, requires_grad=True, name=name) * 2)
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(node.itertext()) for node in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def ids(svg: str) -> dict[str, str]:
+    """The class of every node, edge and cluster by its id."""
+    groups = ET.fromstring(svg).iter(f"{SVG}g")
+    return {g.get("id", ""): c for g in groups if (c := g.get("class", "graph")) != "graph"}
+
+
+def titles(svg: str) -> list[str]:
+    groups = ET.fromstring(svg).iter(f"{SVG}g")
+    return sorted(g.findtext(f"{SVG}title", "") for g in groups if g.get("class") in KINDS)
+
+
+def test_every_node_and_edge_has_an_id_with_the_prefix() -> None:
+    drawn = picture(e1())
+    found = ids(dot.render(drawn, "pre"))
+    assert found == {f"pre-{n.id}": "node" for n in drawn.nodes} | {
+        f"pre-{e.id}": "edge" for e in drawn.edges
+    }
+
+
+@pytest.mark.parametrize("values", [False, True], ids=["plain", "with values"])
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_hostile_name_is_shown_as_text(name: str, values: bool) -> None:
+    svg = dot.render(named(name), "p", values)
+    assert name in texts(svg)
+    tags = {e.tag.rpartition("}")[2] for e in ET.fromstring(svg).iter()}
+    assert tags <= {"svg", "g", "title", "text", "ellipse", "polygon", "path", "a", "polyline"}
+    hrefs = [v for e in ET.fromstring(svg).iter() for k, v in e.attrib.items() if "href" in k]
+    assert hrefs == []
+
+
+@pytest.mark.parametrize("name", BECOME_SPACES.values(), ids=list(BECOME_SPACES))
+def test_what_xml_cannot_hold_becomes_a_space(name: str) -> None:
+    assert "a b" in texts(dot.render(named(name), "p"))
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
+def test_hostile_groups_and_static_names(name: str) -> None:
+    """The engine may refuse such a name itself; what it takes is shown as it is."""
+    box = PictureNode("n1", "operator", name, "", "()", group=name, line=name, is_output=True)
+    drawn = texts(dot.render(Picture((box,), (), "static", {}), "p"))
+    assert drawn == [name, name]
+
+
+def test_a_long_name_is_shortened_in_the_drawing_only() -> None:
+    name = "x" * 10_000
+    shown = texts(dot.render(named(name), "p"))
+    assert max(map(len, shown)) == dot.NAME_LIMIT
+    assert shown[0].endswith("…")
+    assert len(dot.dot(named(name), "p")) < 2_000
+    assert name in viz.draw(mg.tensor(1.0, name=name)).html
+
+
+def test_layers_become_clusters() -> None:
+    loss = digits()[1]
+    source = dot.dot(picture(loss), "p")
+    assert len(re.findall(r"subgraph cluster_\d+", source)) == 4
+    svg = dot.render(picture(loss), "p")
+    assert {"linear1", "relu1", "linear2", "loss"} <= set(texts(svg))
+    assert list(ids(svg).values()).count("cluster") == 4
+
+
+def test_shape_colour_and_outline_follow_the_theme() -> None:
+    lines = dot.dot(picture(e5()), "p").splitlines()
+    first, last = (next(x for x in lines if f'id="p-{i}"' in x) for i in ("n1", "n6"))
+    assert f"shape={STYLES['parameter'].shape}" in first
+    assert STYLES["parameter"].fill in first
+    assert "peripheries=1" in first
+    assert "peripheries=2" in last
+    assert STYLES["output"].fill in last
+
+
+def test_a_shape_is_written_on_an_edge_only_where_it_is_news() -> None:
+    edges = [line for line in dot.dot(picture(e1()), "p").splitlines() if "->" in line]
+    assert edges
+    assert all('label=""' in line for line in edges)
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2, 3))
+        (gradient,) = mg.gradients(x.sum(), [x])
+        dotted = [x for x in dot.dot(picture(gradient), "p").splitlines() if "style=dotted" in x]
+    assert dotted
+
+
+def test_values_get_a_line_of_their_own() -> None:
+    plain, roomy = (texts(dot.render(picture(e1()), "p", v)) for v in (False, True))
+    assert len(roomy) == len(plain) + 4
+
+
+def test_both_engines_draw_the_same_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pygraphviz")
+    if dot.shutil.which("dot") is None:
+        pytest.skip("to compare with it, install Graphviz")
+    for drawn in (picture(e1()), picture(e2()), picture(digits()[0])):
+        dot.svg.cache_clear()
+        installed = dot.render(drawn, "p")
+        with monkeypatch.context() as without:
+            without.setattr(dot.shutil, "which", lambda name: None)
+            dot.svg.cache_clear()
+            bundled = dot.render(drawn, "p")
+        assert ids(installed) == ids(bundled)
+        assert sorted(texts(installed)) == sorted(texts(bundled))
+        assert titles(installed) == titles(bundled)
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
+    monkeypatch.setattr(dot, "pygraphviz", None)
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_the_remedy_is_said_in_both_languages() -> None:
+    for language, remedy in (("en", "pip install pygraphviz"), ("zh", "没有找到 Graphviz")):
+        set_language(language)
+        with pytest.raises(dot.LayoutError, match=remedy) as failed:
+            dot.render(picture(e1()), "p")
+    assert all("pip install pygraphviz" in half for half in failed.value.pair)
+
+
+def test_a_broken_drawing_says_what_the_engine_said() -> None:
+    with pytest.raises(dot.LayoutError, match="Graphviz stopped"):
+        dot.image("digraph {", "svg")
+
+
+def test_a_thousand_nodes_are_not_too_large() -> None:
+    assert dot.LAYOUT_LIMIT >= 1_000
+
+
+def test_a_graph_that_is_too_large_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dot, "image", lambda *_: pytest.fail("was laid out"))
+    monkeypatch.setattr(dot, "LAYOUT_LIMIT", 3)
+    with pytest.raises(dot.LayoutError, match="4 nodes are too many") as failed:
+        dot.render(picture(e1()), "p")
+    assert all("mg.name_scope" in half for half in failed.value.pair)
+
+
+def test_the_drawing_never_grows_wider_than_its_place() -> None:
+    svg = dot.render(picture(e1()), "p")
+    assert re.match(r'<svg style="width:\d+px;max-width:100%;height:auto"', svg)
+    assert "<?xml" not in svg
+    assert "<!DOCTYPE" not in svg
+
+
+def test_the_same_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = dot.render(picture(e1()), "p")
+    monkeypatch.setattr(dot, "image", lambda *_: pytest.fail("was laid out again"))
+    assert dot.render(picture(e1()), "p") == once

@@ -1,0 +1,152 @@
+"""`viz.draw`: what a notebook gets, what files hold, and what is shown without an engine."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_picture import digits, e1, e2
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz import dot
+from viz.picture import picture
+
+STARTS = {
+    ".svg": b"<?xml",
+    ".png": b"\x89PNG\r\n",
+    ".pdf": b"%PDF",
+    ".dot": b"digraph {",
+    ".html": b"<!DOCTYPE html>",
+}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    dot.svg.cache_clear()
+    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
+    monkeypatch.setattr(dot, "pygraphviz", None)
+
+
+def test_a_notebook_gets_text_that_never_changes_and_html_that_says_it_all() -> None:
+    shown = viz.draw(e1())
+    bundle = shown._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert bundle["text/plain"] == picture(e1()).text() == str(shown) == repr(shown)
+    page = bundle["text/html"]
+    assert page.count("<svg") == 1
+    assert page.count("<table") == 1
+    assert "<details open" not in page
+    label = re.search(r'role="img" aria-label="([^"]*)"', page)
+    assert label is not None
+    assert label[1].startswith("Dynamic graph recorded while running: 4 nodes, 4 edges.")
+    assert "运行时记录的动态图" in label[1]
+    assert page.count('lang="en"') == page.count('lang="zh"') > 5
+    assert "http" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+
+
+def test_the_table_holds_every_node() -> None:
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", viz.draw(e1()).html)
+    cells = [re.findall("<td>(.*?)</td>", row) for row in rows]
+    assert cells == [
+        ["x", "tensor", "", "()", ""],
+        ["Mul", "Mul", "x, x", "()", ""],
+        ["3", "Constant", "", "()", ""],
+        ["Add", "Add", "Mul, 3", "()", ""],
+    ]
+
+
+def test_a_hostile_name_is_never_markup() -> None:
+    name = "\"><script>alert(1)</script><img src=x onerror='alert(1)'>"
+    page = viz.draw(mg.tensor(1.0, requires_grad=True, name=name) * 2).html
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("suffix", [*STARTS, ".SVG"])
+def test_files(suffix: str, tmp_path: Path) -> None:
+    path = viz.draw(e2()).save(tmp_path / f"graph{suffix}")
+    assert path.read_bytes().startswith(STARTS[suffix.lower()])
+    if suffix.lower() == ".svg":
+        ET.parse(path)
+    if suffix == ".html":
+        assert "以表格显示同样的内容" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["graph.gif", "graph", "graph.svgz"])
+def test_an_unknown_ending_is_refused_and_leaves_no_file(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"choose one of \.svg, \.pdf, \.png, \.dot, \.html"):
+        viz.draw(e1()).save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    set_language("zh")
+    with pytest.raises(ValueError, match="无法保存为"):
+        viz.draw(e1()).save(tmp_path / name)
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_the_table_and_the_remedy_are_shown(tmp_path: Path) -> None:
+    shown = viz.draw(e1())
+    assert "<svg" not in shown.html
+    assert "<details open>" in shown.html
+    assert "pip install pygraphviz" in shown.html
+    assert "没有找到 Graphviz" in shown.html
+    assert shown.html.count("<tr><td>") == 4
+    assert str(shown) == picture(e1()).text()
+    with pytest.raises(dot.LayoutError, match="pip install"):
+        shown.save(tmp_path / "graph.svg")
+    assert list(tmp_path.iterdir()) == []
+    assert shown.save(tmp_path / "graph.dot").exists()
+    assert shown.save(tmp_path / "graph.html").exists()
+
+
+def test_a_graph_that_is_too_large_is_a_table() -> None:
+    y = mg.tensor(1.0, requires_grad=True)
+    for _ in range(dot.LAYOUT_LIMIT):
+        y = y * y
+    shown = viz.draw(y)
+    assert "too many to lay out" in shown.html
+    assert "<details open>" in shown.html
+    assert len(shown.html) < 300_000
+
+
+def test_nothing_to_draw_is_said_in_both_languages() -> None:
+    shown = viz.draw(mg.Graph())
+    assert "Nothing to draw" in shown.html
+    assert "没有可画的内容" in shown.html
+    assert "Nothing to draw" in str(shown)
+
+
+@pytest.mark.parametrize(("fold", "boxes"), [(None, 17), (False, 17), (True, 6)])
+def test_folding_on_request(fold: bool | None, boxes: int) -> None:
+    loss = digits()[0]
+    count = len(picture(loss).nodes) if boxes == 17 else boxes
+    assert len(viz.draw(loss, fold).picture.nodes) == count
+
+
+def test_large_graphs_are_folded_by_default() -> None:
+    y = mg.tensor(1.0, requires_grad=True)
+    for layer in range(8):
+        with mg.name_scope(f"layer{layer}"):
+            for _ in range(10):
+                y = y * y
+    assert len(viz.draw(y).picture.nodes) == 9
+    assert len(viz.draw(y, fold=False).picture.nodes) == 81
+
+
+def test_drawings_on_one_page_do_not_share_ids() -> None:
+    y = e1()
+    first, second = (set(re.findall(r'id="([^"]+)"', viz.draw(y).svg)) for _ in range(2))
+    shared = {i for i in first & second if i.startswith("mg")}
+    assert shared == set()

@@ -1,0 +1,224 @@
+"""Films, step by step: what lights up, what it is worth, and that nothing large is dumped."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from test_picture import e1, e2, e5
+
+import minigrad as mg
+import viz
+from viz.frames import GRID, Film, summarize
+from viz.player import Player, _payload
+
+B, R, G = "clock_built", "clock_run", "clock_gradient"
+
+
+def told(film: Film) -> list[str]:
+    return [frame.caption[0] for frame in film.frames]
+
+
+def film_of(thing: Any, feed: Any = None) -> Film:
+    return viz.step(thing, feed).films[0]
+
+
+def test_e1_dynamic_step_by_step() -> None:
+    film = film_of(e1())
+    assert told(film) == [
+        "Nothing has happened yet. Press → to begin.",
+        "run and recorded at once: Mul = x × x = 2 × 2 = 4",
+        "run and recorded at once: Add = Mul + 3 = 4 + 3 = 7",
+        "backward starts at the output: ∂Add/∂Add = 1",
+        "Add passes back to Mul: upstream × local = 1 × 1 = 1",
+        "Mul passes back to x: upstream × local = 1 × 2 = 2",
+        "Mul passes back to x again: 2 + 2 = 4",
+        "done: 4 nodes built, 2 operators run, 3 contributions added up.",
+    ]
+    active = [frame.active for frame in film.frames]
+    assert active == [(), ("n2",), ("n4",), ("n4",), ("n2",), ("n1",), ("n1",), ()]
+    assert [dict(frame.edges) for frame in film.frames] == [
+        {},
+        {"e1": "", "e2": ""},
+        {"e3": "", "e4": ""},
+        {},
+        {"e3": "∂ 1 × 1 = 1"},
+        {"e1": "∂ 1 × 2 = 2"},
+        {"e2": "∂ 1 × 2 = 2"},
+        {},
+    ]
+    assert [frame.marks for frame in film.frames] == [
+        (),
+        ((B, "n2"), (R, "n2")),
+        ((B, "n4"), (R, "n4")),
+        ((G, "n4"),),
+        ((G, "n2"),),
+        ((G, "n1"),),
+        ((G, "n1"),),
+        (),
+    ]
+
+
+def test_e2_static_step_by_step() -> None:
+    film = film_of(e2(), {"x": 2})
+    assert told(film)[1:] == [
+        "built: x = Placeholder. It has no value, and even its shape is not known yet.",
+        "built: Mul = x × x. It has no value, and even its shape is not known yet.",
+        "built: 3 = Constant. It has a shape, but no value.",
+        "built: Add = Mul + 3. It has no value, and even its shape is not known yet.",
+        "mg.gradients builds 8 more nodes for the backward pass. Still nothing has run.",
+        "x receives its value: 2",
+        "run: Mul = x × x = 2 × 2 = 4",
+        "3 receives its value: 3",
+        "run: Add = Mul + 3 = 4 + 3 = 7",
+        "backward starts at the output: ∂Add/∂Add = 1",
+        "Add passes back to Mul: upstream × local = 1 × 1 = 1",
+        "Mul passes back to x: upstream × local = 1 × 2 = 2",
+        "Mul passes back to x again: 2 + 2 = 4",
+        "done: 4 nodes built, 2 operators run, 3 contributions added up.",
+    ]
+
+
+def clocks(film: Film) -> list[str]:
+    return [kind.removeprefix("clock_") for frame in film.frames for kind, _ in frame.marks]
+
+
+def test_eager_interleaves_the_clocks_and_static_builds_first() -> None:
+    assert clocks(film_of(e1())) == ["built", "run"] * 2 + ["gradient"] * 4
+    assert clocks(film_of(e2(), {"x": 2})) == ["built"] * 4 + ["run"] * 4 + ["gradient"] * 4
+
+
+def test_e5_with_its_gradients() -> None:
+    film = film_of(e5())
+    assert told(film)[1:4] == [
+        "run and recorded at once: MatMul = W @ x = [-1, 7]",
+        "run and recorded at once: Add = MatMul + b = [-1, 7] + [0.5, -1] = [-0.5, 6]",
+        "run and recorded at once: ReLU = max(Add, 0) = max([-0.5, 6], 0) = [0, 6]",
+    ]
+    gradients = {k[2]: v.tolist() for k, v in film.results.items() if k[0] == "gradient"}
+    assert gradients == {"W": [[0, 0], [1, 1]], "b": [0, 1], "x": [3, 4]}
+    assert [v.tolist() for k, v in film.results.items() if k[0] == "output"] == [[0, 6]]
+    assert "ReLU passes back to Add: upstream × local = [1, 1] × [0, 1] = [0, 1]" in told(film)
+    assert any("where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4]" in line for line in told(film))
+
+
+def test_the_life_of_a_node() -> None:
+    film = film_of(e1())
+    leaf, product = film.tracks["n1"], film.tracks["n2"]
+    assert (leaf.born, [i for i, _ in leaf.values]) == (0, [0])
+    assert [(i, s.short) for i, s in leaf.gradients] == [(5, "2"), (6, "4")]
+    assert (product.born, [(i, s.short) for i, s in product.values]) == (1, [(1, "4")])
+    facts = dict(reversed(product.facts))
+    assert facts["formula"] == "x × x"
+    assert facts["local"] == "∂/∂x: ∂ × x"
+    assert facts["saved"] == "x"
+    assert facts["line"].startswith("test_picture.py, line")
+    static = film_of(e2(), {"x": 2}).tracks["n2"]
+    assert static.values[0][0] > static.born
+
+
+def test_a_step_shows_the_expression_that_made_the_node() -> None:
+    place, before, inside, after = film_of(e1()).frames[1].code
+    assert place.startswith("test_picture.py, line")
+    assert (before, inside, after) == ("return ", "x * x", " + 3")
+
+
+def test_a_gradient_that_was_not_computed_is_none_and_not_zero() -> None:
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    fixed = mg.tensor(3.0, name="fixed")
+    film = film_of(x * fixed)
+    label = {n.label: n.id for n in film.picture.nodes}
+    assert film.tracks[label["fixed"]].gradients == []
+    assert film.tracks[label["x"]].gradients[-1][1].short == "3"
+
+
+def test_a_number_used_three_times_is_summed_up_in_words() -> None:
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    sums = [line for line in told(film_of((x + x) + x)) if "again" in line]
+    assert [line.rpartition(": ")[2] for line in sums] == ["1 + 1 = 2", "2 + 1 = 3"]
+
+
+@pytest.mark.parametrize(
+    ("value", "short", "long"),
+    [
+        (2.0, "2", "2"),
+        (True, "True", "True"),
+        ([1.0, 2.0], "[1, 2]", "[1, 2]"),
+        (np.zeros((100, 100)), "= 0", "(100, 100), every element 0"),
+        (np.arange(10), "0 … 9", "(10,), mean 4.5, from 0 to 9"),
+        (np.arange(4) > 1, "0 … 1", "(4,), mean 0.5, from 0 to 1"),
+        (np.array([[1, math.nan], [math.inf, 2]]), "NaN/∞", "(2, 2), 2 NaN or infinite"),
+        (np.full(5, -math.inf), "NaN/∞", "(5,), 5 NaN or infinite"),
+        (math.nan, "nan", "nan"),
+        (np.zeros((0, 3)), "∅", "(0, 3), no elements"),
+        (np.float32([3e38] * 9 + [0]), "0 … 3e+38", "(10,), mean 2.7e+38, from 0 to 3e+38"),
+        (np.array([1e308] * 9 + [0]), "0 … 1e+308", "(10,), mean inf, from 0 to 1e+308"),
+    ],
+)
+def test_a_value_of_any_size_in_a_few_words(value: Any, short: str, long: str) -> None:
+    summary = summarize(value)
+    assert (summary.short, summary.long[0]) == (short, long)
+
+
+@pytest.mark.parametrize(
+    ("shape", "grid"),
+    [
+        ((), (0, 0)),
+        ((1,), (0, 0)),
+        ((5,), (1, 5)),
+        ((3, 4), (3, 4)),
+        ((24, 24), (24, 24)),
+        ((25, 1), (13, 1)),
+        ((1000, 7), (24, 7)),
+        ((10_000,), (1, 24)),
+        ((0, 3), (0, 0)),
+        ((2, 3, 4), (0, 0)),
+    ],
+)
+def test_heat_maps_are_thinned_out(shape: tuple[int, ...], grid: tuple[int, int]) -> None:
+    made = summarize(np.arange(math.prod(shape), dtype=float).reshape(shape)).grid
+    assert (len(made), len(made[0]) if made else 0) == grid
+    assert max(grid) <= GRID
+
+
+def test_no_number_is_null_in_a_heat_map_and_in_json() -> None:
+    grid = summarize(np.array([[1.0, math.nan], [math.inf, -2.0]])).grid
+    assert grid == ((1.0, None), (None, -2.0))
+    json.dumps(grid, allow_nan=False)
+
+
+def test_ten_million_numbers_stay_small() -> None:
+    x = mg.tensor(np.ones((2500, 4000), np.float32), requires_grad=True, name="x")
+    film = film_of((x * 2).sum())
+    assert len(json.dumps(_payload([film], None), allow_nan=False)) < 60_000
+    assert max(len(line) for line in told(film)) < 200
+
+
+def test_nan_and_infinity_are_said_and_can_be_sent() -> None:
+    x = mg.tensor([[-1.0, 0.0], [1.0, 2.0]], requires_grad=True, name="x")
+    with np.errstate(all="ignore"):
+        film = film_of(mg.log(x).sum())
+    assert any("(2, 2), 2 NaN or infinite" in line for line in told(film))
+    json.dumps(Player([film]).data, allow_nan=False)
+
+
+def test_an_empty_tensor_can_be_stepped_through() -> None:
+    x = mg.tensor(np.zeros((0, 3), np.float32), requires_grad=True, name="x")
+    assert "(0, 3), no elements" in told(film_of((x * 2).sum()))[1]
+
+
+def test_both_languages_count_the_same_steps() -> None:
+    english, chinese = (half.splitlines() for half in film_of(e1()).text())
+    assert [line.partition(".")[0] for line in english] == [str(i) for i in range(8)]
+    assert [line.partition(".")[0] for line in chinese] == [str(i) for i in range(8)]
+    assert chinese[6] == "6. Mul 再次向 x 回传：2 + 2 = 4"
+
+
+def test_without_gradients_nothing_is_said_of_them() -> None:
+    with mg.record(values=True) as log:
+        x = mg.tensor(2.0, requires_grad=True)
+        x * x  # noqa: B018 - only recorded
+    assert told(viz.timeline(log).films[0])[-1] == "done: 2 nodes built, 1 operators run."

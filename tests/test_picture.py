@@ -1,0 +1,259 @@
+"""Pictures as text: what is drawn, how it is called, in which order, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz.picture import Picture, brief, number, picture
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def e1(number: float = 2.0) -> mg.Tensor:
+    """y = x·x + 3 on the tape."""
+    x = mg.tensor(number, requires_grad=True, name="x")
+    return x * x + 3
+
+
+def e2() -> mg.Graph:
+    """The same as a static graph."""
+    with mg.Graph():
+        x = mg.placeholder("x")
+        return mg.build_graph(x, x * x + 3)
+
+
+def e5() -> mg.Tensor:
+    """relu(W x + b) on the tape."""
+    W = mg.tensor([[1.0, -2.0], [3.0, 4.0]], requires_grad=True, name="W")
+    b = mg.tensor([0.5, -1.0], requires_grad=True, name="b")
+    return mg.relu(W @ mg.tensor([1.0, 1.0], requires_grad=True, name="x") + b)
+
+
+def digits() -> tuple[mg.Tensor, mg.Node]:
+    """The loss of a small network on the tape, and as a node."""
+    model = mg.nn.Sequential(
+        mg.nn.Linear(64, 32, seed=1), mg.nn.ReLU(), mg.nn.Linear(32, 10, seed=2)
+    )
+    image = mg.tensor(np.ones((4, 64), np.float32), name="image")
+    label = mg.tensor(np.arange(4), name="label")
+    with mg.Graph():
+        images = mg.placeholder("image", shape=(None, 64))
+        labels = mg.placeholder("label", shape=(None,), dtype=mg.int64)
+        static = mg.cross_entropy(model(images), labels)
+    return mg.cross_entropy(model(image), label), static
+
+
+def test_e1_dynamic() -> None:
+    assert picture(e1()).kind == "dynamic"
+    assert picture(e1()).text().splitlines() == [
+        "n1: x = tensor ()",
+        "n2: Mul(x, x) ()",
+        "n3: 3 = Constant ()",
+        "n4: Add(Mul, 3) ()  -> output",
+    ]
+
+
+def test_e2_static() -> None:
+    assert picture(e2()).kind == "static"
+    assert picture(e2()).text().splitlines() == [
+        "n1: x = Placeholder ?",
+        "n2: Mul(x, x) ?",
+        "n3: 3 = Constant ()",
+        "n4: Add(Mul, 3) ?  -> output",
+    ]
+    assert picture(e2().outputs[0]).text() == picture(e2()).text()
+
+
+def test_e5_first_drawing_of_the_course() -> None:
+    assert picture(e5()).text().splitlines() == [
+        "n1: W = tensor (2, 2)",
+        "n2: x = tensor (2,)",
+        "n3: MatMul(W, x) (2,)",
+        "n4: b = tensor (2,)",
+        "n5: Add(MatMul, b) (2,)",
+        "n6: ReLU(Add) (2,)  -> output",
+    ]
+    kinds = [n.kind for n in picture(e5()).nodes]
+    assert kinds == ["parameter", "parameter", "operator", "parameter", "operator", "operator"]
+
+
+def test_a_diamond_is_drawn_once() -> None:
+    a = mg.tensor(1.0, requires_grad=True, name="a")
+    b = a * a
+    drawn = picture(b + b)
+    assert drawn.text().splitlines()[1:] == ["n2: Mul(a, a) ()", "n3: Add(Mul, Mul) ()  -> output"]
+    assert [(e.id, e.source, e.target, e.index) for e in drawn.edges] == [
+        ("e1", "n1", "n2", 0),
+        ("e2", "n1", "n2", 1),
+        ("e3", "n2", "n3", 0),
+        ("e4", "n2", "n3", 1),
+    ]
+
+
+@pytest.mark.parametrize(("way", "rows"), [(0, "4"), (1, "None")], ids=["dynamic", "static"])
+def test_the_digits_model_folds_to_its_layers(way: int, rows: str) -> None:
+    folded = picture(digits()[way]).fold()
+    by_name = sorted(line.partition(": ")[2] for line in folded.text().splitlines())
+    assert [line for line in by_name if "group" in line] == [
+        f"linear1 = group(image) ({rows}, 32)",
+        f"linear2 = group(relu1) ({rows}, 10)",
+        "loss = group(linear2, label) ()  -> output",
+        f"relu1 = group(linear1) ({rows}, 32)",
+    ]
+    assert [n.id for n in folded.nodes if n.kind == "group"] == ["g1", "g2", "g3", "g4"]
+    assert [e.id for e in folded.edges] == [f"f{i}" for i in range(1, 6)]
+
+
+@pytest.mark.parametrize("way", [0, 1], ids=["dynamic", "static"])
+def test_folding_loses_no_node(way: int) -> None:
+    full = picture(digits()[way])
+    folded = full.fold()
+    members = [i for n in folded.nodes for i in (n.members or (n.id,))]
+    assert sorted(members) == sorted(n.id for n in full.nodes)
+    ids = {n.id for n in folded.nodes}
+    assert set(folded.ids.values()) <= ids
+    assert set(folded.ids) == set(full.ids)
+    assert {x for e in folded.edges for x in (e.source, e.target)} <= ids
+    assert full.groups == ("linear1", "relu1", "linear2", "loss")
+
+
+def test_a_picture_without_groups_is_not_folded() -> None:
+    drawn = picture(e1())
+    assert drawn.fold() is drawn
+
+
+def test_groups_that_feed_each_other_still_fold() -> None:
+    x = mg.tensor(1.0, requires_grad=True, name="x")
+    with mg.name_scope("a"):
+        first = x * 2
+    with mg.name_scope("b"):
+        second = first * 3
+    with mg.name_scope("a"):
+        last = second * first
+    assert {n.name for n in picture(last).fold().nodes} == {"a", "b"}
+
+
+def test_ids_are_stable() -> None:
+    assert picture(e1()).nodes[0].id == picture(e1(5.0)).nodes[0].id == "n1"
+    once, again = picture(digits()[0]), picture(digits()[0])
+    assert [n.id for n in once.nodes] == [f"n{i}" for i in range(1, len(once.nodes) + 1)]
+    assert (once.text(), once.edges) == (again.text(), again.edges)
+
+
+def test_an_edge_of_which_only_the_shape_is_read_is_another_kind() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2, 3))
+        (gradient,) = mg.gradients(x.sum(), [x])
+        drawn = picture(gradient)
+    edges = {(e.target, e.index): e.kind for e in drawn.edges}
+    labels = {n.id: n for n in drawn.nodes}
+    for node in drawn.nodes:
+        for edge in (e for e in drawn.edges if e.target == node.id):
+            engine = next(k for k, i in drawn.ids.items() if i == node.id)
+            expected = "control" if edge.index in engine.op.shape_only else "forward"
+            assert edges[node.id, edge.index] == expected
+            assert edge.shape == labels[edge.source].shape
+    assert "control" in edges.values()
+
+
+def test_leaves_are_called_as_the_caller_calls_them() -> None:
+    height = mg.tensor(2.0, requires_grad=True)
+    area = height * height
+    assert str(viz.draw(area)).splitlines() == [
+        "n1: height = tensor ()",
+        "n2: area = Mul(height, height) ()  -> output",
+    ]
+    assert picture(area, {id(height): "h"}).nodes[0].label == "h"
+    assert picture(area).nodes[0].label == "tensor"
+    with mg.Graph():
+        width = mg.placeholder()
+        twice = width * 2
+        assert "n1: width = Placeholder ?" in str(viz.draw(twice))
+        assert "twice = Mul(width, 2)" in str(viz.draw(twice))
+        own = mg.placeholder("given")
+        assert "n1: given = Placeholder" in str(viz.draw(own * 2)), "its own name comes first"
+
+
+def test_private_variables_give_no_names() -> None:
+    _hidden = mg.tensor(2.0, requires_grad=True)
+    assert "_hidden" not in str(viz.draw(_hidden * 1))
+
+
+def test_a_leaf_alone_and_an_empty_graph() -> None:
+    assert picture(mg.tensor([1.0], name="x")).text() == "n1: x = tensor (1,)"
+    empty = picture(mg.Graph())
+    assert (empty.nodes, empty.edges, empty.text()) == ((), (), "")
+    assert "Nothing to draw" in empty.alt()[0]
+    assert "没有可画的内容" in empty.alt()[1]
+    assert isinstance(empty.fold(), Picture)
+
+
+def test_several_outputs() -> None:
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    text = picture([x * 2, x * 3]).text()
+    assert text.count("-> output") == 2
+    assert text.count("x = tensor") == 1
+
+
+def test_a_tape_that_was_freed_is_still_drawn() -> None:
+    y = e1()
+    before = picture(y).text()
+    y.backward()
+    assert picture(y).text() == before
+
+
+@pytest.mark.parametrize("thing", ["abc", 3, None, [], [1], object(), np.ones(3), {}, ()])
+def test_other_things_are_refused_in_both_languages(thing: Any) -> None:
+    for language, words in (("en", "viz cannot draw"), ("zh", "viz 无法绘制")):
+        set_language(language)
+        with pytest.raises(TypeError, match=words):
+            viz.draw(thing)
+
+
+def test_tensors_and_nodes_are_not_mixed() -> None:
+    with mg.Graph(), pytest.raises(TypeError, match="cannot draw"):
+        viz.draw([e1(), mg.placeholder("x")])
+
+
+def test_a_message_stays_short() -> None:
+    assert len(brief("x" * 1000)) == 80
+    assert brief(3) == "int 3"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (3.0, "3"),
+        (2, "2"),
+        (True, "True"),
+        (1 / 3, "0.3333"),
+        (1e-12, "1e-12"),
+        (float("nan"), "nan"),
+        ([1.0, -2.5], "[1, -2.5]"),
+        ([1, 2, 3, 4], "…"),
+        (np.ones((2, 2)), "…"),
+        ([[7]], "7"),
+    ],
+)
+def test_numbers_in_a_box(value: Any, written: str) -> None:
+    assert number(value) == written
+
+
+def test_alternative_text_counts_and_names_both_ends() -> None:
+    english, chinese = picture(e1()).alt()
+    assert english.endswith("4 nodes, 4 edges. From x to Add.")
+    assert english.startswith("Dynamic graph")
+    assert chinese.endswith("4 个节点，4 条边。从 x 到 Add。")
+    assert picture(e2()).alt()[0].startswith("Static graph")
