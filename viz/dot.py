@@ -19,7 +19,6 @@ except ImportError:  # pragma: no cover - depends on the machine
 
 FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
-ROOMY = 14  # nodes of a small graph, whose arrows are long enough to be written on
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
 LINE_LIMIT = 160  # characters of a tooltip
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
@@ -33,7 +32,13 @@ class LayoutError(RuntimeError):
         super().__init__(choose(self.pair))
 
 
-def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR") -> str:
+def dot(
+    picture: Picture,
+    prefix: str,
+    values: bool = False,
+    rankdir: str = "LR",
+    ranksep: float = 0.45,
+) -> str:
     """The picture in the DOT language.
 
     Every id in the drawing begins with `prefix`. With `values` each box has an empty line, which
@@ -44,7 +49,7 @@ def dot(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR"
             "rankdir": rankdir,
             "bgcolor": "transparent",
             "nodesep": "0.3",
-            "ranksep": "1.0" if values and len(picture.nodes) <= ROOMY else "0.45",
+            "ranksep": str(ranksep),
             "pad": "0.1",
         },
         node_attr={"fontname": FONTS, "fontsize": "13", "style": "filled", "height": "0.4"},
@@ -137,8 +142,14 @@ def _element(drawing: str) -> str:
     return re.sub(r'<svg width="[^"]*" height="[^"]*"', head, element, count=1)
 
 
-def render(picture: Picture, prefix: str, values: bool = False, rankdir: str = "LR") -> str:
+def render(
+    picture: Picture,
+    prefix: str,
+    values: bool = False,
+    rankdir: str = "LR",
+    ranksep: float = 0.45,
+) -> str:
     """The picture as an <svg> element; LayoutError when it is too large or there is no engine."""
     if len(picture.nodes) > LAYOUT_LIMIT:
         raise LayoutError("too_large", nodes=len(picture.nodes))
-    return svg(dot(picture, prefix, values, rankdir))
+    return svg(dot(picture, prefix, values, rankdir, ranksep))

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from minigrad.eager import Tensor
 from minigrad.values import Value
 from viz import assets, dot
 from viz.picture import Picture, picture
@@ -107,10 +108,12 @@ def draw(obj: Any, fold: bool | None = None) -> Diagram:
 
 
 def names_in(frame: FrameType) -> Mapping[int, str]:
-    """The names of variables that hold tensors or nodes in a frame, by `id` of these."""
+    """The names of variables in a frame, by `id` of the tensor, its tape node, or the node."""
     found: dict[int, str] = {}
     for scope in (frame.f_globals, frame.f_locals):
         for name, value in list(scope.items()):
             if isinstance(value, Value) and not name.startswith("_"):
                 found[id(value)] = name
+                if isinstance(value, Tensor) and value.creator is not None:
+                    found[id(value.creator)] = name
     return found

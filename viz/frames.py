@@ -207,7 +207,7 @@ class Director:
         shown = summarize(part)
         local = self._local(source, index)
         names = {"source": self.nodes[s].label, "name": self.nodes[i].label}
-        if track.gradients:
+        if track.gradients and total is not part:  # else it is the first of this pass
             before, sum_ = track.gradients[-1][1].short, summarize(total).short
             caption = row("step_accumulated", **names, before=before, part=shown.short, total=sum_)
         elif formula.UPSTREAM in local:

@@ -6,7 +6,7 @@ else (DOT text, frames, tables, alternative text) is made from pictures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,8 +155,9 @@ def picture(obj: Any, names: Mapping[int, str] | None = None) -> Picture:
     if items and all(isinstance(x, Node) for x in items):
         return graph_picture(ancestors(items), set(items), names)
     if items and all(isinstance(x, Tensor) for x in items):
-        outputs = {t.creator: names.get(id(t), "") for t in items if t.creator is not None}
+        outputs = {t.creator for t in items if t.creator is not None}
         leaves = [t for t in items if t.creator is None]
+        names = {**{id(t.creator): names[id(t)] for t in items if id(t) in names}, **names}
         return tape_picture(ancestors(outputs), outputs, leaves, names)
     raise TypeError(printed("cannot_draw", value=brief(obj)))
 
@@ -221,11 +222,11 @@ def graph_picture(nodes: Iterable[Node], outputs: set[Node], names: Mapping[int,
 
 def tape_picture(
     nodes: Iterable[TapeNode],
-    outputs: Mapping[TapeNode, str],
+    outputs: Collection[TapeNode],
     leaves: Iterable[Tensor],
     names: Mapping[int, str],
 ) -> Picture:
-    """The picture of these nodes of a tape, in the order recorded; `outputs` with their names."""
+    """The picture of these nodes of a tape, in the order recorded."""
     build = _Builder("dynamic")
     for leaf in leaves:
         _leaf(build, leaf, leaf, "", names)
@@ -235,7 +236,7 @@ def tape_picture(
             node,
             kind="operator",
             op=node.op.name,
-            name=outputs.get(node, ""),
+            name=names.get(id(node), ""),
             shape=show_shape(node.shape),
             group=node.scope,
             inputs=tuple(inputs),

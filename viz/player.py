@@ -170,7 +170,7 @@ def _payload(films: Sequence[Film], verdict: Pair | None) -> dict[str, Any]:
 def _graph(film: Film, prefix: str, titled: bool) -> dict[str, Any]:
     """One graph: drawn in full, and, if it has layers, folded to them (shown first)."""
     picture = film.picture
-    views = [_view(picture, prefix, {})]
+    views = [_view(picture, prefix, {}, titled)]
     folded = picture.fold()
     if folded is not picture:
         home = {
@@ -178,7 +178,7 @@ def _graph(film: Film, prefix: str, titled: bool) -> dict[str, Any]:
             for box in folded.nodes
             for member in (box.members or (box.id,))
         }
-        views.append(_view(folded, f"{prefix}f", home))
+        views.append(_view(folded, f"{prefix}f", home, titled))
     return {
         "title": html(f"kind_{picture.kind}") if titled else "",
         "alt": both(picture.alt()),
@@ -187,10 +187,13 @@ def _graph(film: Film, prefix: str, titled: bool) -> dict[str, Any]:
     }
 
 
-def _view(picture: Picture, prefix: str, home: Mapping[str, str]) -> dict[str, Any]:
+def _view(picture: Picture, prefix: str, home: Mapping[str, str], beside: bool) -> dict[str, Any]:
+    """One drawing; the arrows of a small graph that stands alone are long enough to write on."""
     rankdir = "LR" if len(picture.nodes) <= 40 else "TB"
+    ranksep = 1.0 if len(picture.nodes) <= 14 and not beside else 0.45
     try:
-        return {"svg": render(picture, prefix, values=True, rankdir=rankdir), "home": dict(home)}
+        drawing = render(picture, prefix, values=True, rankdir=rankdir, ranksep=ranksep)
+        return {"svg": drawing, "home": dict(home)}
     except LayoutError as error:
         return {"svg": f"<p>{bilingual(error.pair)}</p>{table(picture)}", "home": dict(home)}
 

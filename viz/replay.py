@@ -39,10 +39,12 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
             finally:
                 context.scope = before
             new[node] = result
+            new_names[id(result.creator)] = names.get(id(node), "")
             result.creator.code, result.creator.lasti = node.code, node.lasti
         again = [new.get(t.creator, t) for t in outputs]
         backward(again)
-    new_names.update({id(new[t.creator]): names.get(id(t), "") for t in outputs if t.creator})
+    ends = zip(again, outputs, strict=True)
+    new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
     return event_film(picture(again, new_names), log.events)
 
 
@@ -69,10 +71,10 @@ def _operand(
 
 
 def backward(outputs: list[Tensor]) -> None:
-    """The backward pass from all outputs, each element weighted 1."""
-    for y in outputs:
-        if y.requires_grad and y.creator is not None:
-            y.backward(None if y.size == 1 else np.ones(y.shape, y.dtype), retain_graph=True)
+    """One backward pass from all outputs, each element weighted 1."""
+    ends = [y for y in outputs if y.requires_grad and y.creator is not None]
+    if ends:
+        mg.grad(ends, ends, [np.ones(y.shape, y.dtype) for y in ends], retain_graph=True)
 
 
 def replay_graph(

@@ -136,7 +136,7 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
     films = []
     if tape or not graph:
         used = {x for n in tape for x in n.inputs if isinstance(x, TapeNode)}
-        ends = {n: "" for n in tape if n not in used}
+        ends = {n for n in tape if n not in used}
         films.append(event_film(tape_picture(tape, ends, [], names), log.events))
     if graph:
         read = {x for n in graph for x in n.inputs}

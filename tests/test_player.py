@@ -1,0 +1,298 @@
+"""The player: what it sends, what it says as text, and the page that plays on its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from test_picture import digits, e1, e2, e5
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz import dot
+from viz.player import WORDS, Player
+from viz.text import ROWS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def hostile() -> Player:
+    x = mg.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True, name=HOSTILE)
+    with mg.name_scope("block"):
+        y = x * x
+    return viz.step(y.sum())
+
+
+def static_digits() -> Player:
+    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
+    return viz.step(digits()[1], feed)
+
+
+PLAYERS: dict[str, Callable[[], Player]] = {
+    "dynamic": lambda: viz.step(e1()),
+    "static": lambda: viz.step(e2(), {"x": 2}),
+    "matrix": lambda: viz.step(e5()),
+    "layers": lambda: viz.step(digits()[0]),
+    "static layers": static_digits,
+    "compare": lambda: viz.compare(lambda x: x * x + 3, 2.0),
+    "hostile": hostile,
+}
+
+
+@pytest.fixture(params=PLAYERS)
+def player(request: pytest.FixtureRequest) -> Player:
+    return PLAYERS[request.param]()
+
+
+def drawn(svg: str) -> set[str]:
+    return {g.get("id", "") for g in ET.fromstring(svg).iter(f"{SVG}g")}
+
+
+def test_everything_is_plain_json(player: Player) -> None:
+    again = json.loads(json.dumps(player.data, allow_nan=False))
+    assert again["name"] == player.data["name"]
+    assert len(again["frames"]) == max(len(film.frames) for film in player.films)
+
+
+def test_every_id_that_a_frame_names_is_drawn(player: Player) -> None:
+    data = player.data
+    full = set().union(*(drawn(g["views"][0]["svg"]) for g in data["graphs"]))
+    assert set(data["nodes"]) <= full
+    named = {i for f in data["frames"] for i in (*f["active"], *f["edges"])}
+    marked = {i for lane in data["lanes"] for _, i in lane["marks"]}
+    assert named
+    assert named | marked <= full
+    for graph in data["graphs"]:
+        for view in graph["views"][1:]:
+            assert set(view["home"].values()) <= drawn(view["svg"])
+            assert set(view["home"]) <= set(data["nodes"])
+
+
+def test_every_step_stands_within_the_film(player: Player) -> None:
+    last = len(player.data["frames"]) - 1
+    for node in player.data["nodes"].values():
+        moments = [node["born"], *(i for i, _ in node["values"] + node["gradients"])]
+        assert all(0 <= i <= last for i in moments if i is not None)
+    for frame in player.data["frames"]:
+        assert 'lang="en"' in frame["caption"]
+        assert 'lang="zh"' in frame["caption"]
+
+
+def test_players_on_one_page_do_not_share_ids() -> None:
+    first, second = viz.step(e1()), viz.step(e1())
+    assert not set(first.data["nodes"]) & set(second.data["nodes"])
+
+
+def test_layers_are_shown_folded_and_can_be_unfolded() -> None:
+    assert [len(g["views"]) for g in PLAYERS["layers"]().data["graphs"]] == [2]
+    assert [len(g["views"]) for g in PLAYERS["dynamic"]().data["graphs"]] == [1]
+
+
+def test_every_word_of_the_browser_side_is_sent() -> None:
+    script = (Path(viz.__file__).parent / "assets/player.js").read_text("utf-8")
+    used = set(re.findall(r"\b(?:words|labels)\.(\w+)", script))
+    assert used
+    assert used <= set(WORDS) <= set(ROWS)
+    assert set(viz.step(e1()).data["words"]) == set(WORDS)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "unsaid"),
+    [
+        ("en", ["again: 2 + 2 = 4"], ["再次"]),
+        ("zh", ["再次向 x 回传：2 + 2 = 4"], ["again"]),
+        ("both", ["again: 2 + 2 = 4", "再次向 x 回传：2 + 2 = 4"], []),
+    ],
+)
+def test_the_text_follows_the_language(language: Any, said: list[str], unsaid: list[str]) -> None:
+    set_language(language)
+    bundle = viz.step(e1())._repr_mimebundle_()
+    text = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/plain"]
+    assert [words for words in said if words not in text] == []
+    assert [words for words in unsaid if words in text] == []
+
+
+def test_a_page_without_widgets_shows_the_drawing_and_every_step() -> None:
+    bundle = viz.step(e1())._repr_mimebundle_()
+    page = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
+    assert page.count("<svg") == 1
+    assert page.count("<li>") == 8
+    assert "<script" not in page
+    assert page.count('lang="en"') == page.count('lang="zh"')
+
+
+def test_nothing_hostile_is_markup() -> None:
+    player = hostile()
+    shown = json.dumps(player.data) + player._still()
+    assert "<script" not in shown.replace("\\u003c", "<")
+    assert "<img" not in shown
+
+
+def test_without_an_engine_the_player_has_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    dot.svg.cache_clear()
+    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
+    monkeypatch.setattr(dot, "pygraphviz", None)
+    player = viz.step(e1())
+    (view,) = player.data["graphs"][0]["views"]
+    assert "pip install pygraphviz" in view["svg"]
+    assert "<table" in view["svg"]
+    assert len(player.frames) == 8
+
+
+def test_an_empty_player_says_what_to_do() -> None:
+    empty = Player([])
+    assert empty.frames == ()
+    assert empty.text() == ROWS["player_empty"]
+    assert "Run this cell" in empty._still()
+    json.dumps(empty.data)
+
+
+# ---- The saved page --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    made = {
+        name: PLAYERS[name]().save(folder / f"{name}.html")
+        for name in ("dynamic", "layers", "hostile", "compare")
+    }
+    return made
+
+
+@pytest.mark.parametrize("name", ["dynamic", "layers", "hostile", "compare"])
+def test_a_saved_page_needs_nothing_else(saved: dict[str, Path], name: str) -> None:
+    page = saved[name].read_text("utf-8")
+    addresses = set(re.findall(r"https?://[^\s\"'<>\\)]+", page))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert not re.search(
+        r"<(?:link|iframe|img|object)\b|<script[^>]+src|@import|\bimport[ (]", page
+    )
+    assert "font/woff;base64," in page
+    assert page.count("<script") == 1
+    assert saved[name].stat().st_size < 1_000_000
+
+
+def test_a_saved_page_opens_in_the_chosen_language_at_the_same_step(tmp_path: Path) -> None:
+    set_language("zh")
+    player = viz.step(e1())
+    player.index = 3
+    page = player.save(tmp_path / "page.html").read_text("utf-8")
+    assert '<body data-mg-language="zh">' in page
+    assert "index: 3" in page
+
+
+def classes(page: Page) -> dict[str, set[str]]:
+    """What each node of the page's drawings looks like, by the number in its id."""
+    found = page.locator(".mg-drawing g.node").evaluate_all(
+        "nodes => nodes.map(n => [n.id, n.getAttribute('class')])"
+    )
+    return {i.rpartition("-")[2]: set(c.split()) - {"node"} for i, c in found}
+
+
+@pytest.mark.browser
+def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(saved["dynamic"].as_uri())
+    caption, counter = page.locator(".mg-caption"), page.locator(".mg-controls output")
+    assert "Nothing has happened yet" in caption.inner_text()
+    assert classes(page)["n2"] == {"mg-unborn"}
+    assert classes(page)["n1"] == set()
+
+    page.locator(".mg-player").focus()
+    page.keyboard.press("ArrowRight")
+    assert "2 × 2 = 4" in caption.inner_text()
+    assert classes(page)["n2"] == {"mg-now"}
+    assert classes(page)["n4"] == {"mg-unborn"}
+    page.keyboard.press("End")
+    assert counter.inner_text() == "7 / 7"
+    page.keyboard.press("ArrowLeft")
+    assert "2 + 2 = 4" in caption.inner_text()
+    assert page.locator("text.mg-share").text_content() == "∂ 1 × 2 = 2"
+    page.keyboard.press("Home")
+    assert counter.inner_text() == "0 / 7"
+    assert classes(page)["n2"] == {"mg-unborn"}
+    page.keyboard.press("ArrowLeft")
+    assert counter.inner_text() == "0 / 7"
+
+    page.keyboard.press("End")
+    page.locator("g.node").first.click()
+    inspector = page.locator(".mg-inspector").inner_text()
+    assert "tensor" in inspector
+    assert re.search(r"gradient\s+4", inspector)
+
+    page.get_by_role("button", name="中文", exact=True).click()
+    assert "完成：" in caption.inner_text()
+    assert "done:" not in caption.inner_text()
+    page.get_by_role("button", name="English + 中文").click()
+    assert "done:" in caption.inner_text()
+    assert "完成：" in caption.inner_text()
+    page.get_by_role("button", name="English", exact=True).click()
+    assert "完成：" not in caption.inner_text()
+    assert page.evaluate("document.fonts.check('16px \"Noto Sans SC\"', '完成')")
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_layers_unfold_and_two_graphs_stand_side_by_side(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.goto(saved["layers"].as_uri())
+    assert set(classes(page)) == {"n1", "n2", "g1", "g2", "g3", "g4"} or len(classes(page)) == 6
+    fold = page.get_by_role("button", name="fold layers")
+    assert fold.get_attribute("aria-pressed") == "true"
+    fold.click()
+    assert fold.get_attribute("aria-pressed") == "false"
+    assert len(classes(page)) == len(digits()[0].creator.inputs) + len(classes(page)) - 1
+    page.goto(saved["compare"].as_uri())
+    assert page.locator(".mg-drawing svg").count() == 2
+    verdict = page.locator(".mg-verdict")
+    sign = "e => getComputedStyle(e, '::before').content"
+    assert "equal, bit for bit" in verdict.inner_text()
+    assert "✓" in verdict.evaluate(sign)
+    page.goto(saved["hostile"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    assert page.locator("img").count() == 0
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_a_verdict_that_differs_has_no_tick(tmp_path: Path, page: Page) -> None:
+    films = [viz.step(e1()).films[0], viz.step(e2(), {"x": 2}).films[0]]
+    verdict = tuple(half.format(difference="0.5") for half in ROWS["unequal_bits"])
+    page.goto(Player(films, verdict).save(tmp_path / "page.html").as_uri())
+    sign = page.locator(".mg-verdict").evaluate("e => getComputedStyle(e, '::before').content")
+    assert "✗" in sign
+
+
+@pytest.mark.browser
+def test_play_stops_at_the_end(tmp_path: Path, page: Page) -> None:
+    page.clock.install()
+    page.goto(viz.step(e1()).save(tmp_path / "page.html").as_uri())
+    page.get_by_role("button", name="play or pause").click()
+    page.clock.run_for(2_000)
+    assert page.locator(".mg-controls output").inner_text() == "2 / 7"
+    page.clock.run_for(20_000)
+    assert page.locator(".mg-controls output").inner_text() == "7 / 7"
+    assert page.get_by_role("button", name="play or pause").inner_text() == "▶"
