@@ -300,7 +300,7 @@ def _infix(op: Op) -> Callable[[Tensor, Any], Any]:
         if kept is None:
             kept = _derive(op, (a_wants, b_wants), result, (a, b), {})
         left = (self.creator or self) if a_wants else _stub(self)
-        right = (other.creator or other) if b_wants else _stub(b)
+        right = (other.creator or other) if b_wants else _stub(other)
         keeps_y, keeps_a, keeps_b = kept.parts  # NOTHING or DATA: these rules read no shapes
         saved = (result if keeps_y else None, a if keeps_a else None, b if keeps_b else None)
         return _wrap(

@@ -129,7 +129,7 @@ def test_a_step_shows_the_expression_that_made_the_node() -> None:
 def test_a_gradient_that_was_not_computed_is_none_and_not_zero() -> None:
     x = mg.tensor(2.0, requires_grad=True, name="x")
     fixed = mg.tensor([3.0], name="fixed")
-    film = film_of((x * fixed).sum())
+    film = film_of((fixed * x).sum())
     label = {n.label: n.id for n in film.picture.nodes}
     assert film.tracks[label["fixed"]].gradients == []
     assert film.tracks[label["x"]].gradients[-1][1].short == "3"

@@ -178,6 +178,11 @@ def _graph(film: Film, prefix: str, titled: bool) -> dict[str, Any]:
             for box in folded.nodes
             for member in (box.members or (box.id,))
         }
+        between = {(e.source, e.target): f"{prefix}f-{e.id}" for e in folded.edges}
+        for e in picture.edges:  # an arrow between two layers stands for all that join them
+            ends = tuple(home[f"{prefix}-{end}"].partition("-")[2] for end in (e.source, e.target))
+            if ends in between:
+                home[f"{prefix}-{e.id}"] = between[ends]
         views.append(_view(folded, f"{prefix}f", home, titled))
     return {
         "title": html(f"kind_{picture.kind}") if titled else "",

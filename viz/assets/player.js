@@ -284,8 +284,10 @@ function play(model, el) {
         slot.classList.add("mg-value");
         slot.textContent = value ? value.short : "\u2007";
       }
+      const flows = new Map();
+      for (const [id, text] of Object.entries(frame.edges)) flows.set(graph.home[id] ?? id, text);
       for (const [id, g] of graph.edges) {
-        const share = frame.edges[id];
+        const share = flows.get(id);
         g.classList.toggle("mg-flow", share !== undefined);
         g.classList.toggle("mg-back", Boolean(share));
         if (share) write(g, share);
@@ -296,7 +298,8 @@ function play(model, el) {
 
   const shownIn = (id) => graphs.some((g) => g.elements.has(id) || nodes[id]);
 
-  // What flows along an edge, written beside its middle.
+  // What flows along an edge, written beside its middle: all of it, or as much as there is room
+  // for (the caption says it in full).
   function write(g, text) {
     const path = g.querySelector("path");
     const middle = path.getPointAtLength(path.getTotalLength() / 2);
@@ -305,8 +308,11 @@ function play(model, el) {
     label.setAttribute("x", middle.x);
     label.setAttribute("y", middle.y - 6);
     label.setAttribute("text-anchor", "middle");
-    label.textContent = text;
     g.parentNode.append(label); // above all nodes
+    for (const choice of [text, `∂ = ${text.split(" = ").pop()}`, "∂"]) {
+      label.textContent = choice;
+      if (label.getComputedTextLength() <= path.getTotalLength() + 6) break;
+    }
   }
 
   function inspect(id) {

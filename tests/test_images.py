@@ -1,0 +1,97 @@
+"""`viz.images`: what is shown, said, and refused."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib.image as mpl_image
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz.images import SHOWN
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def pictures(html: str) -> list[np.ndarray[Any, Any]]:
+    sources = re.findall(r"base64,([^\"]+)", html)
+    return [mpl_image.imread(io.BytesIO(base64.b64decode(s)))[..., 0] for s in sources]
+
+
+def html(shown: Any) -> str:
+    return shown._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "2 images of 8 × 4 pixels [3, 7]"),
+        ("zh", "2 张图像，每张 8 × 4 像素 [3, 7]"),
+        ("both", "2 images of 8 × 4 pixels / 2 张图像，每张 8 × 4 像素 [3, 7]"),
+    ],
+)
+def test_text_in_the_chosen_language(language: Any, said: str) -> None:
+    set_language(language)
+    shown = viz.images(np.zeros((2, 8, 4)), [3, 7])
+    assert str(shown) == repr(shown) == shown._repr_mimebundle_()["text/plain"] == said
+
+
+def test_each_image_has_its_pixels_its_label_and_its_words() -> None:
+    page = html(viz.images(np.arange(18).reshape(2, 3, 3), ["cat", "dog"]))
+    assert re.findall('alt="([^"]+)"', page) == [
+        "image 1, label cat / 第 1 张图像，标签 cat",
+        "image 2, label dog / 第 2 张图像，标签 dog",
+    ]
+    first, second = pictures(page)
+    assert first.shape == (3, 3)
+    assert first[0, 0] == 1, "small values are light"
+    assert second[2, 2] == 0, "large values are dark"
+    assert first[2, 2] > second[0, 0], "all images share one scale"
+    assert page.count("lang=") == 2
+
+
+def test_tensors_constant_images_and_no_labels() -> None:
+    page = html(viz.images(mg.tensor(np.ones((1, 2, 2)))))
+    assert len(pictures(page)) == 1
+    assert "label ?" in page
+
+
+def test_only_the_first_are_shown() -> None:
+    shown = viz.images(np.zeros((100, 2, 2)), range(100))
+    assert (len(shown.pixels), len(shown.labels)) == (SHOWN, SHOWN)
+
+
+def test_labels_are_text() -> None:
+    page = html(viz.images(np.zeros((1, 2, 2)), ["<script>\"'"]))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (4, 64), (2, 2, 2, 2), (0, 8, 8), (2, 0, 8)])
+def test_a_wrong_shape_is_named_with_the_remedy(shape: tuple[int, ...]) -> None:
+    for language, words in (("en", "Remedy: x.reshape"), ("zh", "解决办法：x.reshape")):
+        set_language(language)
+        with pytest.raises(ValueError, match=words) as failed:
+            viz.images(np.zeros(shape))
+        assert str(shape) in str(failed.value)
+
+
+@pytest.mark.parametrize("labels", [[1], [1, 2, 3]])
+def test_one_label_for_each_image(labels: list[int]) -> None:
+    with pytest.raises(ValueError, match=f"got {len(labels)} labels for 2 images"):
+        viz.images(np.zeros((2, 8, 8)), labels)
+    set_language("zh")
+    with pytest.raises(ValueError, match="每张图像给一个标签"):
+        viz.images(np.zeros((2, 8, 8)), labels)

@@ -1,0 +1,109 @@
+"""`viz.language`: the state, the switch, and what a page shows without one."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import viz
+from minigrad.messages import get_language, set_language
+from viz import assets, theme
+from viz import language as function
+from viz.language import LanguageSwitch, _fallback_rules
+
+module: Any = sys.modules["viz.language"]  # viz.language is the function
+CODES = ["en", "zh", "both"]
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(module, "_switch", None)
+    set_language("en")
+    yield
+    set_language("en")
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """As in a notebook: what was displayed."""
+    displayed: list[Any] = []
+    monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
+    monkeypatch.setattr(module, "display", displayed.append)
+    return displayed
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_script_speaks_the_chosen_language(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert function is viz.language
+    assert viz.language(code) is None
+    assert get_language() == code
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("code", ["fr", "", "EN", None, 3, ["en"]])
+def test_another_code_is_refused_and_changes_nothing(code: Any, shown: list[Any]) -> None:
+    set_language("zh")
+    with pytest.raises(ValueError, match="只接受"):
+        viz.language(code)
+    assert (get_language(), shown) == ("zh", [])
+    set_language("en")
+    with pytest.raises(ValueError, match='"en", "zh" or "both"'):
+        viz.language(code)
+
+
+def test_a_notebook_has_one_switch_for_all_calls(shown: list[Any]) -> None:
+    for code in ("zh", "both", "en"):
+        viz.language(code)
+        assert (get_language(), shown[-1].language) == (code, code)
+    assert len(shown) == 3
+    assert len({id(switch) for switch in shown}) == 1
+
+
+def test_a_click_is_followed_by_the_kernel(shown: list[Any]) -> None:
+    viz.language("en")
+    shown[0].language = "zh"  # as the browser sets it
+    assert get_language() == "zh"
+
+
+def test_the_font_is_sent_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    switch = LanguageSwitch()
+    monkeypatch.setattr(switch, "send", lambda content, buffers: sent.append((content, buffers)))
+    switch._answer(switch, {"kind": "something else"}, [])
+    assert sent == []
+    switch._answer(switch, {"kind": "font"}, [])
+    assert sent == [({"kind": "font"}, [theme.FONT_PATH.read_bytes()])]
+    assert len(str(switch.get_state())) < 20_000, "the font is not part of the saved state"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("en", "Language: English"), ("zh", "语言：中文"), ("both", "Language: English\n语言：中文")],
+)
+def test_what_is_stored_in_the_notebook(code: Any, said: str) -> None:
+    set_language(code)
+    switch = LanguageSwitch()
+    switch.language = code
+    bundle: Any = switch._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["text/plain"] == said
+    assert data["text/html"] == f"<style>{_fallback_rules(code)}</style>"
+
+
+def hidden(rules: str) -> set[str]:
+    """Which language a page without a living switch hides."""
+    alone = r":not\(\[data-mg-language\]\) \[lang\|=\"(\w+)\"\](?:,\s[^{]*)? \{ display: none"
+    return set(re.findall(alone, re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)))
+
+
+@pytest.mark.parametrize(("code", "hides"), [("en", {"zh"}), ("zh", {"en"}), ("both", set())])
+def test_without_a_switch_the_rules_alone_show_the_language(code: str, hides: set[str]) -> None:
+    rules = _fallback_rules(code)
+    assert hidden(rules) == hides
+    for other in {"en", "zh"} - {code}:
+        assert f'[data-mg-language="{other}"]' in rules, "a switch that wakes up wins"
+    assert rules.count("{") == rules.count("}") == assets.source("language.css").count("{")

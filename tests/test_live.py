@@ -1,0 +1,126 @@
+"""`viz.live`: the drawing grows line by line, waits a little, and never stands in the way."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.events import listeners
+
+module: Any = sys.modules["viz.live"]  # viz.live is the class in it
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
+    """As in a notebook: what was displayed, and how long was waited."""
+    seen: dict[str, list[Any]] = {"shown": [], "waited": []}
+    monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
+    monkeypatch.setattr(module, "display", seen["shown"].append)
+    monkeypatch.setattr(module.time, "sleep", seen["waited"].append)
+    return seen
+
+
+def captions(drawing: viz.live) -> list[str]:
+    return [frame.caption[0] for frame in drawing.player.frames]
+
+
+def test_a_script_gets_the_whole_film_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("waited"))
+    x = mg.tensor(2.0, requires_grad=True)
+    with viz.live() as drawing:
+        y = x * x + 3
+        y.backward()
+    said = captions(drawing)
+    assert said[1] == "run and recorded at once: Mul = x × x = 2 × 2 = 4"
+    assert "Mul passes back to x again: 2 + 2 = 4" in said
+    assert drawing.player.index == len(said) - 1
+    assert x.grad.item() == 4
+
+
+def test_in_a_notebook_it_grows_with_each_line(notebook: dict[str, list[Any]]) -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    sizes = []
+    with viz.live(pause=0.5) as drawing:
+        a = x * x
+        sizes.append(len(drawing.player.films[0].picture.nodes))
+        b = a + 3
+        sizes.append(len(drawing.player.films[0].picture.nodes))
+        c = b * 2 + 1  # one line, two operators, one pause
+    assert sizes == [2, 4]
+    assert notebook["shown"] == [drawing.player]
+    assert notebook["waited"] == [0.5] * 3
+    assert len(drawing.player.films[0].picture.nodes) == 8
+    assert c.item() == 15
+
+
+def test_static_nodes_are_born_in_it(notebook: dict[str, list[Any]]) -> None:
+    with mg.Graph(), viz.live() as drawing:
+        x = mg.placeholder("x", shape=())
+        y = x * x
+        mg.run(mg.build_graph(x, y), {x: 3})
+    (film,) = drawing.player.films
+    assert film.picture.kind == "static"
+    assert "run: y = x × x = 3 × 3 = 9" in captions(drawing)
+    assert notebook["shown"] == [drawing.player]
+
+
+def test_all_pauses_together_stay_short(notebook: dict[str, list[Any]]) -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    lines = "\n".join("x = x + 1" for _ in range(50))
+    with viz.live(pause=0.4):
+        exec(compile(lines, "<lines>", "exec"), {"x": x})
+    assert module.LONGEST <= sum(notebook["waited"]) < module.LONGEST + 0.5
+
+
+def test_a_long_block_is_drawn_at_the_end(
+    notebook: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    draw = module.live._draw
+    monkeypatch.setattr(module.live, "_draw", lambda self: (drawn.append(1), draw(self)))
+    monkeypatch.setattr(module, "DENSE", 3)
+    x = mg.tensor(2.0, requires_grad=True)
+    with viz.live() as drawing:
+        exec(compile("x = x + 1\n" * 20, "<lines>", "exec"), {"x": x})
+    lines = "\n".join(["x = x + 1"] * 20)
+    with viz.live() as drawing:
+        exec(compile(lines, "<lines>", "exec"), {"x": x})
+    assert len(drawn) <= 2 * (3 + 1)
+    assert len(drawing.player.films[0].picture.nodes) == 41
+    assert notebook["waited"]
+
+
+def test_drawing_is_not_heard(notebook: dict[str, list[Any]]) -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as log, viz.live() as drawing:
+        y = x * x
+        z = y + 1
+    assert log.counts.built == 2
+    assert len(drawing.player.films[0].picture.nodes) == 4
+    assert z.item() == 5
+
+
+def test_an_error_comes_through_and_what_was_built_is_shown() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    before = len(listeners)
+    drawing = viz.live()
+    with pytest.raises(mg.ShapeError), drawing:
+        (x * 2) + mg.tensor([1.0, 2.0, 3.0])
+    assert len(listeners) == before
+    assert len(drawing.player.films[0].picture.nodes) == 3
+
+
+def test_an_empty_block_draws_nothing() -> None:
+    with viz.live() as drawing:
+        pass
+    assert [film.picture.nodes for film in drawing.player.films] == [()]
+
+
+def test_it_holds_no_frame_afterwards() -> None:
+    with viz.live() as drawing:
+        mg.tensor(1.0, requires_grad=True) * 2
+    assert drawing._frame is None

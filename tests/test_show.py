@@ -1,0 +1,212 @@
+"""`step`, `compare`, `timeline`: what they accept, and a verdict that can be negative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_picture import e1
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from minigrad.ops import elementwise
+from viz import show
+from viz.frames import Film
+from viz.picture import picture
+from viz.text import ROWS
+
+nan, inf = np.nan, np.inf
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def formula(x: Any) -> Any:
+    return x * x + 3
+
+
+def layer(x: Any, W: Any, b: Any) -> Any:
+    return mg.relu(W @ x + b)
+
+
+def difference(player: viz.Player) -> str:
+    assert player.verdict is not None
+    return player.verdict[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [
+        (formula, [2.0]),
+        (formula, [np.linspace(-1, 1, 7)]),
+        (layer, [[1.0, 1.0], [[1.0, -2.0], [3.0, 4.0]], [0.5, -1.0]]),
+        (lambda scores, labels: mg.cross_entropy(scores, labels), [[[1.0, 2.0]], [1]]),
+        (mg.nn.Linear(3, 2, seed=0), [np.ones((4, 3))]),
+        (lambda x: mg.exp(x) / (1 + mg.exp(x)), [[0.5, -0.5]]),
+        (lambda x: mg.log(x), [[-1.0, 1.0]]),
+    ],
+    ids=["formula", "array", "layer", "labels", "module", "composed", "nan"],
+)
+def test_both_graphs_give_the_same_bits(model: Any, inputs: list[Any]) -> None:
+    with np.errstate(all="ignore"):
+        player = viz.compare(model, *inputs)
+    assert player.verdict == ROWS["equal_bits"]
+    assert [film.picture.kind for film in player.films] == ["dynamic", "static"]
+    assert player.text()[0].endswith("equal, bit for bit")
+    left, right = (film.results for film in player.films)
+    assert set(left) == set(right)
+    assert len(left) >= 2, "an output and a gradient were compared"
+
+
+def test_the_arguments_keep_their_names() -> None:
+    films = viz.compare(layer, [1.0, 1.0], np.eye(2), [0.0, 0.0]).films
+    for film in films:
+        leaves = {n.label for n in film.picture.nodes if not n.inputs}
+        assert leaves == {"x", "W", "b"}
+
+
+def test_an_operator_that_computes_differently_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The static run multiplies wrongly, by a fixed amount."""
+
+    def wrong(*arguments: Any) -> Film:
+        film = replay(*arguments)
+        results = {k: v + v.dtype.type(0.25) for k, v in film.results.items()}
+        return replace(film, results=results)
+
+    replay = show.replay_graph
+    monkeypatch.setattr(show, "replay_graph", wrong)
+    player = viz.compare(formula, 2.0)
+    assert difference(player) == "checked: the two graphs differ by up to 0.25"
+    assert player.verdict[1] == "已检验：两张图最多相差 0.25"
+    assert player.data["equal"] is False
+    assert player.text()[0].endswith("0.25")
+
+
+def test_a_kernel_that_computes_differently_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernel is wrong from its second run on: right on the tape, wrong in the graph."""
+    right, film = elementwise.add, show.replay_tape
+
+    def then_break(*arguments: Any) -> Film:
+        made = film(*arguments)
+        object.__setattr__(right, "kernel", off_by_an_eighth(right.kernel))
+        return made
+
+    kernel = right.kernel
+    monkeypatch.setattr(show, "replay_tape", then_break)
+    try:
+        player = viz.compare(formula, 2.0)
+    finally:
+        object.__setattr__(right, "kernel", kernel)
+    assert difference(player) == "checked: the two graphs differ by up to 0.125"
+
+
+def off_by_an_eighth(kernel: Any) -> Any:
+    def wrong(*arguments: Any, **attributes: Any) -> Any:
+        return kernel(*arguments, **attributes) + np.float32(0.125)
+
+    return wrong
+
+
+def film(**results: Any) -> Film:
+    keyed = {("gradient", "", name): np.asarray(v) for name, v in results.items()}
+    return Film(picture(mg.Graph()), (), {}, keyed)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "largest"),
+    [
+        ({"x": 1.0}, {"x": 1.5}, "0.5"),
+        ({"x": [1.0, 2.0]}, {"x": [1.0, 5.0]}, "3"),
+        ({"x": 1.0}, {"x": nan}, "inf"),
+        ({"x": nan}, {"x": 1.0}, "inf"),
+        ({"x": inf}, {"x": 1.0}, "inf"),
+        ({"x": 1.0}, {}, "inf"),
+        ({}, {"x": 1.0}, "inf"),
+        ({"x": 1.0}, {"y": 1.0}, "inf"),
+        ({"x": [1.0]}, {"x": [1.0, 1.0]}, "inf"),
+        ({"x": 0.0}, {"x": -0.0}, "0"),
+        ({"x": np.float32(1)}, {"x": np.float64(1)}, "0"),
+        ({"x": [True]}, {"x": [False]}, "1"),
+    ],
+)
+def test_every_difference_is_a_difference(left: Any, right: Any, largest: str) -> None:
+    verdict = show._verdict(film(**left), film(**right))
+    assert verdict is not None
+    assert verdict[0] == f"checked: the two graphs differ by up to {largest}"
+
+
+@pytest.mark.parametrize("value", [1.0, nan, [inf, -0.0], np.zeros(0), [True]])
+def test_the_same_bits_are_equal(value: Any) -> None:
+    assert show._verdict(film(x=value), film(x=value)) == ROWS["equal_bits"]
+
+
+def test_nothing_compared_gives_no_verdict() -> None:
+    assert show._verdict(film(), film()) is None
+
+
+def test_compare_inside_no_grad_compares_all_the_same() -> None:
+    with mg.no_grad():
+        assert viz.compare(formula, 2.0).verdict == ROWS["equal_bits"]
+
+
+def test_compare_leaves_the_inputs_and_the_default_graph_alone() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.Graph() as graph:
+        viz.compare(formula, x)
+    assert (x.grad, graph.nodes) == (None, ())
+
+
+def test_a_timeline_of_both_graphs() -> None:
+    with mg.record(values=True) as log:
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * x + 3
+        y.backward()
+        with mg.Graph():
+            p = mg.placeholder("p")
+            q = p * p + 3
+            mg.run(mg.build_graph(p, q), {p: 2})
+    dynamic, static = viz.timeline(log).films
+    assert (dynamic.picture.kind, static.picture.kind) == ("dynamic", "static")
+    lanes = [
+        [kind.removeprefix("clock_") for f in film.frames for kind, _ in f.marks]
+        for film in (dynamic, static)
+    ]
+    assert lanes[0] == ["built", "run"] * 2 + ["gradient"] * 4
+    assert lanes[1] == ["built"] * 4 + ["run"] * 4
+    assert "y = Add" in dynamic.picture.text()
+    assert "q = Add" in static.picture.text()
+
+
+def test_a_timeline_in_which_nothing_was_recorded() -> None:
+    with mg.record(values=True) as log:
+        pass
+    player = viz.timeline(log)
+    assert [f.caption[0] for f in player.frames][-1].startswith("done: 0 nodes built")
+    player._repr_mimebundle_()
+
+
+def test_a_timeline_needs_values_and_says_so() -> None:
+    with mg.record() as log:
+        e1()
+    for language, words in (("en", r"mg\.record\(values=True\)"), ("zh", "没有可以播放的内容")):
+        set_language(language)
+        with pytest.raises(ValueError, match=words):
+            viz.timeline(log)
+
+
+@pytest.mark.parametrize("thing", [3, None, [], "abc", lambda: None, [1.0]])
+def test_other_things_are_refused(thing: Any) -> None:
+    for language, words in (("en", "viz cannot draw"), ("zh", "viz 无法绘制")):
+        set_language(language)
+        with pytest.raises(TypeError, match=words):
+            viz.step(thing)
+        with pytest.raises(TypeError, match=words):
+            viz.timeline(thing)
