@@ -8,6 +8,15 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 from minigrad import data, nn, optim
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
+from minigrad.build import (
+    Variable,
+    assign,
+    build_graph,
+    constant,
+    global_variables_initializer,
+    group,
+    placeholder,
+)
 from minigrad.check import check_grads
 from minigrad.core import (
     REGISTRY,
@@ -17,7 +26,7 @@ from minigrad.core import (
     int32,
     int64,
 )
-from minigrad.eager import Tensor, no_grad
+from minigrad.eager import Tensor
 from minigrad.eager import grad_of as grad
 from minigrad.errors import (
     CycleError,
@@ -57,20 +66,9 @@ from minigrad.functions import (
     transpose,
     zeros,
 )
-from minigrad.graph import (
-    Graph,
-    Node,
-    Variable,
-    assign,
-    build_graph,
-    constant,
-    get_default_graph,
-    global_variables_initializer,
-    group,
-    placeholder,
-    reset_default_graph,
-)
+from minigrad.graph import Graph, Node, get_default_graph, reset_default_graph
 from minigrad.session import Session
+from minigrad.tape import no_grad
 
 __version__ = "0.1.0"
 

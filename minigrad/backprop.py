@@ -15,7 +15,7 @@ import numpy as np
 from minigrad import events, ops
 from minigrad.core import Attrs, Dim, Dtype, Op, PublicShape, Shape, Spec, context, fits
 from minigrad.errors import GradientError
-from minigrad.graph import Graph, Node, _as_node, ancestors
+from minigrad.graph import Graph, Node, ancestors, expect_node
 from minigrad.ops import state
 from minigrad.source import here
 
@@ -168,10 +168,10 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     >>> float(mg.run(mg.build_graph(x, dx), {x: 2}))
     4.0
     """
-    outputs = [_as_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
+    outputs = [expect_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
     graph = outputs[0].graph
     many = isinstance(xs, (list, tuple))
-    targets = [_target(graph, x) for x in (xs if many else [xs])]
+    targets = [expect_node("gradients", x, graph) for x in (xs if many else [xs])]
     seeds = grad_ys if isinstance(grad_ys, (list, tuple)) else [grad_ys] * len(outputs)
     found: dict[Any, Any] = {}
     with scoped("gradients"):
@@ -203,12 +203,6 @@ def _followed(node: Node, leading: set[Any]) -> list[int]:
         for i, x in enumerate(node.inputs)
         if x in leading and i < len(node.op.vjp) and node.op.vjp[i] is not None
     ]
-
-
-def _target(graph: Graph, x: Any) -> Node:
-    if not isinstance(x, Node) and id(x) in graph._lifted:
-        return graph._lifted[id(x)][1]
-    return _as_node("gradients", x)
 
 
 class scoped:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, ClassVar, Self
@@ -17,7 +15,6 @@ from minigrad.backprop import DATA, NOTHING
 from minigrad.core import (
     Array,
     Attrs,
-    BaseNode,
     Dtype,
     Op,
     Reader,
@@ -35,27 +32,10 @@ from minigrad.core import (
     unify,
 )
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
-from minigrad.graph import Graph, Node, add_variable, ancestors
+from minigrad.graph import Graph, Node, ancestors
 from minigrad.source import caller, here
+from minigrad.tape import TapeNode, changes, recording
 from minigrad.values import Value
-
-
-class TapeNode(BaseNode):
-    """One recorded operation: the operator, where its operands came from, what its rules need.
-
-    `inputs` holds for each operand the node that made it, or the leaf tensor itself, or (no
-    gradient flows there) the number or the Spec of the array. `saved` holds the result and the
-    operands as far as the gradient rules read them, and is None once a backward pass used it.
-    """
-
-    __slots__ = ("__weakref__", "dtype", "kept", "saved", "shape")
-    saved: tuple[Any, ...] | None
-    kept: backprop.Retained
-    shape: tuple[int, ...]
-    dtype: Dtype
-
-    def __repr__(self) -> str:
-        return f"<{self.op} recorded at {self.where.label}>"
 
 
 class Tensor(Value):
@@ -175,7 +155,7 @@ class Tensor(Value):
         if data.shape != self.shape:
             shapes = show_shapes(self.shape, data.shape)
             raise ShapeError("broadcast", op="copy_", shapes=shapes, defined=here())
-        _changes.note(self.data)
+        changes.note(self.data)
         if not isinstance(self.data, np.ndarray):
             self.data = np.array(self.data)  # a NumPy scalar cannot change in place
         np.copyto(self.data, data)
@@ -187,7 +167,7 @@ class Tensor(Value):
             raise GraphError("has_history", op=self.creator.op, defined=here())
         value = np.array(self.data)[()]
         if self.requires_grad:
-            return add_variable(graph, value, self.name)
+            return graph.variable(value, self.name)
         return graph.constant(value, self.name)
 
 
@@ -336,72 +316,6 @@ def _cast(x: Any, dtype: Dtype) -> Any:
     return ops.cast(x, dtype=dtype)
 
 
-class recording(contextlib.ContextDecorator):
-    """Switch the tape of this thread on or off inside the block."""
-
-    def __init__(self, on: bool) -> None:
-        self.on = on
-        self.before: list[bool] = []
-
-    def __enter__(self) -> None:
-        self.before.append(context.grad)
-        context.grad = self.on
-
-    def __exit__(self, *exc: object) -> None:
-        context.grad = self.before.pop()
-
-
-class Changes:
-    """The version counter: at which tick the memory of an array was last changed in place.
-
-    A node recorded before that tick must not use the array any more. Arrays are known by the one
-    that owns their memory, so views are covered; an entry goes when its array goes.
-    """
-
-    def __init__(self) -> None:
-        self.latest = 0
-        self._ticks: dict[int, tuple[Any, int]] = {}
-
-    def note(self, array: Array) -> None:
-        """An array is about to change."""
-        owner = _owner(array)
-        key = id(owner)
-        held: Any = owner  # a NumPy scalar takes no weak reference; each tensor leaves one at most
-        if isinstance(owner, np.ndarray):
-            held = weakref.ref(owner, lambda _: self._ticks.pop(key, None))
-        self.latest = next_order()
-        self._ticks[key] = (held, self.latest)
-
-    def check(self, node: TapeNode) -> None:
-        """GradientError when a value that the node saved has changed since."""
-        for value in node.saved or ():
-            _, tick = self._ticks.get(id(_owner(value)), (None, 0))
-            if tick > node.order:
-                raise GradientError("changed", op=node.op, defined=node.where, ran=here())
-
-
-def _owner(array: Array) -> Array:
-    return array if getattr(array, "base", None) is None else array.base
-
-
-_changes = Changes()
-
-
-def no_grad() -> recording:
-    """Compute without recording: results have no creator and need no memory for backward.
-
-    Holds for this thread only; also a decorator.
-
-    >>> import minigrad as mg
-    >>> x = mg.tensor(2.0, requires_grad=True)
-    >>> with mg.no_grad():
-    ...     y = x * x
-    >>> y.creator is None
-    True
-    """
-    return recording(False)
-
-
 def _walk(
     outputs: Sequence[Tensor],
     seeds: Sequence[Any],
@@ -421,8 +335,8 @@ def _walk(
     for node in nodes:  # look before anything is changed
         if node.saved is None:
             raise GradientError("freed", op=node.op, defined=node.where, ran=here())
-        if node.order < _changes.latest:
-            _changes.check(node)
+        if node.order < changes.latest:
+            changes.check(node)
     keep: set[Any] = set()
     if targets is not None:
         keep = {x.creator or x for x in targets}

@@ -14,11 +14,12 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.backprop import gradients, scoped
+from minigrad.build import assign, group
 from minigrad.core import Array
-from minigrad.eager import recording
 from minigrad.errors import GradientError, GraphError
-from minigrad.graph import Node, add_variable, assign, group
+from minigrad.graph import Node
 from minigrad.source import here
+from minigrad.tape import recording
 
 
 class Optimizer:
@@ -74,7 +75,7 @@ class Optimizer:
             variable = g.graph.lift(p)
             with scoped(f"{type(self).__name__}/{variable.name}"):
                 start = self.slots(variable)
-                kept = [add_variable(g.graph, value, name) for name, value in start.items()]
+                kept = [g.graph.variable(value, name) for name, value in start.items()]
                 new = self.rule(variable, g, *kept)
                 targets: Sequence[Node] = (variable, *kept)
                 updates += [assign(v, n) for v, n in zip(targets, new, strict=True)]

@@ -152,20 +152,27 @@ def test_ids_are_stable() -> None:
     assert (once.text(), once.edges) == (again.text(), again.edges)
 
 
-def test_an_edge_of_which_only_the_shape_is_read_is_another_kind() -> None:
+def sum_gradient(x: Any) -> Any:
+    """A gradient that repeats a number to the shape of `x`, whose own numbers it does not read."""
+    total = x.sum()
+    if isinstance(x, mg.Node):
+        return mg.gradients(total * total, [x])[0]
+    return mg.grad(total * total, x, create_graph=True)
+
+
+@pytest.mark.parametrize("way", ["dynamic", "static"])
+def test_an_edge_of_which_only_the_shape_is_read_is_another_kind(way: str) -> None:
     with mg.Graph():
-        x = mg.placeholder("x", shape=(2, 3))
-        (gradient,) = mg.gradients(x.sum(), [x])
-        drawn = picture(gradient)
-    edges = {(e.target, e.index): e.kind for e in drawn.edges}
-    labels = {n.id: n for n in drawn.nodes}
-    for node in drawn.nodes:
-        for edge in (e for e in drawn.edges if e.target == node.id):
-            engine = next(k for k, i in drawn.ids.items() if i == node.id)
-            expected = "control" if edge.index in engine.op.shape_only else "forward"
-            assert edges[node.id, edge.index] == expected
-            assert edge.shape == labels[edge.source].shape
-    assert "control" in edges.values()
+        leaf = mg.tensor(np.ones((2, 3)), requires_grad=True)
+        x = leaf if way == "dynamic" else mg.placeholder("x", shape=(2, 3))
+        drawn = picture(sum_gradient(x))
+    engine = {i: node for node, i in drawn.ids.items()}
+    boxes = {n.id: n for n in drawn.nodes}
+    for edge in drawn.edges:
+        shape_only = edge.index in engine[edge.target].op.shape_only
+        assert edge.kind == ("control" if shape_only else "forward")
+        assert edge.shape == boxes[edge.source].shape
+    assert {edge.kind for edge in drawn.edges} == {"control", "forward"}
 
 
 def test_leaves_are_called_as_the_caller_calls_them() -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import BaseNode, Spec, show_shape
-from minigrad.eager import TapeNode, Tensor
+from minigrad.eager import Tensor
 from minigrad.events import Event
 from minigrad.graph import Node
+from minigrad.tape import TapeNode
 from viz import formula
 from viz.picture import Picture, number
 from viz.text import Pair, row

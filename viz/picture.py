@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
-from minigrad.eager import TapeNode, Tensor
+from minigrad.eager import Tensor
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
+from minigrad.tape import TapeNode
 from viz.text import Pair, printed, row
 
 KINDS = {

@@ -10,10 +10,11 @@ import numpy as np
 import minigrad as mg
 from minigrad.backprop import DATA, listen_to_nobody
 from minigrad.core import BaseNode, Spec, apply, context
-from minigrad.eager import TapeNode, Tensor, recording
+from minigrad.eager import Tensor
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
+from minigrad.tape import TapeNode, recording
 from viz.frames import Film, event_film, static_film
 from viz.picture import picture
 from viz.text import printed

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.eager import TapeNode, Tensor, recording
+from minigrad.eager import Tensor
 from minigrad.events import Recording
 from minigrad.graph import Graph, Node
+from minigrad.tape import TapeNode, recording
 from viz.draw import names_in
 from viz.frames import Film, event_film
 from viz.picture import brief, graph_picture, tape_picture

@@ -1,0 +1,127 @@
+"""Building a static graph: what enters it, what changes a variable, and what is cut out to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import ops
+from minigrad.core import Attrs, Dim, as_array, fits, float32, show_shape
+from minigrad.errors import GraphError, ShapeError
+from minigrad.graph import Graph, Node, ancestors, expect_node, get_default_graph
+from minigrad.ops import state
+from minigrad.source import here
+
+
+def placeholder(
+    name: str | None = None,
+    shape: Sequence[int | None] | None = None,
+    dtype: npt.DTypeLike = float32,
+) -> Node:
+    """An input that is fed when the graph runs.
+
+    A length None is open: any length may be fed. Without `shape` nothing is known until then.
+    (TensorFlow 1: tf.placeholder, whose first argument is the data type.)
+
+    >>> import minigrad as mg
+    >>> mg.placeholder("image", shape=(None, 784)).shape
+    (None, 784)
+    """
+    if shape is not None and any(n is not None and n < 0 for n in shape):
+        raise ShapeError("lengths", op="placeholder", shape=tuple(shape), defined=here())
+    known = None if shape is None else tuple(Dim() if n is None else int(n) for n in shape)
+    attrs: Attrs = {"shape": known, "dtype": np.dtype(dtype)}
+    return get_default_graph().add(state.placeholder, (), attrs, name)
+
+
+def Variable(
+    initial_value: Any, name: str | None = None, dtype: npt.DTypeLike | None = None
+) -> Node:
+    """A node whose value a session keeps between runs.
+
+    It has no value in a session until `global_variables_initializer()` was run there.
+    """
+    given = initial_value.data if hasattr(type(initial_value), "as_node") else initial_value
+    value = as_array(given, dtype, "Variable")
+    return get_default_graph().variable(value, name)
+
+
+def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = None) -> Node:
+    """A value that is part of the graph."""
+    return get_default_graph().constant(as_array(value, dtype, "constant"), name)
+
+
+def assign(variable: Any, value: Any) -> Node:
+    """A node that gives a variable a new value when it is fetched.
+
+    All reads of the variable in the same run see the old value; the new one holds after the run.
+    """
+    graph = variable.graph if isinstance(variable, Node) else get_default_graph()
+    node = graph.lift(variable)
+    if node.op is not state.variable:
+        raise GraphError("not_a_variable", op="Assign", value=node.name, defined=here())
+    value = graph.lift(value, node.dtype)
+    if value.dtype != node.dtype:
+        value = ops.cast(value, dtype=node.dtype)
+    if not fits(value.spec.shape, node.spec.shape):
+        expected, shape = show_shape(node.shape), show_shape(value.shape)
+        raise ShapeError(
+            "assign_shape",
+            op="Assign",
+            name=node.name,
+            expected=expected,
+            shape=shape,
+            defined=here(),
+        )
+    return graph.add(state.assign, (node, value), {})
+
+
+def group(*nodes: Node) -> Node:
+    """A node that has others run and has no value itself."""
+    return get_default_graph().add(state.group, nodes, {})
+
+
+def global_variables_initializer() -> Node:
+    """A node that gives every variable of the current graph its first value.
+
+    It is not added to the graph, so it can be made for a frozen one, too.
+    """
+    graph = get_default_graph()
+    scratch = Graph()
+    variables = tuple(graph.variables)
+    return scratch.add(state.initialize, (), {"variables": variables, "shape": (0,)})
+
+
+def build_graph(inputs: Any, outputs: Any) -> Graph:
+    """Freeze the part of the graph that leads from `inputs` to `outputs`.
+
+    One node or a list of nodes each; a graph with one output (not a list) returns one array.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x")
+    >>> graph = mg.build_graph(x, x * x + 3)
+    >>> float(mg.run(graph, feed_dict={x: 2}))
+    7.0
+    """
+    graph = Graph()
+    graph.single = not isinstance(outputs, (list, tuple))
+    graph.inputs = tuple(expect_node("build_graph", x) for x in _listed(inputs))
+    graph.outputs = tuple(expect_node("build_graph", x) for x in _listed(outputs))
+    if not graph.outputs:
+        raise GraphError("no_outputs", defined=here())
+    for x in graph.inputs:
+        if x.op is not state.placeholder:
+            raise GraphError("not_an_input", name=x.name, op=x.op, defined=here())
+    graph._nodes = ancestors([*graph.inputs, *graph.outputs])
+    graph.inputs = graph.inputs or graph.placeholders
+    for node in set(graph.placeholders).difference(graph.inputs):
+        output = graph.outputs[0].name
+        raise GraphError("missing_input", name=node.name, output=output, defined=node.where)
+    return graph.freeze()
+
+
+def _listed(x: Any) -> list[Any]:
+    return [] if x is None else list(x) if isinstance(x, (list, tuple)) else [x]

@@ -1,0 +1,301 @@
+"""Every notebook as a reader meets it: run in JupyterLab, stepped through, in both languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+from browser import NOTEBOOKS, Lab, cell_outputs, open_notebook, run_all
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.browser
+NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
+MAKERS = re.compile(r"\bviz\.(?:step|compare|timeline|live)\(")
+WIDGETS = {
+    ".mg-player": MAKERS.pattern,
+    ".mg-language": r"\bviz\.language\(",
+    ".mg-ask": r"\bviz\.(?:quiz|predict|order)\(",
+}
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def notebook(request: pytest.FixtureRequest, lab: Lab, chromium: Browser) -> Iterator[Page]:
+    """A page on which this notebook was run from top to bottom."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    page = context.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda m: page.errors.append(m.text) if m.type == "error" else None)
+    open_notebook(page, lab, request.param)
+    run_all(page)
+    page.code = "\n".join(
+        cell.source
+        for cell in nbformat.read(NOTEBOOKS / request.param, as_version=4).cells
+        if cell.cell_type == "code"
+    )
+    for widget, calls in WIDGETS.items():  # they may appear a moment after their cell has run
+        page.wait_for_function(
+            "([widget, count]) => document.querySelectorAll(widget).length >= count",
+            arg=[widget, len(re.findall(calls, page.code))],
+        )
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def player(notebook: Page) -> Locator:
+    """Its first player, which has the keys."""
+    if not MAKERS.search(notebook.code):
+        pytest.skip("this notebook has no player")
+    first = notebook.locator(".mg-player").first
+    first.scroll_into_view_if_needed()
+    first.focus()
+    return first
+
+
+# All that a step changes: words, position, and what each node and edge looks like.
+STATE = """player => ({
+    caption: player.querySelector('.mg-caption').textContent,
+    counter: player.querySelector('.mg-controls output').textContent,
+    slider: player.querySelector('input[type=range]').value,
+    nodes: Object.fromEntries([...player.querySelectorAll('.mg-drawing g.node')].map(g =>
+        [g.id, [[...g.classList].sort().join(' '), g.querySelector('.mg-value').textContent.trim()]]
+    )),
+    edges: [...player.querySelectorAll('.mg-drawing g.edge')].map(g =>
+        [...g.classList].sort().join(' ')),
+    shares: [...player.querySelectorAll('.mg-share')].map(text => text.textContent),
+    inspector: player.querySelector('.mg-inspector').textContent,
+})"""
+
+
+def state(player: Locator) -> dict[str, Any]:
+    return player.evaluate(STATE)
+
+
+def walk(player: Locator, key: str) -> list[dict[str, Any]]:
+    """The states from one end of the film to the other."""
+    states = [state(player)]
+    for _ in range(int(player.locator("input[type=range]").get_attribute("max"))):
+        player.page.keyboard.press(key)
+        states.append(state(player))
+    return states
+
+
+def named(states: list[dict[str, Any]], name: str) -> list[set[str]]:
+    """The nodes with this class, for each state."""
+    return [{i for i, (c, _) in s["nodes"].items() if name in c.split()} for s in states]
+
+
+def press(player: Locator, name: str) -> None:
+    player.get_by_role("button", name=name).click()
+
+
+def test_every_cell_runs_and_every_player_is_there(notebook: Page) -> None:
+    failed = [output.text for output in cell_outputs(notebook) if output.failed]
+    assert failed == []
+    assert notebook.locator(".mg-player").count() == len(MAKERS.findall(notebook.code))
+    assert notebook.locator(".mg-language").count() == notebook.code.count("viz.language(")
+
+
+def test_the_film_runs_forward_and_backward(player: Locator) -> None:
+    keyboard = player.page.keyboard
+    keyboard.press("Home")
+    forward = walk(player, "ArrowRight")
+    last = len(forward) - 1
+    assert [s["counter"] for s in forward] == [f"{i} / {last}" for i in range(last + 1)]
+    assert [s["slider"] for s in forward] == [str(i) for i in range(last + 1)]
+    assert len({s["caption"] for s in forward}) > last / 2
+    keyboard.press("ArrowRight")
+    assert state(player) == forward[-1], "there is nothing after the end"
+    assert walk(player, "ArrowLeft") == forward[::-1]
+    keyboard.press("ArrowLeft")
+    assert state(player) == forward[0]
+    keyboard.press("End")
+    assert state(player) == forward[-1]
+
+    unborn, now = named(forward, "mg-unborn"), named(forward, "mg-now")
+    assert unborn[0]
+    assert unborn[-1] == set()
+    assert all(after <= before for before, after in pairwise(unborn))
+    assert now[0] == now[-1] == set()
+    assert all(now[1:-1]), "something lights up at every step"
+    shown = [{i: v for i, (_, v) in s["nodes"].items() if v} for s in forward]
+    assert all(set(before) <= set(after) for before, after in pairwise(shown))
+    assert not any(set(values) & nodes for values, nodes in zip(shown, unborn, strict=True))
+    assert set(shown[-1]) == set(forward[-1]["nodes"]), "at the end every node has a value"
+    for (before, after), lit in zip(pairwise(forward), now[1:], strict=True):
+        result = re.search(r"run[^:]*: .* = (-?[\d.]+)(?:\D|$)", after["caption"])
+        if result and before["nodes"] != after["nodes"] and len(lit) == 1:
+            assert after["nodes"][next(iter(lit))][1] == result[1]
+
+
+def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
+    player.page.keyboard.press("Home")
+    forward = walk(player, "ArrowRight")
+    last = len(forward) - 1
+    for name, index in (
+        ("first step", 0),
+        ("step forward", 1),
+        ("step forward", 2),
+        ("step back", 1),
+        ("last step", last),
+        ("step back", last - 1),
+    ):
+        press(player, name)
+        assert state(player) == forward[index], name
+    slider = player.locator("input[type=range]")
+    for index in (0, last, last // 2):
+        slider.fill(str(index))
+        assert state(player) == forward[index]
+
+
+def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
+    press(player, "last step")
+    for node in player.locator(".mg-drawing g.node").all()[:4]:
+        node.click()
+        assert "mg-chosen" in node.get_attribute("class")
+        label = re.split("[ \\n]", node.locator("text").first.text_content())[0]
+        inspector = player.locator(".mg-inspector")
+        if not node.get_attribute("id").rpartition("-")[2].startswith("g"):
+            assert label in inspector.locator("h4").inner_text()
+        terms = inspector.locator("dt").all_inner_texts()
+        assert {"shape", "value", "gradient"} <= set(terms)
+        assert "no value yet" not in inspector.inner_text()
+
+
+def test_layers_fold_and_unfold(notebook: Page) -> None:
+    folding = notebook.locator(".mg-player", has=notebook.get_by_role("button", name="fold layers"))
+    if not folding.count():
+        pytest.skip("no player of this notebook has layers")
+    first = folding.first
+    press(first, "last step")
+    boxes = first.locator(".mg-drawing g.node")
+    folded = boxes.count()
+    fold = first.get_by_role("button", name="fold layers").first
+    assert fold.get_attribute("aria-pressed") == "true"
+    fold.click()
+    assert fold.get_attribute("aria-pressed") == "false"
+    assert boxes.count() > folded
+    assert first.locator("g.node.mg-unborn").count() == 0
+    fold.click()
+    assert boxes.count() == folded
+
+
+def test_a_step_does_not_ask_the_kernel(player: Locator) -> None:
+    """All steps in one task of the browser, during which no message can arrive."""
+    player.page.keyboard.press("Home")
+    forward = walk(player, "ArrowRight")
+    player.page.keyboard.press("Home")
+    states = player.evaluate(
+        f"""player => {{
+            const state = {STATE};
+            const button = player.querySelector('.mg-controls button[aria-label^="step forward"]');
+            const last = Number(player.querySelector('input[type=range]').max);
+            const states = [state(player)];
+            for (let i = 0; i < last; i++) {{ button.click(); states.push(state(player)); }}
+            return states;
+        }}"""
+    )
+    assert states == forward
+
+
+def visible(page: Page, selector: str) -> list[str]:
+    """The elements that can be seen, in short."""
+    return page.locator(selector).evaluate_all(
+        """elements => elements.filter(e => e.getClientRects().length)
+            .map(e => e.textContent.trim().slice(0, 60))"""
+    )
+
+
+def choose(page: Page, code: str) -> None:
+    button = page.locator(f".mg-language button[data-code={code}]").first
+    button.click()
+    page.wait_for_function(
+        "code => document.querySelector('.jp-Notebook, .jp-NotebookPanel')"
+        ' && document.querySelector(`[data-mg-language="${code}"]`)',
+        arg=code,
+    )
+    assert button.get_attribute("aria-pressed") == "true"
+
+
+def asked(page: Page, expression: str) -> str:
+    """What the kernel answers, once it has done everything sent to it before."""
+    return page.evaluate(
+        f"""async expression => {{
+            const user_expressions = {{ asked: expression }};
+            const reply = await {KERNEL}.requestExecute({{ code: '', user_expressions }}).done;
+            return reply.content.user_expressions.asked.data['text/plain'];
+        }}""",
+        expression,
+    )
+
+
+WIDE = """() => {
+    const notebook = document.querySelector('.jp-NotebookPanel-notebook, .jp-Notebook');
+    const edge = notebook.getBoundingClientRect().right + 1;
+    const parts = '.jp-OutputArea-output, .jp-MarkdownOutput, .mg-player, .mg-player > *, '
+        + '.mg-graph, .mg-diagram, .mg-ask, .mg-chart, .mg-language';
+    return [...notebook.querySelectorAll(parts)]
+        .filter(e => e.getClientRects().length && e.getBoundingClientRect().right > edge)
+        .map(e => e.className);
+}"""
+SCROLLS = """() => [...document.querySelectorAll('.mg-player, .mg-ask, .mg-language, .mg-code')]
+    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"""
+
+
+@pytest.mark.parametrize("code", ["zh", "both", "en"])
+def test_the_language_changes_everywhere(notebook: Page, code: str) -> None:
+    if not notebook.locator(".mg-language").count():
+        pytest.skip("this notebook has no switch")
+    choose(notebook, code)
+    shown = {"en", "zh"} if code == "both" else {code}
+    for place in (".jp-MarkdownOutput", ".mg-caption", ".mg-inspector", ".mg-keys", ".mg-ask"):
+        if not notebook.locator(f"{place} [lang]").count():
+            continue
+        for lang in ("en", "zh"):
+            found = visible(notebook, f"{place} [lang={lang}]")
+            assert bool(found) is (lang in shown), (place, lang, found[:3])
+    cells = ".jp-MarkdownCell:has(.jp-MarkdownOutput [lang={}])"
+    for lang in ("en", "zh"):
+        assert bool(visible(notebook, cells.format(lang))) is (lang in shown)
+    assert asked(notebook, "__import__('minigrad').messages.get_language()") == repr(code)
+    assert notebook.evaluate(WIDE) == []
+    assert notebook.evaluate(SCROLLS) == []
+
+
+def test_the_chinese_font_has_arrived(notebook: Page) -> None:
+    if not notebook.locator(".mg-language").count():
+        pytest.skip("this notebook has no switch")
+    notebook.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
+    loaded = notebook.evaluate("() => [...document.fonts].map(f => [f.family, f.status])")
+    assert [s for family, s in loaded if family.strip('"') == "Noto Sans SC"] == ["loaded"]
+
+
+def test_a_question_answers(notebook: Page) -> None:
+    choices = notebook.locator(".mg-ask", has=notebook.locator("input[type=radio]"))
+    if not choices.count():
+        pytest.skip("this notebook asks nothing")
+    question = choices.first
+    verdict = question.locator("[aria-live=polite]")
+    assert verdict.inner_text() == ""
+    for option in question.get_by_role("radio").all():
+        option.check()
+        before = verdict.inner_text()
+        question.get_by_role("button", name="Check").click()
+        notebook.wait_for_function(
+            "([e, before]) => e.innerText && e.innerText !== before",
+            arg=[verdict.element_handle(), before],
+        )
+        assert re.match("[✓✗] ", verdict.inner_text())
+
+
+def test_the_page_reported_no_error(notebook: Page) -> None:
+    """Last, so that all of the above is included."""
+    assert notebook.errors == []
