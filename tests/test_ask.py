@@ -320,7 +320,9 @@ def test_a_learner_answers_with_the_keyboard(lab, page):
     lab.write("ask.ipynb", [ASK, "asked.answers"])
     open_notebook(page, lab, "ask.ipynb")
     run_all(page)
-    choice, lines = page.locator("fieldset.mg-ask").all()
+    questions = page.locator("fieldset.mg-ask")
+    questions.nth(1).wait_for()  # widgets come a moment after the kernel rests
+    choice, lines = questions.all()
     assert "导数" in choice.locator("legend").text_content()
     assert "导数" not in choice.locator("legend").inner_text()  # the other language is hidden
 

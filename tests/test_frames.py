@@ -147,7 +147,7 @@ def test_a_number_used_three_times_is_summed_up_in_words() -> None:
         (2.0, "2", "2"),
         (True, "True", "True"),
         ([1.0, 2.0], "[1, 2]", "[1, 2]"),
-        (np.zeros((100, 100)), "= 0", "(100, 100), every element 0"),
+        (np.zeros((100, 100)), "≡ 0", "(100, 100), every element 0"),
         (np.arange(10), "0 … 9", "(10,), mean 4.5, from 0 to 9"),
         (np.arange(4) > 1, "0 … 1", "(4,), mean 0.5, from 0 to 1"),
         (np.array([[1, math.nan], [math.inf, 2]]), "NaN/∞", "(2, 2), 2 NaN or infinite"),

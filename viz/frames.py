@@ -85,7 +85,7 @@ def summarize(value: Any) -> Summary:
         return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad), _grid(array))
     if array.min() == array.max():
         same = number(array.reshape(-1)[0])
-        return Summary(f"= {same}", row("summary_same", shape=shape, value=same), _grid(array))
+        return Summary(f"≡ {same}", row("summary_same", shape=shape, value=same), _grid(array))
     with np.errstate(over="ignore"):
         average = array.mean(dtype=float)
     low, high, mean = (f"{x:.3g}" for x in (array.min(), array.max(), average))

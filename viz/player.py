@@ -25,6 +25,7 @@ from viz.picture import Picture
 from viz.text import ROWS, Pair, bilingual, both, html
 
 _numbers = itertools.count(1)
+TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
     *("fit", "fold", "keys", "clocks", "clock_built", "clock_run", "clock_gradient", "shape"),
@@ -249,10 +250,13 @@ def table(picture: Picture) -> str:
     keys = ("column_node", "column_operator", "column_inputs", "column_shape", "column_group")
     head = "".join(f'<th scope="col">{html(key)}</th>' for key in keys)
     lines = []
-    for n in picture.nodes[:500]:
+    for n in picture.nodes[:TABLE_LIMIT]:
         inputs = ", ".join(names[i] for i in n.inputs)
         cells = (n.label, n.op, inputs, n.shape, n.group)
         lines.append("".join(f"<td>{escape(c)}</td>" for c in cells))
+    if len(picture.nodes) > TABLE_LIMIT:
+        more = html("table_more", count=len(picture.nodes) - TABLE_LIMIT)
+        lines.append(f'<td colspan="{len(keys)}">{more}</td>')
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     caption = bilingual(picture.alt())
     return (

@@ -44,14 +44,24 @@ def _film(
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         with recording(True):
             obj = obj()
-    if isinstance(obj, Graph):
-        return replay_graph(list(obj.outputs), feed_dict, session, names)
-    items = list(obj) if isinstance(obj, (list, tuple)) else [obj]
+    items: list[Any] = list(_ends(obj)) if isinstance(obj, Graph) else _listed(obj)
+    if isinstance(obj, Graph) and not items:
+        raise ValueError(printed("graph_empty"))
     if items and all(isinstance(x, Tensor) for x in items):
         return replay_tape(items, names)
     if items and all(isinstance(x, Node) for x in items):
         return replay_graph(items, feed_dict, session, names)
     raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def _ends(graph: Graph) -> list[Node]:
+    """The outputs of a graph; of one without declared outputs, the nodes that no other reads."""
+    read = {x for node in graph.nodes for x in node.inputs}
+    return list(graph.outputs) or [node for node in graph.nodes if node not in read]
+
+
+def _listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
 def compare(model: Callable[..., Any], *inputs: Any) -> Player:
@@ -67,14 +77,14 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
     with recording(True):
         computed = model(*tensors)
-    dynamic = replay_tape([computed], names)
+    dynamic = replay_tape(_listed(computed), names)
     with mg.Graph():
         nodes = [
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
             for label, a in zip(labels, arrays, strict=True)
         ]
-        output = model(*nodes)
-        static = replay_graph([output], dict(zip(nodes, arrays, strict=True)), None, {})
+        outputs = _listed(model(*nodes))
+        static = replay_graph(outputs, dict(zip(nodes, arrays, strict=True)), None, {})
     return Player([dynamic, static], _verdict(dynamic, static)).at_the_end()
 
 

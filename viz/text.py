@@ -100,6 +100,7 @@ ROWS: dict[str, Pair] = {
         "无法保存为 {suffix}：请从 {known} 中选择。",
     ),
     "table": ("Show the same as a table", "以表格显示同样的内容"),
+    "table_more": ("… and {count} more nodes", "……还有 {count} 个节点"),
     "alt_dynamic": (
         "Dynamic graph recorded while running: {nodes} nodes, {edges} edges. {path}",
         "运行时记录的动态图：{nodes} 个节点，{edges} 条边。{path}",
