@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 from functools import lru_cache
+from html import escape
 
 import graphviz
 
+from viz.fonts import font_face
 from viz.picture import Picture, PictureNode
 from viz.text import choose, row
 from viz.theme import EDGES, FONT_FAMILY, STYLES
@@ -37,7 +40,7 @@ def dot(
     prefix: str,
     values: bool = False,
     rankdir: str = "LR",
-    ranksep: float = 0.45,
+    ranksep: float = 0.3,
 ) -> str:
     """The picture in the DOT language.
 
@@ -47,8 +50,8 @@ def dot(
     graph = graphviz.Digraph(
         graph_attr={
             "rankdir": rankdir,
-            "bgcolor": "transparent",
-            "nodesep": "0.3",
+            "bgcolor": "white",
+            "nodesep": "0.25",
             "ranksep": str(ranksep),
             "pad": "0.1",
         },
@@ -142,12 +145,30 @@ def _element(drawing: str) -> str:
     return re.sub(r'<svg width="[^"]*" height="[^"]*"', head, element, count=1)
 
 
+def as_image(drawing: str, alt: str) -> str:
+    """An <svg> element as an <img> with alternative text.
+
+    Pages that are not trusted keep images and take inline drawings apart. An image cannot use the
+    fonts of its page, so it brings along the glyphs that are not plain ASCII.
+    """
+    if not drawing.isascii():
+        style = f"<style>{font_face(drawing)}</style>"
+        drawing = drawing.replace(">", f">{style}", 1)
+    source = base64.b64encode(drawing.encode()).decode()
+    width = re.search(r"width:(\d+)px", drawing)
+    size = f' width="{width[1]}"' if width else ""
+    return (
+        f'<img alt="{escape(alt)}"{size} style="max-width:100%;height:auto" '
+        f'src="data:image/svg+xml;base64,{source}">'
+    )
+
+
 def render(
     picture: Picture,
     prefix: str,
     values: bool = False,
     rankdir: str = "LR",
-    ranksep: float = 0.45,
+    ranksep: float = 0.3,
 ) -> str:
     """The picture as an <svg> element; LayoutError when it is too large or there is no engine."""
     if len(picture.nodes) > LAYOUT_LIMIT:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -58,7 +57,7 @@ class Diagram:
         if not self.picture.nodes:
             return f'<p class="mg-note">{html("graph_empty")}</p>'
         try:
-            drawing, opened = self._described(self.svg), ""
+            drawing, opened = dot.as_image(self.svg, both(self.picture.alt())), ""
         except dot.LayoutError as error:
             drawing, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
         style = f"<style>{assets.source('diagram.css')}</style>"
@@ -66,10 +65,6 @@ class Diagram:
             f'{style}<figure class="mg-diagram">{drawing}<details{opened}><summary>'
             f"{html('table')}</summary>{table(self.picture)}</details></figure>"
         )
-
-    def _described(self, svg: str) -> str:
-        description = escape(both(self.picture.alt()))
-        return svg.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
 
     def save(self, path: str | Path) -> Path:
         """Write the drawing; the ending chooses: .svg, .pdf, .png, .dot or .html."""

@@ -18,7 +18,7 @@ import traitlets
 
 from minigrad.messages import choose, get_language
 from viz import assets
-from viz.dot import LayoutError, render
+from viz.dot import LayoutError, as_image, render
 from viz.fonts import font_face
 from viz.frames import Film, Frame, Summary, Track
 from viz.picture import Picture
@@ -94,7 +94,11 @@ class Player(anywidget.AnyWidget):
         """What a page without widgets shows: the drawings, and the steps as a list."""
         if not self.films:
             return f"<p>{html('player_empty')}</p>"
-        drawings = "".join(g["views"][-1]["svg"] for g in self.data["graphs"] if g["views"])
+        drawings = "".join(
+            as_image(g["views"][-1]["svg"], g["alt"])
+            for g in self.data["graphs"]
+            if g["views"][-1]["svg"].startswith("<svg")
+        )
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
             for film in self.films
@@ -196,7 +200,7 @@ def _graph(film: Film, prefix: str, titled: bool) -> dict[str, Any]:
 def _view(picture: Picture, prefix: str, home: Mapping[str, str], beside: bool) -> dict[str, Any]:
     """One drawing; the arrows of a small graph that stands alone are long enough to write on."""
     rankdir = "LR" if len(picture.nodes) <= 40 else "TB"
-    ranksep = 1.0 if len(picture.nodes) <= 14 and not beside else 0.45
+    ranksep = 1.0 if len(picture.nodes) <= 14 and not beside else 0.3
     try:
         drawing = render(picture, prefix, values=True, rankdir=rankdir, ranksep=ranksep)
         return {"svg": drawing, "home": dict(home)}
