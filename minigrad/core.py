@@ -229,8 +229,22 @@ class ValueReader:
     level = 0
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Array:
+        dtype = None
+        for x in operands:  # arrays of one floating type need no conversion
+            if type(x) not in _ARRAYS:
+                break
+            if op.inputs is not None:
+                dtype = dtype or x.dtype
+                if x.dtype is not dtype:
+                    break
+        else:
+            if dtype is None or dtype.kind == "f":
+                return run_kernel(op, operands, attrs)
         arrays = unify(op, [as_operand(op, x) for x in operands], cast_array)
         return run_kernel(op, arrays, attrs)
+
+
+_ARRAYS = {np.ndarray, Spec, Unrecorded, np.float32, np.float64, np.int64, np.int32, np.bool_}
 
 
 VALUES = ValueReader()

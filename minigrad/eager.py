@@ -186,25 +186,37 @@ class TapeReader:
     level = 1
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Tensor:
+        arrays: list[Array] = []
+        for x in operands:  # tensors of one floating type need no conversion
+            if type(x) is not Tensor or x.data.dtype is not operands[0].dtype:
+                break
+            arrays.append(x.data)
+        else:
+            if op.inputs is None or arrays[0].dtype.kind == "f":
+                return _finish(op, operands, arrays, attrs, run_kernel(op, arrays, attrs))
         tensors = [x if type(x) is Tensor else as_operand(op, as_weak(x)) for x in operands]
         tensors = unify(op, tensors, _cast)
-        arrays = tuple([x.data if type(x) is Tensor else x for x in tensors])
+        arrays = [x.data if type(x) is Tensor else x for x in tensors]
         return _finish(op, tensors, arrays, attrs, run_kernel(op, arrays, attrs))
 
 
 def _finish(
-    op: Op, tensors: Sequence[Any], arrays: tuple[Array, ...], attrs: Attrs, result: Array
+    op: Op, tensors: Sequence[Any], arrays: Sequence[Array], attrs: Attrs, result: Array
 ) -> Tensor:
     """Record the operation if a gradient may flow through it, tell listeners, wrap the result."""
     node = None
-    mask = tuple([type(x) is Tensor and x.requires_grad for x in tensors])
-    if context.grad and True in mask:
+    wants = []
+    for x in tensors:
+        wants.append(type(x) is Tensor and x.requires_grad)  # noqa: PERF401 - faster than a list of it
+    if True in wants and context.grad:
+        mask = tuple(wants)
         kept = op.kept.get(mask) or _derive(op, mask, result, arrays, attrs)
         if kept.wanted:
-            inputs = [
-                (x.creator or x) if w else _stub(x) for x, w in zip(tensors, mask, strict=True)
-            ]
-            saved = [_keep(v, part) for v, part in zip((result, *arrays), kept.parts, strict=True)]
+            inputs, saved = [], [_keep(result, kept.parts[0])]
+            for i, x in enumerate(tensors):
+                inputs.append((x.creator or x) if wants[i] else _stub(x))
+                part, a = kept.parts[i + 1], arrays[i]
+                saved.append(a if part == DATA else None if part == NOTHING else spec_of(a))
             frame = sys._getframe(2)
             node = _record(op, attrs, kept, tuple(inputs), tuple(saved), result, frame)
     if events.listeners:
@@ -213,15 +225,15 @@ def _finish(
 
 
 def _tell(
-    op: Op, node: TapeNode | None, result: Array, tensors: Sequence[Any], arrays: tuple[Array, ...]
+    op: Op, node: TapeNode | None, result: Array, tensors: Sequence[Any], arrays: Sequence[Array]
 ) -> None:
     if node is not None:
         events.emit("built", op, node, None, tuple(tensors))
-    events.emit("run", op, node, result, arrays)
+    events.emit("run", op, node, result, tuple(arrays))
 
 
 def _derive(
-    op: Op, mask: tuple[bool, ...], result: Array, arrays: tuple[Array, ...], attrs: Attrs
+    op: Op, mask: tuple[bool, ...], result: Array, arrays: Sequence[Array], attrs: Attrs
 ) -> backprop.Retained:
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [spec_of(x) for x in values]
