@@ -186,6 +186,8 @@ class TapeReader:
     level = 1
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Tensor:
+        if len(operands) == 1 and (op.inputs is None or operands[0].data.dtype.kind == "f"):
+            return _unary(op, operands[0], operands[0].data, attrs)
         arrays: list[Array] = []
         for x in operands:  # tensors of one floating type need no conversion
             if type(x) is not Tensor or x.data.dtype is not operands[0].dtype:
@@ -207,7 +209,7 @@ def _finish(
     node = None
     wants = []
     for x in tensors:
-        wants.append(type(x) is Tensor and x.requires_grad)  # noqa: PERF401 - faster than a list of it
+        wants.append(type(x) is Tensor and x.requires_grad)  # noqa: PERF401 - quicker so
     if True in wants and context.grad:
         mask = tuple(wants)
         kept = op.kept.get(mask) or _derive(op, mask, result, arrays, attrs)
@@ -222,6 +224,20 @@ def _finish(
     if events.listeners:
         _tell(op, node, result, tensors, arrays)
     return _wrap(result, node)
+
+
+def _unary(op: Op, x: Tensor, a: Array, attrs: Attrs) -> Tensor:
+    """One operand, as in most layers: what `_finish` does, without its loops."""
+    result = run_kernel(op, (a,), attrs)
+    kept = op.kept.get((True,))
+    if not x.requires_grad or not context.grad or events.listeners or kept is None:
+        return _finish(op, (x,), (a,), attrs, result)
+    if kept.has_shapes or not kept.wanted:
+        return _finish(op, (x,), (a,), attrs, result)
+    keeps_y, keeps_a = kept.parts
+    saved = (result if keeps_y else None, a if keeps_a else None)
+    frame = sys._getframe(2)
+    return _wrap(result, _record(op, attrs, kept, (x.creator or x,), saved, result, frame))
 
 
 def _tell(

@@ -44,7 +44,8 @@ def _flip(x: Array, flip: bool) -> Array:
 def _matmul(
     out: Array, a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False
 ) -> Array:
-    return np.matmul(_flip(a, transpose_a), _flip(b, transpose_b), out=out)
+    a, b = _flip(a, transpose_a), _flip(b, transpose_b)
+    return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
 
 
 def _gradient_a(
