@@ -184,7 +184,8 @@ sigmoid = elementwise(
 
 
 def _relu(out: Array, x: Array) -> Array:
-    return np.maximum(x, 0) if out is None else np.maximum(x, 0, out=out)
+    zero = x.dtype.type(0)
+    return np.maximum(x, zero) if out is None else np.maximum(x, zero, out=out)
 
 
 relu = elementwise(
