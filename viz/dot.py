@@ -7,6 +7,7 @@ import re
 import shutil
 from functools import lru_cache
 from html import escape
+from typing import Any
 
 import graphviz
 
@@ -163,14 +164,11 @@ def as_image(drawing: str, alt: str) -> str:
     )
 
 
-def render(
-    picture: Picture,
-    prefix: str,
-    values: bool = False,
-    rankdir: str = "LR",
-    ranksep: float = 0.3,
-) -> str:
-    """The picture as an <svg> element; LayoutError when it is too large or there is no engine."""
+def render(picture: Picture, prefix: str, **layout: Any) -> str:
+    """The picture as an <svg> element, laid out as `dot` is told by the other arguments.
+
+    Raises LayoutError when the picture is too large or there is no engine.
+    """
     if len(picture.nodes) > LAYOUT_LIMIT:
         raise LayoutError("too_large", nodes=len(picture.nodes))
-    return svg(dot(picture, prefix, values, rankdir, ranksep))
+    return svg(dot(picture, prefix, **layout))
