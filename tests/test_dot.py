@@ -83,7 +83,7 @@ def test_every_node_and_edge_has_an_id_with_the_prefix() -> None:
 @pytest.mark.parametrize("values", [False, True], ids=["plain", "with values"])
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_name_is_shown_as_text(name: str, values: bool) -> None:
-    svg = dot.render(named(name), "p", values)
+    svg = dot.render(named(name), "p", values=values)
     assert name in texts(svg)
     tags = {e.tag.rpartition("}")[2] for e in ET.fromstring(svg).iter()}
     assert tags <= {"svg", "g", "title", "text", "ellipse", "polygon", "path", "a", "polyline"}
@@ -144,7 +144,7 @@ def test_a_shape_is_written_on_an_edge_only_where_it_is_news() -> None:
 
 
 def test_values_get_a_line_of_their_own() -> None:
-    plain, roomy = (texts(dot.render(picture(e1()), "p", v)) for v in (False, True))
+    plain, roomy = (texts(dot.render(picture(e1()), "p", values=v)) for v in (False, True))
     assert len(roomy) == len(plain) + 4
 
 
