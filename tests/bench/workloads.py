@@ -120,7 +120,7 @@ def torch_step(torch: Any, x: np.ndarray[Any, Any], t: np.ndarray[Any, Any]) -> 
 
 def layout(size: int) -> Works:
     """From a tape to an SVG, without the cache."""
-    y = mg.tensor(1.0, requires_grad=True)
+    y = mg.tensor(0.0, requires_grad=True)
     for i in range(size // 2):
         y = y * y if i % 3 else y + y
     drawn = picture(y)
