@@ -132,6 +132,7 @@ class Op:
         inputs   (*dtypes) -> dtype that operands are cast to first; None: taken as they come
     Facts:
         broadcasts   operands are stretched to a common shape (the sweep undoes it)
+        elementwise  each element of the result depends on that element of the operands alone
         shape_only   positions whose shape is read and whose data are not
         symbol       Python's operator, when it gives the kernel's bits (and is faster on scalars)
         effect       keeps or changes state, or has no kernel of its own: executors handle it
@@ -145,6 +146,7 @@ class Op:
     dtype: Callable[..., Dtype] = promote
     inputs: Callable[..., Dtype] | None = promote
     broadcasts: bool = False
+    elementwise: bool = False
     shape_only: tuple[int, ...] = ()
     effect: bool = False
     symbol: Callable[..., Any] | None = None

@@ -217,8 +217,7 @@ def _finish(
             inputs, saved = [], [_keep(result, kept.parts[0])]
             for i, x in enumerate(tensors):
                 inputs.append((x.creator or x) if wants[i] else _stub(x))
-                part, a = kept.parts[i + 1], arrays[i]
-                saved.append(a if part == DATA else None if part == NOTHING else spec_of(a))
+                saved.append(_keep(arrays[i], kept.parts[i + 1]))
             frame = sys._getframe(2)
             node = _record(op, attrs, kept, tuple(inputs), tuple(saved), result, frame)
     if events.listeners:

@@ -233,7 +233,7 @@ class Director:
     def _local(self, source: BaseNode, index: int) -> str:
         """The local derivative: a number where it acts on each element, else its formula."""
         op, operands = source.op, self.operands[source]
-        if op.broadcasts and op.name != "MatMul":
+        if op.elementwise:
             y = np.asarray(self.values[source])
             data = [getattr(x, "data", x) for x in operands]
             local = op.vjp[index](np.ones_like(y), y, *data, **source.attrs)  # type: ignore[misc]

@@ -91,7 +91,11 @@ def replay_graph(
     for node in nodes:
         twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
     forward, ends = graph.nodes, [twin[y] for y in outputs]
-    feeds = {twin[k]: v for k, v in check_feeds(_among(nodes), feed_dict).items() if k in twin}
+    feeds = {
+        twin[k]: v
+        for k, v in check_feeds(mg.build_graph([], outputs), feed_dict).items()
+        if k in twin
+    }
     kept = {} if session is None else session.variables
     sources = [n for n in nodes if n.op is state.variable]
     variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
@@ -109,10 +113,3 @@ def replay_graph(
     return static_film(
         picture(ends, new_names), forward, contributed, ran.events, built.counts.built
     )
-
-
-def _among(nodes: list[Node]) -> Graph:
-    """A graph of just these nodes, to look names up in."""
-    graph = Graph()
-    graph._nodes = nodes
-    return graph

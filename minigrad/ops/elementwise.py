@@ -60,7 +60,7 @@ def elementwise(name: str, run: Callable[..., Array], **record: Any) -> Op:
     def shape(*shapes: Shape, **attrs: Any) -> Shape:
         return shapes[0] if len(shapes) == 1 else broadcast_shapes(name, *shapes)
 
-    return operator(name, shape=shape, run=run, broadcasts=True, **record)
+    return operator(name, shape=shape, run=run, broadcasts=True, elementwise=True, **record)
 
 
 add = infix(
