@@ -1,15 +1,17 @@
 """Colours that can be read, shapes that can be told apart, and a font with every character."""
 
+import re
 from pathlib import Path
 
 import pytest
 from matplotlib.ft2font import FT2Font
 
 from viz import theme
+from viz.assets import source
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ["minigrad", "viz", "notebooks", "docs"]
-WRITTEN = {".py", ".md", ".csv", ".ipynb", ".js", ".html"}
+WRITTEN = {".py", ".md", ".csv", ".ipynb", ".js", ".html", ".toml"}
 FONT = FT2Font(str(theme.FONT_PATH))
 CHARACTERS = {chr(code) for code in FONT.get_charmap()}
 SIGNS = "−×·∂∇←→↑↓⇒≤≥≠≈∞√Σ∑●○■□▲▶◀…—「」《》（）【】，。：；？！、"
@@ -36,7 +38,12 @@ def test_kinds_differ_without_colour() -> None:
     assert len(set(looks)) == len(looks)
     edges = [(edge.line, edge.sign) for edge in theme.EDGES.values()]
     assert len(set(edges)) == len(edges)
-    assert theme.outline(True) != theme.outline(False)
+    born, ran = (
+        re.search(rf"\.mg-{k} [^{{]*{{([^}}]*)}}", source("player.css")) for k in ("born", "ran")
+    )
+    assert born is not None
+    assert "stroke-dasharray" in born[1], "a node that has not run is dashed"
+    assert ran is None, "one that has run is drawn as it was laid out: solid"
 
 
 @pytest.mark.parametrize("kind", theme.EDGES)

@@ -73,11 +73,6 @@ EDGES = {
 }
 
 
-def outline(executed: bool) -> Line:
-    """Return the outline of a node: solid once it was executed, dashed otherwise."""
-    return "solid" if executed else "dashed"
-
-
 def contrast(a: str, b: str) -> float:
     """Return the contrast ratio of two colours ``#RRGGBB``, from 1 (equal) to 21.
 
