@@ -42,12 +42,11 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
     `specs` are those of the result and the operands; `mask` says which operands want a gradient.
     Nothing is wanted of an operand that has no rule.
     """
-    wanted = tuple(i for i, want in enumerate(mask) if want and op.vjp[i] is not None)
+    wanted = tuple(i for i, want in enumerate(mask) if want and op.has_rule(i))
     with listen_to_nobody():
         scratch = Graph()
         g, *values = [_Probe.of(scratch, spec) for spec in (specs[0], *specs)]
-        rules = [op.vjp[i] for i in wanted]
-        results = [rule(g, *values, **attrs) for rule in rules if rule is not None]
+        results = pull_back(op, wanted, g, values, attrs)
     position: dict[Node, int] = {node: i for i, node in enumerate(values)}
     parts = [SHAPE if x.looked_at else NOTHING for x in values]
     for result in results:
@@ -59,6 +58,15 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
         if isinstance(result, Node) and result in position:
             parts[position[result]] = DATA
     return Retained(tuple(parts), wanted, DATA in parts, SHAPE in parts)
+
+
+def pull_back(op: Op, wanted: Iterable[int], g: Any, values: Sequence[Any], attrs: Attrs) -> Any:
+    """The gradients of the operands at the positions `wanted`, by the operator's rules."""
+    if not isinstance(op.vjp, tuple):
+        parts = op.vjp(g, *values, wanted=tuple(wanted), **attrs)
+        return [parts[i] for i in wanted]
+    rules = [op.vjp[i] for i in wanted]
+    return [None if rule is None else rule(g, *values, **attrs) for rule in rules]
 
 
 class _Probe(Node):
@@ -124,8 +132,15 @@ def sweep(
             gradients[node] = g
         op, attrs, inputs = node.op, node.attrs, node.inputs
         values, wanted = read(node) if read else (node.saved, node.kept.wanted)
-        for i in wanted:
-            part = op.vjp[i](g, *values, **attrs) if attrs else op.vjp[i](g, *values)
+        rules = op.vjp
+        parts = None if type(rules) is tuple else pull_back(op, wanted, g, values, attrs)
+        for place, i in enumerate(wanted):
+            if parts is not None:
+                part = parts[place]
+                if part is None:
+                    continue
+            else:
+                part = rules[i](g, *values, **attrs) if attrs else rules[i](g, *values)
             target = inputs[i]
             if op.broadcasts and not isinstance(part, scalar):  # a scalar fits already
                 part = unbroadcast(part, target)
@@ -198,11 +213,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
 
 def _followed(node: Node, leading: set[Any]) -> list[int]:
     """Operands that lead to a target and have a rule; no gradient flows through the others."""
-    return [
-        i
-        for i, x in enumerate(node.inputs)
-        if x in leading and i < len(node.op.vjp) and node.op.vjp[i] is not None
-    ]
+    return [i for i, x in enumerate(node.inputs) if x in leading and node.op.has_rule(i)]
 
 
 class scoped:

@@ -127,9 +127,13 @@ class Op:
         shape    (*shapes, **attrs) -> shape; raises ShapeError
         run      kernel (out, *arrays, **attrs) -> array; allocates when `out` is None
         vjp      for each operand a rule (g, y, *operands, **attrs) -> its gradient, written in
-                 operators; it may read shapes, never data. None: no gradient flows there
+                 operators; it may read shapes, never data. None: no gradient flows there.
+                 Where the number of operands is open, or they share work: one rule for all,
+                 (g, y, *operands, wanted, **attrs) -> list of gradients, those at the positions
+                 `wanted` filled in (None: no gradient flows there)
         dtype    (*dtypes) -> dtype of the result
         inputs   (*dtypes) -> dtype that operands are cast to first; None: taken as they come
+        infer    (specs, attrs) -> spec of the result, where shape and dtype rules do not suffice
     Facts:
         broadcasts   operands are stretched to a common shape (the sweep undoes it)
         elementwise  each element of the result depends on that element of the operands alone
@@ -142,9 +146,10 @@ class Op:
     name: str
     shape: Callable[..., Shape | None]
     run: Callable[..., Array]
-    vjp: tuple[Rule | None, ...] = ()
+    vjp: tuple[Rule | None, ...] | Rule = ()
     dtype: Callable[..., Dtype] = promote
     inputs: Callable[..., Dtype] | None = promote
+    infer: Callable[[Sequence[Spec], Attrs], Spec] | None = None
     broadcasts: bool = False
     elementwise: bool = False
     shape_only: tuple[int, ...] = ()
@@ -161,8 +166,16 @@ class Op:
     def __repr__(self) -> str:
         return self.name
 
+    def has_rule(self, position: int) -> bool:
+        """Whether a gradient may flow to the operand at this position."""
+        if not isinstance(self.vjp, tuple):
+            return True
+        return position < len(self.vjp) and self.vjp[position] is not None
+
     def spec(self, specs: Sequence[Spec], attrs: Attrs) -> Spec:
         """The spec of the result; an operand about which nothing is known says nothing of it."""
+        if self.infer is not None:
+            return self.infer(specs, attrs)
         dtype = self.dtype(*(s.dtype for s in specs)) if "dtype" not in attrs else attrs["dtype"]
         shapes = [s.shape for s in specs]
         if None in shapes and not self.effect:

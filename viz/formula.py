@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minigrad.backprop import listen_to_nobody
+from minigrad.backprop import listen_to_nobody, pull_back
 from minigrad.core import Attrs, Op, Spec
 from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node
@@ -39,8 +39,7 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
 
     `specs` are those of the result and the operands, `names` what these are called.
     """
-    rule = op.vjp[index] if index < len(op.vjp) else None
-    if rule is None:
+    if not op.has_rule(index):
         return ""
     with listen_to_nobody():
         scratch = Graph()
@@ -50,7 +49,7 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
         ]
         called = dict(zip(symbols, (UPSTREAM, *names), strict=True))
         try:
-            result = rule(*symbols, **attrs)
+            (result,) = pull_back(op, [index], symbols[0], symbols[1:], attrs)
         except GraphError:  # a rule that needs shapes which are not known
             return ""
     return _spell(result, called)
