@@ -16,8 +16,10 @@ from minigrad.build import (
     global_variables_initializer,
     group,
     placeholder,
+    read_value,
 )
 from minigrad.check import check_grads
+from minigrad.control import cond, dynamic_rnn, scan, while_loop
 from minigrad.core import (
     REGISTRY,
     bool_,
@@ -29,6 +31,8 @@ from minigrad.core import (
 from minigrad.eager import Tensor
 from minigrad.eager import grad_of as grad
 from minigrad.errors import (
+    AssertionFailed,
+    ControlFlowError,
     CycleError,
     DtypeError,
     FeedError,
@@ -66,7 +70,16 @@ from minigrad.functions import (
     transpose,
     zeros,
 )
-from minigrad.graph import Graph, Node, get_default_graph, reset_default_graph
+from minigrad.graph import (
+    Graph,
+    Node,
+    control_dependencies,
+    get_default_graph,
+    reset_default_graph,
+)
+from minigrad.ops import assert_true as Assert
+from minigrad.ops import print_value as Print
+from minigrad.ops import stop_gradient
 from minigrad.session import Session
 from minigrad.tape import no_grad
 
@@ -74,6 +87,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "REGISTRY",
+    "Assert",
+    "AssertionFailed",
+    "ControlFlowError",
     "CycleError",
     "DtypeError",
     "FeedError",
@@ -84,6 +100,7 @@ __all__ = [
     "Node",
     "NotFedError",
     "NumericError",
+    "Print",
     "Session",
     "ShapeError",
     "Tensor",
@@ -97,10 +114,13 @@ __all__ = [
     "bool_",
     "build_graph",
     "check_grads",
+    "cond",
     "constant",
+    "control_dependencies",
     "cross_entropy",
     "data",
     "detect_anomaly",
+    "dynamic_rnn",
     "exp",
     "float32",
     "float64",
@@ -122,17 +142,21 @@ __all__ = [
     "optim",
     "placeholder",
     "randn",
+    "read_value",
     "record",
     "relu",
     "reset_default_graph",
     "reshape",
     "run",
+    "scan",
     "sigmoid",
     "softmax",
     "sqrt",
+    "stop_gradient",
     "sum",
     "tanh",
     "tensor",
     "transpose",
+    "while_loop",
     "zeros",
 ]

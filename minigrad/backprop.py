@@ -80,6 +80,7 @@ class _Probe(Node):
         probe = cls()
         probe.op, probe.inputs, probe.attrs, probe.spec = state.placeholder, (), {}, spec
         probe.order, probe.graph, probe.name, probe.looked_at = 0, graph, "?", False
+        probe.controls = ()
         return probe
 
     @property
@@ -99,14 +100,16 @@ class _Probe(Node):
 
 
 class listen_to_nobody:
-    """Keep the building of scratch nodes out of recordings, and out of the user's scope."""
+    """Keep the building of scratch nodes out of recordings, scopes and graphs of the user."""
 
     def __enter__(self) -> None:
         self.kept, self.scope = list(events.listeners), context.scope
         events.listeners.clear()
         context.scope = ""
+        self.graph = Graph().__enter__()
 
     def __exit__(self, *exc: object) -> None:
+        self.graph.__exit__()
         events.listeners.extend(self.kept)
         context.scope = self.scope
 

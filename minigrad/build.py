@@ -79,6 +79,27 @@ def assign(variable: Any, value: Any) -> Node:
     return graph.add(state.assign, (node, value), {})
 
 
+def read_value(variable: Any) -> Node:
+    """The value of a variable at this point of the run: after the assignments that ran before.
+
+    Which those are, control dependencies say. (TensorFlow 1: variable.read_value().)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     w = mg.Variable(1.0, name="w")
+    ...     with mg.control_dependencies([mg.assign(w, w + 1)]):
+    ...         after = mg.read_value(w)
+    ...     _ = sess.run(mg.global_variables_initializer())
+    ...     [float(value) for value in sess.run([w, after])]
+    [1.0, 2.0]
+    """
+    graph = variable.graph if isinstance(variable, Node) else get_default_graph()
+    node = graph.lift(variable)
+    if node.op is not state.variable:
+        raise GraphError("not_a_variable", op="ReadValue", value=node.name, defined=here())
+    return graph.add(state.read_value, (node,), {})
+
+
 def group(*nodes: Node) -> Node:
     """A node that has others run and has no value itself."""
     return get_default_graph().add(state.group, nodes, {})

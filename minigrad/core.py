@@ -7,9 +7,10 @@ it and records a node, a graph `Node` records a node and runs nothing.
 
 from __future__ import annotations
 
+import contextvars
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Protocol
@@ -85,6 +86,21 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
+class TupleSpec(Spec):
+    """What is known of several values that one operator gives; its own shape says nothing."""
+
+    parts: tuple[Spec, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Spec]) -> Spec:
+        """One value as it is, several (or none) as a tuple."""
+        return parts[0] if len(parts) == 1 else cls(None, float32, tuple(parts))
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
 class Unrecorded(Spec):
     """What a tape remembers of an array through which no gradient flows: not its data."""
 
@@ -100,6 +116,7 @@ class Sample:
     low: float = -2.0
     high: float = 2.0
     integers: Sequence[int] = ()  # positions that hold class numbers 0, 1, 2 instead
+    bools: Sequence[int] = ()  # positions that hold True and False instead
 
 
 def promote(*dtypes: Dtype) -> Dtype:
@@ -138,8 +155,10 @@ class Op:
         broadcasts   operands are stretched to a common shape (the sweep undoes it)
         elementwise  each element of the result depends on that element of the operands alone
         shape_only   positions whose shape is read and whose data are not
+        selectors    positions that choose (conditions, indices): they keep their own data type
         symbol       Python's operator, when it gives the kernel's bits (and is faster on scalars)
         effect       keeps or changes state, or has no kernel of its own: executors handle it
+        impure       runs once for each run of its graph, even if nobody reads the result
     In other vocabularies (inert): `title` in both languages, `formula` with {0}, {1} for operands.
     """
 
@@ -152,8 +171,10 @@ class Op:
     infer: Callable[[Sequence[Spec], Attrs], Spec] | None = None
     broadcasts: bool = False
     elementwise: bool = False
-    shape_only: tuple[int, ...] = ()
+    shape_only: Container[int] = ()
+    selectors: Container[int] = ()
     effect: bool = False
+    impure: bool = False
     symbol: Callable[..., Any] | None = None
     title: tuple[str, str] = ("", "")
     formula: str = ""
@@ -194,11 +215,30 @@ def operator(name: str, **record: Any) -> Op:
     return op
 
 
+# Infinity and NaN are answers and no reason for a warning, as in every framework. NumPy keeps what
+# it does about them in a context variable, so a context of our own leaves the user's NumPy alone;
+# to enter a copy of it costs a tenth of a microsecond, np.errstate costs one.
+_silent = contextvars.copy_context()
+_silent.run(np.seterr, all="ignore")
+
+
+def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call the function; NumPy warns of no overflow, division by zero or NaN."""
+    return _silent.copy().run(function, *args, **kwargs)
+
+
 class Context(threading.local):
-    """What holds for the running thread: is the tape on, and in which scope are we."""
+    """What holds for the running thread: is the tape on, and in which scope are we.
+
+    `silently` is the quicker form of the function, for ufuncs only: they never call back, and a
+    context that was entered cannot be entered again.
+    """
 
     grad: bool = True
     scope: str = ""
+
+    def __init__(self) -> None:
+        self.silently = _silent.copy().run
 
 
 context = Context()
@@ -213,6 +253,7 @@ class BaseNode:
     """
 
     __slots__ = ("attrs", "code", "inputs", "lasti", "op", "order", "scope")
+    controls: tuple[Any, ...] = ()  # nodes that must run first though no value comes from them
     op: Op
     inputs: tuple[Any, ...]
     attrs: Attrs
@@ -323,11 +364,16 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
     A Python number takes the data type of the others, except that a float among integers makes
     them float32. `cast` is the reader's way to convert.
     """
-    weak = [type(x) in _WEAK for x in operands]
+    for i, x in enumerate(operands):
+        if type(x) in _WEAK and (op.inputs is None or i in op.selectors):
+            operands[i] = as_array(x, _WEAK[type(x)], op.name)
     if op.inputs is None:
-        pairs = zip(operands, weak, strict=True)
-        return [as_array(x, _WEAK[type(x)], op.name) if w else x for x, w in pairs]
-    strong = [x.dtype for x, w in zip(operands, weak, strict=True) if not w]
+        return operands
+    weak = [type(x) in _WEAK for x in operands]
+    fixed = [i in op.selectors or i in op.shape_only for i in range(len(operands))]
+    strong = [
+        x.dtype for x, w, f in zip(operands, weak, fixed, strict=True) if not (w or f)
+    ]
     common = op.inputs(*strong) if strong else op.inputs(*(_WEAK[type(x)] for x in operands))
     if any(weak) and strong and common.kind != "f":
         numbers = [type(x) for x, w in zip(operands, weak, strict=True) if w]
@@ -335,7 +381,7 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
     for i, x in enumerate(operands):
         if weak[i]:
             operands[i] = common.type(x)
-        elif x.dtype != common and i not in op.shape_only:
+        elif x.dtype != common and not fixed[i]:
             operands[i] = cast(x, common)
     return operands
 
@@ -347,7 +393,7 @@ def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
     is asked for the message.
     """
     try:
-        return op.run(None, *arrays, **attrs)
+        return _silent.copy().run(op.run, None, *arrays, **attrs)
     except GraphError as error:
         error.defined = error.defined or here()
         raise

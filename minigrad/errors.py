@@ -81,3 +81,11 @@ class TraceError(GraphError, TypeError):
 
 class VerifyError(GraphError, ValueError):
     """A graph whose records contradict each other."""
+
+
+class AssertionFailed(GraphError, AssertionError):
+    """A condition that `mg.Assert` found false."""
+
+
+class ControlFlowError(GraphError, TypeError):
+    """Branches or loop steps whose results do not fit together."""

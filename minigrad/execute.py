@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import events
-from minigrad.core import Array, Op, explain, fits, public_shape, show_shape, spec_of
+from minigrad import control, events
+from minigrad.core import (
+    Array,
+    Op,
+    explain,
+    fits,
+    public_shape,
+    show_shape,
+    show_shapes,
+    spec_of,
+)
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError, UninitializedError
 from minigrad.graph import Graph, Node, ancestors
-from minigrad.ops import state
+from minigrad.ops import parts, state
 from minigrad.source import here
 
 Variables = dict[Node, Array]
@@ -20,21 +29,25 @@ Variables = dict[Node, Array]
 class Step:
     """One node of the program, and which results are no longer needed after it."""
 
-    __slots__ = ("handler", "node", "release", "sources", "target")
+    __slots__ = ("bodies", "handler", "keeps_history", "node", "release", "sources", "target")
 
     def __init__(
         self, node: Node, sources: list[int], target: int, release: tuple[int, ...]
     ) -> None:
         self.node, self.sources, self.target, self.release = node, sources, target, release
         self.handler = HANDLERS.get(node.op, _run_kernel)
+        self.keeps_history = False
+        bodies = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)} if node.attrs else {}
+        self.bodies = {k: Program(v.outputs, v.inputs, v.effects) for k, v in bodies.items()}
 
 
 class Run:
     """What one run of a program works on: its feeds, its variables, the updates it will make."""
 
-    def __init__(self, feeds: Mapping[Node, Array], variables: Variables, target: Node) -> None:
+    def __init__(self, feeds: Mapping[Node, Array], variables: Variables, target: Any) -> None:
         self.feeds, self.variables, self.target = feeds, variables, target
         self.updates: Variables = {}
+        self.histories: dict[Node, list[Any]] = {}  # the states that a loop went through
 
 
 class Program:
@@ -42,25 +55,35 @@ class Program:
 
     It runs every node of the graph as it stands, in the order built, by the kernels that the
     dynamic graph uses, so both modes give the same bits. A result is dropped after its last use.
+    `given` are nodes whose values come from outside; what leads to them alone does not run.
     """
 
-    def __init__(self, outputs: Sequence[Node]) -> None:
-        self.outputs = tuple(outputs)
-        self.nodes: list[Node] = ancestors(outputs)
+    def __init__(
+        self, outputs: Sequence[Node], given: Sequence[Node] = (), effects: Sequence[Node] = ()
+    ) -> None:
+        self.outputs, self.given = tuple(outputs), tuple(given)
+        known = set(self.given)
+        self.nodes: list[Node] = ancestors([*self.outputs, *effects, *self.given], known)
         self.placeholders = [n for n in self.nodes if n.op is state.placeholder]
         slot = {node: i for i, node in enumerate(self.nodes)}
         last_use = dict(slot)
         for node in self.nodes:
-            last_use.update((x, slot[node]) for x in node.inputs)
+            if node not in known:
+                last_use.update((x, slot[node]) for x in node.inputs)
         last_use.update((x, len(slot)) for x in self.outputs)
         ends: dict[int, list[int]] = {}
         for node, end in last_use.items():
             ends.setdefault(end, []).append(slot[node])
+        self._given_slots = [slot[x] for x in self.given]
         self._results = [slot[x] for x in self.outputs]
         self.steps = [
             Step(node, [slot[x] for x in node.inputs], i, tuple(ends.get(i, ())))
             for i, node in enumerate(self.nodes)
+            if node not in known
         ]
+        wanted = {n.inputs[0] for n in self.nodes if n.op is control.HISTORY}
+        for step in self.steps:
+            step.keeps_history = step.node in wanted
 
     def __call__(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
         """Run once. `variables` changes only if the whole run succeeded.
@@ -70,24 +93,30 @@ class Program:
         if not self.outputs:
             return []
         run = Run(feeds, variables, self.outputs[0])
-        values: list[Any] = [None] * len(self.steps)
+        results = self.compute(run, [feeds[x] for x in self.given])
+        variables.update(run.updates)
+        return [_own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
+
+    def compute(self, run: Run, given: Sequence[Any]) -> list[Any]:
+        """The outputs as they come, for these values of the given nodes."""
+        values: list[Any] = [None] * len(self.nodes)
+        for i, value in zip(self._given_slots, given, strict=True):
+            values[i] = value
         for step in self.steps:
-            operands = [values[i] for i in step.sources]
-            values[step.target] = step.handler(run, step.node, operands)
+            values[step.target] = step.handler(run, step, [values[i] for i in step.sources])
             for i in step.release:
                 values[i] = None
-        variables.update(run.updates)
-        return [_own(x.op, values[i]) for x, i in zip(self.outputs, self._results, strict=True)]
+        return [values[i] for i in self._results]
 
 
 def _own(op: Op, value: Any) -> Any:
     """A result that the caller may change without touching anything of ours."""
     borrowed = op in HANDLERS or getattr(value, "base", None) is not None
-    return value.copy() if borrowed and isinstance(value, np.ndarray) else value
+    return value.copy()[()] if borrowed and isinstance(value, np.ndarray) else value
 
 
-def _run_kernel(run: Run, node: Node, operands: list[Any]) -> Array:
-    op = node.op
+def _run_kernel(run: Run, step: Step, operands: list[Any]) -> Array:
+    node, op = step.node, step.node.op
     try:
         value = op.run(None, *operands, **node.attrs)
     except GraphError as error:
@@ -102,7 +131,8 @@ def _run_kernel(run: Run, node: Node, operands: list[Any]) -> Array:
     return value
 
 
-def _placeholder(run: Run, node: Node, operands: list[Any]) -> Array:
+def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
+    node = step.node
     if node not in run.feeds:
         raise NotFedError(
             "not_fed",
@@ -116,7 +146,8 @@ def _placeholder(run: Run, node: Node, operands: list[Any]) -> Array:
     return _read(node, run.feeds[node])
 
 
-def _variable(run: Run, node: Node, operands: list[Any]) -> Array:
+def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
+    node = step.node
     if node not in run.variables:
         raise UninitializedError(
             "uninitialized",
@@ -128,8 +159,8 @@ def _variable(run: Run, node: Node, operands: list[Any]) -> Array:
     return _read(node, run.variables[node])
 
 
-def _constant(run: Run, node: Node, operands: list[Any]) -> Array:
-    return _read(node, node.attrs["value"])
+def _constant(run: Run, step: Step, operands: list[Any]) -> Array:
+    return _read(step.node, step.node.attrs["value"])
 
 
 def _read(node: Node, value: Array) -> Array:
@@ -138,8 +169,8 @@ def _read(node: Node, value: Array) -> Array:
     return value
 
 
-def _assign(run: Run, node: Node, operands: list[Any]) -> Array:
-    variable, value = node.inputs[0], operands[1]
+def _assign(run: Run, step: Step, operands: list[Any]) -> Array:
+    node, variable, value = step.node, step.node.inputs[0], operands[1]
     if value.shape != variable.shape:
         raise ShapeError(
             "assign_shape",
@@ -156,22 +187,129 @@ def _assign(run: Run, node: Node, operands: list[Any]) -> Array:
     return value
 
 
-def _initialize(run: Run, node: Node, operands: list[Any]) -> None:
-    for variable in node.attrs["variables"]:
+def _initialize(run: Run, step: Step, operands: list[Any]) -> None:
+    for variable in step.node.attrs["variables"]:
         run.updates[variable] = variable.attrs["value"].copy()
 
 
-def _group(run: Run, node: Node, operands: list[Any]) -> None:
+def _group(run: Run, step: Step, operands: list[Any]) -> None:
     return None
 
 
-HANDLERS: dict[Op, Callable[[Run, Node, list[Any]], Any]] = {
+def _read_value(run: Run, step: Step, operands: list[Any]) -> Array:
+    return run.updates.get(step.node.inputs[0], operands[0])
+
+
+def _run_counter(run: Run, step: Step, operands: list[Any]) -> Array:
+    count = run.variables.get(step.node, np.int64(0))
+    run.updates[step.node] = count + np.int64(1)
+    return _read(step.node, count)
+
+
+def _output(run: Run, step: Step, operands: list[Any]) -> Array:
+    return operands[0][step.node.attrs["index"]]
+
+
+def _cond(run: Run, step: Step, operands: list[Any]) -> Any:
+    pred, *given = operands
+    taken = step.bodies["then" if bool(pred) else "orelse"]
+    return _ran(step.node, _one_or_all(taken.compute(_inner(run), given)), operands)
+
+
+def _while(run: Run, step: Step, operands: list[Any]) -> Any:
+    node, n = step.node, step.node.attrs["carries"]
+    test, body, most = step.bodies["test"], step.bodies["body"], node.attrs["max_steps"]
+    now, captured, states, count = operands[:n], operands[n:], [], 0
+    inner = _inner(run)
+    while (most is None or count < most) and bool(test.compute(inner, now + captured)[0]):
+        _begin_step(node, count)
+        if step.keeps_history:
+            states.append(now)
+        now = body.compute(inner, now + captured)
+        count += 1
+    if step.keeps_history:
+        run.histories[node] = states
+    return _ran(node, _one_or_all(now), operands)
+
+
+def _scan(run: Run, step: Step, operands: list[Any]) -> Any:
+    node, n, m = step.node, step.node.attrs["carries"], step.node.attrs["sequences"]
+    body, inner = step.bodies["body"], _inner(run)
+    now, sequences, captured = operands[:n], operands[n : n + m], operands[n + m :]
+    if len({len(x) for x in sequences}) != 1:
+        lengths = sorted(len(x) for x in sequences)
+        raise ShapeError("scan_lengths", op="scan", lengths=lengths, defined=node.where, ran=here())
+    times = range(len(sequences[0]))
+    outputs: list[list[Any]] = []
+    states: list[list[Any]] = []
+    for count, t in enumerate(reversed(times) if node.attrs["reverse"] else times):
+        _begin_step(node, count)
+        if step.keeps_history:
+            states.append(now)
+        results = body.compute(inner, now + [x[t] for x in sequences] + captured)
+        now = results[:n]
+        outputs.append(results[n:])
+    if node.attrs["reverse"]:
+        outputs.reverse()
+        states.reverse()
+    if step.keeps_history:
+        run.histories[node] = states
+    stacked = [_stacked([y[i] for y in outputs], x) for i, x in enumerate(body.outputs[n:])]
+    return _ran(node, _one_or_all([*now, *stacked]), operands)
+
+
+def _history(run: Run, step: Step, operands: list[Any]) -> Array:
+    loop, index = step.node.inputs[0], step.node.attrs["index"]
+    states = [state[index] for state in run.histories[loop]]
+    return _stacked(states, loop.attrs["body"].inputs[index])
+
+
+def _inner(run: Run) -> Run:
+    """The run of a body: it reads what it is given, and no variables."""
+    return Run({}, {}, run.target)
+
+
+def _stacked(values: list[Any], like: Node) -> Array:
+    """The values of all steps along a new first axis; of no step, what is known of one."""
+    if not values:
+        lengths = [0 if n is None else n for n in like.shape or ()]
+        return np.zeros((0, *lengths), like.dtype)
+    try:
+        return np.stack(values)
+    except ValueError:
+        shapes = show_shapes(*dict.fromkeys(x.shape for x in values))
+        raise ShapeError("ragged_steps", op="loop", shapes=shapes, defined=like.where) from None
+
+
+def _one_or_all(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _begin_step(node: Node, count: int) -> None:
+    if events.listeners:
+        events.emit("step", node.op, node, count)
+
+
+def _ran(node: Node, value: Any, operands: list[Any]) -> Any:
+    if events.listeners:
+        events.emit("run", node.op, node, value, tuple(operands))
+    return value
+
+
+HANDLERS: dict[Op, Callable[[Run, Step, list[Any]], Any]] = {
     state.placeholder: _placeholder,
     state.variable: _variable,
     state.constant: _constant,
     state.assign: _assign,
     state.initialize: _initialize,
     state.group: _group,
+    state.read_value: _read_value,
+    state.run_counter: _run_counter,
+    parts.output: _output,
+    control.COND: _cond,
+    control.WHILE: _while,
+    control.SCAN: _scan,
+    control.HISTORY: _history,
 }
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
+from textwrap import indent
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +19,7 @@ from minigrad.core import (
     Array,
     Attrs,
     BaseNode,
+    Dim,
     Dtype,
     Op,
     PublicShape,
@@ -24,6 +28,7 @@ from minigrad.core import (
     as_array,
     as_weak,
     context,
+    int64,
     is_weak,
     next_order,
     public_shape,
@@ -51,8 +56,9 @@ class Node(BaseNode, Value):
     change afterwards.
     """
 
-    __slots__ = ("__weakref__", "graph", "name", "spec")
+    __slots__ = ("__weakref__", "controls", "graph", "name", "spec")
     reader: ClassVar[Reader]
+    controls: tuple[Node, ...]
     graph: Graph
     name: str
     spec: Spec
@@ -132,6 +138,8 @@ class Graph:
         self._lifted: dict[int, tuple[Any, Node]] = {}
         self.inputs: tuple[Node, ...] = ()
         self.outputs: tuple[Node, ...] = ()
+        self.effects: tuple[Node, ...] = ()  # run with the outputs though nobody reads them
+        self._counter: Node | None = None
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
 
@@ -147,6 +155,10 @@ class Graph:
     @property
     def placeholders(self) -> tuple[Node, ...]:
         return tuple(n for n in self._nodes if n.op is state.placeholder)
+
+    def __contains__(self, x: Any) -> bool:
+        """Whether this is a node that was built in this graph."""
+        return isinstance(x, Node) and x.graph is self
 
     def __enter__(self) -> Self:
         _building.stack.append(self)
@@ -175,10 +187,14 @@ class Graph:
         node.order, node.scope, node.graph = next_order(), context.scope, self
         node.code, node.lasti = code, lasti
         node.name = self._unique(name or op.name, context.scope)
+        node.controls = _building.controls and self._own_controls()
         self._nodes.append(node)
         if events.listeners:
             events.emit("built", op, node)
         return node
+
+    def _own_controls(self) -> tuple[Node, ...]:
+        return tuple(x for x in _building.controls if x.graph is self)
 
     def _unique(self, name: str, scope: str) -> str:
         full = f"{scope}/{name}" if scope else name
@@ -198,6 +214,12 @@ class Graph:
     def lifted(self, x: Any) -> Node | None:
         """The node that a tensor became in this graph, if it did."""
         return self._lifted[id(x)][1] if id(x) in self._lifted else None
+
+    def run_counter(self) -> Node:
+        """How many times this graph was run before in the session, an int64 number."""
+        if self._counter is None:
+            self._counter = self.add(state.run_counter, (), {"shape": (), "dtype": int64})
+        return self._counter
 
     def constant(self, value: Array, name: str | None = None) -> Node:
         attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
@@ -231,6 +253,7 @@ class Graph:
         for node in _dependency_order(self.outputs, replacements):
             with_new_inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
             new[node] = graph.add_copy(node, with_new_inputs)
+            new[node].controls = tuple(new[replacements.get(x, x)] for x in node.controls)
         graph.inputs = tuple(new[x] for x in self.inputs if x in new)
         graph.outputs = tuple(new[replacements.get(x, x)] for x in self.outputs)
         graph.single = self.single
@@ -243,18 +266,42 @@ class Graph:
         copy.order, copy.scope, copy.graph = next_order(), node.scope, self
         copy.code, copy.lasti, copy.name = node.code, node.lasti, node.name
         copy.spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
+        copy.controls = ()
         self._nodes.append(copy)
         return copy
+
+    def inline(self, body: Graph, values: Sequence[Node], effects: bool = True) -> tuple[Node, ...]:
+        """Append the nodes of `body`, its inputs replaced by `values`; return its outputs here.
+
+        Without `effects` nothing is printed or asserted once more: only values are wanted.
+        """
+        new: dict[Node, Node] = dict(zip(body.inputs, values, strict=True))
+        for node in body.nodes:
+            if node in new:
+                continue
+            if node.op.impure and not effects:
+                new[node] = new[node.inputs[0]]
+                continue
+            copy = new[node] = self.add_copy(node, tuple(new[x] for x in node.inputs))
+            copy.controls = tuple(new[x] for x in node.controls)
+            copy.name = self._unique(node.name, context.scope)
+            copy.scope = "/".join(filter(None, (context.scope, node.scope)))
+            if events.listeners:
+                events.emit("built", copy.op, copy)
+        return tuple(new[x] for x in body.outputs)
 
     def verify(self) -> Self:
         """Check that every record agrees with its operator's rules; VerifyError names the node."""
         seen: set[Node] = set()
         for node in self._nodes:
-            for x in node.inputs:
+            for x in (*node.inputs, *node.controls):
                 if self.frozen and x not in seen:
                     reason = f"operand {x.name} does not come before it"
                     raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
             spec = node.op.spec([x.spec for x in node.inputs], node.attrs)
+            for body in node.attrs.values():
+                if isinstance(body, Graph):
+                    body.verify()
             if public_shape(spec.shape) != node.shape or spec.dtype != node.dtype:
                 reason = f"it claims {node.spec}, the operator gives {spec}"
                 raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
@@ -280,6 +327,16 @@ class Graph:
             lines.append("return " + ", ".join(number[n] for n in self.outputs))
         return "\n".join(lines)
 
+    def counted(self) -> Counter[str]:
+        """How many nodes there are of each operator, those of inner graphs included."""
+        counts: Counter[str] = Counter()
+        waiting: list[Graph] = [self]
+        while waiting:
+            for node in waiting.pop()._nodes:
+                counts[node.op.name] += 1
+                waiting += [body for body in node.attrs.values() if isinstance(body, Graph)]
+        return counts
+
     def hash(self) -> str:
         """A fingerprint of the structure: equal for equal graphs, whatever is fed to them."""
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
@@ -291,8 +348,21 @@ def _describe(node: Node, number: Mapping[Node, str]) -> str:
         return text if node.op is state.placeholder else f"{text} {_digest(node.attrs['value'])}"
     if node.op is state.constant:
         return f"{node.op} {_digest(node.attrs['value'])}"
-    shown = [f"{k}={getattr(v, 'name', v)}" for k, v in sorted(node.attrs.items())]
-    return f"{node.op}({', '.join([*(number.get(x, '?') for x in node.inputs), *shown])})"
+    operands = [number.get(x, "?") for x in node.inputs]
+    operands += ["^" + number.get(x, "?") for x in node.controls]
+    bodies = {k: v for k, v in sorted(node.attrs.items()) if isinstance(v, Graph)}
+    shown = [f"{k}={_plain(v)}" for k, v in sorted(node.attrs.items()) if k not in bodies]
+    inner = [f" {k} {{\n{indent(body.text(), '    ')}\n}}" for k, body in bodies.items()]
+    return f"{node.op}({', '.join([*operands, *shown])}){''.join(inner)}"
+
+
+def _plain(value: Any) -> str:
+    """An attribute as text that does not depend on the machine."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _digest(np.asarray(value))
+    if isinstance(value, tuple) and any(isinstance(n, Dim) for n in value):
+        return str(public_shape(value))
+    return str(getattr(value, "name", value))
 
 
 def _digest(value: Array) -> str:
@@ -302,13 +372,84 @@ def _digest(value: Array) -> str:
     return "#" + hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:12]
 
 
+class Body(Graph):
+    """A graph inside another: a branch, the step of a loop, a traced function.
+
+    What it uses from outside becomes a further input, a capture: a node of the graph around it,
+    or (with nothing around it) a tensor, whose value is taken anew at each call.
+    """
+
+    def __init__(self, outer: Graph | None = None) -> None:
+        super().__init__()
+        self.outer = outer
+        self.captures: dict[Node, Any] = {}  # for each stand-in the node or tensor it stands for
+
+    def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
+        if isinstance(x, Node):
+            return x if x.graph is self else self._capture(x)
+        if hasattr(type(x), "as_node"):
+            return self._capture(x)
+        return self.constant(as_array(x, dtype, who))
+
+    def _capture(self, x: Any) -> Node:
+        """What stands here for a node or tensor from outside, the same at each use."""
+        if id(x) not in self._lifted:
+            source = x if self.outer is None or x in self.outer else self.outer.lift(x)
+            if isinstance(source, Node) and (self.outer is None or source not in self.outer):
+                raise GraphError("other_graph", op="capture", name=source.name, defined=here())
+            known = source is not x and id(source) in self._lifted
+            node = self._lifted[id(source)][1] if known else self._stand_in(source)
+            self._lifted[id(x)] = (x, node)
+            self._lifted[id(source)] = (source, node)
+        return self._lifted[id(x)][1]
+
+    def _stand_in(self, source: Any) -> Node:
+        """A constant once more, or a placeholder for a value from outside."""
+        if isinstance(source, Node) and source.op is state.constant:
+            return self.constant(source.attrs["value"])
+        shape = source.spec.shape if isinstance(source, Node) else source.shape
+        attrs = {"shape": shape, "dtype": source.dtype}
+        node = self.input(attrs, source.name or "captured")
+        self.captures[node] = source
+        return node
+
+    def input(self, attrs: Attrs, name: str | None) -> Node:
+        """A placeholder of this graph, outside any scope."""
+        scope, context.scope = context.scope, ""
+        try:
+            return super().add(state.placeholder, (), attrs, name)
+        finally:
+            context.scope = scope
+
+    def run_counter(self) -> Node:
+        """The counter of the outermost graph; a traced function is given its own as an input."""
+        if self._counter is None:
+            if self.outer is not None:
+                self._counter = self.lift(self.outer.run_counter())
+            else:
+                self._counter = self.input({"shape": (), "dtype": int64}, "run_counter")
+        return self._counter
+
+    def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
+        if op.effect and op is not state.constant:
+            raise GraphError("inside_body", op=op.name, defined=here())
+        return super().add(op, inputs, attrs, name)
+
+    def finish(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> Self:
+        """Freeze: keep what the outputs need and what has an effect, drop everything else."""
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self.effects = tuple(n for n in self._nodes if n.op.impure)
+        self._nodes = ancestors([*self.inputs, *self.outputs, *self.effects])
+        return self.freeze()
+
+
 class GraphReader:
     """How a static graph reads `a * b`: add a node, run nothing."""
 
     level = 2
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
-        graph = _graph_of(op, operands)
+        graph = graph_of(op, operands)
         given = [as_weak(x) for x in operands]
         mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
         return graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
@@ -318,10 +459,12 @@ def _cast(x: Any, dtype: Dtype) -> Any:
     return ops.cast(x, dtype=dtype)
 
 
-def _graph_of(op: Op, operands: Iterable[Any]) -> Graph:
-    """The one graph that all node operands belong to."""
+def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
+    """The body being built, else the one graph that all node operands belong to."""
+    if _building.stack and isinstance(_building.stack[-1], Body):
+        return _building.stack[-1]
     nodes = [x for x in operands if isinstance(x, Node)]
-    graph = nodes[0].graph
+    graph = nodes[0].graph if nodes else get_default_graph()
     if _building.stack and _building.stack[-1].frozen:
         raise FrozenGraphError("frozen", op=op.name, defined=here())
     for node in nodes:
@@ -339,6 +482,7 @@ class _Building(threading.local):
     def __init__(self) -> None:
         self.default = Graph()
         self.stack: list[Graph] = []
+        self.controls: tuple[Node, ...] = ()
 
 
 _building = _Building()
@@ -347,6 +491,27 @@ _building = _Building()
 def get_default_graph() -> Graph:
     """The graph that new placeholders, variables and constants are added to."""
     return _building.stack[-1] if _building.stack else _building.default
+
+
+@contextlib.contextmanager
+def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
+    """Nodes built inside the block run after `nodes`, though they need no value from them.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     x = mg.constant(2.0)
+    ...     with mg.control_dependencies([mg.Print(x, "x is")]):
+    ...         y = x * x
+    ...     float(sess.run(y))
+    x is 2.0
+    4.0
+    """
+    before = _building.controls
+    _building.controls = (*before, *(expect_node("control_dependencies", x) for x in nodes))
+    try:
+        yield
+    finally:
+        _building.controls = before
 
 
 def reset_default_graph() -> None:
@@ -362,15 +527,20 @@ def expect_node(what: str, x: Any, graph: Graph | None = None) -> Node:
     return node
 
 
-def ancestors(outputs: Iterable[BaseNode]) -> list[Any]:
-    """All nodes that `outputs` depend on, themselves included, in the order they were built."""
+def ancestors(outputs: Iterable[BaseNode], given: Set[Any] = frozenset()) -> list[Any]:
+    """All nodes that `outputs` depend on, themselves included, in the order they were built.
+
+    What leads to `given` nodes is left out.
+    """
     found = set(outputs)
-    waiting = list(found)
+    waiting = [x for x in found if x not in given] if given else list(found)
     while waiting:
-        for x in waiting.pop().inputs:
+        node = waiting.pop()
+        for x in (*node.inputs, *node.controls) if node.controls else node.inputs:
             if isinstance(x, BaseNode) and x not in found:
                 found.add(x)
-                waiting.append(x)
+                if x not in given:
+                    waiting.append(x)
     return sorted(found, key=attrgetter("order"))
 
 
@@ -389,7 +559,8 @@ def _dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) ->
             done[node] = False
             path.append(node)
             waiting.append((node, True))
-            waiting.extend((replaced.get(x, x), False) for x in reversed(node.inputs))
+            before = (*node.inputs, *node.controls)
+            waiting.extend((replaced.get(x, x), False) for x in reversed(before))
         elif not done[node]:
             start = [n is node for n in path].index(True)  # == would build a node
             names = [n.name for n in path[start:]] + [node.name]

@@ -204,13 +204,11 @@ ERRORS: dict[str, Pair] = {
     "symbolic_bool": (
         "{name} ({op}, shape {shape}) is a node of a static graph: while the graph is being built "
         "it has no value, so Python's if, while, and, or, not cannot decide on it. Remedy: "
-        "decide with a Python value before building, or put both results into the graph and "
-        "combine them: mask * a + (1 - mask) * b. (mg.cond and mg.script, which put the branch "
-        "itself into the graph, are not part of this version yet.)",
+        "put the branch into the graph with mg.cond or mg.while_loop, or let @mg.script rewrite "
+        "the Python source into them.",
         "{name}（{op}，形状 {shape}）是静态图的节点：构图时它还没有值，"
         "Python 的 if、while、and、or、not 无法据此判断。"
-        "解决办法：在构图之前用 Python 的值做判断；或者把两种结果都放进图里再合并："
-        "mask * a + (1 - mask) * b。（把分支本身放进图里的 mg.cond 和 mg.script，本版本尚未提供。）",
+        "解决办法：用 mg.cond 或 mg.while_loop 把分支放进图里，或用 @mg.script 把 Python 源码改写成它们。",
     ),
     "symbolic_value": (
         "{name} ({op}, shape {shape}) is a node of a static graph: it has a shape and a data type "
@@ -328,6 +326,78 @@ ERRORS: dict[str, Pair] = {
     "not_a_variable": (
         "{op}: {value} is not a variable. Remedy: mg.Variable(initial_value, name=...).",
         "{op}：{value} 不是变量。解决办法：mg.Variable(initial_value, name=...)。",
+    ),
+    "one_bool": (
+        "{op}: the condition has shape {shape}, and a branch needs a single value. Remedy: reduce "
+        "it first, for example (x > 0).all() or x.sum() > 0.",
+        "{op}：条件的形状是 {shape}，而分支只能由单个值决定。"
+        "解决办法：先归约，例如 (x > 0).all() 或 x.sum() > 0。",
+    ),
+    "branch_arrangement": (
+        "{op}: the two branches return different arrangements, {true} and {false}. Remedy: return "
+        "the same number of values, in the same order, from both.",
+        "{op}：两个分支返回的结构不同：{true} 与 {false}。"
+        "解决办法：让两个分支按相同的顺序返回同样多的值。",
+    ),
+    "branch_types": (
+        "{op}: result {index} is {true} in the one branch and {false} in the other. "
+        "Remedy: convert one of them with .astype.",
+        "{op}：第 {index} 个结果在一个分支里是 {true}，在另一个分支里是 {false}。"
+        "解决办法：用 .astype 转换其中一个。",
+    ),
+    "loop_condition": (
+        "{op}: the condition returned several values. Remedy: return a single bool.",
+        "{op}：循环条件返回了多个值。解决办法：只返回一个布尔值。",
+    ),
+    "loop_arrangement": (
+        "{op}: the body returned another arrangement than the state it was given. "
+        "Remedy: return as many values as `init` has, in the same order.",
+        "{op}：循环体返回的结构与传入的状态不同。解决办法：返回的值要与 `init` 个数相同、顺序一致。",
+    ),
+    "loop_type": (
+        "{op}: value {index} of the state is {before} before a step and {after} after it. "
+        "Remedy: start from {after}, or convert the result with .astype.",
+        "{op}：状态的第 {index} 个值在一步之前是 {before}，一步之后变成了 {after}。"
+        "解决办法：从 {after} 开始，或用 .astype 转换结果。",
+    ),
+    "loop_shape": (
+        "{op}: value {index} of the state has shape {before} before a step and {after} after it. "
+        "Remedy: a loop keeps the shapes of its state; collect what grows with mg.scan.",
+        "{op}：状态的第 {index} 个值在一步之前形状为 {before}，一步之后变成 {after}。"
+        "解决办法：循环中状态的形状保持不变；会增长的结果请用 mg.scan 收集。",
+    ),
+    "scan_lengths": (
+        "{op}: the sequences must have one common length, and these have {lengths}. "
+        "Remedy: pass at least one sequence, and cut or pad all to the same length.",
+        "{op}：各序列的长度必须相同，实际为 {lengths}。"
+        "解决办法：至少传入一个序列，并把它们截断或填充到同样的长度。",
+    ),
+    "scan_pair": (
+        "{op}: the step must return a pair (carry, y), and returned {value}. "
+        "Remedy: return carry, None where there is no y.",
+        "{op}：每一步必须返回 (carry, y) 两项，实际返回 {value}。"
+        "解决办法：没有 y 时返回 carry, None。",
+    ),
+    "ragged_steps": (
+        "{op}: the steps gave values of different shapes {shapes}, which cannot be stacked. "
+        "Remedy: keep the shapes of all steps equal, by padding for example.",
+        "{op}：各步得到的值形状不同：{shapes}，无法堆叠。"
+        "解决办法：让每一步的形状相同，例如先做填充。",
+    ),
+    "no_part": (
+        "{op}: there is no result {index} in {spec}",
+        "{op}：{spec} 中没有第 {index} 个结果",
+    ),
+    "inside_body": (
+        "{op}: a branch, a loop step or a traced function cannot hold this. Remedy: build it "
+        "outside, and pass values in and out: a new value of a variable is returned and assigned "
+        "outside.",
+        "{op}：分支、循环体或被追踪的函数内部不能有它。"
+        "解决办法：在外面构建，用参数和返回值传递；变量的新值先返回，再在外面赋值。",
+    ),
+    "assertion": (
+        "Assert: {message} ({count} element(s) of shape {shape} are false)",
+        "Assert：{message}（形状 {shape} 中有 {count} 个元素为假）",
     ),
     "no_kernel": (
         "this operator has no kernel of its own: what it does depends on the run, so only an "

@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[1]
 # From the bottom to the top. A module imports from lines above it, or from its own line.
 LAYERS = [
     ["minigrad.messages"],
-    ["minigrad.source"],
+    ["minigrad.source", "minigrad.structure"],
     ["minigrad.errors"],
     ["minigrad.core"],
     ["minigrad.events"],
     ["minigrad.ops.elementwise", "minigrad.ops.shape", "minigrad.ops.state"],
-    ["minigrad.ops.linear", "minigrad.ops.classify"],
+    ["minigrad.ops.linear", "minigrad.ops.classify", "minigrad.ops.effects", "minigrad.ops.parts"],
     ["minigrad.ops"],
     ["minigrad.values"],
     ["minigrad.graph"],
@@ -28,6 +28,8 @@ LAYERS = [
     ["minigrad.eager"],
     ["minigrad.functions"],
     ["minigrad.check"],
+    ["minigrad.bodies"],
+    ["minigrad.control"],
     ["minigrad.execute"],
     ["minigrad.session"],
     ["minigrad.nn"],

@@ -2,6 +2,7 @@
 
 from minigrad.ops import classify, elementwise, linear, shape, state
 from minigrad.ops.classify import log_softmax, one_hot, softmax, softmax_cross_entropy
+from minigrad.ops.effects import assert_true, identity, print_value, stop_gradient
 from minigrad.ops.elementwise import (
     abs,
     add,
@@ -43,6 +44,7 @@ __all__ = [
     "abs",
     "add",
     "argmax",
+    "assert_true",
     "broadcast_like",
     "cast",
     "classify",
@@ -53,6 +55,7 @@ __all__ = [
     "exp",
     "greater",
     "greater_equal",
+    "identity",
     "less",
     "less_equal",
     "linear",
@@ -65,6 +68,7 @@ __all__ = [
     "not_equal",
     "one_hot",
     "pow",
+    "print_value",
     "relu",
     "reshape",
     "reshape_like",
@@ -76,6 +80,7 @@ __all__ = [
     "sqrt",
     "state",
     "step",
+    "stop_gradient",
     "sub",
     "sum",
     "sum_like",

@@ -37,6 +37,7 @@ def _source(name: str, title: tuple[str, str], formula: str) -> Any:
 placeholder = _source("Placeholder", ("placeholder", "占位符"), "feed")
 variable = _source("Variable", ("variable", "变量"), "variable")
 constant = _source("Constant", ("constant", "常量"), "constant")
+run_counter = _source("RunCounter", ("number of runs so far", "已运行的次数"), "runs so far")
 
 assign = operator(
     "Assign",
@@ -47,6 +48,15 @@ assign = operator(
     inputs=None,
     title=("assign", "赋值"),
     formula="{0} ← {1}",
+)
+read_value = operator(
+    "ReadValue",
+    shape=lambda variable: variable,
+    run=_handled_by_executors,
+    effect=True,
+    inputs=None,
+    title=("value of a variable at this moment", "变量此刻的值"),
+    formula="read {0}",
 )
 group = operator(
     "Group",

@@ -1,0 +1,177 @@
+"""The bodies of control flow: functions built once into graphs, whose ends fit together."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minigrad.core import (
+    Dim,
+    Spec,
+    as_array,
+    fits,
+    is_weak,
+    promote,
+    public_shape,
+    show_shape,
+)
+from minigrad.errors import ControlFlowError, ShapeError
+from minigrad.graph import Body, Graph, Node
+from minigrad.source import here
+from minigrad.structure import flatten, rebuild
+
+
+def call(f: Callable[..., Any], state: Any) -> Any:
+    """f(*state) if f takes so many parameters, f(state) if it takes one."""
+    spread = isinstance(state, tuple) and not hasattr(state, "_fields")
+    if spread:
+        try:
+            inspect.signature(f).bind(*state)
+        except TypeError:
+            spread = False
+        except ValueError:  # a built-in function tells nothing of its parameters
+            pass
+    result = f(*state) if spread else f(state)
+    return tuple(result) if isinstance(state, tuple) and isinstance(result, list) else result
+
+
+@dataclass
+class Built:
+    """A body under construction: its graph, the results of the function, their arrangement."""
+
+    body: Body
+    results: list[Any]
+    arrangement: Any
+
+
+def build_body(graph: Graph, f: Callable[..., Any], skeleton: Any, specs: Sequence[Spec]) -> Built:
+    """Call f with stand-ins of these specs, and keep what it builds and returns."""
+    body = Body(graph)
+    with body:
+        body.inputs = tuple(
+            body.input({"shape": s.shape, "dtype": s.dtype}, f"arg{i}") for i, s in enumerate(specs)
+        )
+        results, arrangement = flatten(call(f, rebuild(skeleton, body.inputs)))
+        lifted = [x if is_weak(x) else body.lift(x) for x in results]
+    return Built(body, lifted, arrangement)
+
+
+def matched(built: list[Built]) -> tuple[list[Body], Any]:
+    """Two branches whose results fit together; Python numbers take the other branch's type."""
+    one, other = built
+    if one.arrangement != other.arrangement:
+        raise ControlFlowError(
+            "branch_arrangement",
+            op="cond",
+            true=_describe(one),
+            false=_describe(other),
+            defined=here(),
+        )
+    for i, (a, b) in enumerate(zip(one.results, other.results, strict=True)):
+        one.results[i], other.results[i] = _agree(one.body, a, b), _agree(other.body, b, a)
+    for i, (a, b) in enumerate(zip(one.results, other.results, strict=True)):
+        if a.dtype != b.dtype:
+            raise ControlFlowError(
+                "branch_types", op="cond", index=i, true=a.dtype, false=b.dtype, defined=here()
+            )
+    for branch in built:
+        branch.body.outputs = tuple(branch.results)
+    return [branch.body for branch in built], one.arrangement
+
+
+def _agree(body: Body, x: Any, other: Any) -> Node:
+    """A Python number as a node of the data type that the other branch gives."""
+    if isinstance(x, Node):
+        return x
+    kinds = [
+        v.dtype if isinstance(v, Node) else as_array(v, None, "cond").dtype for v in (x, other)
+    ]
+    return body.constant(as_array(x, promote(*kinds), "cond"))
+
+
+def _describe(built: Built) -> str:
+    shapes = [show_shape(x.shape) if isinstance(x, Node) else repr(x) for x in built.results]
+    return f"{len(shapes)}: {', '.join(shapes)}"
+
+
+def share_captures(bodies: Sequence[Body], arguments: int) -> list[Node]:
+    """Give all bodies the same inputs: their arguments, then whatever any of them captured."""
+    sources: dict[int, Any] = {}
+    for body in bodies:
+        sources.update((id(source), source) for source in body.captures.values())
+    for body in bodies:
+        stand_in = {id(source): node for node, source in body.captures.items()}
+        extra = [
+            stand_in[key]
+            if key in stand_in
+            else body.input({"shape": source.spec.shape, "dtype": source.dtype}, source.name)
+            for key, source in sources.items()
+        ]
+        body.finish((*body.inputs[:arguments], *extra), body.outputs)
+    return list(sources.values())
+
+
+def loop_body(
+    graph: Graph,
+    who: str,
+    body_fn: Callable[..., Any],
+    leaves: Sequence[Any],
+    skeleton: Any,
+    slices: Sequence[Spec] = (),
+    arrangement: Any = None,
+) -> tuple[list[Node], list[Spec], Body]:
+    """The nodes that the state starts from, what is known of the state, and the loop's body.
+
+    The body is built again as long as what it returns says less of the state than was assumed.
+    """
+    carried = [graph.lift(x) for x in leaves]
+    specs = [Spec(x.spec.shape, x.dtype) for x in carried]
+    free: set[Dim] = set()  # lengths that may change from step to step
+    taken = (skeleton, arrangement) if who == "scan" else skeleton
+    while True:
+        built = build_body(graph, body_fn, taken, [*specs, *slices])
+        given = built.arrangement[0] if who == "scan" else built.arrangement
+        if given != skeleton:
+            raise ControlFlowError("loop_arrangement", op=who, defined=here())
+        results = _loop_results(built, specs)
+        rows = zip(specs, results, leaves, strict=False)  # a scan has more results than states
+        wider = [_widened(who, i, *row, free) for i, row in enumerate(rows)]
+        if wider == specs:
+            built.body.outputs = tuple(results)
+            return carried, specs, built.body
+        for i, spec in enumerate(wider):
+            if spec.dtype != carried[i].dtype:
+                carried[i] = graph.lift(leaves[i], spec.dtype)
+        specs = wider
+
+
+def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
+    """The results as nodes; a Python number takes the state's data type if that can hold it."""
+    nodes = []
+    for i, x in enumerate(built.results):
+        dtype = None
+        if i < len(specs) and is_weak(x):
+            state = specs[i].dtype
+            dtype = state if promote(state, as_array(x, None, "loop").dtype) == state else None
+        nodes.append(built.body.lift(x, dtype))
+    return nodes
+
+
+def _widened(who: str, i: int, spec: Spec, result: Node, start: Any, free: set[Dim]) -> Spec:
+    """What may be assumed of a state that is `spec` before a step and `result` after it."""
+    dtype, shape, after = spec.dtype, spec.shape, result.spec.shape
+    about: dict[str, Any] = {"op": who, "index": i, "defined": here()}
+    if result.dtype != dtype:
+        if not is_weak(start) or promote(dtype, result.dtype) != result.dtype:
+            raise ControlFlowError("loop_type", before=dtype, after=result.dtype, **about)
+        dtype = result.dtype  # the state starts from a Python number
+    if shape is None or after is None:
+        return Spec(None, dtype)
+    if not fits(after, shape):
+        before = show_shape(public_shape(shape))
+        raise ShapeError("loop_shape", before=before, after=show_shape(result.shape), **about)
+    lengths = [m if m == n or m in free else Dim() for m, n in zip(shape, after, strict=True)]
+    free.update(m for m in lengths if isinstance(m, Dim) and m not in shape)
+    return Spec(tuple(lengths), dtype)

@@ -1,0 +1,448 @@
+"""Control flow inside the graph: branches and loops are nodes that hold graphs of their own.
+
+Each function here has two readings. Where the condition is a value (a dynamic graph), Python
+decides and loops, and the tape sees what ran. Where it is a node, the functions are built once
+into bodies, and one node holds them: both branches are in the graph, and one runs.
+
+The records stand here and not in `ops`, because their gradient rules build with these functions:
+the gradient of a branch is a branch, the gradient of a loop is a scan that runs backwards.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.backprop import gradients
+from minigrad.bodies import build_body, call, loop_body, matched, share_captures
+from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, operator, show_shape
+from minigrad.eager import Tensor
+from minigrad.errors import ControlFlowError, ShapeError, VerifyError
+from minigrad.graph import Body, Graph, Node, ancestors, get_default_graph, graph_of
+from minigrad.ops.parts import Parts, output
+from minigrad.source import here
+from minigrad.structure import LEAF, flatten, rebuild
+
+# ---- What the user calls ------------------------------------------------------------------------
+
+
+def cond(
+    pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], *operands: Any
+) -> Any:
+    """The result of true_fn(*operands) where `pred` is true, else of false_fn(*operands).
+
+    pred: a single bool or number. A tensor decides at once; a node puts both branches into the
+    graph, of which one runs. Both must return the same arrangement of values of the same data
+    types. Values from around may be used inside. (tf.cond, jax.lax.cond.)
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=())
+    >>> y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
+    >>> [float(mg.run(mg.build_graph(x, y), {x: v})) for v in (3, -3)]
+    [6.0, -4.0]
+    """
+    if not _symbolic(pred):
+        return (true_fn if bool(pred) else false_fn)(*operands)
+    graph = graph_of(COND, [pred])
+    pred = graph.lift(pred)
+    _expect_one("cond", pred)
+    leaves, skeleton = flatten(operands)
+    nodes = [graph.lift(x) for x in leaves]
+    specs = [x.spec for x in nodes]
+    built = [build_body(graph, f, skeleton, specs) for f in (true_fn, false_fn)]
+    bodies, arrangement = matched(built)
+    captured = share_captures(bodies, len(nodes))
+    attrs = {"then": bodies[0], "orelse": bodies[1]}
+    node = graph.add(COND, (pred, *nodes, *captured), attrs)
+    return rebuild(arrangement, _values(node))
+
+
+def while_loop(
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    init: Any,
+    max_steps: int | None = None,
+) -> Any:
+    """Repeat `body_fn` as long as `cond_fn` holds; the state after the last step.
+
+    init: the state, one value or a tuple; both functions take it (spread out, if they have as many
+    parameters) and `body_fn` returns the next one in the same arrangement, with the same shapes and
+    data types. max_steps: stop after so many steps in any case.
+    (tf.while_loop, jax.lax.while_loop.)
+
+    >>> import minigrad as mg
+    >>> n = mg.placeholder("n", shape=(), dtype=mg.int64)
+    >>> i, y = mg.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 2), (0, 1.0))
+    >>> float(mg.run(mg.build_graph(n, y), {n: 10}))
+    1024.0
+    """
+    leaves, skeleton = flatten(init)
+    nodes = _nodes_in(leaves, cond_fn, body_fn)
+    if not nodes and not _in_body():
+        return _while_now(cond_fn, body_fn, init, max_steps, skeleton)
+    graph = graph_of(WHILE, nodes)
+    carried, specs, body = loop_body(graph, "while_loop", body_fn, leaves, skeleton)
+    test = build_body(graph, cond_fn, skeleton, specs)
+    results = [test.body.lift(x) for x in test.results]
+    if test.arrangement is not LEAF:
+        raise ControlFlowError("loop_condition", op="while_loop", defined=here())
+    _expect_one("while_loop", results[0])
+    test.body.outputs = tuple(results)
+    captured = share_captures([test.body, body], len(carried))
+    attrs = {"test": test.body, "body": body, "carries": len(carried), "max_steps": max_steps}
+    return rebuild(skeleton, _values(graph.add(WHILE, (*carried, *captured), attrs)))
+
+
+def scan(
+    step_fn: Callable[[Any, Any], Any], init: Any, xs: Any, reverse: bool = False
+) -> tuple[Any, Any]:
+    """Carry a state along the first axis of `xs`: step_fn(carry, x) -> (carry, y).
+
+    Returns the last carry, and all y stacked along a new first axis (None where step_fn returns
+    None for y). init, xs and y: one value or nested tuples, lists, dicts; all xs of one length,
+    which may be open. reverse: from the last x to the first. (jax.lax.scan, tf.scan.)
+
+    >>> import minigrad as mg
+    >>> last, sums = mg.scan(lambda s, x: (s + x, s + x), 0.0, mg.tensor([1.0, 2.0, 3.0]))
+    >>> sums.tolist()
+    [1.0, 3.0, 6.0]
+    """
+    carries, skeleton = flatten(init)
+    sequences, arrangement = flatten(xs)
+    nodes = _nodes_in([*carries, *sequences], step_fn)
+    if not nodes and not _in_body():
+        return _scan_now(step_fn, init, sequences, arrangement, reverse)
+    graph = graph_of(SCAN, nodes)
+    lifted = [graph.lift(x) for x in sequences]
+    stacked: list[Any] = []
+
+    def body_fn(carry: Any, x: Any) -> Any:
+        new, y = _pair(step_fn(carry, x))
+        leaves, stacked[:] = _with_arrangement(y)
+        return new, leaves
+
+    carried, _, body = loop_body(
+        graph, "scan", body_fn, carries, skeleton, [_slice_spec(x) for x in lifted], arrangement
+    )
+    n, m = len(carried), len(lifted)
+    captured = share_captures([body], n + m)
+    attrs = {"body": body, "carries": n, "sequences": m, "reverse": reverse}
+    values = _values(graph.add(SCAN, (*carried, *lifted, *captured), attrs))
+    return rebuild(skeleton, values[:n]), rebuild(stacked[0], values[n:])
+
+
+def dynamic_rnn(
+    cell: Callable[[Any, Any], Any],
+    inputs: Any,
+    sequence_length: Any = None,
+    initial_state: Any = None,
+) -> tuple[Any, Any]:
+    """Run a recurrent cell along time: all outputs (batch, time, …), and the last state.
+
+    cell(x, state) -> (output, state), or the new state alone, which is then the output as well.
+    inputs: (batch, time, features), both first axes may be open. sequence_length: (batch,)
+    integers; after its end a row's outputs are 0 and its state stays. initial_state: zeros if the
+    cell has `zero_state(x)`. (After tf.nn.dynamic_rnn.)
+    """
+    steps = ops.transpose(inputs, axes=(1, 0, *range(2, inputs.ndim)))
+    state = cell.zero_state(steps[0]) if initial_state is None else initial_state  # type: ignore[attr-defined]
+    skeleton = flatten(state)[1]
+
+    def step(carry: Any, x: Any) -> Any:
+        t, old = carry
+        result = cell(x, old)
+        alone = flatten(result)[1] == skeleton
+        new = result if alone else result[1]
+        output = flatten(new)[0][0] if alone else result[0]
+        if sequence_length is not None:
+            going = ops.reshape(t < sequence_length, shape=(-1, 1))
+            pairs = zip(flatten(new)[0], flatten(old)[0], strict=True)
+            new = rebuild(skeleton, [ops.where(going, n, o) for n, o in pairs])
+            output = ops.where(going, output, 0.0)
+        return (t + 1, new), output
+
+    (_, last), outputs = scan(step, (_like(inputs, 0), state), steps)
+    return ops.transpose(outputs, axes=(1, 0, *range(2, outputs.ndim))), last
+
+
+# ---- In the dynamic graph: Python decides -------------------------------------------------------
+
+
+def _symbolic(x: Any) -> bool:
+    """Whether this has no value yet; inside a body even a tensor gets a stand-in."""
+    return isinstance(x, Node) or (isinstance(x, Tensor) and _in_body())
+
+
+def _in_body() -> bool:
+    return isinstance(get_default_graph(), Body)
+
+
+def _nodes_in(values: Sequence[Any], *functions: Callable[..., Any]) -> list[Node]:
+    """The nodes among these values, and among what the functions use from around them."""
+    seen = [x for f in functions for x in _seen_by(f)]
+    return [x for x in (*values, *seen) if isinstance(x, Node)]
+
+
+def _seen_by(f: Callable[..., Any]) -> list[Any]:
+    """The values of the names that a function uses and does not define."""
+    try:
+        names = inspect.getclosurevars(f)
+    except TypeError:  # not written in Python
+        return []
+    return [*names.nonlocals.values(), *names.globals.values()]
+
+
+def _while_now(
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], state: Any, most: Any, skeleton: Any
+) -> Any:
+    steps = 0
+    while (most is None or steps < most) and bool(call(cond_fn, state)):
+        state = call(body_fn, state)
+        if flatten(state)[1] != skeleton:
+            raise ControlFlowError("loop_arrangement", op="while_loop", defined=here())
+        steps += 1
+    return state
+
+
+def _scan_now(
+    step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any, reverse: bool
+) -> tuple[Any, Any]:
+    lengths = {len(x) for x in sequences}
+    if len(lengths) != 1:
+        raise ShapeError("scan_lengths", op="scan", lengths=sorted(lengths), defined=here())
+    times = range(lengths.pop())
+    outputs = []
+    for t in reversed(times) if reverse else times:
+        carry, y = _pair(step_fn(carry, rebuild(arrangement, [x[t] for x in sequences])))
+        outputs.append(flatten(y))
+    if not outputs:
+        return carry, None
+    stacked = [
+        ops.stack(*column, axis=0) for column in zip(*_in_time(outputs, reverse), strict=True)
+    ]
+    return carry, rebuild(outputs[0][1], stacked)
+
+
+def _in_time(outputs: list[Any], reverse: bool) -> list[list[Any]]:
+    return [leaves for leaves, _ in (reversed(outputs) if reverse else outputs)]
+
+
+def _with_arrangement(y: Any) -> tuple[list[Any], list[Any]]:
+    leaves, arrangement = flatten(y)
+    return leaves, [arrangement]
+
+
+def _pair(result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise ControlFlowError("scan_pair", op="scan", value=repr(result)[:60], defined=here())
+    return result[0], result[1]
+
+
+def _like(x: Any, value: int) -> Any:
+    """A number as a node where x is one, as a tensor where x is one."""
+    number = np.int64(value)
+    return get_default_graph().lift(number) if _symbolic(x) else Tensor(number)
+
+
+def _expect_one(who: str, pred: Node) -> None:
+    if pred.spec.shape not in ((), None):
+        raise ShapeError("one_bool", op=who, shape=show_shape(pred.shape), defined=here())
+
+
+def _slice_spec(x: Node) -> Spec:
+    if x.spec.shape == ():
+        raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
+    return Spec(None if x.spec.shape is None else x.spec.shape[1:], x.dtype)
+
+
+def _values(node: Node) -> list[Node]:
+    """The single values of a node that may have several."""
+    if not isinstance(node.spec, TupleSpec):
+        return [node]
+    return [node.graph.add(output, (node,), {"index": i}) for i in range(len(node.spec.parts))]
+
+
+# ---- The records --------------------------------------------------------------------------------
+
+
+def _merged(a: Spec, b: Spec) -> Spec:
+    """What is known of a value that is one or the other."""
+    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
+        return Spec(None, a.dtype)
+    pairs = zip(a.shape, b.shape, strict=True)
+    return Spec(tuple(m if m == n else Dim() for m, n in pairs), a.dtype)
+
+
+def _cond_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
+    pairs = zip(attrs["then"].outputs, attrs["orelse"].outputs, strict=True)
+    return TupleSpec.of([_merged(a.spec, b.spec) for a, b in pairs])
+
+
+def _loop_specs(specs: Sequence[Spec], attrs: Attrs) -> list[Spec]:
+    """A loop that makes no step gives what it started from."""
+    pairs = zip(specs[: attrs["carries"]], attrs["body"].outputs, strict=False)
+    return [_merged(start, x.spec) for start, x in pairs]
+
+
+def _while_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
+    return TupleSpec.of(_loop_specs(specs, attrs))
+
+
+def _scan_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
+    n, m = attrs["carries"], attrs["sequences"]
+    lengths = {s.shape[0] for s in specs[n : n + m] if s.shape is not None}
+    known = sorted(x for x in lengths if not isinstance(x, Dim))
+    if len(known) > 1 or not m:
+        raise ShapeError("scan_lengths", op="scan", lengths=known)
+    length = known[0] if known else lengths.pop() if len(lengths) == 1 else Dim()
+    ys = [x.spec for x in attrs["body"].outputs[n:]]
+    stacked = [Spec(None if s.shape is None else (length, *s.shape), s.dtype) for s in ys]
+    return TupleSpec.of([*_loop_specs(specs, attrs), *stacked])
+
+
+def _cond_gradient(
+    g: Any, y: Any, pred: Any, *xs: Any, wanted: Sequence[int], then: Graph, orelse: Graph
+) -> list[Any]:
+    """The gradient of the branch that is taken, as a branch on the same condition."""
+    bodies, gs = (then, orelse), Parts.of(g).parts
+    targets = [i - 1 for i in wanted if _reached(bodies, i - 1)]
+    result: list[Any] = [None] * (len(xs) + 1)
+    if not targets:
+        return result
+
+    def gradient_of(body: Graph) -> Callable[..., Any]:
+        def branch(*values: Any) -> Any:
+            inputs, seeds = values[: len(xs)], dict(zip(gs, values[len(xs) :], strict=True))
+            return _pull(body, inputs, targets, seeds)
+
+        return branch
+
+    found = cond(pred, gradient_of(then), gradient_of(orelse), *xs, *gs.values())
+    for i, part in zip(targets, found, strict=True):
+        result[i + 1] = part
+    return result
+
+
+def _loop_gradient(
+    g: Any,
+    y: Any,
+    *xs: Any,
+    wanted: Sequence[int],
+    body: Graph,
+    carries: int,
+    sequences: int = 0,
+    reverse: bool = False,
+    **rest: Any,
+) -> list[Any]:
+    """The gradient of a loop: a scan over the states it went through, from the last to the first.
+
+    What is carried is the gradient of the state and the sum of the gradients of what the body
+    captured; each step adds the product of the body's own derivative.
+    """
+    n, m, gs = carries, sequences, Parts.of(g).parts
+    floats = [i for i in range(n) if body.inputs[i].dtype.kind == "f"]
+    captured = [i for i in wanted if i >= n + m and _reached([body], i)]
+    sliced = [i for i in wanted if n <= i < n + m and _reached([body], i)]
+    states = [y.graph.add(HISTORY, (y,), _history(body, i)) for i in range(n)]
+    values = _values(y)
+    start = [gs[i] if i in gs else zeros_like(values[i]) for i in floats]
+    totals = [zeros_like(xs[i]) for i in captured]
+    ys = {i: part for i, part in gs.items() if isinstance(i, int) and i >= n}
+    pasts = {key[1]: part for key, part in gs.items() if isinstance(key, tuple)}
+
+    def step(carry: Any, x: Any) -> Any:
+        after, sums = carry
+        state, slices, upstream, past = x
+        inner = get_default_graph()
+        inputs = [*state, *slices, *(inner.lift(z) for z in xs[n + m :])]
+        seeds = dict(zip([*floats, *ys], [*after, *upstream], strict=True))
+        found = _pull(body, inputs, [*floats, *captured, *sliced], seeds)
+        before = found[: len(floats)]
+        for i, part in zip(pasts, past, strict=True):
+            before[floats.index(i)] = before[floats.index(i)] + part
+        parts = found[len(floats) : len(floats) + len(captured)]
+        added = [total + part for total, part in zip(sums, parts, strict=True)]
+        return (before, added), found[len(floats) + len(captured) :]
+
+    over = (states, list(xs[n : n + m]), list(ys.values()), list(pasts.values()))
+    (first, sums), along = scan(step, (start, totals), over, reverse=not reverse)
+    result: list[Any] = [None] * len(xs)
+    for i, part in zip([*floats, *captured, *sliced], [*first, *sums, *along], strict=True):
+        result[i] = part
+    return result
+
+
+def _reached(bodies: Sequence[Graph], i: int) -> bool:
+    """Whether a gradient can flow to input i of any of these bodies."""
+    return i >= 0 and any(
+        b.inputs[i].dtype.kind == "f" and b.inputs[i] in set(ancestors(b.outputs)) for b in bodies
+    )
+
+
+def _pull(
+    body: Graph, inputs: Sequence[Any], targets: Sequence[int], seeds: dict[int, Any]
+) -> list[Any]:
+    """The body once more, here, and the gradients of its outputs with respect to some inputs."""
+    graph = get_default_graph()
+    nodes = [ops.identity(graph.lift(x)) for x in inputs]  # one input may stand in two places
+    outputs = graph.inline(body, nodes, effects=False)
+    pairs = [(outputs[i], seed) for i, seed in seeds.items()]
+    wanted = [nodes[i] for i in targets]
+    found: list[Any] = [None] * len(targets)
+    if pairs:
+        found = gradients([y for y, _ in pairs], wanted, [seed for _, seed in pairs])
+    return [zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
+
+
+def _history(body: Graph, i: int) -> Attrs:
+    x = body.inputs[i]
+    shape = None if x.spec.shape is None else (Dim(), *x.spec.shape)
+    return {"index": i, "shape": shape, "dtype": x.dtype}
+
+
+def zeros_like(x: Any) -> Any:
+    return ops.broadcast_like(x.dtype.type(0), x)
+
+
+def _run_by_executors(out: Any, *arrays: Any, **attrs: Any) -> Any:
+    raise VerifyError("no_kernel")
+
+
+def _control(name: str, title: tuple[str, str], formula: str, infer: Any, vjp: Any) -> Op:
+    return operator(
+        name,
+        shape=lambda *shapes, **attrs: None,
+        infer=infer,
+        run=_run_by_executors,
+        vjp=vjp,
+        inputs=None,
+        effect=True,
+        title=title,
+        formula=formula,
+    )
+
+
+COND = _control(
+    "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", _cond_spec, _cond_gradient
+)
+WHILE = _control(
+    "While", ("loop while a condition holds", "条件循环"), "while {0}", _while_spec, _loop_gradient
+)
+SCAN = _control(
+    "Scan",
+    ("loop along the first axis", "沿第一个轴的循环"),
+    "scan {0}",
+    _scan_spec,
+    _loop_gradient,
+)
+HISTORY = _control(
+    "History",
+    ("all states a loop went through", "循环经过的所有状态"),
+    "states of {0}",
+    lambda specs, attrs: Spec(attrs["shape"], attrs["dtype"]),
+    (lambda g, y, loop, index, **attrs: Parts({("history", index): g}),),
+)

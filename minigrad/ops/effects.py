@@ -1,0 +1,85 @@
+"""Operators that hand a value on: as it is, without its gradient, printed, or checked."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, Op, Sample, Shape, into, operator
+from minigrad.errors import AssertionFailed
+
+ONE = (Sample([(2, 3)]), Sample([()]))
+
+
+def _same_shape(x: Shape, **attrs: Any) -> Shape:
+    return x
+
+
+def _hand_on(out: Array | None, x: Array) -> Array:
+    """A view, not `x` itself: results must not be mistaken for variables."""
+    return into(out, x.view() if isinstance(x, np.ndarray) else x)
+
+
+identity: Op = operator(
+    "Identity",
+    shape=_same_shape,
+    run=_hand_on,
+    vjp=(lambda g, y, x: g,),
+    inputs=None,
+    title=("identity", "恒等"),
+    formula="{0}",
+    samples=ONE,
+)
+stop_gradient: Op = operator(
+    "StopGradient",
+    shape=_same_shape,
+    run=_hand_on,
+    vjp=(None,),
+    inputs=None,
+    title=("stop of the gradient", "停止梯度"),
+    formula="stop({0})",
+    samples=ONE,
+)
+
+
+def _print(out: Array | None, x: Array, message: str = "") -> Array:
+    text = np.array2string(np.asarray(x), separator=", ", threshold=20)
+    sys.stdout.write(f"{message}{' ' if message else ''}{text}\n")
+    return _hand_on(out, x)
+
+
+print_value: Op = operator(
+    "Print",
+    shape=_same_shape,
+    run=_print,
+    vjp=(lambda g, y, x, message="": g,),
+    inputs=None,
+    impure=True,
+    title=("print", "打印"),
+    formula="print({0})",
+    samples=ONE,
+)
+
+
+def _assert(out: Array | None, condition: Array, message: str = "") -> Array:
+    if not np.all(condition):
+        failed = int(np.size(condition) - np.count_nonzero(condition))
+        raise AssertionFailed(
+            "assertion", message=message, count=failed, shape=np.shape(condition), op="Assert"
+        )
+    return _hand_on(out, condition)
+
+
+assert_true: Op = operator(
+    "Assert",
+    shape=_same_shape,
+    run=_assert,
+    vjp=(None,),
+    inputs=None,
+    impure=True,
+    title=("assertion", "断言"),
+    formula="assert {0}",
+    samples=(Sample([(2, 3)], low=1.0), Sample([()], low=1.0)),
+)
