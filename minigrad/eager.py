@@ -296,7 +296,7 @@ def _infix(op: Op) -> Callable[[Tensor, Any], Any]:
         else:
             return apply(op, (self, other), {})
         try:
-            result = symbol(a, b)
+            result = context.silently(symbol, a, b)
         except ValueError:
             return _general.apply(op, (self, other), {})  # which says what is wrong
         a_wants = self.requires_grad
@@ -367,7 +367,7 @@ def _walk(
     keep: set[Any] = set()
     if targets is not None:
         keep = {x.creator or x for x in targets}
-    with recording(create_graph):
+    with recording(create_graph), np.errstate(all="ignore"):
         backprop.sweep(
             nodes,
             found,
