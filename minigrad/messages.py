@@ -129,6 +129,45 @@ ERRORS: dict[str, Pair] = {
         "{op}: the kernel stopped on operands of shape {shapes}: {reason}",
         "{op}：核函数在处理形状为 {shapes} 的操作数时中止：{reason}",
     ),
+    "window_fit": (
+        "{op}: a window of {size} does not fit into images of height × width {extent} (shape "
+        "{shape}; padding added: {padding}). Without padding every kernel makes the image smaller: "
+        "3 × 3 takes 2 off each length, so 16 becomes 14, 12, … and no eighth layer fits. "
+        "Remedy: padding=1 for a 3 × 3 kernel (or padding=\"same\"), a smaller kernel, or fewer "
+        "layers.",
+        "{op}：{size} 的窗口放不进高 × 宽为 {extent} 的图像（形状 {shape}；填充：{padding}）。"
+        "不加填充时每个卷积核都会让图像变小：3 × 3 会使各边减少 2，16 依次变成 14、12、……，放不下第八层。"
+        "解决办法：3 × 3 的核用 padding=1（或 padding=\"same\"），换更小的核，或减少层数。",
+    ),
+    "window_option": (
+        "{op}: {option}={value} is not possible. Remedy: one whole number from {least}, or two: "
+        "(height, width).",
+        "{op}：{option}={value} 不合法。解决办法：写一个不小于 {least} 的整数，或写两个：(高, 宽)。",
+    ),
+    "same_padding": (
+        "{op}: padding=\"same\" keeps height and width, which is not possible with stride {stride}. "
+        "Remedy: stride=1, or give the padding as numbers.",
+        "{op}：padding=\"same\" 会保持高和宽不变，步幅为 {stride} 时做不到。"
+        "解决办法：使用 stride=1，或用数字指定填充。",
+    ),
+    "pool_padding": (
+        "{op}: padding {padding} is more than half of the window {size}, so some windows would lie "
+        "in the padding altogether. Remedy: a smaller padding.",
+        "{op}：填充 {padding} 超过窗口 {size} 的一半，有的窗口会完全落在填充里。"
+        "解决办法：减小填充。",
+    ),
+    "channels": (
+        "{op}: shapes {shapes} do not fit together: the images have {channels} channels, and the "
+        "kernels take {expected}. Remedy: in_channels of a layer is out_channels of the one before; "
+        "images come as (batch, channels, height, width).",
+        "{op}：形状 {shapes} 不匹配：图像有 {channels} 个通道，卷积核需要 {expected} 个。"
+        "解决办法：一层的 in_channels 等于前一层的 out_channels；图像的形状是 (批量, 通道, 高, 宽)。",
+    ),
+    "gradient_shape": (
+        "{op}: shape {shape} does not belong to a result of shape {expected}. Remedy: pass a "
+        "gradient of the result's own shape.",
+        "{op}：形状 {shape} 与形状为 {expected} 的结果不对应。解决办法：传入与结果形状相同的梯度。",
+    ),
     "not_finite": (
         "{op}: the result holds {count} value(s) that are NaN or infinite; shapes of the operands: "
         "{shapes}. Remedy: look at the operands of this node; usual causes are log(0), 0/0, "

@@ -20,6 +20,8 @@ LAYERS = [
     ["minigrad.events"],
     ["minigrad.ops.elementwise", "minigrad.ops.shape", "minigrad.ops.state"],
     ["minigrad.ops.linear", "minigrad.ops.classify", "minigrad.ops.effects", "minigrad.ops.parts"],
+    ["minigrad.ops.windows"],
+    ["minigrad.ops.conv", "minigrad.ops.pool"],
     ["minigrad.ops"],
     ["minigrad.values"],
     ["minigrad.graph"],

@@ -20,16 +20,25 @@ from minigrad.core import REGISTRY, Op, Sample, spec_of
 from minigrad.errors import ShapeError
 
 # Operators that executors handle by name, because they keep or change state, or have no kernel.
-EFFECTS = {"Placeholder", "Variable", "Constant", "Assign", "Group", "Initialize"}
+STATE = {
+    *("Placeholder", "Variable", "Constant", "Assign", "Group", "Initialize"),
+    *("ReadValue", "RunCounter"),
+}
+CONTROL = {"Cond", "While", "Scan", "History", "Output"}  # see test_control.py
+EFFECTS = STATE | CONTROL
 
 FLOATS = (np.float32, np.float64)
 # Operators whose kernel refuses a data type, as NumPy and PyTorch do.
 REFUSED = {(name, np.bool_) for name in ("Sub", "Neg", "Sign")}
-SENSELESS = {("Pow", np.bool_)}  # NumPy makes int8 of it, PyTorch refuses
+SENSELESS = {
+    ("Pow", np.bool_),  # NumPy makes int8 of it, PyTorch refuses
+    ("Assert", np.bool_),  # some are false, and then it raises
+}
 
 # Where NaN does not make the result NaN: comparisons answer with bool, the others read no number.
 NOT_NAN = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"}
 NOT_NAN |= {"Step", "ArgMax", "Count", "OneHot"}
+NOT_NAN |= {"MaxPool2dInput", "MaxPool2dPick"}  # zero beside the largest element
 
 # Operators without a sample that still fits with 0 in the place of every 2 and 4.
 NEVER_EMPTY = {"ReshapeLike"}
@@ -324,6 +333,7 @@ def test_operators_with_effects_are_listed() -> None:
     for name in EFFECTS:
         assert all(REGISTRY[name].title), name
         assert REGISTRY[name].formula, name
+    for name in STATE:
         assert not REGISTRY[name].vjp, f"{name}: an executor handles it, no gradient flows"
 
 

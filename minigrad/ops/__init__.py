@@ -1,7 +1,8 @@
 """Every operator record, grouped by kind. Importing this package fills the registry."""
 
-from minigrad.ops import classify, elementwise, linear, shape, state
+from minigrad.ops import classify, conv, elementwise, linear, pool, shape, state
 from minigrad.ops.classify import log_softmax, one_hot, softmax, softmax_cross_entropy
+from minigrad.ops.conv import conv2d, conv2d_input, conv2d_weight
 from minigrad.ops.effects import assert_true, identity, print_value, stop_gradient
 from minigrad.ops.elementwise import (
     abs,
@@ -28,6 +29,13 @@ from minigrad.ops.elementwise import (
     tanh,
 )
 from minigrad.ops.linear import matmul
+from minigrad.ops.pool import (
+    avg_pool2d,
+    avg_pool2d_input,
+    max_pool2d,
+    max_pool2d_input,
+    max_pool2d_pick,
+)
 from minigrad.ops.shape import (
     argmax,
     broadcast_like,
@@ -45,9 +53,15 @@ __all__ = [
     "add",
     "argmax",
     "assert_true",
+    "avg_pool2d",
+    "avg_pool2d_input",
     "broadcast_like",
     "cast",
     "classify",
+    "conv",
+    "conv2d",
+    "conv2d_input",
+    "conv2d_weight",
     "count",
     "div",
     "elementwise",
@@ -62,11 +76,15 @@ __all__ = [
     "log",
     "log_softmax",
     "matmul",
+    "max_pool2d",
+    "max_pool2d_input",
+    "max_pool2d_pick",
     "mean",
     "mul",
     "neg",
     "not_equal",
     "one_hot",
+    "pool",
     "pow",
     "print_value",
     "relu",

@@ -1,0 +1,204 @@
+"""Pooling of images: the largest element, or the mean, of each window.
+
+The gradient of max pooling goes to the first largest element of a window, row by row, as in
+PyTorch; NaN equals nothing, so a window with NaN passes no gradient on. The mean of a window
+counts the zeros of the frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, Dtype, Op, Sample, Shape, as_float, operator
+from minigrad.errors import ShapeError
+from minigrad.ops.windows import Window, along, as_pair, handed
+
+
+def _window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Window:
+    """The window of a pooling; its stride is its size, if none is given.
+
+    ShapeError when the frame is wider than half the window: some would lie in it altogether.
+    """
+    size = as_pair(name, "kernel_size", kernel_size, 1)
+    window = Window.of(name, size, size if stride is None else stride, padding)
+    if any(2 * max(pad) > n for pad, n in zip(window.pads, size, strict=True)):
+        raise ShapeError("pool_padding", op=name, padding=padding, size=kernel_size)
+    return window
+
+
+def _pooled(name: str) -> Any:
+    """The shape rule of a pooling."""
+    return lambda x, **attrs: (*x[:2], *_window(name, **attrs).places(x))
+
+
+def _spread(name: str) -> Any:
+    """The shape rule of a gradient: the images are last, before them what the pooling gave."""
+
+    def shape(*shapes: Shape, **attrs: Any) -> Shape:
+        *results, x = shapes
+        window = _window(name, **attrs)
+        for g in results:
+            window.belongs(g, (*x[:2], *window.places(x)))
+        return x
+
+    return shape
+
+
+def _fold(ufunc: np.ufunc, x: Array, window: Window, value: Any) -> Array:
+    """The elements of each window put together by a ufunc: along the rows, then the columns."""
+    places = window.places(x.shape)
+    result = window.frame(x, value)
+    for axis in (1, 0):
+        size, step, count = window.size[axis], window.stride[axis], places[axis]
+        slices = [(..., along(i, step, count), *[slice(None)] * (1 - axis)) for i in range(size)]
+        folded = result[slices[0]].copy()
+        for at in slices[1:]:
+            ufunc(folded, result[at], out=folded)
+        result = folded
+    return result
+
+
+POOLS: tuple[dict[str, Any], ...] = (
+    {"kernel_size": 2},
+    {"kernel_size": 3, "stride": (2, 1), "padding": 1},
+)
+IMAGES = ((2, 1, 4, 4), (1, 2, 5, 3))
+POOLED = ((2, 1, 2, 2), (1, 2, 3, 3))
+
+
+def _samples(*operands: tuple[tuple[int, ...], ...]) -> tuple[Sample, ...]:
+    return tuple(Sample(s, a) for *s, a in zip(*operands, POOLS, strict=True))
+
+
+# ---- The largest element --------------------------------------------------------------------
+
+
+def _lowest(dtype: Dtype) -> Any:
+    """The value that no maximum prefers."""
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def _max_pool(out: Array, x: Array, **attrs: Any) -> Array:
+    window = _window("MaxPool2d", **attrs)
+    return handed(out, _fold(np.maximum, x, window, _lowest(x.dtype)))
+
+
+max_pool2d: Op = operator(
+    "MaxPool2d",
+    shape=_pooled("MaxPool2d"),
+    run=_max_pool,
+    vjp=(lambda g, y, x, **attrs: max_pool2d_input(g, y, x, **attrs),),
+    title=("largest element of each window", "最大汇聚（池化）"),
+    formula="max pool {0}",
+    samples=_samples(IMAGES),
+)
+
+
+def _first_largest(y: Array, x: Array, window: Window) -> Iterator[tuple[Any, Array]]:
+    """For each element of the window: where it lies, and in which windows it is the chosen one."""
+    frame = window.frame(x, _lowest(x.dtype))
+    free = np.ones(y.shape, np.bool_)
+    for rows, columns in window.offsets(y.shape[2:]):
+        hit = frame[:, :, rows, columns] == y
+        hit &= free
+        free ^= hit
+        yield (..., rows, columns), hit
+
+
+def _max_pool_input(out: Array, g: Array, y: Array, x: Array, **attrs: Any) -> Array:
+    _spread("MaxPool2dInput")(g.shape, y.shape, x.shape, **attrs)
+    window = _window("MaxPool2dInput", **attrs)
+    frame = window.frame(np.zeros(x.shape, g.dtype))
+    for at, hit in _first_largest(y, x, window):
+        frame[at] += g * hit  # windows may overlap
+    return handed(out, window.inside(frame))
+
+
+max_pool2d_input: Op = operator(
+    "MaxPool2dInput",
+    shape=_spread("MaxPool2dInput"),
+    run=_max_pool_input,
+    vjp=(
+        lambda h, z, g, y, x, **attrs: max_pool2d_pick(h, y, x, **attrs),
+        None,  # which element is the largest does not change when x moves a little
+        None,
+    ),
+    title=("gradient of max pooling", "最大汇聚（池化）的梯度"),
+    formula="{0} where {2} = {1}",
+    samples=_samples(POOLED, POOLED, IMAGES),
+)
+
+
+def _max_pool_pick(out: Array, h: Array, y: Array, x: Array, **attrs: Any) -> Array:
+    _pick_shape(h.shape, y.shape, x.shape, **attrs)
+    window = _window("MaxPool2dPick", **attrs)
+    frame, total = window.frame(h), np.zeros(y.shape, h.dtype)
+    for at, hit in _first_largest(y, x, window):
+        total += frame[at] * hit
+    return handed(out, total)
+
+
+def _pick_shape(h: Shape, y: Shape, x: Shape, **attrs: Any) -> Shape:
+    _spread("MaxPool2dPick")(y, x, **attrs)
+    _window("MaxPool2dPick", **attrs).belongs(h, x)
+    return y
+
+
+max_pool2d_pick: Op = operator(
+    "MaxPool2dPick",
+    shape=_pick_shape,
+    run=_max_pool_pick,
+    vjp=(lambda g, z, h, y, x, **attrs: max_pool2d_input(g, y, x, **attrs), None, None),
+    title=("what lies where each window is largest", "取出各窗口最大元素所在处的值"),
+    formula="{0} where {2} = {1}",
+    samples=_samples(IMAGES, POOLED, IMAGES),
+)
+
+# ---- The mean -------------------------------------------------------------------------------
+
+
+def _avg_pool(out: Array, x: Array, **attrs: Any) -> Array:
+    window = _window("AvgPool2d", **attrs)
+    total = _fold(np.add, x.astype(as_float(x.dtype), copy=False), window, 0)
+    np.divide(total, total.dtype.type(window.size[0] * window.size[1]), out=total)
+    return handed(out, total)
+
+
+avg_pool2d: Op = operator(
+    "AvgPool2d",
+    shape=_pooled("AvgPool2d"),
+    run=_avg_pool,
+    vjp=(lambda g, y, x, **attrs: avg_pool2d_input(g, x, **attrs),),
+    dtype=as_float,
+    inputs=as_float,
+    title=("mean of each window", "平均汇聚（池化）"),
+    formula="avg pool {0}",
+    samples=_samples(IMAGES),
+)
+
+
+def _avg_pool_input(out: Array, g: Array, x: Any, **attrs: Any) -> Array:
+    _spread("AvgPool2dInput")(g.shape, x.shape, **attrs)
+    window = _window("AvgPool2dInput", **attrs)
+    share = g / g.dtype.type(window.size[0] * window.size[1])
+    frame = window.frame(np.zeros(x.shape, g.dtype))
+    for rows, columns in window.offsets(g.shape[2:]):
+        frame[..., rows, columns] += share
+    return handed(out, window.inside(frame))
+
+
+avg_pool2d_input: Op = operator(
+    "AvgPool2dInput",
+    shape=_spread("AvgPool2dInput"),
+    run=_avg_pool_input,
+    vjp=(lambda h, z, g, x, **attrs: avg_pool2d(h, **attrs), None),
+    dtype=as_float,
+    inputs=as_float,
+    shape_only=(1,),
+    title=("gradient of average pooling", "平均汇聚（池化）的梯度"),
+    formula="spread {0}",
+    samples=_samples(POOLED, IMAGES),
+)

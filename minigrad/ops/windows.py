@@ -1,0 +1,116 @@
+"""How a window moves over images: what convolution and pooling have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, Dim, Shape, fits, public_shape, show_shape
+from minigrad.errors import ShapeError
+
+Pair = tuple[int, int]
+IMAGES = "4 axes (batch, channels, height, width)"
+
+
+def as_pair(name: str, option: str, value: Any, least: int) -> Pair:
+    """One whole number for both axes, or two; ShapeError when one is below `least`."""
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2 or any(not isinstance(n, (int, np.integer)) or n < least for n in pair):
+        raise ShapeError("window_option", op=name, option=option, value=repr(value), least=least)
+    return int(pair[0]), int(pair[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window of `size` (height, width) that moves by `stride` over images with a frame.
+
+    `pads` are the rows (above, below) and columns (left, right) that the frame adds.
+    """
+
+    name: str
+    size: tuple[Any, ...]
+    stride: Pair
+    pads: tuple[Pair, Pair]
+
+    @classmethod
+    def of(cls, name: str, size: Shape, stride: Any = 1, padding: Any = 0) -> Window:
+        """From what users write: one number or two; padding also "valid" (none) or "same".
+
+        "same" keeps height and width, for stride 1; an odd row or column goes below or right.
+        """
+        steps = as_pair(name, "stride", stride, 1)
+        if padding == "same":
+            if steps != (1, 1):
+                raise ShapeError("same_padding", op=name, stride=steps)
+            missing = [0 if isinstance(n, Dim) else n - 1 for n in size]
+            height, width = ((n // 2, n - n // 2) for n in missing)
+            return cls(name, tuple(size), steps, (height, width))
+        rows, columns = as_pair(name, "padding", 0 if padding == "valid" else padding, 0)
+        return cls(name, tuple(size), steps, ((rows, rows), (columns, columns)))
+
+    def places(self, x: Shape, what: str = IMAGES) -> tuple[Any, ...]:
+        """How many places there are along height and width; ShapeError when there is none."""
+        if len(x) != 4:
+            raise ShapeError("rank", op=self.name, expected=what, shape=show_shape(public_shape(x)))
+        result: list[int | Dim] = []
+        for length, n, step, pad in zip(x[2:], self.size, self.stride, self.pads, strict=True):
+            if isinstance(length, Dim) or isinstance(n, Dim):
+                kept = step == 1 and not isinstance(n, Dim) and sum(pad) == n - 1
+                result.append(length if kept else Dim())
+            elif not 0 < n <= length + sum(pad):
+                raise self._too_large(x)
+            else:
+                result.append((length + sum(pad) - n) // step + 1)
+        return tuple(result)
+
+    def _too_large(self, x: Shape) -> ShapeError:
+        images, size = public_shape(x) or (), " × ".join(map(str, self.size))
+        extent = f"{images[2]} × {images[3]}"
+        pads = ", ".join(f"{a} + {b}" for a, b in self.pads)
+        shape = show_shape(images)
+        return ShapeError(
+            "window_fit", op=self.name, size=size, extent=extent, shape=shape, padding=pads
+        )
+
+    def belongs(self, g: Shape, expected: Shape) -> None:
+        """ShapeError unless g has the shape of the result whose gradient it is said to be."""
+        if not fits(g, expected):
+            shape, result = show_shape(public_shape(g)), show_shape(public_shape(expected))
+            raise ShapeError("gradient_shape", op=self.name, shape=shape, expected=result)
+
+    def frame(self, x: Array, value: Any = 0) -> Array:
+        """The images in a frame of `value`; themselves when there is none to add."""
+        if self.pads == ((0, 0), (0, 0)):
+            return x
+        (top, bottom), (left, right) = self.pads
+        n, c, height, width = x.shape
+        result = np.full((n, c, height + top + bottom, width + left + right), value, x.dtype)
+        self.inside(result)[...] = x
+        return result
+
+    def inside(self, frame: Array) -> Array:
+        """The images within a frame, sharing its memory."""
+        (top, bottom), (left, right) = self.pads
+        return frame[:, :, top : frame.shape[2] - bottom, left : frame.shape[3] - right]
+
+    def offsets(self, places: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
+        """For each element of the window, row by row: where it lies at all places."""
+        for i in range(self.size[0]):
+            for j in range(self.size[1]):
+                yield along(i, self.stride[0], places[0]), along(j, self.stride[1], places[1])
+
+
+def along(start: int, step: int, count: int) -> slice:
+    """`count` elements from `start` on, `step` apart."""
+    return slice(start, start + step * (count - 1) + 1, step)
+
+
+def handed(out: Array, value: Array) -> Array:
+    """The end of a kernel: a contiguous array, or `out` filled."""
+    if out is None:
+        return np.ascontiguousarray(value)
+    np.copyto(out, value)
+    return out
