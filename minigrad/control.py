@@ -405,7 +405,7 @@ def _history(body: Graph, i: int) -> Attrs:
 
 
 def zeros_like(x: Any) -> Any:
-    return ops.broadcast_like(x.dtype.type(0), x)
+    return ops.broadcast_like(np.zeros((), x.dtype), x)
 
 
 def _run_by_executors(out: Any, *arrays: Any, **attrs: Any) -> Any:

@@ -27,7 +27,7 @@ class Event(NamedTuple):
         built         a node was recorded; nothing is said of its value
         run           a kernel ran: `value` is the result, `operands` what it read
         read          a value entered a run: a fed placeholder, a variable, a constant
-        step          a loop in the graph begins a step: `node` is the loop, `value` its number
+        step          a loop in the graph begins a step: `node` is the loop, `position` its number
         contributed   backward added to the gradient of `node`: `operands` is (upstream gradient,
                       contribution), `value` the sum so far, `source` the node it came through and
                       `position` which operand of that node

@@ -16,6 +16,7 @@ from minigrad.core import (
     public_shape,
     show_shape,
     show_shapes,
+    silently,
     spec_of,
 )
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError, UninitializedError
@@ -93,7 +94,7 @@ class Program:
         if not self.outputs:
             return []
         run = Run(feeds, variables, self.outputs[0])
-        results = self.compute(run, [feeds[x] for x in self.given])
+        results = silently(self.compute, run, [feeds[x] for x in self.given])
         variables.update(run.updates)
         return [_own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
 
@@ -287,7 +288,7 @@ def _one_or_all(values: list[Any]) -> Any:
 
 def _begin_step(node: Node, count: int) -> None:
     if events.listeners:
-        events.emit("step", node.op, node, count)
+        events.emit("step", node.op, node, None, (), None, count)
 
 
 def _ran(node: Node, value: Any, operands: list[Any]) -> Any:

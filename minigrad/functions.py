@@ -103,3 +103,28 @@ def _lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in lengths):
         raise ShapeError("lengths", op="tensor", shape=lengths, defined=here())
     return tuple(int(n) for n in lengths)
+
+
+def Print(x: Any, message: str = "") -> Any:
+    """x itself; whenever it is computed, `message` and its value are written out.
+
+    In a graph that happens at each run that needs the result, or that depends on it through
+    `control_dependencies`; in a branch, a loop or a traced function always. (tf.Print.)
+
+    >>> import minigrad as mg
+    >>> y = mg.Print(mg.tensor([1.0, 2.0]), "x is") * 2
+    x is [1., 2.]
+    """
+    return ops.print_value(x, message=message)
+
+
+def Assert(condition: Any, message: str = "") -> Any:
+    """The condition itself; AssertionFailed, with `message`, when any element of it is false.
+
+    In a graph it is checked at each run that needs the result, as with `Print`. (tf.Assert.)
+
+    >>> import minigrad as mg
+    >>> mg.Assert(mg.tensor(2.0) > 0, "must be positive").item()
+    True
+    """
+    return ops.assert_true(condition, message=message)

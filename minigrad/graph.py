@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import sys
 import threading
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from minigrad import events, ops
+from minigrad import events, ops, saving
 from minigrad.core import (
     Array,
     Attrs,
@@ -337,6 +338,15 @@ class Graph:
                 waiting += [body for body in node.attrs.values() if isinstance(body, Graph)]
         return counts
 
+    def save(self, path: str | os.PathLike[str], session: Any = None) -> None:
+        """Write the graph into one file: JSON and arrays, no code; `mg.load_graph` reads it.
+
+        Variables are saved with their initial values, or with those that `session` holds now. The
+        same graph gives the same bytes. An older file of that name stays whole until the new one
+        is complete. Raises FormatError for what is no data, such as a function in an attribute.
+        """
+        saving.save(self, path, session)
+
     def hash(self) -> str:
         """A fingerprint of the structure: equal for equal graphs, whatever is fed to them."""
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
@@ -370,6 +380,10 @@ def _digest(value: Array) -> str:
     if value.size <= 8:
         return str(value.tolist())
     return "#" + hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:12]
+
+
+# What belongs to the outermost graph, because a run of it has feeds and a session.
+OUTSIDE_ONLY = {state.placeholder, state.variable, state.assign, state.initialize, state.read_value}
 
 
 class Body(Graph):
@@ -431,7 +445,7 @@ class Body(Graph):
         return self._counter
 
     def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
-        if op.effect and op is not state.constant:
+        if op in OUTSIDE_ONLY:
             raise GraphError("inside_body", op=op.name, defined=here())
         return super().add(op, inputs, attrs, name)
 

@@ -358,7 +358,7 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     "if": (
         as_condition,
         mg.TraceError,
-        ["Greater", "(None, 3)", "mask * a", "mg.cond", "mg.script"],
+        ["Greater", "(None, 3)", "mg.cond", "mg.script"],
     ),
     "and": (lambda: image() and 1, mg.TraceError, ["image (Placeholder", "and, or, not"]),
     "float": (lambda: float(image()), mg.TraceError, ["image", "into a number", "session.run"]),

@@ -1,0 +1,537 @@
+"""Branches and loops: the same results in both modes, gradients of any order, one branch runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.core import TupleSpec
+
+F64, I64 = np.float64, np.int64
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[None]:
+    with mg.Graph():
+        yield
+
+
+def total(values: list[Any]) -> Any:
+    """The sum of all elements of all gradients that there are; None if there are none."""
+    sums = [v.sum() for v in values if v is not None]
+    return sum(sums[1:], sums[0]) if sums else None
+
+
+def static(f: Callable[..., Any], *values: Any, order: int = 1) -> list[Any]:
+    """The result of f on placeholders, and its gradients up to an order, as arrays."""
+    arrays = [np.asarray(v) for v in values]
+    with mg.Graph():
+        xs = [mg.placeholder(f"x{i}", a.shape, a.dtype) for i, a in enumerate(arrays)]
+        floats = [x for x, a in zip(xs, arrays, strict=True) if a.dtype.kind == "f"]
+        y = f(*xs)
+        outputs: list[Any] = [y]
+        for _ in range(order):
+            found = [None] * len(floats) if y is None else mg.gradients(y, floats)
+            outputs += found
+            y = total(found)
+        nodes = [x for x in outputs if x is not None]
+        graph = mg.build_graph(xs, nodes).verify()
+        results = iter(mg.run(graph, dict(zip(xs, arrays, strict=True))))
+        return [0.0 if x is None else next(results) for x in outputs]
+
+
+def eager(f: Callable[..., Any], *values: Any, order: int = 1) -> list[Any]:
+    """The same with tensors."""
+    arrays = [np.asarray(v) for v in values]
+    xs = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
+    floats = [x for x in xs if x.requires_grad]
+    y = f(*xs)
+    outputs: list[Any] = [y]
+    for _ in range(order):
+        walks = y is not None and y.requires_grad
+        options = {"create_graph": True, "allow_unused": True}
+        found = mg.grad(y, floats, **options) if walks else [None] * len(floats)
+        outputs += found
+        y = total(found)
+    return [0.0 if x is None else x.data for x in outputs]
+
+
+def e10(x: Any) -> Any:
+    return mg.cond(x.sum() > 0, lambda: 2 * x, lambda: x - 1).sum()
+
+
+def power(n: Any, x: Any) -> Any:
+    return mg.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), (0, x * 0 + 1))[1]
+
+
+def newton(a: Any) -> Any:
+    """The square root, by steps that depend on their own result."""
+    return mg.while_loop(lambda r: mg.abs(r * r - a) > 1e-9, lambda r: (r + a / r) / 2, a)
+
+
+def horner(xs: Any, w: Any) -> Any:
+    last, sums = mg.scan(lambda s, x: (s * w + x, s * x), w * 0, xs)
+    return last * last + sums.sum()
+
+
+def backwards(xs: Any, w: Any) -> Any:
+    last, ys = mg.scan(lambda s, x: (s * w + x, s), w, xs, reverse=True)
+    return last + (ys * xs).sum()
+
+
+def nested(n: Any, x: Any) -> Any:
+    """A branch in a loop in a loop: the sign of the factor depends on the count."""
+
+    def inner(i: Any, y: Any) -> Any:
+        return mg.while_loop(
+            lambda j, z: j < i,
+            lambda j, z: (j + 1, mg.cond(z > 3, lambda: z * 0.5, lambda: z * x + 1)),
+            (0 * n, y),
+        )[1]
+
+    return mg.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, inner(i, y)), (0 * n, x))[1]
+
+
+def scan_of_branches(xs: Any, w: Any) -> Any:
+    def step(s: Any, x: Any) -> Any:
+        t = mg.cond(x > 0, lambda: s * w, lambda: s + x * w)
+        return t, None
+
+    return mg.scan(step, w, xs)[0]
+
+
+def branch_of_loops(x: Any, n: Any) -> Any:
+    return mg.cond(x > 0, lambda: power(n, x), lambda: newton(-x))
+
+
+X3 = np.array([0.5, -1.5, 2.0])
+CASES: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
+    "cond": (e10, [(X3,), (-X3 * 2,)]),
+    "while": (power, [(I64(n), F64(1.5)) for n in (0, 1, 2, 5)]),
+    "while on its own result": (newton, [(F64(2.0),), (F64(9.0),)]),
+    "scan": (horner, [(X3, F64(0.7)), (X3[:1], F64(0.7))]),
+    "scan backwards": (backwards, [(X3, F64(0.7))]),
+    "branch in loops": (nested, [(I64(n), F64(0.8)) for n in (1, 3, 4)]),
+    "branch in a scan": (scan_of_branches, [(X3, F64(0.7)), (-X3, F64(1.2))]),
+    "loops in a branch": (branch_of_loops, [(F64(1.2), I64(3)), (F64(-4.0), I64(3))]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_modes_agree_to_the_third_order(name: str) -> None:
+    f, inputs = CASES[name]
+    for values in inputs:
+        a, b = eager(f, *values, order=3), static(f, *values, order=3)
+        assert a[0] == b[0], "forward, bit for bit"
+        for mine, theirs in zip(a[1:], b[1:], strict=True):
+            np.testing.assert_allclose(theirs, mine, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_central_differences(name: str) -> None:
+    f, inputs = CASES[name]
+    for values in inputs:
+        mg.check_grads(f, *values, order=2, tolerance=1e-5)
+
+
+def test_one_branch_runs_and_both_are_in_the_graph() -> None:
+    x = mg.placeholder("x", shape=(None,))
+    outside = mg.exp(x)
+    y = mg.cond(x.sum() > 0, lambda: 2 * outside, lambda: x - 1)
+    graph = mg.build_graph(x, y)
+    counts = graph.counted()
+    assert (counts["Mul"], counts["Sub"], counts["Exp"]) == (1, 1, 1)
+    for value, expected in ((3.0, {"Mul": 1, "Sub": 0}), (-3.0, {"Mul": 0, "Sub": 1})):
+        with mg.record() as log:
+            mg.run(graph, {x: [value]})
+        ran = {name: log.counts.by_op[name] for name in expected}
+        assert ran == expected
+        assert log.counts.by_op["Exp"] == 1, "an operator outside the branches always runs"
+
+
+def test_probe_of_e10() -> None:
+    x = mg.placeholder("x", shape=(1,))
+    graph = mg.build_graph(x, e10(x))
+    assert [float(mg.run(graph, {x: [v]})) for v in (3, -3)] == [6, -4]
+
+
+def test_the_loop_has_the_same_size_for_3_and_50_steps() -> None:
+    n, x = mg.placeholder("n", (), mg.int64), mg.placeholder("x", ())
+    graph = mg.build_graph([n, x], power(n, x))
+    hashes = set()
+    for steps in (3, 50):
+        with mg.record() as log:
+            assert float(mg.run(graph, {n: steps, x: 1.0})) == 1
+        assert len(log.of_kind("step")) == steps
+        assert [e.position for e in log.of_kind("step")] == list(range(steps))
+        hashes.add(graph.hash())
+    assert len(hashes) == 1
+
+
+def test_max_steps_ends_an_endless_loop() -> None:
+    for x in (mg.tensor(1.0), mg.placeholder("x", ())):
+        y = mg.while_loop(lambda v: v > 0, lambda v: v + 1, x, max_steps=7)
+        value = mg.run(mg.build_graph(x, y), {x: 1.0}) if isinstance(y, mg.Node) else y.data
+        assert value == 8
+
+
+def test_a_state_may_be_one_value_a_tuple_or_a_tuple_in_one() -> None:
+    n = mg.placeholder("n", (), mg.int64)
+    one = mg.while_loop(lambda i: i < n, lambda i: i + 1, 0)
+    spread = mg.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0))
+    whole = mg.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] + s[0]), (0, 0))
+    as_list = mg.while_loop(lambda i, s: i < n, lambda i, s: [i + 1, s + i], (0, 0))
+    names = mg.while_loop(lambda s: s["i"] < n, lambda s: {"i": s["i"] + 1}, {"i": 0})
+    outputs = [one, *spread, *whole, *as_list, names["i"]]
+    assert [int(v) for v in mg.run(mg.build_graph(n, outputs), {n: 4})] == [4, 4, 6, 4, 6, 4, 6, 4]
+
+
+def test_a_number_at_the_start_takes_the_type_of_the_step() -> None:
+    x = mg.placeholder("x", ())
+    y = mg.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, 1))[1]
+    assert y.dtype == mg.float32
+    assert mg.run(mg.build_graph(x, y), {x: 1.5}) == np.float32(3.375)
+
+
+def test_lengths_that_change_from_step_to_step_are_open() -> None:
+    x = mg.placeholder("x", (None,))
+    shapes = []
+
+    def body(i: Any, v: Any) -> Any:
+        shapes.append(v.shape)
+        return i + 1, v[1:]
+
+    y = mg.while_loop(lambda i, v: i < 2, body, (0, x))[1]
+    assert y.shape == (None,)
+    assert mg.run(mg.build_graph(x, y), {x: [1, 2, 3, 4]}).tolist() == [3, 4]
+    assert mg.run(mg.build_graph(x, (y + x[2:])), {x: [1, 2, 3, 4]}).tolist() == [6, 8]
+
+
+def test_ys_are_stacked_in_the_order_of_the_sequence() -> None:
+    xs = np.arange(4.0)
+    for reverse, expected in ((False, [0, 1, 3, 6]), (True, [6, 6, 5, 3])):
+        _, eager_ys = mg.scan(lambda s, x: (s + x, s + x), F64(0), mg.tensor(xs), reverse=reverse)
+        p = mg.placeholder("xs", (None,), F64)
+        _, ys = mg.scan(lambda s, x: (s + x, s + x), F64(0), p, reverse=reverse)
+        assert ys.shape == (None,)
+        assert eager_ys.tolist() == expected
+        assert mg.run(mg.build_graph(p, ys), {p: xs}).tolist() == expected
+
+
+def test_a_scan_over_nothing_gives_nothing() -> None:
+    p = mg.placeholder("xs", (None, 2))
+    last, ys = mg.scan(lambda s, x: (s + x, s * x), mg.constant(np.zeros(2, np.float32)), p)
+    last_value, ys_value = mg.run(mg.build_graph(p, [last, ys]), {p: np.zeros((0, 2))})
+    assert last_value.tolist() == [0, 0]
+    assert ys_value.shape == (0, 2)
+
+
+def test_structures_go_in_and_come_out() -> None:
+    p = mg.placeholder("xs", (None,))
+    carry, ys = mg.scan(
+        lambda c, x: ({"s": c["s"] + x["a"]}, (x["b"], {"d": c["s"]})),
+        {"s": 0.0},
+        {"a": p, "b": p * 2},
+    )
+    outputs = [carry["s"], ys[0], ys[1]["d"]]
+    values = mg.run(mg.build_graph(p, outputs), {p: [1, 2]})
+    assert [np.asarray(v).tolist() for v in values] == [3, [2, 4], [0, 1]]
+
+
+def test_several_results_are_one_node_and_a_choice() -> None:
+    x = mg.placeholder("x", ())
+    a, b = mg.cond(x > 0, lambda: (x, x * 2), lambda: (-x, x * 3))
+    assert (a.op.name, b.op.name, a.inputs[0]) == ("Output", "Output", b.inputs[0])
+    assert isinstance(a.inputs[0].spec, TupleSpec)
+    assert str(a.inputs[0].spec) == "(float32[], float32[])"
+    graph = mg.build_graph(x, [a, b]).verify()
+    assert mg.run(graph, {x: -1}) == [1, -3]
+    assert mg.run(mg.build_graph(x, mg.gradients(a + b, x)), {x: -1}) == 2
+
+
+def test_what_both_branches_use_is_taken_in_once() -> None:
+    x, w = mg.placeholder("x", ()), mg.Variable(3.0, name="w")
+    y = mg.cond(x > 0, lambda: x * w + w, lambda: w)
+    assert [n.name for n in y.inputs[1:]] == ["x", "w"]
+    for body in y.attrs.values():
+        assert [n.name for n in body.inputs] == ["x", "w"]
+
+
+def test_a_variable_is_read_and_its_gradient_comes_out() -> None:
+    with mg.Graph():
+        x, w = mg.placeholder("x", ()), mg.Variable(3.0, name="w")
+        y = mg.cond(x > 0, lambda: x * w * w, lambda: w * 5)
+        step = mg.assign(w, w - 0.1 * mg.gradients(y, w))
+        with mg.Session() as session:
+            session.run(mg.global_variables_initializer())
+            assert session.run(step, {x: 2.0}) == pytest.approx(3 - 0.1 * 2 * 2 * 3)
+            assert session.run(step, {x: -1.0}) == pytest.approx(1.8 - 0.5)
+
+
+def test_an_operand_that_no_branch_uses_gets_no_gradient() -> None:
+    x, z = mg.placeholder("x", ()), mg.placeholder("z", ())
+    y = mg.cond(x > 0, lambda a, b: a, lambda a, b: a * 2, x, z)
+    assert mg.gradients(y, [x, z])[1] is None
+
+
+def test_a_parameter_of_the_dynamic_graph_enters_a_body() -> None:
+    w = mg.tensor(2.0, requires_grad=True, name="w")
+    with mg.Graph():
+        x = mg.placeholder("x", ())
+        y = mg.cond(x > 0, lambda: x * w, lambda: x)
+        (dw,) = mg.gradients(y, [w])
+        with mg.Session() as session:
+            session.run(mg.global_variables_initializer())
+            assert session.run([y, dw], {x: 3.0}) == [6, 3]
+
+
+def test_python_decides_where_there_is_a_value() -> None:
+    x = mg.tensor(-3.0, requires_grad=True)
+    with mg.record() as log:
+        y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
+    assert y.item() == -4
+    assert log.counts.by_op == {"Greater": 1, "Sub": 1}
+    assert y.creator.op.name == "Sub"
+
+
+def test_nothing_of_a_failed_branch_stays_behind() -> None:
+    with mg.Graph() as graph:
+        x = mg.placeholder("x", (2,))
+        before = len(graph.nodes)
+        with pytest.raises(mg.ShapeError):
+            mg.cond(x.sum() > 0, lambda: x, lambda: x + np.ones(3, np.float32))
+        assert mg.get_default_graph() is graph
+        assert len(graph.nodes) <= before + 3, "the condition and no branch"
+        graph.verify()
+
+
+# ---- Order without data -------------------------------------------------------------------------
+
+
+def test_a_print_shows_the_value_at_each_run(capsys: pytest.CaptureFixture[str]) -> None:
+    x = mg.placeholder("x", ())
+    graph = mg.build_graph(x, mg.Print(x * 2, "double") + 1)
+    assert capsys.readouterr().out == ""
+    assert [float(mg.run(graph, {x: v})) for v in (1, 2)] == [3, 5]
+    assert capsys.readouterr().out == "double 2.0\ndouble 4.0\n"
+    mg.Print(mg.tensor([1.0]), "now")
+    assert capsys.readouterr().out == "now [1.]\n"
+
+
+def test_a_gradient_does_not_print_again(capsys: pytest.CaptureFixture[str]) -> None:
+    x = mg.placeholder("x", ())
+    y = mg.cond(x > 0, lambda: mg.Print(x * x, "square"), lambda: x)
+    graph = mg.build_graph(x, [y, mg.gradients(y, x)])
+    assert mg.run(graph, {x: 3.0}) == [9, 6]
+    assert capsys.readouterr().out == "square 9.0\n"
+
+
+def test_an_effect_in_a_body_happens_though_nobody_reads_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    n = mg.placeholder("n", (), mg.int64)
+
+    def body(i: Any) -> Any:
+        mg.Print(i, "i is")
+        return i + 1
+
+    graph = mg.build_graph(n, mg.while_loop(lambda i: i < n, body, 0))
+    mg.run(graph, {n: 2})
+    assert capsys.readouterr().out == "i is 0\ni is 1\n"
+
+
+def test_an_assertion_stops_the_run_and_keeps_variables() -> None:
+    with mg.Graph():
+        x, w = mg.placeholder("x", (2,)), mg.Variable(1.0, name="w")
+        step = mg.assign(w, w + 1)
+        with mg.control_dependencies([mg.Assert(x > 0, "x must be positive")]):
+            y = x * w
+        with mg.Session() as session:
+            session.run(mg.global_variables_initializer())
+            assert session.run([y, step], {x: [1, 2]})[1] == 2
+            with pytest.raises(mg.AssertionFailed, match=r"x must be positive \(1 element"):
+                session.run([y, step], {x: [1, -2]})
+            assert session.value(w) == 2
+    with pytest.raises(mg.AssertionFailed):
+        mg.Assert(mg.tensor([True, False]))
+
+
+def test_control_dependencies_order_what_no_data_orders() -> None:
+    with mg.Graph() as graph:
+        w = mg.Variable(1.0, name="w")
+        update = mg.assign(w, w * 10)
+        with mg.control_dependencies([update]):
+            after = mg.read_value(w)
+        assert after.controls == (update,)
+        assert "^%" in graph.text()
+        with mg.Session() as session:
+            session.run(mg.global_variables_initializer())
+            assert session.run([after, w]) == [10, 1]
+            assert session.run(w) == 10
+            assert session.run(mg.read_value(w)) == 10
+
+
+def test_control_dependencies_survive_replacing_and_freezing() -> None:
+    x, z = mg.placeholder("x", ()), mg.placeholder("z", ())
+    with mg.control_dependencies([mg.Print(x, "x")]):
+        y = z * 2
+    graph = mg.build_graph([x, z], y)
+    assert "Print" in graph.text()
+    copy = graph.replace({})
+    assert copy.text() == graph.text()
+
+
+def test_the_counter_counts_the_runs_of_a_session() -> None:
+    with mg.Graph() as graph:
+        x = mg.placeholder("x", ())
+        count = graph.run_counter()
+        y = mg.cond(x > 0, lambda: count, lambda: -count)
+        assert graph.run_counter() is count
+        with mg.Session() as session:
+            assert [int(session.run(y, {x: 1})) for _ in range(3)] == [0, 1, 2]
+            with pytest.raises(mg.NotFedError):
+                session.run(y)
+            assert int(session.run(y, {x: -1})) == -3
+        assert int(mg.run(mg.build_graph(x, y), {x: 1})) == 0
+
+
+# ---- Recurrent networks -------------------------------------------------------------------------
+
+
+def cell(x: Any, h: Any) -> Any:
+    return mg.tanh(x @ WX + h @ WH)
+
+
+WX = mg.tensor(np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32), True, name="wx")
+WH = mg.tensor(np.random.default_rng(1).standard_normal((4, 4)).astype(np.float32), True, name="wh")
+
+
+@pytest.mark.parametrize("lengths", [None, [3, 1], [2, 3]])
+def test_one_graph_runs_all_lengths_as_the_eager_loop_does(lengths: list[int] | None) -> None:
+    with mg.Graph() as graph:
+        xs = mg.placeholder("xs", (None, None, 3))
+        start = mg.placeholder("h", (None, 4))
+        length = mg.placeholder("length", (None,), mg.int64)
+        outputs, last = mg.dynamic_rnn(cell, xs, length if lengths else None, start)
+        assert outputs.shape == (None, None, 4)
+        dw = mg.gradients((outputs * outputs).sum() + last.sum(), WX)
+        with mg.Session(graph) as session:
+            session.run(mg.global_variables_initializer())
+            for time in (3, 7, 12):
+                data = np.random.default_rng(time).standard_normal((2, time, 3)).astype(np.float32)
+                h = np.zeros((2, 4), np.float32)
+                feeds = {xs: data, start: h} | ({length: lengths} if lengths else {})
+                a = session.run([outputs, last, dw], feeds)
+                b = mg.dynamic_rnn(
+                    cell, mg.tensor(data), mg.tensor(lengths) if lengths else None, mg.tensor(h)
+                )
+                (expected,) = mg.grad((b[0] * b[0]).sum() + b[1].sum(), [WX])
+                assert a[0].tobytes() == np.ascontiguousarray(b[0].data).tobytes()
+                assert a[1].tobytes() == b[1].data.tobytes()
+                np.testing.assert_allclose(a[2], expected.data, rtol=2e-5, atol=1e-5)
+                if lengths:
+                    assert not a[0][1, lengths[1] :].any(), "nothing after the end of a row"
+                    np.testing.assert_array_equal(a[1][1], a[0][1, lengths[1] - 1])
+
+
+# ---- Mistakes -----------------------------------------------------------------------------------
+
+
+def vector() -> mg.Node:
+    return mg.placeholder("x", (3,))
+
+
+MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
+    "a condition of many values": (
+        lambda: mg.cond(vector() > 0, lambda: 1.0, lambda: 2.0),
+        mg.ShapeError,
+        ["cond", "(3,)", ".sum()"],
+    ),
+    "other arrangements": (
+        lambda: mg.cond(vector().sum() > 0, lambda: (np.ones(3), 1), lambda: np.ones(3)),
+        mg.ControlFlowError,
+        ["cond", "2:", "1:", "same number"],
+    ),
+    "other types": (
+        lambda: mg.cond(vector().sum() > 0, lambda: np.float32(1), lambda: np.int64(1)),
+        mg.ControlFlowError,
+        ["cond", "result 0", "float32", "int64", ".astype"],
+    ),
+    "a state that changes its shape": (
+        lambda: mg.while_loop(lambda v: v.sum() < 9, lambda v: v.sum(), vector()),
+        mg.ShapeError,
+        ["while_loop", "value 0", "(3,)", "()"],
+    ),
+    "a state that changes its type": (
+        lambda: mg.while_loop(lambda v: v.sum() < 9, lambda v: v > 0, vector()),
+        mg.ControlFlowError,
+        ["while_loop", "float32", "bool", ".astype"],
+    ),
+    "a state that loses a value": (
+        lambda: mg.while_loop(lambda i, v: i < 3, lambda i, v: i + 1, (0, vector())),
+        mg.ControlFlowError,
+        ["while_loop", "as many values"],
+    ),
+    "two conditions": (
+        lambda: mg.while_loop(lambda v: (v, v), lambda v: v, vector()),
+        mg.ControlFlowError,
+        ["while_loop", "single bool"],
+    ),
+    "a step without a pair": (
+        lambda: mg.scan(lambda s, x: s + x, 0.0, vector()),
+        mg.ControlFlowError,
+        ["scan", "(carry, y)"],
+    ),
+    "sequences of two lengths": (
+        lambda: mg.scan(lambda s, x: (s, None), 0.0, (vector(), mg.placeholder("y", (4,)))),
+        mg.ShapeError,
+        ["scan", "[3, 4]"],
+    ),
+    "a variable in a branch": (
+        lambda: mg.cond(vector().sum() > 0, lambda: mg.Variable(1.0), lambda: 2.0),
+        mg.GraphError,
+        ["Variable", "build it outside"],
+    ),
+    "a placeholder in a branch": (
+        lambda: mg.cond(vector().sum() > 0, lambda: mg.placeholder("p", ()), lambda: 2.0),
+        mg.GraphError,
+        ["Placeholder", "outside"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_named(name: str) -> None:
+    mistake, kind, words = MISTAKES[name]
+    with mg.Graph() as graph:
+        with pytest.raises(kind) as found:
+            mistake()
+        assert mg.get_default_graph() is graph
+    english, chinese = found.value.pair  # type: ignore[attr-defined]
+    for word in words:
+        assert word in english
+    for text in (english, chinese):
+        assert "test_control.py, line" in text
+    assert "解决办法" in chinese
+
+
+def test_lengths_that_differ_show_when_run() -> None:
+    a, b = mg.placeholder("a", (None,)), mg.placeholder("b", (None,))
+    y = mg.scan(lambda s, x: (s + x[0] * x[1], None), 0.0, (a, b))[0]
+    with pytest.raises(mg.ShapeError, match=r"\[2, 3\]") as found:
+        mg.run(mg.build_graph([a, b], y), {a: [1, 2], b: [1, 2, 3]})
+    assert "defined at test_control.py" in str(found.value)
+    assert "run at test_control.py" in str(found.value)
+
+
+def test_a_value_of_a_branch_does_not_leak() -> None:
+    with mg.Graph():
+        x = vector()
+        leaked = []
+        mg.cond(x.sum() > 0, lambda: leaked.append(x * 2) or x, lambda: x)
+        with pytest.raises(mg.GraphError):
+            leaked[0] + x
