@@ -36,6 +36,7 @@ from minigrad.errors import (
     CycleError,
     DtypeError,
     FeedError,
+    FormatError,
     FrozenGraphError,
     GradientError,
     GraphError,
@@ -49,6 +50,8 @@ from minigrad.errors import (
 from minigrad.events import detect_anomaly, record
 from minigrad.execute import run
 from minigrad.functions import (
+    Assert,
+    Print,
     arange,
     argmax,
     cross_entropy,
@@ -77,8 +80,7 @@ from minigrad.graph import (
     get_default_graph,
     reset_default_graph,
 )
-from minigrad.ops import assert_true as Assert
-from minigrad.ops import print_value as Print
+from minigrad.loading import load_graph
 from minigrad.ops import stop_gradient
 from minigrad.session import Session
 from minigrad.tape import no_grad
@@ -93,6 +95,7 @@ __all__ = [
     "CycleError",
     "DtypeError",
     "FeedError",
+    "FormatError",
     "FrozenGraphError",
     "GradientError",
     "Graph",
@@ -131,6 +134,7 @@ __all__ = [
     "group",
     "int32",
     "int64",
+    "load_graph",
     "log",
     "log_softmax",
     "matmul",

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad.errors import DtypeError, GraphError, ShapeError
-from minigrad.source import Location, here
+from minigrad.source import Location, SavedLine, here
 
 Array = Any  # an ndarray, or a NumPy scalar where there are no axes (ten times faster)
 Attrs = dict[str, Any]
@@ -259,7 +259,7 @@ class BaseNode:
     attrs: Attrs
     order: int
     scope: str
-    code: CodeType
+    code: CodeType | SavedLine
     lasti: int
 
     @property

@@ -89,3 +89,7 @@ class AssertionFailed(GraphError, AssertionError):
 
 class ControlFlowError(GraphError, TypeError):
     """Branches or loop steps whose results do not fit together."""
+
+
+class FormatError(GraphError, ValueError):
+    """A file that is no graph, or a graph that cannot be put into a file."""

@@ -448,4 +448,96 @@ ERRORS: dict[str, Pair] = {
         "the graph is broken at node {name} ({op}): {reason}",
         "计算图在节点 {name}（{op}）处已损坏：{reason}",
     ),
+    # files
+    "format_load": (
+        "load_graph: {path} was refused, and nothing was loaded: {reason}\nRemedy: {remedy}",
+        "load_graph：拒绝加载 {path}，没有载入任何内容：{reason}\n解决办法：{remedy}",
+    ),
+    "format_save": (
+        "save: this graph cannot be put into a file, and nothing was written: {reason}",
+        "save：这张图无法存入文件，没有写入任何内容：{reason}",
+    ),
+    "format_again": (
+        "save the graph again with graph.save(path), or get an undamaged copy from a source that "
+        "you trust.",
+        "用 graph.save(path) 重新保存，或从可信的来源重新获取完好的文件。",
+    ),
+    "format_update": ("update minigrad.", "升级 minigrad。"),
+    "format_import": (
+        "import the module that defines the operator first.",
+        "先导入定义这个算子的模块。",
+    ),
+    "format_zip": (
+        "it is no whole zip archive ({reason}).",
+        "它不是完整的 zip 压缩包（{reason}）。",
+    ),
+    "format_entry": (
+        "its entry {entry} does not belong there.",
+        "其中的条目 {entry} 不应存在。",
+    ),
+    "format_twice": (
+        "its entry {entry} is there twice.",
+        "其中的条目 {entry} 出现了两次。",
+    ),
+    "format_missing": (
+        "its entry {entry} is missing.",
+        "其中缺少条目 {entry}。",
+    ),
+    "format_packed": (
+        "its entry {entry} is compressed or encrypted; entries are stored as they are, so that no "
+        "file unpacks to more than its own size.",
+        "其中的条目 {entry} 被压缩或加密；条目必须原样存放，这样文件解开后不会大于它自身。",
+    ),
+    "format_limit": (
+        "too large ({what}: {count}, the limit is {limit}).",
+        "过大（{what}：{count}，上限为 {limit}）。",
+    ),
+    "format_json": (
+        "{entry} is not strict JSON ({reason}).",
+        "{entry} 不是严格的 JSON（{reason}）。",
+    ),
+    "format_array": (
+        "{entry} is no plain array of numbers ({reason}).",
+        "{entry} 不是普通的数值数组（{reason}）。",
+    ),
+    "format_newer": (
+        "it is of format version {version}; this minigrad knows versions up to {known}.",
+        "它的格式版本是 {version}，当前的 minigrad 最高只认识版本 {known}。",
+    ),
+    "format_value": (
+        "found {value} where {expected} belongs.",
+        "此处应为 {expected}，实际为 {value}。",
+    ),
+    "format_operator": (
+        "there is no operator {op}.",
+        "不存在算子 {op}。",
+    ),
+    "format_node": (
+        "node {index}, {name}: {reason}",
+        "节点 {index}（{name}）：{reason}",
+    ),
+    "format_name": (
+        "the name {name} is empty or taken by another node.",
+        "名字 {name} 为空，或已被另一个节点占用。",
+    ),
+    "format_call": (
+        "{op} does not take this: {problem}.",
+        "{op} 不接受这样的输入：{problem}。",
+    ),
+    "format_rule": (
+        "the rule of {op} refuses it: {reason}",
+        "{op} 的规则不允许：{reason}",
+    ),
+    "format_claim": (
+        "it claims {claimed}, its operator gives {found}.",
+        "它声称自己是 {claimed}，而算子给出的是 {found}。",
+    ),
+    "format_foreign": (
+        "{name} ({op}) reads {other}, which is not in this graph.",
+        "{name}（{op}）读取的 {other} 不在这张图里。",
+    ),
+    "format_no_data": (
+        "{name} ({op}): the attribute {attr}={value} is no data.",
+        "{name}（{op}）：属性 {attr}={value} 不是数据。",
+    ),
 }

@@ -6,6 +6,7 @@ import itertools
 import linecache
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -39,10 +40,25 @@ def here() -> Location:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedLine:
+    """One line of a program that is not here: what a file says of the line behind a node.
+
+    It stands where a code object stands otherwise, and answers like one.
+    """
+
+    co_filename: str
+    co_firstlineno: int
+    text: str
+
+    def co_positions(self) -> Iterator[tuple[int | None, ...]]:
+        return iter([(self.co_firstlineno, None, None, None)])
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """One place in a program: cheap to take (a code object and an offset), read when shown."""
 
-    code: CodeType
+    code: CodeType | SavedLine
     lasti: int
 
     @property
@@ -64,13 +80,19 @@ class Location:
     @property
     def text(self) -> str:
         """The source line, stripped; empty when the source is not to be had."""
-        return linecache.getline(self.filename, self.lineno).strip()
+        return self._line.strip()
+
+    @property
+    def _line(self) -> str:
+        if isinstance(self.code, SavedLine):
+            return self.code.text
+        return linecache.getline(self.filename, self.lineno)
 
     @property
     def parts(self) -> tuple[str, str, str]:
         """The source line split around the expression: before it, itself, after it."""
         first, last, start, end = self.span
-        line = linecache.getline(self.filename, first).rstrip("\n").encode()
+        line = self._line.rstrip("\n").encode()
         if last != first or end <= start:
             start, end = len(line) - len(line.lstrip()), len(line)
         before, inside, after = (
@@ -79,9 +101,14 @@ class Location:
         return before.lstrip(), inside, after
 
     @property
+    def file(self) -> str:
+        """The short name of the file, or the notebook cell."""
+        return _name(self.filename)
+
+    @property
     def place(self) -> str:
         """File or notebook cell, and the line number."""
-        return f"{_name(self.filename)}, line {self.lineno}"
+        return f"{self.file}, line {self.lineno}"
 
     @property
     def label(self) -> str:

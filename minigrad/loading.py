@@ -1,0 +1,217 @@
+"""A graph from a file: read as data, believed in nothing, built the ordinary way.
+
+Every node goes through `Graph.add`, so shapes and data types are inferred anew and held against
+what the file claims. Nothing in the file is executed, and a file that is refused leaves nothing
+behind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.archive import Archive
+from minigrad.core import REGISTRY, Attrs, Op, context
+from minigrad.encoding import Decoder, claim, items, text, whole
+from minigrad.errors import FormatError, GraphError
+from minigrad.graph import Graph, Node
+from minigrad.messages import fill
+from minigrad.ops import state
+from minigrad.saving import FORMAT, MOST_NODES, VERSION, extent, inner_graphs
+from minigrad.source import SavedLine, here
+from minigrad.wellformed import possible, problem
+
+# What shape rules and `infer` raise for attributes that they were not made for.
+_SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
+REMEDIES = {"format_newer": "format_update", "format_operator": "format_import"}
+
+
+def load_graph(path: str | os.PathLike[str]) -> Graph:
+    """The graph that `Graph.save` wrote: it runs without the code that built it.
+
+    Its text, its hash and its results are those of the graph that was saved. Its nodes can be built
+    upon (`mg.gradients(graph.outputs[0], graph.inputs)`, then `mg.build_graph`), as those of any
+    graph from `build_graph`; the default graph is not touched. Raises FormatError, with the reason,
+    for a file that is damaged, of a newer version, or not what it claims; then nothing is loaded.
+
+    >>> import minigrad as mg
+    >>> import tempfile
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(None, 2))
+    ...     graph = mg.build_graph(x, x * x + 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graph.save(f"{folder}/square.graph")
+    ...     loaded = mg.load_graph(f"{folder}/square.graph")
+    >>> loaded.text() == graph.text()
+    True
+    >>> mg.run(loaded, {"x": [[1, 2]]}).tolist()
+    [[4.0, 7.0]]
+    """
+    scope, context.scope = context.scope, ""
+    try:
+        with Path(path).open("rb") as file:
+            return _Loader(Archive(file)).graph()
+    except FormatError as error:
+        remedy = fill(REMEDIES.get(error.key, "format_again"))
+        about: dict[str, Any] = {"reason": error.pair, "remedy": remedy, "ran": here()}
+        raise FormatError("format_load", path=os.fspath(path), **about) from None
+    finally:
+        context.scope = scope
+
+
+def record(x: Any, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
+    """A JSON object with these keys and no others; FormatError otherwise."""
+    if type(x) is not dict or not {*required} <= x.keys() <= {*required, *optional}:
+        keys = sorted(map(str, x))[:20] if type(x) is dict else type(x).__name__
+        expected = f"{{{', '.join(required)}}}"
+        raise FormatError("format_value", expected=expected, value=ascii(keys)[:100])
+    return x
+
+
+def _boolean(x: Any) -> bool:
+    if type(x) is not bool:
+        raise FormatError("format_value", expected="true, false", value=ascii(x)[:60])
+    return x
+
+
+def _chosen(numbers: Any, nodes: Sequence[Node]) -> tuple[Node, ...]:
+    return tuple(nodes[whole(i, len(nodes))] for i in items(numbers))
+
+
+class _Loader:
+    """The graphs of one archive, inner ones first."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self.decoder = Decoder(archive.array)
+        self.lines: list[SavedLine] = []
+        self.names: set[str] = set()  # of the graph being read
+        self.graphs: list[Graph] = []
+        self.count = 0  # of nodes
+        self.sizes: dict[int, int] = {}
+        self.heights: dict[int, int] = {}
+
+    def graph(self) -> Graph:
+        document = self.archive.document()
+        self._expect_version(document)
+        record(document, ("format", "version", "lines", "graphs"))
+        self.lines = [self._line(*items(line, 3)) for line in items(document["lines"])]
+        for each in items(document["graphs"]):
+            self.graphs.append(self._graph(each))
+        self.archive.finish()
+        if not self.graphs:
+            raise FormatError("format_value", expected="graphs", value="[]")
+        return self.graphs[-1]
+
+    @staticmethod
+    def _expect_version(document: Any) -> None:
+        kind = document.get("format") if type(document) is dict else None
+        if kind != FORMAT:
+            raise FormatError("format_value", expected=FORMAT, value=ascii(kind)[:60])
+        version = whole(document.get("version"))
+        if version > VERSION:
+            raise FormatError("format_newer", version=version, known=VERSION)
+        if version < VERSION:
+            raise FormatError("format_value", expected=str(VERSION), value=str(version))
+
+    @staticmethod
+    def _line(file: Any, number: Any, words: Any) -> SavedLine:
+        return SavedLine(text(file), whole(number), text(words))
+
+    def _graph(self, given: Any) -> Graph:
+        facts = record(given, ("inputs", "outputs", "effects", "single", "frozen", "nodes"))
+        self.count += len(items(facts["nodes"]))
+        if self.count > MOST_NODES:
+            raise FormatError("format_limit", what="nodes", count=self.count, limit=MOST_NODES)
+        home = Graph()  # stays open, so that gradients can be built
+        nodes: list[Node] = []
+        self.names = set()
+        for i, each in enumerate(facts["nodes"]):
+            try:
+                nodes.append(self._node(home, nodes, each))
+            except FormatError as error:
+                if error.key == "format_operator":
+                    raise
+                name = each.get("name") if type(each) is dict else None
+                about: dict[str, Any] = {
+                    "index": i,
+                    "name": ascii(name)[:100],
+                    "reason": error.pair,
+                }
+                raise FormatError("format_node", **about) from None
+        inner = [x for node in nodes for x in inner_graphs(node.attrs)]
+        graph = _cut(home, facts, nodes)
+        self.sizes[id(graph)], self.heights[id(graph)] = extent(
+            nodes, inner, self.sizes, self.heights
+        )
+        return graph
+
+    def _node(self, home: Graph, nodes: list[Node], given: Any) -> Node:
+        optional = ("inputs", "controls", "attrs", "scope")
+        facts = record(given, ("op", "name", "line", "value"), optional)
+        op = REGISTRY.get(text(facts["op"]))
+        if op is None:
+            raise FormatError("format_operator", op=ascii(facts["op"])[:100])
+        operands = _chosen(facts.get("inputs", []), nodes)
+        attrs = self._attrs(op, operands, facts.get("attrs", {}), nodes)
+        name = text(facts["name"])
+        if not name or name in self.names:
+            raise FormatError("format_name", name=ascii(name)[:100])
+        self.names.add(name)
+        node = _added(home, op, operands, attrs, name)
+        node.controls = _chosen(facts.get("controls", []), nodes)
+        node.scope = text(facts.get("scope", ""))
+        node.code, node.lasti = self.lines[whole(facts["line"], len(self.lines))], 0
+        if claim(node.spec) != facts["value"]:
+            claimed = ascii(facts["value"])[:100]
+            raise FormatError("format_claim", claimed=claimed, found=str(claim(node.spec)))
+        return node
+
+    def _attrs(self, op: Op, operands: Sequence[Node], given: Any, nodes: list[Node]) -> Attrs:
+        if type(given) is not dict:
+            raise FormatError("format_value", expected="{...}", value=ascii(given)[:60])
+        attrs = {k: self.decoder.value(v, nodes, self.graphs) for k, v in given.items()}
+        if op in (state.variable, state.constant) and attrs.keys() == {"value"}:
+            value = attrs["value"]
+            attrs.update(shape=np.shape(value), dtype=getattr(value, "dtype", None))
+        found = problem(op, operands, attrs)
+        if found is not None:
+            raise FormatError("format_call", op=op.name, problem=found)
+        return attrs
+
+
+def _added(home: Graph, op: Op, operands: Sequence[Node], attrs: Attrs, name: str) -> Node:
+    """The node, if the operator's own rules let it stand."""
+    try:
+        node = home.add(op, operands, attrs, name)
+    except GraphError as error:
+        error.defined = None
+        raise FormatError("format_rule", op=op.name, reason=error.pair) from None
+    except _SENSELESS as error:
+        raise FormatError("format_call", op=op.name, problem=ascii(error)[:100]) from None
+    if not possible(node.spec):
+        raise FormatError("format_call", op=op.name, problem=ascii(attrs)[:100])
+    return node
+
+
+def _cut(home: Graph, facts: dict[str, Any], nodes: list[Node]) -> Graph:
+    """The graph with its ends; a frozen one with outputs leaves the graph it stands in open."""
+    ends = [_chosen(facts[key], nodes) for key in ("inputs", "outputs", "effects")]
+    if any(x.op is not state.placeholder for x in ends[0]) or len({*ends[0]}) < len(ends[0]):
+        names = ", ".join(ascii(x.name)[:50] for x in ends[0])
+        raise FormatError("format_value", expected="inputs", value=names[:100])
+    graph = Graph() if _boolean(facts["frozen"]) and ends[1] else home
+    graph._nodes = nodes
+    graph.inputs, graph.outputs, graph.effects = ends
+    graph.single = _boolean(facts["single"])
+    if facts["frozen"]:
+        graph.freeze()
+    try:
+        return graph.verify()
+    except GraphError as error:
+        error.defined = None
+        raise FormatError("format_rule", op="verify", reason=error.pair) from None

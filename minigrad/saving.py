@@ -1,0 +1,218 @@
+"""A graph as a file: its nodes as JSON, one a line, and its arrays beside them.
+
+The document holds
+    format, version   what this is
+    lines             the user's lines that defined the nodes: [file or cell, number, text]
+    graphs            inner graphs (branches, bodies of loops) before those that hold them; the
+                      last one is the graph that was saved. Each has `nodes` in an order in which
+                      they can be computed, and its inputs, outputs and effects by number
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from minigrad import archive
+from minigrad.core import REGISTRY, Array, Op
+from minigrad.encoding import DEEPEST, Encoder, claim, text
+from minigrad.errors import FormatError, UninitializedError
+from minigrad.ops import state
+from minigrad.source import here
+
+FORMAT, VERSION = "minigrad graph", 1
+MOST_NODES = 1_000_000  # inner graphs counted wherever they stand
+
+
+class SomeGraph(Protocol):
+    """What is read of a graph."""
+
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    effects: tuple[Any, ...]
+    single: bool
+    frozen: bool
+
+    @property
+    def nodes(self) -> tuple[Any, ...]: ...
+    def verify(self) -> Any: ...
+
+
+class HasVariables(Protocol):
+    """What is read of a session."""
+
+    variables: Mapping[Any, Array]
+
+
+def save(graph: SomeGraph, path: str | os.PathLike[str], session: HasVariables | None) -> None:
+    """Write the file; see `Graph.save`."""
+    graph.verify()
+    values = None if session is None else session.variables
+    try:
+        document, arrays = _Writer(values).document(graph)
+    except FormatError as error:
+        raise FormatError("format_save", reason=error.pair, ran=here()) from None
+    archive.write(Path(path), document, arrays)
+
+
+def inner_graphs(attrs: Mapping[str, Any]) -> Iterator[Any]:
+    """The graphs among the attributes of a node, by the names of these."""
+    values = (x for _, x in sorted(attrs.items())) if len(attrs) > 1 else attrs.values()
+    return (x for x in values if hasattr(x, "outputs") and hasattr(x, "nodes"))
+
+
+class _Writer:
+    """Numbers what a file holds, and writes it down."""
+
+    def __init__(self, values: Mapping[Any, Array] | None) -> None:
+        self.values = values
+        self.encoder = Encoder()
+        self.lines: dict[tuple[str, int, str], int] = {}
+        self.places: dict[tuple[Any, int], int] = {}
+        self.graphs: dict[int, int] = {}
+
+    def document(self, graph: SomeGraph) -> tuple[str, list[Array]]:
+        graphs = [self._graph(g) for g in self._ordered(graph)]
+        head = f'"format": {json.dumps(FORMAT)}, "version": {VERSION}'
+        lines = _listed(json.dumps(line) for line in self.lines)
+        whole = f'{{{head},\n"lines": {lines},\n"graphs": {_listed(graphs)}}}\n'
+        if len(whole) > archive.LONGEST_DOCUMENT:
+            what, limit = f"bytes of {archive.DOCUMENT}", archive.LONGEST_DOCUMENT
+            raise FormatError("format_limit", what=what, count=len(whole), limit=limit)
+        return whole, self.encoder.arrays
+
+    def _ordered(self, graph: SomeGraph) -> list[SomeGraph]:
+        """The inner graphs, each once and before those that hold it, then the graph itself."""
+        order: list[SomeGraph] = []
+        sizes: dict[int, int] = {}
+        heights: dict[int, int] = {}
+        waiting: list[tuple[SomeGraph, bool]] = [(graph, False)]
+        while waiting:
+            g, visited = waiting.pop()
+            inner = [x for node in g.nodes for x in inner_graphs(node.attrs)]
+            if id(g) in sizes:
+                continue
+            if not visited:
+                waiting += [(g, True), *((x, False) for x in reversed(inner))]
+                continue
+            sizes[id(g)], heights[id(g)] = extent(g.nodes, inner, sizes, heights)
+            self.graphs[id(g)] = len(order)
+            order.append(g)
+        return order
+
+    def _graph(self, graph: SomeGraph) -> str:
+        number = {node: i for i, node in enumerate(graph.nodes)}
+        names = _reserved(graph.nodes)
+        nodes = _listed(json.dumps(self._node(n, number, names)) for n in graph.nodes)
+        facts = {
+            "inputs": [number[x] for x in graph.inputs],
+            "outputs": [number[x] for x in graph.outputs],
+            "effects": [number[x] for x in graph.effects],
+            "single": graph.single,
+            "frozen": graph.frozen,
+        }
+        return f'{json.dumps(facts)[:-1]}, "nodes": {nodes}}}'
+
+    def _node(self, node: Any, number: dict[Any, int], names: dict[str, int]) -> dict[str, Any]:
+        about: dict[str, Any] = {"name": node.name, "op": node.op}
+        op: Op = node.op
+        if REGISTRY.get(op.name) is not op:
+            raise FormatError("format_operator", op=op.name)
+        try:
+            record: dict[str, Any] = {"op": op.name, "name": _distinct(node, names)}
+            if node.inputs:
+                record["inputs"] = [number[x] for x in node.inputs]
+            if node.controls:
+                record["controls"] = [number[x] for x in node.controls]
+        except KeyError as error:
+            other = getattr(error.args[0], "name", "?")
+            raise FormatError("format_foreign", other=other, **about) from None
+        if attrs := self._attrs(node, number):
+            record["attrs"] = attrs
+        if node.scope:
+            record["scope"] = text(node.scope)
+        record["line"] = self._line(node)
+        record["value"] = claim(node.spec)
+        return record
+
+    def _attrs(self, node: Any, number: dict[Any, int]) -> dict[str, Any]:
+        attrs = dict(node.attrs)
+        if node.op in (state.variable, state.constant):
+            del attrs["shape"], attrs["dtype"]  # those of the value
+        if node.op is state.variable and self.values is not None:
+            if node not in self.values:
+                shape = node.shape
+                raise UninitializedError(
+                    "uninitialized", name=node.name, shape=shape, defined=node.where, ran=here()
+                )
+            attrs["value"] = self.values[node]
+        encoded = {}
+        for key, value in sorted(attrs.items()):
+            try:
+                encoded[key] = self.encoder.value(value, number, self.graphs)
+            except (TypeError, KeyError):
+                about = {"name": node.name, "op": node.op, "attr": key}
+                brief = repr(value)[:60]
+                raise FormatError("format_no_data", value=brief, **about) from None
+        return encoded
+
+    def _line(self, node: Any) -> int:
+        """The number of the user's line; many nodes share one."""
+        key = node.code, node.lasti
+        if key not in self.places:
+            where = node.where
+            line = _storable(where.file), where.lineno, _storable(where.text)
+            self.places[key] = self.lines.setdefault(line, len(self.lines))
+        return self.places[key]
+
+
+def extent(
+    nodes: Any, inner: list[Any], sizes: Mapping[int, int], heights: Mapping[int, int]
+) -> tuple[int, int]:
+    """How many nodes a graph has with its inner graphs, and how deep they are nested.
+
+    FormatError when they are too many: a graph that holds another twice, which holds another
+    twice, is short as a file and endless as a text.
+    """
+    size = len(nodes) + sum(sizes[id(g)] for g in inner)
+    height = 1 + max((heights[id(g)] for g in inner), default=0)
+    if size > MOST_NODES:
+        raise FormatError("format_limit", what="nodes", count=size, limit=MOST_NODES)
+    if height > DEEPEST:
+        raise FormatError("format_limit", what="depth", count=height, limit=DEEPEST)
+    return size, height
+
+
+def _storable(words: str) -> str:
+    return words[:200].encode(errors="replace").decode()
+
+
+def _reserved(nodes: Iterable[Any]) -> dict[str, int]:
+    """The names of placeholders and variables, which must stay as they are."""
+    names: dict[str, int] = {}
+    for node in nodes:
+        if node.op in (state.placeholder, state.variable):
+            if node.name in names:
+                raise FormatError("format_name", name=node.name[:100])
+            names[text(node.name)] = 0
+    return names
+
+
+def _distinct(node: Any, names: dict[str, int]) -> str:
+    """The name, made distinct by a number: copies of a node may share one."""
+    name: str = node.name
+    if node.op in (state.placeholder, state.variable):
+        return name
+    while (used := names.get(name)) is not None:
+        names[name] = used + 1
+        name = f"{name}_{used + 1}"
+    names[text(name)] = 0
+    return name
+
+
+def _listed(rows: Iterable[str]) -> str:
+    """A JSON list with each item on a line of its own."""
+    return "[\n" + ",\n".join(rows) + "\n]"
