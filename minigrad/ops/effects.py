@@ -45,7 +45,8 @@ stop_gradient: Op = operator(
 
 
 def _print(out: Array | None, x: Array, message: str = "") -> Array:
-    text = np.array2string(np.asarray(x), separator=", ", threshold=20)
+    array = np.asarray(x)
+    text = np.array2string(array, separator=", ", threshold=20) if array.ndim else str(array[()])
     sys.stdout.write(f"{message}{' ' if message else ''}{text}\n")
     return _hand_on(out, x)
 
