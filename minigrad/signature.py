@@ -23,12 +23,16 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 @dataclass(frozen=True)
 class Signature:
-    """Operands from `least` to `most` (None: any number), attributes by name with their types."""
+    """Operands from `least` to `most` (None: any number), attributes by name with their types.
+
+    With `others` the kernel hands further attributes on, and the operator's rule judges them.
+    """
 
     least: int
     most: int | None
     attrs: Mapping[str, Any] = field(default_factory=dict)
     required: Collection[str] = ()
+    others: bool = False
 
     def problem(self, operands: int, attrs: Attrs) -> str | None:
         """What is wrong with a call, in a few words that are the same in every language."""
@@ -36,10 +40,11 @@ class Signature:
             most = "..." if self.most is None else self.most
             return f"{operands} operands ({self.least} ... {most})"
         for name, value in attrs.items():
-            if name not in self.attrs:
+            if name not in self.attrs and not self.others:
                 return f"{name}={_brief(value)} ({', '.join(self.attrs) or '-'})"
-            if not matches(value, self.attrs[name]):
-                return f"{name}={_brief(value)} ({self.attrs[name]})"
+            hint = self.attrs.get(name, Any)
+            if not matches(value, hint):
+                return f"{name}={_brief(value)} ({getattr(hint, '__name__', hint)})"
         for name in self.required:
             if name not in attrs:
                 return f"{name}=?"
@@ -56,11 +61,15 @@ def signature(op: Op) -> Signature:
 
     >>> from minigrad import ops
     >>> signature(ops.softmax)
-    Signature(least=1, most=1, attrs={'axis': <class 'int'>}, required=())
+    Signature(least=1, most=1, attrs={'axis': <class 'int'>}, required=(), others=False)
     """
     parameters = list(inspect.signature(op.run).parameters.values())[1:]  # without `out`
     named = [p for p in parameters if p.kind in _POSITIONAL]
-    variadic = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    kinds = {p.kind for p in parameters}
+    variadic, others = (
+        inspect.Parameter.VAR_POSITIONAL in kinds,
+        inspect.Parameter.VAR_KEYWORD in kinds,
+    )
     if isinstance(op.vjp, tuple) and op.vjp:
         least = most = len(op.vjp)
     elif variadic:
@@ -73,7 +82,8 @@ def signature(op: Op) -> Signature:
         attrs += named[least if most is None else most :]
     hints = {**_hints(op.shape), **_hints(op.run)}
     required = tuple(p.name for p in attrs if p.default is inspect.Parameter.empty)
-    return Signature(least, most, {p.name: hints.get(p.name, Any) for p in attrs}, required)
+    types_of = {p.name: hints.get(p.name, Any) for p in attrs}
+    return Signature(least, most, types_of, required, others)
 
 
 def _hints(function: Any) -> dict[str, Any]:

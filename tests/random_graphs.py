@@ -1,0 +1,206 @@
+"""Random graphs for property tests: recipes that build the same computation in either mode.
+
+A `Recipe` is plain data. `compute` runs it on whatever it is given: on tensors it is a dynamic
+graph, on placeholders a static one. `recipes()` is the hypothesis strategy that draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import minigrad as mg
+from minigrad.core import REGISTRY
+
+Shape = tuple[int, ...]
+Draw = Any  # what hypothesis hands to a composite strategy
+SMOOTH = ("Neg", "Tanh", "Sigmoid", "ReLU", "Abs", "Softmax", "LogSoftmax")
+PAIRS = ("Add", "Sub", "Mul", "Maximum", "Minimum")
+LENGTHS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operator on earlier values (numbered from the inputs on) or on numbers."""
+
+    op: str
+    operands: tuple[int | float, ...]  # a float is a number, an int the position of a value
+    attrs: tuple[tuple[str, Any], ...] = ()
+
+    def apply(self, values: Sequence[Any]) -> Any:
+        taken = [values[x] if type(x) is int else x for x in self.operands]
+        if self.op == "[]":
+            return taken[0][dict(self.attrs)["index"]]
+        return REGISTRY[self.op](*taken, **dict(self.attrs))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A computation: inputs by shape, steps, and which values are its outputs."""
+
+    shapes: tuple[Shape, ...]
+    open: bool  # placeholders do not know the length of their first axis
+    dtype: str
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+    seed: int
+
+    def arrays(self) -> list[Any]:
+        """Values for the inputs, from -2 to 2."""
+        random = np.random.default_rng(self.seed)
+        return [random.uniform(-2, 2, s).astype(self.dtype)[()] for s in self.shapes]
+
+    def compute(self, inputs: Sequence[Any]) -> list[Any]:
+        """The outputs for these inputs, be they tensors or nodes."""
+        values = list(inputs)
+        for step in self.steps:
+            values.append(step.apply(values))
+        return [values[i] for i in self.outputs]
+
+    def loss(self, outputs: Sequence[Any]) -> Any:
+        """One number made of all outputs."""
+        total = outputs[0].sum()
+        for y in outputs[1:]:
+            total = total + y.sum()
+        return total
+
+    def placeholders(self) -> list[mg.Node]:
+        def known(shape: Shape) -> Any:
+            return (None, *shape[1:]) if self.open and shape else shape
+
+        return [
+            mg.placeholder(f"x{i}", known(shape), self.dtype) for i, shape in enumerate(self.shapes)
+        ]
+
+    def graph(self, gradients: bool = False) -> mg.Graph:
+        """A frozen graph of the outputs, and with `gradients` those of all inputs they reach."""
+        with mg.Graph():
+            xs = self.placeholders()
+            ys = self.compute(xs)
+            if gradients:
+                found = mg.gradients(self.loss(ys), xs)
+                ys = ys + [g for g in found if g is not None]
+            return mg.build_graph(xs, ys)
+
+    def feeds(self) -> dict[Any, Any]:
+        return {f"x{i}": value for i, value in enumerate(self.arrays())}
+
+
+@st.composite
+def recipes(draw: Draw, most_steps: int = 12) -> Recipe:
+    """Recipes of element-wise operators, products, reductions and rearrangements.
+
+    Operands are drawn from all earlier values, so sub-expressions are shared; shapes are chosen so
+    that every step is possible.
+    """
+    length = st.sampled_from(LENGTHS)
+    shapes = draw(st.lists(st.lists(length, max_size=3).map(tuple), min_size=1, max_size=3))
+    steps: list[Step] = []
+    known: list[Shape] = list(shapes)
+    for _ in range(draw(st.integers(1, most_steps))):
+        kind = draw(st.sampled_from(KINDS))
+        step, shape = kind(draw, known)
+        steps.append(step)
+        known.append(shape)
+    last = len(known) - 1
+    others = draw(st.lists(st.integers(0, last), max_size=2, unique=True))
+    return Recipe(
+        tuple(shapes),
+        draw(st.booleans()),
+        draw(st.sampled_from(("float32", "float64"))),
+        tuple(steps),
+        tuple(dict.fromkeys([last, *others])),
+        draw(st.integers(0, 999)),
+    )
+
+
+def _any(draw: Draw, known: list[Shape]) -> int:
+    """Some value; the newest ones more often, so that graphs are deep as well as wide."""
+    last = len(known) - 1
+    return int(draw(st.integers(0, last) | st.integers(max(0, last - 2), last)))
+
+
+def _unary(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    names = [n for n in SMOOTH if known[i] or not n.endswith("oftmax")]
+    return Step(draw(st.sampled_from(names)), (i,)), known[i]
+
+
+def _number(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i, number = _any(draw, known), draw(st.sampled_from((-1.5, 0.0, 0.5, 2.0)))
+    operands = draw(st.permutations((i, number)))
+    return Step(draw(st.sampled_from(_there(PAIRS))), tuple(operands)), known[i]
+
+
+def _pair(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    j = draw(st.sampled_from([k for k, s in enumerate(known) if _together(s, known[i])]))
+    shape = np.broadcast_shapes(known[i], known[j])
+    return Step(draw(st.sampled_from(_there(PAIRS))), (i, j)), shape
+
+
+def _together(a: Shape, b: Shape) -> bool:
+    return all(m == n or 1 in (m, n) for m, n in zip(a[::-1], b[::-1], strict=False))
+
+
+def _product(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    """A matrix product with itself or another matrix, either of them turned."""
+    found = [
+        (i, j, a, b)
+        for i, s in enumerate(known)
+        for j, t in enumerate(known)
+        for a in (False, True)
+        for b in (False, True)
+        if len(s) == len(t) == 2 and s[0 if a else 1] == t[1 if b else 0]
+    ]
+    if not found:
+        return _unary(draw, known)
+    i, j, a, b = draw(st.sampled_from(found))
+    shape = (known[i][1 if a else 0], known[j][0 if b else 1])
+    return Step("MatMul", (i, j), (("transpose_a", a), ("transpose_b", b))), shape
+
+
+def _reduction(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    axes = range(-len(known[i]), len(known[i]))
+    axis = draw(st.none() | st.sampled_from(axes)) if known[i] else None
+    keepdims = draw(st.booleans())
+    shape = np.zeros(known[i]).sum(axis, keepdims=keepdims).shape
+    name = draw(st.sampled_from(_there(("Sum", "Mean", "Max"))))
+    return Step(name, (i,), (("axis", axis), ("keepdims", keepdims))), shape
+
+
+def _reshape(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    size = int(np.prod(known[i], dtype=int))
+    columns = draw(st.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
+    target = draw(st.sampled_from([(-1,), (-1, columns), (size // columns, columns)]))
+    return Step("Reshape", (i,), (("shape", target),)), np.zeros(known[i]).reshape(target).shape
+
+
+def _transpose(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    axes = tuple(draw(st.permutations(range(len(known[i])))))
+    return Step("Transpose", (i,), (("axes", axes),)), tuple(known[i][a] for a in axes)
+
+
+def _slice(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    if not known[i] or not hasattr(mg.Node, "__getitem__"):
+        return _unary(draw, known)
+    n = known[i][0]
+    index = draw(
+        st.integers(-n, n - 1) | st.sampled_from([slice(1, None), slice(None, -1), slice(0, n, 2)])
+    )
+    return Step("[]", (i,), (("index", index),)), np.zeros(known[i])[index].shape
+
+
+def _there(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in REGISTRY]
+
+
+KINDS = (_unary, _number, _pair, _pair, _product, _reduction, _reshape, _transpose, _slice)

@@ -1,0 +1,166 @@
+"""What holds for every graph, tried on random ones: all ways to compute give the same bits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from random_graphs import Recipe, Step, recipes
+
+import minigrad as mg
+
+# The same recipes on every machine and at every time.
+fixed = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+def same_bits(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def eager(recipe: Recipe) -> list[Any]:
+    """The outputs, and the gradients of the inputs they depend on, computed at once."""
+    xs = [mg.tensor(a, requires_grad=True) for a in recipe.arrays()]
+    ys = recipe.compute(xs)
+    recipe.loss(ys).backward()
+    return [y.data for y in ys] + [x.grad.data for x in xs if x.grad is not None]
+
+
+def shuffled(graph: mg.Graph, seed: int) -> mg.Graph:
+    """The same graph with its nodes in another order in which they can be computed."""
+    waiting = {node: len({*node.inputs}) for node in graph.nodes}
+    readers: dict[mg.Node, list[mg.Node]] = {node: [] for node in graph.nodes}
+    for node in graph.nodes:
+        for x in {*node.inputs}:
+            readers[x].append(node)
+    ready = [node for node in graph.nodes if not waiting[node]]
+    choose, new, other = random.Random(seed), {}, mg.Graph()
+    while ready:
+        node = ready.pop(choose.randrange(len(ready)))
+        new[node] = other.add_copy(node, tuple(new[x] for x in node.inputs))
+        for reader in readers[node]:
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                ready.append(reader)
+    other.inputs = tuple(new[x] for x in graph.inputs)
+    other.outputs = tuple(new[x] for x in graph.outputs)
+    return other.freeze().verify()
+
+
+@fixed
+@given(recipes())
+def test_eager_equals_static(recipe: Recipe) -> None:
+    """Outputs and gradients, with fixed and with open lengths."""
+    same_bits(mg.run(recipe.graph(gradients=True), recipe.feeds()), eager(recipe))
+
+
+@fixed
+@given(recipes())
+def test_inferred_shapes_are_true(recipe: Recipe) -> None:
+    graph = recipe.graph(gradients=True)
+    for node, value in zip(graph.outputs, mg.run(graph, recipe.feeds()), strict=True):
+        assert node.dtype == value.dtype
+        assert node.shape is not None
+        assert len(node.shape) == value.ndim
+        known = zip(node.shape, value.shape, strict=True)
+        assert all(n is None or n == length for n, length in known)
+
+
+@fixed
+@given(recipes())
+def test_every_order_of_the_nodes_gives_the_same(recipe: Recipe) -> None:
+    graph = recipe.graph(gradients=True)
+    expected = mg.run(graph, recipe.feeds())
+    for seed in range(2):
+        same_bits(mg.run(shuffled(graph, seed), recipe.feeds()), expected)
+
+
+@fixed
+@given(recipe=recipes())
+def test_a_graph_from_a_file_is_the_same(recipe: Recipe, tmp_path: Path) -> None:
+    graph = recipe.graph(gradients=True)
+    first, second = tmp_path / "first", tmp_path / "second"
+    graph.save(first)
+    loaded = mg.load_graph(first)
+    assert (loaded.text(), loaded.hash()) == (graph.text(), graph.hash())
+    same_bits(mg.run(loaded, recipe.feeds()), mg.run(graph, recipe.feeds()))
+    loaded.save(second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+@fixed
+@given(recipes())
+def test_a_copy_is_the_same(recipe: Recipe) -> None:
+    graph = recipe.graph(gradients=True)
+    copy = graph.replace({}).verify()
+    feeds = {x: recipe.feeds()[x.name] for x in copy.inputs}
+    same_bits(mg.run(copy, feeds), mg.run(graph, recipe.feeds()))
+
+
+# ---- The generator, and that the properties can fail ------------------------------------------
+
+
+def drawn(count: int) -> list[Recipe]:
+    """The first recipes that the strategy gives."""
+    found: list[Recipe] = []
+
+    @settings(fixed, max_examples=count)
+    @given(recipes())
+    def collect(recipe: Recipe) -> None:
+        found.append(recipe)
+
+    collect()
+    return found
+
+
+def test_the_recipes_are_of_all_kinds() -> None:
+    found = drawn(200)
+    names = {step.op for recipe in found for step in recipe.steps}
+    assert {"Add", "Mul", "Tanh", "MatMul", "Sum", "Mean", "Reshape", "Transpose"} <= names
+    assert {recipe.open for recipe in found} == {True, False}
+    assert {recipe.dtype for recipe in found} == {"float32", "float64"}
+    assert max(len(recipe.steps) for recipe in found) >= 8
+    operands = [[x for s in r.steps for x in s.operands if type(x) is int] for r in found]
+    assert any(len({*xs}) < len(xs) for xs in operands), "sub-expressions are shared"
+
+
+RECIPE = Recipe(
+    ((2, 3), (3,)), True, "float32", (Step("Tanh", (0,)), Step("Mul", (2, 1))), (3, 2), 0
+)
+
+
+def test_one_recipe_by_hand() -> None:
+    x, w = RECIPE.arrays()
+    y, z, dx, dw = mg.run(RECIPE.graph(gradients=True), RECIPE.feeds())
+    np.testing.assert_allclose(z, np.tanh(x), rtol=1e-6)
+    np.testing.assert_allclose(y, np.tanh(x) * w, rtol=1e-6)
+    np.testing.assert_allclose(dx, (w + 1) * (1 - np.tanh(x) ** 2), rtol=1e-5)
+    np.testing.assert_allclose(dw, np.tanh(x).sum(0), rtol=1e-5)
+
+
+def test_one_bit_is_seen() -> None:
+    tanh = mg.REGISTRY["Tanh"]
+    run, calls = tanh.run, iter(range(100))
+
+    def restless(out: Any, x: Any) -> Any:
+        return np.nextafter(run(out, x), x.dtype.type(next(calls) % 2))
+
+    try:
+        object.__setattr__(tanh, "run", restless)
+        with pytest.raises(AssertionError):
+            same_bits(mg.run(RECIPE.graph(gradients=True), RECIPE.feeds()), eager(RECIPE))
+    finally:
+        object.__setattr__(tanh, "run", run)
