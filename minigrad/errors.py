@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
 from minigrad.messages import choose, fill
-from minigrad.source import Location
+from minigrad.source import Location, here
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class GraphError(Exception):
@@ -39,8 +46,26 @@ class GraphError(Exception):
         return choose(self.pair)
 
 
+def located(function: Callable[P, T]) -> Callable[P, T]:
+    """Let errors of a function made of several operators name the user's line."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except GraphError as error:
+            error.defined = error.defined or here()
+            raise
+
+    return call
+
+
 class ShapeError(GraphError, ValueError):
     """Operands whose shapes do not fit."""
+
+
+class IndexRangeError(ShapeError, IndexError):
+    """A position outside its axis."""
 
 
 class DtypeError(GraphError, TypeError):
@@ -48,7 +73,7 @@ class DtypeError(GraphError, TypeError):
 
 
 class NumericError(GraphError, ArithmeticError):
-    """A result that is NaN or infinite, found by `detect_anomaly`."""
+    """A result that is NaN or infinite, found by `detect_anomaly`; integers divided by 0."""
 
 
 class GradientError(GraphError, RuntimeError):

@@ -125,6 +125,93 @@ ERRORS: dict[str, Pair] = {
         "equal length, or a NumPy array.",
         "{op}：{value} 无法变成数值数组。解决办法：传入数字、长度一致的嵌套列表或 NumPy 数组。",
     ),
+    "joined": (
+        "{op}: shapes {shapes} cannot be joined: all operands need the same number of axes, and "
+        "the same length along every axis but the one they are joined along. "
+        "Remedy: reshape an operand, or choose another axis.",
+        "{op}：形状 {shapes} 无法拼接：所有操作数的轴数必须相同，除拼接的轴以外各轴长度也必须相同。"
+        "解决办法：对某个操作数做 reshape，或换一个轴。",
+    ),
+    "nothing_to_join": (
+        "{op}: there is nothing to join. Remedy: pass a list with at least one operand.",
+        "{op}：没有可以拼接的操作数。解决办法：传入至少含一个操作数的列表。",
+    ),
+    "split": (
+        "{op}: axis {axis} of shape {shape} cannot be split into {sections}. Remedy: a number that "
+        "divides its length, or a list of lengths that add up to it; an open axis needs the list.",
+        "{op}：形状 {shape} 的轴 {axis} 无法按 {sections} 切分。"
+        "解决办法：用能整除其长度的份数，或总和等于其长度的列表；长度未知的轴必须用列表。",
+    ),
+    "squeeze": (
+        "{op}: axis {axis} of shape {shape} cannot be dropped, because its length is not 1. "
+        "Remedy: name an axis of length 1, or index the axis to keep one of its elements.",
+        "{op}：形状 {shape} 的轴 {axis} 长度不是 1，不能去掉。"
+        "解决办法：选择长度为 1 的轴，或用下标取出该轴上的一个元素。",
+    ),
+    "broadcast_to": (
+        "{op}: shape {shape} cannot be repeated to {target}. Compared from the right, each axis "
+        "must have the wanted length or length 1. Remedy: insert axes with mg.expand_dims first.",
+        "{op}：形状 {shape} 无法重复成 {target}。从右往左比较，每个轴的长度必须等于目标长度或为 1。"
+        "解决办法：先用 mg.expand_dims 插入轴。",
+    ),
+    "pad": (
+        "{op}: widths {widths} do not belong to shape {shape}. "
+        "Remedy: one pair (before, after) of whole numbers from 0 for each axis.",
+        "{op}：填充宽度 {widths} 与形状 {shape} 不对应。"
+        "解决办法：每个轴写一对（前，后），都是从 0 开始的整数。",
+    ),
+    "empty_reduction": (
+        "{op}: shape {shape} has no elements along axis {axis}, and among no elements none is the "
+        "largest or smallest. Remedy: check the data, or leave the empty axis out.",
+        "{op}：形状 {shape} 沿轴 {axis} 没有元素，没有元素就没有最大或最小的元素。"
+        "解决办法：检查数据，或不要沿空的轴计算。",
+    ),
+    "index_range": (
+        "{op}: index {index} is outside axis {axis}, which has length {length}. Remedy: positions "
+        "count from 0 at the front, or from -1 at the end.",
+        "{op}：下标 {index} 超出轴 {axis} 的范围，该轴长度为 {length}。"
+        "解决办法：从前往后由 0 开始数，从后往前由 -1 开始数。",
+    ),
+    "index_count": (
+        "{op}: {count} indices are too many for shape {shape}. "
+        "Remedy: one index for each axis at most.",
+        "{op}：对形状 {shape} 来说，{count} 个下标太多了。解决办法：每个轴最多一个下标。",
+    ),
+    "index_type": (
+        "{op}: {value} cannot be an index. Remedy: use whole numbers, slices with a step other "
+        "than 0, None, one ..., lists or arrays of integers, or a mask of bools.",
+        "{op}：{value} 不能作下标。解决办法：使用整数、步长不为 0 的切片、None、一个 ...、"
+        "整数列表或数组，或布尔掩码。",
+    ),
+    "mask_shape": (
+        "{op}: a mask of shape {mask} does not fit onto shape {shape}. "
+        "Remedy: the mask needs the lengths of the axes it chooses from.",
+        "{op}：形状为 {mask} 的掩码与形状 {shape} 不符。解决办法：掩码的形状必须等于所选各轴的长度。",
+    ),
+    "mask_static": (
+        "{op}: the mask {name} is a node of a static graph. How many elements it picks depends on "
+        "the values, so the shape of the result would not be known while building. "
+        "Remedy: keep the shape: mg.where(mask, x, 0), or x * mask.",
+        "{op}：掩码 {name} 是静态图的节点。选出多少个元素取决于它的值，构图时无法知道结果的形状。"
+        "解决办法：保持形状不变，用 mg.where(mask, x, 0) 或 x * mask。",
+    ),
+    "gather": (
+        "{op}: indices of shape {indices} do not belong to shape {shape} along axis {axis}. "
+        "Remedy: as many axes, and none but axis {axis} longer; mg.take picks whole rows.",
+        "{op}：形状为 {indices} 的下标与形状 {shape} 在轴 {axis} 上不对应。"
+        "解决办法：轴数相同，且除轴 {axis} 外都不能更长；要取整行请用 mg.take。",
+    ),
+    "condition_type": (
+        "{op}: a condition is bool, and this is {dtype}. Remedy: compare first, for example x > 0; "
+        "with & and | put each comparison into parentheses: (x > 0) & (x < 1).",
+        "{op}：条件必须是布尔值，而这里是 {dtype}。解决办法：先做比较，例如 x > 0；"
+        "使用 & 和 | 时给每个比较加上括号：(x > 0) & (x < 1)。",
+    ),
+    "zero_division": (
+        "{op}: an integer cannot be divided by 0. Remedy: check the divisor, or use floats, where "
+        "the answer is infinity or NaN.",
+        "{op}：整数不能除以 0。解决办法：检查除数，或改用浮点数，结果会是无穷大或 NaN。",
+    ),
     "kernel": (
         "{op}: the kernel stopped on operands of shape {shapes}: {reason}",
         "{op}：核函数在处理形状为 {shapes} 的操作数时中止：{reason}",
@@ -167,6 +254,51 @@ ERRORS: dict[str, Pair] = {
         "{op}: shape {shape} does not belong to a result of shape {expected}. Remedy: pass a "
         "gradient of the result's own shape.",
         "{op}：形状 {shape} 与形状为 {expected} 的结果不对应。解决办法：传入与结果形状相同的梯度。",
+    ),
+    "probability": (
+        "{op}: p={p} is not a probability. Remedy: a number from 0 (nothing is dropped) to 1.",
+        "{op}：p={p} 不是概率。解决办法：使用 0（什么都不丢弃）到 1 之间的数。",
+    ),
+    "count_type": (
+        "{op}: the count of runs must be an integer, not {dtype}. Remedy: an int, or "
+        "graph.run_counter().",
+        "{op}：运行次数必须是整数，不能是 {dtype}。解决办法：使用整数，或 graph.run_counter()。",
+    ),
+    "norm_shape": (
+        "{op}: shape {shape} does not end with {expected}, the lengths of the axes to normalise. "
+        "Remedy: give the layer the lengths of the last axes of its input.",
+        "{op}：形状 {shape} 的末尾不是要规范化的各轴长度 {expected}。"
+        "解决办法：把输入最后几个轴的长度交给该层。",
+    ),
+    "features": (
+        "{op}: axis 1 of shape {shape} must have length {expected}, the layer's number of features. "
+        "Remedy: make the layer as wide as the output of the one before it.",
+        "{op}：形状 {shape} 的轴 1 长度必须等于该层的特征数 {expected}。"
+        "解决办法：让该层的宽度等于前一层输出的宽度。",
+    ),
+    "one_value": (
+        "{op}: shape {shape} has one value for each channel, which has no variance to train with. "
+        "Remedy: a batch of two or more, or eval() for the running statistics.",
+        "{op}：形状 {shape} 的每个通道只有一个值，训练时没有方差可算。"
+        "解决办法：批量大小至少为 2，或先调用 eval() 使用滑动统计量。",
+    ),
+    "update_in_body": (
+        "{op}: the running value {name} cannot be renewed inside a branch or a loop of a static "
+        "graph. Remedy: call the layer outside of it, or call eval() on the layer first.",
+        "{op}：在静态图的分支或循环里无法更新滑动统计量 {name}。"
+        "解决办法：把该层放到分支或循环之外，或先对该层调用 eval()。",
+    ),
+    "state_names": (
+        "{op}: this state does not belong to this model. Missing: {missing}; unknown: {unknown}. "
+        "Remedy: load into a model that is built in the same way.",
+        "{op}：这份状态与模型不对应。缺少：{missing}；多余：{unknown}。"
+        "解决办法：加载到以同样方式构建的模型里。",
+    ),
+    "state_shape": (
+        "load_state_dict: {name} has shape {expected}, and the state holds shape {shape}. "
+        "Remedy: build the model with the same widths.",
+        "load_state_dict：{name} 的形状是 {expected}，状态里的形状却是 {shape}。"
+        "解决办法：用同样的宽度构建模型。",
     ),
     "not_finite": (
         "{op}: the result holds {count} value(s) that are NaN or infinite; shapes of the operands: "

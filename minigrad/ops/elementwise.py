@@ -1,67 +1,26 @@
-"""Operators that work on each element by itself."""
+"""Arithmetic, powers, rounding, the larger and the smaller: on each element by itself."""
 
 from __future__ import annotations
 
 import operator as py
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minigrad.core import (
-    Array,
-    Op,
-    Sample,
-    Shape,
-    always,
-    as_float,
-    bool_,
-    broadcast_shapes,
-    into,
-    operator,
-    promote,
+from minigrad.core import Array, Attrs, Dtype, Op, Sample, Spec, as_float, into
+from minigrad.errors import NumericError
+from minigrad.ops.define import (
+    ANY,
+    PAIRS,
+    POSITIVE,
+    POSITIVE_PAIRS,
+    counting,
+    elementwise,
+    infix,
+    smooth,
+    ufunc_kernel,
 )
-
-PAIRS = (
-    Sample([(2, 3), (2, 3)]),
-    Sample([(2, 3), (3,)]),
-    Sample([(2, 1), (1, 3)]),
-    Sample([(), ()]),
-)
-POSITIVE = (Sample([(2, 3)], low=0.2), Sample([()], low=0.2))
-ANY = (Sample([(2, 3)]), Sample([(0, 3)]), Sample([()]))
-
-
-def ufunc_kernel(ufunc: np.ufunc) -> Callable[..., Array]:
-    """A ufunc as a kernel; naming `out` costs a microsecond even when it is None."""
-
-    def run(out: Array, *x: Array) -> Array:
-        return ufunc(*x) if out is None else ufunc(*x, out=out)
-
-    return run
-
-
-def infix(name: str, symbol: Callable[..., Any], ufunc: np.ufunc, **record: Any) -> Op:
-    """Define an operator that Python has a sign for.
-
-    Without a place to write to, Python's own operator is used: it is exactly rounded as the ufunc
-    is, and ten times faster on scalars.
-    """
-
-    def run(out: Array, *x: Array) -> Array:
-        return symbol(*x) if out is None else ufunc(*x, out=out)
-
-    return elementwise(name, run, symbol=symbol, **record)
-
-
-def elementwise(name: str, run: Callable[..., Array], **record: Any) -> Op:
-    """Define an operator whose operands are broadcast against each other."""
-
-    def shape(*shapes: Shape, **attrs: Any) -> Shape:
-        return shapes[0] if len(shapes) == 1 else broadcast_shapes(name, *shapes)
-
-    return operator(name, shape=shape, run=run, broadcasts=True, elementwise=True, **record)
-
+from minigrad.ops.logic import logical_and, where
 
 add = infix(
     "Add",
@@ -102,7 +61,7 @@ div = infix(
     inputs=as_float,
     title=("division", "除法"),
     formula="{0} ÷ {1}",
-    samples=tuple(Sample(s.shapes, low=0.5) for s in PAIRS),
+    samples=POSITIVE_PAIRS,
 )
 neg = infix(
     "Neg",
@@ -113,110 +72,107 @@ neg = infix(
     formula="−{0}",
     samples=ANY,
 )
+
+
+def _slope_in_base(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """b aᵇ⁻¹; where b is 0 the factor 0 decides, not 0⁻¹, and a⁰ is flat at 0, too."""
+    return g * b * pow(a, b - (b != 0))
+
+
+def _slope_in_exponent(g: Any, y: Any, a: Any, b: Any) -> Any:
+    """aᵇ log a, from aᵇ = exp(b log a); 0 at a = 0 for b ≥ 0, where the logarithm is not finite."""
+    return g * y * log(where(logical_and(a == 0, b >= 0), 1, a))
+
+
 pow: Op = elementwise(
     "Pow",
     ufunc_kernel(np.power),
-    vjp=(
-        lambda g, y, a, b: g * b * pow(a, b - 1),
-        lambda g, y, a, b: g * y * log(a),  # aᵇ = exp(b log a)
-    ),
+    vjp=(_slope_in_base, _slope_in_exponent),
+    dtype=counting,
+    inputs=counting,
     title=("power", "乘方"),
     formula="{0} ^ {1}",
-    samples=tuple(Sample(s.shapes, low=0.5) for s in PAIRS),
+    samples=POSITIVE_PAIRS,
 )
-exp = elementwise(
+
+
+def _whole_division(name: str, ufunc: np.ufunc, **record: Any) -> Op:
+    """Division with remainder; floats follow IEEE 754, integers have no answer to division by 0."""
+
+    def run(out: Array, a: Array, b: Array) -> Array:
+        if b.dtype.kind != "f" and not np.all(b):
+            raise NumericError("zero_division", op=name)
+        return ufunc(a, b) if out is None else ufunc(a, b, out=out)
+
+    return elementwise(name, run, dtype=counting, inputs=counting, **record)
+
+
+DIVISIONS = tuple(Sample(s.shapes, low=1.1, high=2.9) for s in PAIRS)  # no multiples meet
+floor_divide = _whole_division(
+    "FloorDivide",
+    np.floor_divide,
+    vjp=(None, None),
+    title=("quotient rounded down", "向下取整的商"),
+    formula="⌊{0} ÷ {1}⌋",
+    samples=DIVISIONS,
+)
+mod = _whole_division(
+    "Mod",
+    np.remainder,
+    vjp=(lambda g, y, a, b: g, lambda g, y, a, b: -g * floor_divide(a, b)),  # a − b ⌊a/b⌋
+    title=("remainder, with the sign of the divisor", "余数，符号与除数相同"),
+    formula="{0} mod {1}",
+    samples=DIVISIONS,
+)
+exp = smooth(
     "Exp",
-    ufunc_kernel(np.exp),
+    np.exp,
     vjp=(lambda g, y, x: g * y,),
-    dtype=as_float,
-    inputs=as_float,
     title=("exponential", "指数"),
     formula="exp({0})",
-    samples=ANY,
 )
-log: Op = elementwise(
+log: Op = smooth(
     "Log",
-    ufunc_kernel(np.log),
+    np.log,
     vjp=(lambda g, y, x: g / x,),
-    dtype=as_float,
-    inputs=as_float,
     title=("natural logarithm", "自然对数"),
     formula="log({0})",
     samples=POSITIVE,
 )
-sqrt = elementwise(
+log1p = smooth(
+    "Log1p",
+    np.log1p,
+    vjp=(lambda g, y, x: g / (x + 1),),
+    title=("logarithm of 1 + x, accurate near 0", "1 + x 的对数，在 0 附近依然精确"),
+    formula="log(1 + {0})",
+    samples=POSITIVE,
+)
+sqrt = smooth(
     "Sqrt",
-    ufunc_kernel(np.sqrt),
+    np.sqrt,
     vjp=(lambda g, y, x: g / (2 * y),),
-    dtype=as_float,
-    inputs=as_float,
     title=("square root", "平方根"),
     formula="√{0}",
     samples=POSITIVE,
 )
-tanh = elementwise(
-    "Tanh",
-    ufunc_kernel(np.tanh),
-    vjp=(lambda g, y, x: g * (1 - y * y),),
-    dtype=as_float,
-    inputs=as_float,
-    title=("hyperbolic tangent", "双曲正切"),
-    formula="tanh({0})",
-    samples=ANY,
+sin: Op = smooth(
+    "Sin",
+    np.sin,
+    vjp=(lambda g, y, x: g * cos(x),),
+    title=("sine", "正弦"),
+    formula="sin({0})",
 )
-
-
-def _sigmoid(out: Array, x: Array) -> Array:
-    e = np.exp(-np.abs(x))  # never overflows
-    return np.divide(np.where(x >= 0, np.ones_like(e), e), 1 + e, out=out)
-
-
-sigmoid = elementwise(
-    "Sigmoid",
-    _sigmoid,
-    vjp=(lambda g, y, x: g * y * (1 - y),),
-    dtype=as_float,
-    inputs=as_float,
-    title=("logistic sigmoid", "Sigmoid 函数"),
-    formula="σ({0})",
-    samples=ANY,
-)
-
-
-def _relu(out: Array, x: Array) -> Array:
-    zero = x.dtype.type(0)
-    return np.maximum(x, zero) if out is None else np.maximum(x, zero, out=out)
-
-
-relu = elementwise(
-    "ReLU",
-    _relu,
-    vjp=(lambda g, y, x: g * step(y),),  # the slope at 0 is taken as 0
-    title=("rectified linear unit", "ReLU 激活函数"),
-    formula="max({0}, 0)",
-    samples=ANY,
-)
-
-
-def _step(out: Array, x: Array) -> Array:
-    if out is not None:
-        return np.greater(x, 0, out=out, casting="unsafe")
-    return (x > 0).astype(x.dtype)
-
-
-step: Op = elementwise(
-    "Step",
-    _step,
-    vjp=(None,),
-    title=("unit step: 1 where positive", "阶跃：正数为 1，其余为 0"),
-    formula="[{0} > 0]",
-    samples=ANY,
+cos: Op = smooth(
+    "Cos",
+    np.cos,
+    vjp=(lambda g, y, x: -g * sin(x),),
+    title=("cosine", "余弦"),
+    formula="cos({0})",
 )
 sign = elementwise(
     "Sign",
     ufunc_kernel(np.sign),
     vjp=(None,),
-    inputs=lambda *dtypes: promote(*dtypes),
     title=("sign", "符号"),
     formula="sign({0})",
     samples=ANY,
@@ -231,27 +187,112 @@ abs = elementwise(
 )
 
 
-def _comparison(
-    name: str, symbol: Callable[..., Any], ufunc: np.ufunc, title: tuple[str, str], sign: str
-) -> Op:
-    return infix(
-        name,
-        symbol,
-        ufunc,
-        vjp=(None, None),
-        dtype=always(bool_),
-        title=title,
-        formula=f"{{0}} {sign} {{1}}",
-        samples=PAIRS,
-    )
+def _rounding(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) -> Op:
+    """Steps are flat: no gradient flows. Integers are whole already."""
+
+    def run(out: Array, x: Array) -> Array:
+        whole = ufunc if x.dtype.kind == "f" else np.positive
+        return whole(x) if out is None else whole(x, out=out)
+
+    return elementwise(name, run, vjp=(None,), title=title, formula=formula, samples=ANY)
 
 
-equal = _comparison("Equal", py.eq, np.equal, ("equal", "等于"), "=")
-not_equal = _comparison("NotEqual", py.ne, np.not_equal, ("not equal", "不等于"), "≠")
-less = _comparison("Less", py.lt, np.less, ("less than", "小于"), "<")
-less_equal = _comparison("LessEqual", py.le, np.less_equal, ("at most", "不大于"), "≤")
-greater = _comparison("Greater", py.gt, np.greater, ("greater than", "大于"), ">")
-greater_equal = _comparison("GreaterEqual", py.ge, np.greater_equal, ("at least", "不小于"), "≥")
+floor = _rounding("Floor", np.floor, ("round down", "向下取整"), "⌊{0}⌋")
+ceil = _rounding("Ceil", np.ceil, ("round up", "向上取整"), "⌈{0}⌉")
+round = _rounding(
+    "Round", np.rint, ("round to the nearest, halves to even", "四舍六入五成双"), "round({0})"
+)
+
+
+def _share(out: Array, a: Array, b: Array) -> Array:
+    lost = (a < b).astype(a.dtype)  # 2 where b is larger, 1 where they are equal
+    lost += a <= b
+    return np.subtract(1, lost * a.dtype.type(0.5), out=out, dtype=a.dtype)
+
+
+share_of_maximum = elementwise(
+    "ShareOfMaximum",
+    _share,
+    vjp=(None, None),
+    dtype=as_float,
+    inputs=as_float,
+    title=("1 where larger, ½ where equal, else 0", "较大处为 1，相等处为 ½，其余为 0"),
+    formula="share({0} ≥ {1})",
+    samples=PAIRS,
+)
+maximum = elementwise(
+    "Maximum",
+    ufunc_kernel(np.maximum),
+    vjp=(  # equal operands get half of the gradient each
+        lambda g, y, a, b: g * share_of_maximum(a, b),
+        lambda g, y, a, b: g * share_of_maximum(b, a),
+    ),
+    title=("the larger of two", "两者中较大的"),
+    formula="max({0}, {1})",
+    samples=PAIRS,
+)
+minimum = elementwise(
+    "Minimum",
+    ufunc_kernel(np.minimum),
+    vjp=(
+        lambda g, y, a, b: g * share_of_maximum(b, a),
+        lambda g, y, a, b: g * share_of_maximum(a, b),
+    ),
+    title=("the smaller of two", "两者中较小的"),
+    formula="min({0}, {1})",
+    samples=PAIRS,
+)
+
+Bound = float | None
+
+
+def _bounded(dtype: Dtype, low: Bound, high: Bound) -> Dtype:
+    """Integers between fractional bounds become floats."""
+    return as_float(dtype) if isinstance(low, float) or isinstance(high, float) else dtype
+
+
+def _clip_spec(specs: Any, attrs: Attrs) -> Spec:
+    return Spec(specs[0].shape, _bounded(specs[0].dtype, attrs.get("low"), attrs.get("high")))
+
+
+def _clip(out: Array, x: Array, low: Bound = None, high: Bound = None) -> Array:
+    if x.dtype.kind != "f":
+        x = x.astype(_bounded(x.dtype, low, high), copy=False)
+    if low is None and high is None:
+        return into(out, x.copy())
+    return x.clip(low, high, out=out)
+
+
+def _within(out: Array, x: Array, low: Bound = None, high: Bound = None) -> Array:
+    inside = np.ones(x.shape, np.bool_) if low is None else x >= low
+    if high is not None:
+        inside = inside & (x <= high)
+    return into(out, inside.astype(x.dtype))
+
+
+CLIPPED = (
+    Sample([(2, 3)], {"low": -1.0, "high": 1.5}),
+    Sample([(2, 3)], {"low": 0.0}),
+    Sample([()], {"high": 0.5}),
+    Sample([(4,)], {"low": None, "high": None}),
+)
+within = elementwise(
+    "Within",
+    _within,
+    vjp=(None,),
+    title=("1 between two bounds, else 0", "在上下界之间为 1，其余为 0"),
+    formula="[low ≤ {0} ≤ high]",
+    samples=CLIPPED,
+)
+clip = elementwise(
+    "Clip",
+    _clip,
+    vjp=(lambda g, y, x, low=None, high=None: g * within(x, low=low, high=high),),
+    infer=_clip_spec,
+    title=("confined between two bounds", "限制在上下界之间"),
+    formula="clip {0}",
+    samples=CLIPPED,
+)
 
 
 def _cast(out: Array, x: Array, dtype: Any) -> Array:

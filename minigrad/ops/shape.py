@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,14 @@ from minigrad.core import (
     Op,
     Sample,
     Shape,
-    always,
     as_float,
-    int64,
     into,
     operator,
     public_shape,
     show_shape,
 )
 from minigrad.errors import ShapeError
+from minigrad.ops.define import summed
 
 Axis = int | tuple[int, ...] | None
 
@@ -39,7 +39,9 @@ def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
     return tuple(a % n for a in axes)
 
 
-def _reduced(name: str) -> Any:
+def reduced_shape(name: str) -> Callable[..., Shape]:
+    """The shape rule of a reduction."""
+
     def shape(x: Shape, axis: Axis = None, keepdims: bool = False) -> Shape:
         axes = positive_axes(name, axis, x)
         if keepdims:
@@ -49,7 +51,7 @@ def _reduced(name: str) -> Any:
     return shape
 
 
-def _hashable(axis: Axis) -> Axis:
+def as_axes(axis: Axis) -> Axis:
     """Axes as NumPy takes them: a tuple, not a list."""
     return tuple(axis) if isinstance(axis, list) else axis
 
@@ -64,20 +66,20 @@ REDUCTIONS = (
 
 def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     # dtype: NumPy would widen small integers and turn bools into counts; we keep the rule's type
-    return np.add.reduce(x, axis=_hashable(axis), out=out, keepdims=keepdims, dtype=x.dtype)
+    return np.add.reduce(x, axis=as_axes(axis), out=out, keepdims=keepdims, dtype=x.dtype)
 
 
 sum = operator(
     "Sum",
-    shape=_reduced("Sum"),
+    shape=reduced_shape("Sum"),
     run=_sum,
     vjp=(
         lambda g, y, x, axis=None, keepdims=False: broadcast_like(
             g, x, axis=axis, keepdims=keepdims
         ),
     ),
-    inputs=lambda *dtypes: int64 if dtypes[0].kind in "bui" else dtypes[0],
-    dtype=lambda *dtypes: int64 if dtypes[0].kind in "bui" else dtypes[0],
+    inputs=summed,
+    dtype=summed,
     title=("sum", "求和"),
     formula="Σ {0}",
     samples=REDUCTIONS,
@@ -85,15 +87,14 @@ sum = operator(
 
 
 def _mean(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-    total = np.add.reduce(x, axis=_hashable(axis), keepdims=keepdims, out=out)
+    total = np.add.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
     n = x.dtype.type(x.size // max(total.size, 1) if total.size else 1)
-    with np.errstate(invalid="ignore"):  # the mean of nothing is NaN, as everywhere
-        return np.divide(total, n, out=out)
+    return np.divide(total, n, out=out)  # the mean of nothing is NaN, as everywhere
 
 
 mean = operator(
     "Mean",
-    shape=_reduced("Mean"),
+    shape=reduced_shape("Mean"),
     run=_mean,
     vjp=(
         lambda g, y, x, axis=None, keepdims=False: broadcast_like(
@@ -124,23 +125,6 @@ count: Op = operator(
     title=("elements averaged into one", "每个平均值包含的元素个数"),
     formula="size {0} ÷ size {1}",
     samples=(Sample([(2, 3), (2,)]),),
-)
-
-
-def _argmax(out: Array, x: Array, axis: int | None = None) -> Array:
-    return np.argmax(x, axis=axis, out=out)
-
-
-argmax = operator(
-    "ArgMax",
-    shape=_reduced("ArgMax"),
-    run=_argmax,
-    vjp=(None,),
-    dtype=always(int64),
-    inputs=None,
-    title=("position of the largest", "最大值的位置"),
-    formula="argmax {0}",
-    samples=(Sample([(2, 3)]), Sample([(2, 3)], {"axis": -1})),
 )
 
 

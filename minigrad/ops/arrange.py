@@ -1,0 +1,393 @@
+"""Operators that join operands, add or drop axes, surround elements or repeat them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Dim,
+    Op,
+    Sample,
+    Shape,
+    as_array,
+    into,
+    operator,
+    public_shape,
+    show_shape,
+    show_shapes,
+)
+from minigrad.errors import ShapeError, located
+from minigrad.ops.indexing import FULL, slice_
+from minigrad.ops.shape import Axis, positive_axes, reshape, reshape_like, sum_like, transpose
+
+ALL_BUT_FIRST = range(1, sys.maxsize)
+
+
+def as_operand(x: Any) -> Any:
+    """A tensor, node or array as it is; numbers and nested lists as an array."""
+    return x if hasattr(x, "shape") else as_array(x, None, "operand")
+
+
+def _scalar(x: Array) -> Array:
+    """What has no axes is a NumPy scalar."""
+    return x if x.ndim else x[()]
+
+
+# ---- Joining --------------------------------------------------------------------------------
+
+
+def _common_length(lengths: Sequence[int | Dim]) -> int | Dim | None:
+    """The one length that all have, as far as known; None where they differ."""
+    known = {n for n in lengths if not isinstance(n, Dim)}
+    if len(known) > 1:
+        return None
+    return known.pop() if known else lengths[0] if len(set(lengths)) == 1 else Dim()
+
+
+def _common_shape(name: str, shapes: Sequence[Shape], axis: int | None = None) -> list[Any]:
+    """The common shape of all operands, which may differ along `axis` only."""
+    result = []
+    same_rank = len({len(s) for s in shapes}) == 1
+    for i, lengths in enumerate(zip(*shapes, strict=False)):
+        result.append(0 if i == axis else _common_length(lengths))
+    if not same_rank or None in result:
+        raise ShapeError("joined", op=name, shapes=show_shapes(*shapes))
+    return result
+
+
+def _concatenate_shape(*shapes: Shape, axis: int = 0) -> Shape:
+    (axis,) = positive_axes("Concatenate", axis, shapes[0])
+    result = _common_shape("Concatenate", shapes, axis)
+    lengths = [s[axis] for s in shapes]
+    known = [n for n in lengths if not isinstance(n, Dim)]
+    result[axis] = sum(known) if len(known) == len(lengths) else Dim()
+    return tuple(result)
+
+
+def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
+    return np.concatenate(xs, axis=axis, out=out)
+
+
+def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
+    """Each operand gets its own part of the gradient back."""
+    (axis,) = positive_axes("Concatenate", axis, y.shape)
+    lengths = [x.shape[axis] for x in xs]
+    result: list[Any] = [None] * len(xs)
+    start = 0
+    for i, n in enumerate(lengths):
+        if None in lengths:  # the graph does not know yet where the parts begin
+            result[i] = piece(g, *xs, index=i, axis=axis) if i in wanted else None
+            continue
+        if i in wanted:
+            result[i] = slice_(g, key=(FULL,) * axis + ((start, start + n, None),))
+        start += n
+    return result
+
+
+JOINED = (
+    Sample([(2, 3), (2, 3)]),
+    Sample([(2, 3), (4, 3), (1, 3)]),
+    Sample([(2, 3), (2, 1)], {"axis": -1}),
+    Sample([(3,)]),
+)
+concatenate: Op = operator(
+    "Concatenate",
+    shape=_concatenate_shape,
+    run=_concatenate,
+    vjp=_pieces,
+    title=("one after the other along an axis", "沿一个轴首尾相接"),
+    formula="[{0}, …]",
+    samples=JOINED,
+)
+
+
+def _piece(out: Array, g: Array, *xs: Any, index: int, axis: int = 0) -> Array:
+    start = sum(x.shape[axis] for x in xs[:index])
+    key = (slice(None),) * axis + (slice(start, start + xs[index].shape[axis]),)
+    return into(out, g[key])
+
+
+def _piece_back(h: Any, y: Any, g: Any, *xs: Any, wanted: Any, index: int, axis: int = 0) -> Any:
+    parts = [h if i == index else full_like(x, value=0.0, dtype=g.dtype) for i, x in enumerate(xs)]
+    return [concatenate(*parts, axis=axis), *[None] * len(xs)]
+
+
+piece: Op = operator(
+    "Piece",
+    shape=lambda g, *shapes, index, axis=0: shapes[index],
+    run=_piece,
+    vjp=_piece_back,
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=ALL_BUT_FIRST,
+    title=("the part that came from one operand", "来自某个操作数的那一段"),
+    formula="{0}[…]",
+    samples=(
+        Sample([(6, 3), (2, 3), (4, 3)], {"index": 1}),
+        Sample([(2, 6), (2, 1), (2, 2), (2, 3)], {"index": 2, "axis": 1}),
+    ),
+)
+
+
+def _stack_shape(*shapes: Shape, axis: int = 0) -> Shape:
+    result = _common_shape("Stack", shapes)
+    (axis,) = positive_axes("Stack", axis, (*shapes[0], 0))
+    return (*result[:axis], len(shapes), *result[axis:])
+
+
+def _stack(out: Array, *xs: Array, axis: int = 0) -> Array:
+    return np.stack(xs, axis=axis, out=out)
+
+
+def _layers(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
+    if axis < 0:
+        keys: list[Any] = [("...", i, *(FULL,) * (-axis - 1)) for i in range(len(xs))]
+    else:
+        keys = [(*(FULL,) * axis, i) for i in range(len(xs))]
+    return [slice_(g, key=keys[i]) if i in wanted else None for i in range(len(xs))]
+
+
+stack = operator(
+    "Stack",
+    shape=_stack_shape,
+    run=_stack,
+    vjp=_layers,
+    title=("stack along a new axis", "沿新的轴堆叠"),
+    formula="stack [{0}, …]",
+    samples=(
+        Sample([(2, 3), (2, 3)]),
+        Sample([(2, 3), (2, 3), (2, 3)], {"axis": 1}),
+        Sample([(2, 3), (2, 3)], {"axis": -1}),
+        Sample([(), ()]),
+    ),
+)
+
+
+@located
+def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
+    """Parts of x along an axis: so many equal ones, or ones of these lengths."""
+    x = as_operand(x)
+    ndim = x.ndim if x.shape is None else len(x.shape)
+    (axis,) = positive_axes("Split", axis, x.shape if ndim else ())
+    n = x.shape[axis]
+    lengths = [sections] if isinstance(sections, int) else list(sections)
+    if isinstance(sections, int) and n is not None and sections > 0:
+        lengths = [n // sections] * sections
+    if (n is None and isinstance(sections, int)) or (n is not None and sum(lengths) != n):
+        shape = show_shape(x.shape)
+        raise ShapeError("split", op="Split", sections=sections, axis=axis, shape=shape)
+    parts, start = [], 0
+    for length in lengths:
+        parts.append(slice_(x, key=(FULL,) * axis + ((start, start + length, None),)))
+        start += length
+    return parts
+
+
+# ---- Axes -----------------------------------------------------------------------------------
+
+
+def _expand_shape(x: Shape, axis: int) -> Shape:
+    (axis,) = positive_axes("ExpandDims", axis, (*x, 1))
+    return (*x[:axis], 1, *x[axis:])
+
+
+def _expand(out: Array, x: Array, axis: int) -> Array:
+    return into(out, np.expand_dims(x, axis))
+
+
+expand_dims = operator(
+    "ExpandDims",
+    shape=_expand_shape,
+    run=_expand,
+    vjp=(lambda g, y, x, axis: reshape_like(g, x),),
+    inputs=None,
+    title=("insert an axis of length 1", "插入长度为 1 的轴"),
+    formula="expand {0}",
+    samples=(
+        Sample([(2, 3)], {"axis": 0}),
+        Sample([(2, 3)], {"axis": -1}),
+        Sample([()], {"axis": 0}),
+    ),
+)
+
+
+def _squeeze_shape(x: Shape, axis: Axis = None) -> Shape | None:
+    axes = positive_axes("Squeeze", axis, x)
+    if axis is None:
+        if any(isinstance(n, Dim) for n in x):
+            return None  # an open axis may turn out to have length 1
+        axes = tuple(i for i in axes if x[i] == 1)
+    for i in axes:
+        if x[i] != 1 and not isinstance(x[i], Dim):
+            raise ShapeError("squeeze", op="Squeeze", axis=i, shape=show_shape(public_shape(x)))
+    return tuple(n for i, n in enumerate(x) if i not in axes)
+
+
+squeeze = operator(
+    "Squeeze",
+    shape=_squeeze_shape,
+    run=lambda out, x, axis=None: into(out, _scalar(np.squeeze(x, axis))),
+    vjp=(lambda g, y, x, axis=None: reshape_like(g, x),),
+    inputs=None,
+    title=("drop axes of length 1", "去掉长度为 1 的轴"),
+    formula="squeeze {0}",
+    samples=(
+        Sample([(1, 3, 1)]),
+        Sample([(1, 3, 1)], {"axis": -1}),
+        Sample([(1, 2, 1)], {"axis": (0, 2)}),
+        Sample([(1,)]),
+    ),
+)
+
+
+@located
+def flatten(x: Any, start_axis: int = 0) -> Any:
+    """All axes from `start_axis` on as one."""
+    x = as_operand(x)
+    if start_axis == 0:
+        return reshape(x, shape=(-1,))
+    lengths = x.shape if x.shape is not None else x.ndim
+    kept, merged = lengths[:start_axis], lengths[start_axis:]
+    size = -1 if None in merged else int(np.prod(merged, dtype=np.int64))
+    return reshape(x, shape=(*(-1 if n is None else n for n in kept), size))
+
+
+@located
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+    """Two axes exchanged."""
+    x = as_operand(x)
+    order = list(range(x.ndim))
+    a, b = (positive_axes("Transpose", axis, tuple(order))[0] for axis in (axis1, axis2))
+    order[a], order[b] = b, a
+    return transpose(x, axes=tuple(order))
+
+
+@located
+def flip(x: Any, axis: Axis = None) -> Any:
+    """The elements in reverse order along some axes, or all."""
+    x = as_operand(x)
+    axes = positive_axes("Flip", axis, (1,) * x.ndim)
+    return slice_(x, key=tuple((None, None, -1) if i in axes else FULL for i in range(x.ndim)))
+
+
+# ---- More elements --------------------------------------------------------------------------
+
+
+def _broadcast_to_shape(x: Shape, shape: Shape) -> Shape:
+    lead = len(shape) - len(x)
+    result = list(shape)
+    for i, n in enumerate(x):
+        wanted = shape[lead + i] if lead >= 0 else -1
+        if lead < 0 or (n not in (1, wanted) and wanted != -1 and not isinstance(n, Dim)):
+            shown = show_shape(public_shape(x))
+            raise ShapeError("broadcast_to", op="BroadcastTo", shape=shown, target=shape)
+        result[lead + i] = n if wanted == -1 else wanted
+    return tuple(result)
+
+
+def _broadcast_to(out: Array, x: Array, shape: Shape) -> Array:
+    whole: Any = _broadcast_to_shape(x.shape, shape) if -1 in shape else shape
+    return into(out, _scalar(np.broadcast_to(x, whole)))
+
+
+broadcast_to = operator(
+    "BroadcastTo",
+    shape=_broadcast_to_shape,
+    run=_broadcast_to,
+    vjp=(lambda g, y, x, shape: sum_like(g, x),),
+    inputs=None,
+    title=("repeat to a shape", "重复成指定形状"),
+    formula="repeat {0}",
+    samples=(
+        Sample([(3,)], {"shape": (2, 3)}),
+        Sample([(3, 1)], {"shape": (5, -1, 2)}),
+        Sample([()], {"shape": (3,)}),
+    ),
+)
+
+
+def _pad_shape(x: Shape, widths: Any, value: float = 0.0) -> Shape:
+    if len(widths) != len(x) or any(len(pair) != 2 or min(pair) < 0 for pair in widths):
+        raise ShapeError("pad", op="Pad", widths=widths, shape=show_shape(public_shape(x)))
+    return tuple(
+        n if pair == (0, 0) else Dim() if isinstance(n, Dim) else n + sum(pair)
+        for n, pair in zip(x, widths, strict=True)
+    )
+
+
+def _inside(widths: Any) -> tuple[Any, ...]:
+    """Where the operand is within the padded result."""
+    return tuple((before or None, -after or None, None) for before, after in widths)
+
+
+def _pad(out: Array, x: Array, widths: Any, value: float = 0.0) -> Array:
+    if out is None:
+        out = np.full(_pad_shape(x.shape, widths), value, x.dtype)
+    else:
+        out[...] = value
+    out[tuple(slice(*item) for item in _inside(widths))] = x
+    return out
+
+
+pad = operator(
+    "Pad",
+    shape=_pad_shape,
+    run=_pad,
+    vjp=(lambda g, y, x, widths, value=0.0: slice_(g, key=_inside(widths)),),
+    inputs=None,
+    title=("surround with a constant", "在四周填充常数"),
+    formula="pad {0}",
+    samples=(
+        Sample([(2, 3)], {"widths": ((1, 1), (0, 2))}),
+        Sample([(3,)], {"widths": ((0, 1),), "value": 1.0}),
+    ),
+)
+
+
+def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
+    """Widths for each axis from one number, one pair, or a pair for each axis."""
+    if isinstance(widths, int):
+        widths = (widths, widths)
+    if all(isinstance(n, int) for n in widths) and len(widths) == 2:
+        return ((int(widths[0]), int(widths[1])),) * len(x.shape)
+    return tuple((int(before), int(after)) for before, after in widths)
+
+
+def tile(x: Any, repeats: int | Sequence[int]) -> Any:
+    """The operand repeated as a whole along each axis, the last one at the right."""
+    x = as_operand(x)
+    counts = (repeats,) if isinstance(repeats, int) else tuple(repeats)
+    while x.ndim < len(counts):
+        x = expand_dims(x, axis=0)
+    for axis, n in enumerate(counts, x.ndim - len(counts)):
+        x = x if n == 1 else concatenate(*[x] * n, axis=axis)
+    return x
+
+
+def _full_like(out: Array, x: Any, value: Any, dtype: Any = None) -> Array:
+    dtype = dtype or x.dtype
+    if out is None:
+        return np.full(x.shape, value, dtype) if x.shape else dtype.type(value)
+    out[...] = value
+    return out
+
+
+full_like = operator(
+    "FullLike",
+    shape=lambda x, value, dtype=None: x,
+    run=_full_like,
+    vjp=(None,),
+    inputs=None,
+    shape_only=(0,),
+    title=("a constant in the shape of", "与另一操作数同形状的常数"),
+    formula="full {0}",
+    samples=(
+        Sample([(2, 3)], {"value": 1.5}),
+        Sample([()], {"value": 0, "dtype": np.dtype(np.float64)}),
+    ),
+)

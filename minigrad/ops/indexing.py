@@ -1,0 +1,310 @@
+"""Slices, elements picked by position, and what is put or added back there: behind x[...]."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Dim,
+    Dtype,
+    Op,
+    Sample,
+    Shape,
+    broadcast_shapes,
+    into,
+    operator,
+    public_shape,
+    show_shape,
+)
+from minigrad.errors import DtypeError, IndexRangeError, ShapeError
+from minigrad.ops.shape import positive_axes
+
+# One place of a slice: a position, None for a new axis, "..." for the axes in between, or
+# (start, stop, step). Plain data, so that a graph can be printed, compared and saved.
+Item = int | str | tuple[int | None, int | None, int | None] | None
+Key = tuple[Item, ...]
+FULL = (None, None, None)
+
+
+@functools.lru_cache(4096)
+def numpy_key(key: Key) -> tuple[Any, ...]:
+    """The key as NumPy takes it."""
+    return tuple(
+        slice(*item) if isinstance(item, tuple) else ... if item == "..." else item for item in key
+    )
+
+
+def _spread(name: str, key: Key, shape: Shape) -> list[Item]:
+    """The key with an item for each axis."""
+    count = sum(item is not None and item != "..." for item in key)
+    if count > len(shape):
+        shown = show_shape(public_shape(shape))
+        raise ShapeError("index_count", op=name, count=count, shape=shown)
+    place = key.index("...") if "..." in key else len(key)
+    return [*key[:place], *[FULL] * (len(shape) - count), *key[place + 1 :]]
+
+
+def _slice_shape(x: Shape, key: Key) -> Shape:
+    result: list[int | Dim] = []
+    axis = 0
+    for item in _spread("Slice", key, x):
+        if item is None:
+            result.append(1)
+            continue
+        if isinstance(item, tuple):
+            result.append(_sliced(x[axis], item))
+        elif isinstance(item, int):
+            check_index("Slice", item, axis, x[axis])
+        axis += 1
+    return tuple(result)
+
+
+def _sliced(n: int | Dim, bounds: tuple[int | None, ...]) -> int | Dim:
+    """The length of a slice; of an open axis it is known only if all of it is taken."""
+    if not isinstance(n, Dim):
+        return len(range(*slice(*bounds).indices(n)))
+    return n if bounds in (FULL, (None, None, -1)) else Dim()
+
+
+def check_index(name: str, index: int, axis: int, n: int | Dim) -> None:
+    """IndexRangeError when an axis of this length has no such position."""
+    if not isinstance(n, Dim) and not -n <= index < n:
+        raise IndexRangeError("index_range", op=name, index=index, axis=axis, length=n)
+
+
+def _slice(out: Array, x: Array, key: Key) -> Array:
+    result = x[numpy_key(key)]
+    if out is not None:
+        np.copyto(out, result)
+        return out
+    return result if result.ndim else result[()]
+
+
+def _unslice(out: Array, g: Array, x: Any, key: Key) -> Array:
+    result = np.zeros(x.shape, g.dtype) if out is None else out
+    if out is not None:
+        out[...] = 0
+    result[numpy_key(key)] = g
+    return result if out is not None or result.ndim else result[()]
+
+
+SLICES: tuple[tuple[tuple[int, ...], Key], ...] = (
+    ((2, 3), (1,)),
+    ((2, 3), ((None, None, -1), (1, None, None))),
+    ((4, 3), ((None, None, 2), None, -1)),
+    ((2, 3, 4), ("...", (-3, None, None))),
+    ((5, 3), ((10, None, None),)),
+    ((3,), (-1,)),
+    ((), ("...",)),
+)
+UNSLICES: Any = [(_slice_shape(shape, key), shape, key) for shape, key in SLICES]
+slice_: Op = operator(
+    "Slice",
+    shape=_slice_shape,
+    run=_slice,
+    vjp=(lambda g, y, x, key: unslice(g, x, key=key),),
+    inputs=None,
+    title=("slice", "切片"),
+    formula="{0}[…]",
+    samples=tuple(Sample([shape], {"key": key}) for shape, key in SLICES),
+)
+unslice: Op = operator(
+    "Unslice",
+    shape=lambda g, x, key: x,
+    run=_unslice,
+    vjp=(lambda h, y, g, x, key: slice_(h, key=key), None),
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=(1,),
+    title=("put back where the slice was, 0 elsewhere", "放回切片原来的位置，其余为 0"),
+    formula="unslice {0}",
+    samples=tuple(Sample([sliced, shape], {"key": key}) for sliced, shape, key in UNSLICES),
+)
+
+
+# ---- Positions that are data ----------------------------------------------------------------
+
+
+def _positions(name: str, first: int) -> Any:
+    """The data type rule: that of operand 0; those from `first` on are positions."""
+
+    def dtype(*dtypes: Dtype) -> Dtype:
+        for found in dtypes[first:]:
+            if found.kind not in "iu":
+                raise DtypeError("index_type", op=name, value=found)
+        return dtypes[0]
+
+    return dtype
+
+
+def _take_shape(x: Shape, *indices: Shape, axis: int = 0) -> Shape:
+    (axis,) = positive_axes("Take", axis, x)
+    if axis + len(indices) > len(x):
+        shown = show_shape(public_shape(x))
+        raise ShapeError("index_count", op="Take", count=axis + len(indices), shape=shown)
+    return (*x[:axis], *broadcast_shapes("Take", *indices), *x[axis + len(indices) :])
+
+
+def _take(out: Array, x: Array, *indices: Array, axis: int = 0) -> Array:
+    _positions("Take", 0)(*(i.dtype for i in indices))
+    try:
+        if len(indices) == 1:
+            return x.take(indices[0], axis=axis, out=out)
+        lead = (slice(None),) * (axis % x.ndim)
+        return into(out, x[(*lead, *indices)])
+    except IndexError:
+        _find_outside("Take", x.shape, indices, axis)
+        raise
+
+
+def _find_outside(name: str, shape: Shape, indices: Sequence[Array], axis: int) -> None:
+    """The error that names the first position outside its axis."""
+    for place, index in enumerate(indices, axis % max(len(shape), 1)):
+        if place < len(shape):
+            for i in np.asarray(index).ravel().tolist():
+                check_index(name, i, place, shape[place])
+
+
+def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Array:
+    """Rows are numbered over the indexed axes, and each element of `g` finds its place by number.
+
+    np.add.at is quick on one axis only.
+    """
+    shape, n = x.shape, len(indices)
+    axis %= len(shape)
+    rows: Any = 0
+    for index, length in zip(indices, shape[axis : axis + n], strict=True):
+        rows = rows * length + index.astype(np.intp, copy=False) % max(length, 1)
+    lead, tail = math.prod(shape[:axis]), math.prod(shape[axis + n :])
+    count = math.prod(shape[axis : axis + n])
+    result = np.zeros((lead, count, tail), g.dtype)
+    if rows.size == 1:
+        result[:, int(rows.item())] = g.reshape(lead, tail)
+    else:
+        numbers = np.arange(lead)[:, None, None] * count + rows.reshape(-1, 1)
+        numbers = numbers * tail + np.arange(tail)
+        np.add.at(result.reshape(-1), numbers.reshape(-1), g.reshape(-1))
+    return into(out, result.reshape(shape))
+
+
+def _taken(g: Any, y: Any, x: Any, *indices: Any, wanted: Any, axis: int = 0) -> list[Any]:
+    return [add_at(g, x, *indices, axis=axis), *[None] * len(indices)]
+
+
+def _added(h: Any, y: Any, g: Any, x: Any, *indices: Any, wanted: Any, axis: int = 0) -> list[Any]:
+    return [take(h, *indices, axis=axis), *[None] * (len(indices) + 1)]
+
+
+TAKEN: tuple[tuple[tuple[int, ...], list[tuple[int, ...]], int], ...] = (
+    ((3, 2), [(4,)], 0),
+    ((3, 2), [()], 0),
+    ((2, 3, 2), [(2, 2)], 1),
+    ((2, 3), [(4,)], -1),
+    ((3, 3), [(4,), (4,)], 0),
+    ((2, 3, 3, 2), [(2, 1), (3,)], 1),
+)
+
+
+def _samples(back: bool) -> tuple[Sample, ...]:
+    found = []
+    for shape, indices, axis in TAKEN:
+        lead: Any = [_take_shape(shape, *indices, axis=axis), shape] if back else [shape]
+        places = range(len(lead), len(lead) + len(indices))
+        found.append(Sample([*lead, *indices], {"axis": axis}, integers=tuple(places)))
+    return tuple(found)
+
+
+take: Op = operator(
+    "Take",
+    shape=_take_shape,
+    run=_take,
+    vjp=_taken,
+    dtype=_positions("Take", 1),
+    inputs=None,
+    title=("elements at given positions", "按位置取元素"),
+    formula="{0}[{1}]",
+    samples=_samples(back=False),
+)
+add_at: Op = operator(
+    "AddAt",
+    shape=lambda g, x, *indices, axis=0: x,
+    run=_add_at,
+    vjp=_added,
+    dtype=_positions("AddAt", 2),
+    inputs=None,
+    shape_only=(1,),
+    title=("add up at given positions, 0 elsewhere", "累加到给定的位置，其余为 0"),
+    formula="add {0} at {2}",
+    samples=_samples(back=True),
+)
+
+
+def _gather_shape(x: Shape, indices: Shape, axis: int) -> Shape:
+    (axis,) = positive_axes("Gather", axis, x)
+    fit = len(x) == len(indices) and all(
+        i == axis or isinstance(m, Dim) or isinstance(n, Dim) or n <= m
+        for i, (m, n) in enumerate(zip(x, indices, strict=True))
+    )
+    if not fit:
+        shown = show_shape(public_shape(x)), show_shape(public_shape(indices))
+        raise ShapeError("gather", op="Gather", shape=shown[0], indices=shown[1], axis=axis)
+    return indices
+
+
+def _grid(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
+    """For each element of `indices` its own position, but along `axis` the one it holds."""
+    grid = list(np.ogrid[tuple(slice(n) for n in shape)])
+    grid[axis] = indices
+    return tuple(grid)
+
+
+def _gather(out: Array, x: Array, indices: Array, axis: int) -> Array:
+    _positions("Gather", 0)(indices.dtype)
+    _gather_shape(x.shape, indices.shape, axis)
+    try:
+        return into(out, x[_grid(indices.shape, indices, axis)])
+    except IndexError:
+        _find_outside("Gather", x.shape, [indices], axis)
+        raise
+
+
+def _scatter_add(out: Array, g: Array, x: Any, indices: Array, axis: int) -> Array:
+    return _add_at(out, g, x, *_grid(indices.shape, indices, axis))
+
+
+gather: Op = operator(
+    "Gather",
+    shape=_gather_shape,
+    run=_gather,
+    vjp=(lambda g, y, x, indices, axis: scatter_add(g, x, indices, axis=axis), None),
+    dtype=_positions("Gather", 1),
+    inputs=None,
+    title=("one element for each position along an axis", "沿一个轴逐位置取元素"),
+    formula="gather {0} at {1}",
+    samples=(
+        Sample([(2, 3), (2, 4)], {"axis": 1}, integers=(1,)),
+        Sample([(3, 4), (2, 3)], {"axis": 0}, integers=(1,)),
+        Sample([(3,), (5,)], {"axis": -1}, integers=(1,)),
+    ),
+)
+scatter_add: Op = operator(
+    "ScatterAdd",
+    shape=lambda g, x, indices, axis: x,
+    run=_scatter_add,
+    vjp=(lambda h, y, g, x, indices, axis: gather(h, indices, axis=axis), None, None),
+    dtype=_positions("ScatterAdd", 2),
+    inputs=None,
+    shape_only=(1,),
+    title=("add up along an axis at given positions", "沿一个轴累加到给定位置"),
+    formula="scatter {0} to {2}",
+    samples=(
+        Sample([(2, 4), (2, 3), (2, 4)], {"axis": 1}, integers=(2,)),
+        Sample([(2, 3), (3, 4), (2, 3)], {"axis": 0}, integers=(2,)),
+    ),
+)

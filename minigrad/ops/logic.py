@@ -1,0 +1,108 @@
+"""Operators that compare, combine truth values, and choose by them."""
+
+from __future__ import annotations
+
+import operator as py
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, Dtype, Op, Sample, always, bool_, promote
+from minigrad.errors import DtypeError
+from minigrad.ops.define import ANY, PAIRS, elementwise, infix, ufunc_kernel
+
+
+def _comparison(
+    name: str, symbol: Callable[..., Any], ufunc: np.ufunc, title: tuple[str, str], sign: str
+) -> Op:
+    return infix(
+        name,
+        symbol,
+        ufunc,
+        vjp=(None, None),
+        dtype=always(bool_),
+        title=title,
+        formula=f"{{0}} {sign} {{1}}",
+        samples=PAIRS,
+    )
+
+
+equal = _comparison("Equal", py.eq, np.equal, ("equal", "等于"), "=")
+not_equal = _comparison("NotEqual", py.ne, np.not_equal, ("not equal", "不等于"), "≠")
+less = _comparison("Less", py.lt, np.less, ("less than", "小于"), "<")
+less_equal = _comparison("LessEqual", py.le, np.less_equal, ("at most", "不大于"), "≤")
+greater = _comparison("Greater", py.gt, np.greater, ("greater than", "大于"), ">")
+greater_equal = _comparison("GreaterEqual", py.ge, np.greater_equal, ("at least", "不小于"), "≥")
+
+
+def _logical(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) -> Op:
+    """Numbers count as true unless they are 0, so NaN is true (as in NumPy and PyTorch)."""
+    return elementwise(
+        name,
+        ufunc_kernel(ufunc),
+        vjp=(None,) * ufunc.nin,
+        dtype=always(bool_),
+        inputs=None,
+        title=title,
+        formula=formula,
+        samples=PAIRS if ufunc.nin == 2 else ANY,
+    )
+
+
+logical_and = _logical("And", np.logical_and, ("logical and", "逻辑与"), "{0} ∧ {1}")
+logical_or = _logical("Or", np.logical_or, ("logical or", "逻辑或"), "{0} ∨ {1}")
+logical_xor = _logical("Xor", np.logical_xor, ("exclusive or", "逻辑异或"), "{0} ⊻ {1}")
+logical_not = _logical("Not", np.logical_not, ("logical not", "逻辑非"), "¬{0}")
+isnan = elementwise(
+    "IsNaN",
+    ufunc_kernel(np.isnan),
+    vjp=(None,),
+    dtype=always(bool_),
+    inputs=None,
+    title=("is it not a number", "是否为 NaN"),
+    formula="isnan({0})",
+    samples=ANY,
+)
+
+
+def expect_condition(op: str, dtype: Dtype) -> None:
+    """DtypeError unless these are truth values; numbers would leave open which are true."""
+    if dtype != bool_:
+        raise DtypeError("condition_type", op=op, dtype=dtype)
+
+
+def _chosen(*dtypes: Dtype) -> Dtype:
+    expect_condition("Where", dtypes[0])
+    return promote(*dtypes[1:])
+
+
+def _where(out: Array, condition: Array, a: Array, b: Array) -> Array:
+    expect_condition("Where", condition.dtype)
+    result: Array = np.where(condition, a, b)
+    if out is not None:
+        np.copyto(out, result)
+        return out
+    return result if result.ndim else result[()]
+
+
+where: Op = elementwise(
+    "Where",
+    _where,
+    vjp=(
+        None,
+        # not g × condition: what is not chosen must stay out even if it is infinite
+        lambda g, y, condition, a, b: where(condition, g, 0),
+        lambda g, y, condition, a, b: where(condition, 0, g),
+    ),
+    dtype=_chosen,
+    selectors=(0,),
+    title=("choice by condition", "按条件选取"),
+    formula="{0} ? {1} : {2}",
+    samples=(
+        Sample([(2, 3), (2, 3), (2, 3)], bools=(0,)),
+        Sample([(3,), (2, 1), ()], bools=(0,)),
+        Sample([(2, 1), (3,), (3,)], bools=(0,)),
+        Sample([(), (), ()], bools=(0,)),
+    ),
+)

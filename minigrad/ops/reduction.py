@@ -1,0 +1,224 @@
+"""Operators along axes: the largest and the smallest, truth of all or any, running sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Op,
+    Sample,
+    Shape,
+    always,
+    as_float,
+    bool_,
+    int64,
+    into,
+    operator,
+    public_shape,
+    show_shape,
+)
+from minigrad.errors import ShapeError
+from minigrad.ops.define import summed
+from minigrad.ops.elementwise import exp, maximum, sqrt
+from minigrad.ops.shape import (
+    REDUCTIONS,
+    Axis,
+    as_axes,
+    broadcast_like,
+    count,
+    mean,
+    positive_axes,
+    reduced_shape,
+    sum,
+)
+
+
+def _never_of_nothing(name: str) -> Callable[..., Shape]:
+    """The shape rule of a reduction that has no answer for no elements."""
+    shape_of = reduced_shape(name)
+
+    def shape(x: Shape, axis: Axis = None, keepdims: bool = False) -> Shape:
+        result = shape_of(x, axis, keepdims)
+        gone = [x[a] for a in positive_axes(name, axis, x)]
+        if 0 in gone and 0 not in shape_of(x, axis, False):
+            shown = show_shape(public_shape(x))
+            raise ShapeError("empty_reduction", op=name, axis=axis, shape=shown)
+        return result
+
+    return shape
+
+
+def _share_of_extreme(
+    out: Array, x: Array, y: Array, axis: Axis = None, keepdims: bool = False
+) -> Array:
+    axes = positive_axes("ShareOfExtreme", axis, x.shape)
+    hit = (x == (y if keepdims else np.expand_dims(y, axes))).astype(x.dtype)
+    return np.divide(hit, np.add.reduce(hit, axis=axes, keepdims=True), out=out)
+
+
+share_of_extreme = operator(
+    "ShareOfExtreme",
+    shape=lambda x, y, axis=None, keepdims=False: x,
+    run=_share_of_extreme,
+    vjp=(None, None),
+    dtype=as_float,
+    inputs=as_float,
+    title=("1 at the extreme element, shared where several are equal", "在最值处为 1，并列时均分"),
+    formula="share({0} = {1})",
+    samples=(
+        Sample([(2, 3), ()]),
+        Sample([(2, 3), (2, 1)], {"axis": 1, "keepdims": True}),
+        Sample([(2, 3, 4), (3,)], {"axis": (0, -1)}),
+    ),
+)
+
+
+def _extreme(name: str, ufunc: np.ufunc, **record: Any) -> Op:
+    """The largest or smallest element; equal ones get equal shares of the gradient."""
+
+    def run(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+        return ufunc.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
+
+    def rule(g: Any, y: Any, x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+        options = {"axis": axis, "keepdims": keepdims}
+        return broadcast_like(g, x, **options) * share_of_extreme(x, y, **options)
+
+    return operator(
+        name, shape=_never_of_nothing(name), run=run, vjp=(rule,), samples=REDUCTIONS, **record
+    )
+
+
+max = _extreme("Max", np.maximum, title=("largest element", "最大的元素"), formula="max {0}")
+min = _extreme("Min", np.minimum, title=("smallest element", "最小的元素"), formula="min {0}")
+
+
+def _position(name: str, function: Any, **record: Any) -> Op:
+    """The position of the first extreme element, in the flattened operand without an axis."""
+
+    def run(out: Array, x: Array, axis: int | None = None, keepdims: bool = False) -> Array:
+        return function(x, axis=axis, out=out, keepdims=keepdims)
+
+    return operator(
+        name,
+        shape=_never_of_nothing(name),
+        run=run,
+        vjp=(None,),
+        dtype=always(int64),
+        inputs=None,
+        samples=(
+            Sample([(2, 3)]),
+            Sample([(2, 3)], {"axis": -1}),
+            Sample([(2, 3)], {"axis": 0, "keepdims": True}),
+            Sample([()]),
+        ),
+        **record,
+    )
+
+
+argmax = _position(
+    "ArgMax",
+    np.argmax,
+    title=("position of the largest", "最大值的位置"),
+    formula="argmax {0}",
+)
+argmin = _position(
+    "ArgMin",
+    np.argmin,
+    title=("position of the smallest", "最小值的位置"),
+    formula="argmin {0}",
+)
+
+
+def _truth(name: str, ufunc: np.ufunc, **record: Any) -> Op:
+    """Numbers count as true unless they are 0."""
+
+    def run(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+        return ufunc.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
+
+    return operator(
+        name,
+        shape=reduced_shape(name),
+        run=run,
+        vjp=(None,),
+        dtype=always(bool_),
+        inputs=None,
+        samples=REDUCTIONS,
+        **record,
+    )
+
+
+all = _truth("All", np.logical_and, title=("are all true", "是否全部为真"), formula="all {0}")
+any = _truth("Any", np.logical_or, title=("is any true", "是否有任一为真"), formula="any {0}")
+
+
+def _logsumexp(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+    axes = positive_axes("LogSumExp", axis, x.shape)
+    top = np.maximum.reduce(x, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))  # ∞ − ∞ would be NaN
+    total = sum.run(None, np.exp(x - top), axis=axes, keepdims=keepdims)
+    return np.add(np.log(total), top.reshape(total.shape), out=out)
+
+
+def _softmax_of(g: Any, y: Any, x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    options = {"axis": axis, "keepdims": keepdims}
+    return broadcast_like(g, x, **options) * exp(x - broadcast_like(y, x, **options))
+
+
+logsumexp = operator(
+    "LogSumExp",
+    shape=reduced_shape("LogSumExp"),
+    run=_logsumexp,
+    vjp=(_softmax_of,),
+    dtype=as_float,
+    inputs=as_float,
+    title=("logarithm of the sum of exponentials", "指数和的对数"),
+    formula="log Σ exp {0}",
+    samples=REDUCTIONS,
+)
+
+
+def _along(name: str) -> Callable[..., Shape]:
+    def shape(x: Shape, axis: int = 0, reverse: bool = False) -> Shape:
+        positive_axes(name, axis, x)
+        return x
+
+    return shape
+
+
+def _cumsum(out: Array, x: Array, axis: int = 0, reverse: bool = False) -> Array:
+    if not reverse:
+        return np.add.accumulate(x, axis=axis, dtype=x.dtype, out=out)
+    return into(out, np.flip(np.add.accumulate(np.flip(x, axis), axis=axis, dtype=x.dtype), axis))
+
+
+cumsum: Op = operator(
+    "CumSum",
+    shape=_along("CumSum"),
+    run=_cumsum,
+    vjp=(lambda g, y, x, axis=0, reverse=False: cumsum(g, axis=axis, reverse=not reverse),),
+    dtype=summed,
+    inputs=summed,
+    title=("running sum", "累积和"),
+    formula="Σ≤ {0}",
+    samples=(
+        Sample([(3,)]),
+        Sample([(2, 3)], {"axis": 1}),
+        Sample([(2, 3, 2)], {"axis": -2, "reverse": True}),
+    ),
+)
+
+
+def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
+    """The mean squared distance from the mean, over n − correction; NaN where that is 0 or less."""
+    distance = x - mean(x, axis=axis, keepdims=True)
+    total = sum(distance * distance, axis=axis, keepdims=keepdims)
+    return total / maximum(count(distance, total) - correction, 0)
+
+
+def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
+    """The square root of `var`."""
+    return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
