@@ -96,7 +96,6 @@ def test_the_scope_is_the_layer() -> None:
     ]
     assert net(mg.ones(2, 3)).creator.scope == "linear2"
     assert len(net) == 3
-    assert repr(net) == "(linear1) Linear(3 → 4)\n(relu1) ReLU()\n(linear2) Linear(4 → 2)"
     assert repr(net[1]) == "ReLU()"
 
 
@@ -136,7 +135,7 @@ def test_state_is_copied_out_and_in() -> None:
     [
         ({"weight": np.zeros((2, 3))}, mg.GraphError, "bias"),
         ({"weight": np.zeros((2, 3)), "bias": np.zeros(2), "extra": 1}, mg.GraphError, "extra"),
-        ({"weight": np.zeros((2, 3)), "bias": np.zeros(3)}, mg.ShapeError, r"\(2,\), \(3,\)"),
+        ({"weight": np.zeros((2, 3)), "bias": np.zeros(3)}, mg.ShapeError, r"bias has shape \(2,\).*\(3,\)"),
     ],
 )
 def test_a_state_that_does_not_fit_changes_nothing(state: Any, error: Any, says: str) -> None:

@@ -1,0 +1,132 @@
+"""What the layers compute, as functions of arrays, tensors and graph nodes alike.
+
+The names are those of torch.nn.functional; whatever has parameters takes them as operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad import ops
+from minigrad.core import PublicShape, show_shape
+from minigrad.errors import ShapeError
+from minigrad.functions import (
+    cross_entropy,
+    log_softmax,
+    relu,
+    sigmoid,
+    softmax,
+    tanh,
+)
+from minigrad.source import here
+
+Lengths = int | tuple[int, int]  # one number for height and width, or one for each
+
+__all__ = [
+    "avg_pool2d",
+    "conv2d",
+    "cross_entropy",
+    "dropout",
+    "embedding",
+    "layer_norm",
+    "linear",
+    "log_softmax",
+    "max_pool2d",
+    "relu",
+    "sigmoid",
+    "softmax",
+    "tanh",
+]
+
+
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """x @ weight.T + bias; weight (out_features, in_features)."""
+    y = ops.matmul(x, weight, transpose_b=True)
+    return y if bias is None else y + bias
+
+
+def conv2d(
+    x: Any, weight: Any, bias: Any = None, *, stride: Lengths = 1, padding: Lengths | str = 0
+) -> Any:
+    """Images (n, channels, h, w) convolved with kernels (kernels, channels, height, width).
+
+    It is cross-correlation, as in PyTorch: kernels are not turned round. padding: rows and columns
+    of zeros on each side, "valid" (none), or "same" (as many as keep height and width, for stride
+    1). bias: (kernels,). Raises ShapeError when a kernel does not fit or the channels differ.
+
+    >>> import minigrad as mg
+    >>> mg.conv2d(mg.zeros(2, 3, 16, 16), mg.zeros(8, 3, 3, 3), stride=2, padding=1).shape
+    (2, 8, 8, 8)
+    """
+    y = ops.conv2d(x, weight, stride=stride, padding=padding)
+    return y if bias is None else y + ops.reshape(bias, shape=(-1, 1, 1))
+
+
+def max_pool2d(
+    x: Any, kernel_size: Lengths, stride: Lengths | None = None, padding: Lengths = 0
+) -> Any:
+    """The largest element of each window of images (n, channels, h, w).
+
+    stride: as kernel_size unless given. padding: at most half of the window; it is never the
+    largest. The gradient goes to the first largest element of a window, row by row.
+
+    >>> import minigrad as mg
+    >>> mg.max_pool2d(mg.arange(16.0).reshape(1, 1, 4, 4), 2).tolist()
+    [[[[5.0, 7.0], [13.0, 15.0]]]]
+    """
+    return ops.max_pool2d(x, kernel_size=kernel_size, stride=stride, padding=padding)
+
+
+def avg_pool2d(
+    x: Any, kernel_size: Lengths, stride: Lengths | None = None, padding: Lengths = 0
+) -> Any:
+    """The mean of each window of images (n, channels, h, w); zeros of the padding count.
+
+    stride: as kernel_size unless given. padding: at most half of the window.
+    """
+    return ops.avg_pool2d(x, kernel_size=kernel_size, stride=stride, padding=padding)
+
+
+def dropout(x: Any, count: Any, p: float = 0.5, seed: int = 0) -> Any:
+    """x with elements set to 0 with probability p, the others divided by 1 − p.
+
+    Which ones is a function of the seed, of `count` (an integer that changes from call to call, a
+    number or a graph's run counter) and of the number of elements: the same in both modes.
+    """
+    return ops.dropout(x, count, p=p, seed=seed)
+
+
+def embedding(weight: Any, ids: Any) -> Any:
+    """The rows of weight (rows, features) that the integers `ids` name: (*ids.shape, features)."""
+    return ops.take(weight, ids, axis=0)
+
+
+def layer_norm(
+    x: Any,
+    normalized_shape: int | Sequence[int],
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+) -> Any:
+    """The last axes, of lengths `normalized_shape`, brought to mean 0 and variance 1.
+
+    Then times weight plus bias, both of that shape, if they are given.
+    """
+    lengths = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not _ends_with(x.shape, lengths):
+        shape, expected = show_shape(x.shape), show_shape(lengths)
+        raise ShapeError(
+            "norm_shape", op="layer_norm", shape=shape, expected=expected, defined=here()
+        )
+    y = ops.normalize(x, axis=tuple(range(-len(lengths), 0)), eps=eps)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def _ends_with(shape: PublicShape | None, lengths: tuple[int, ...]) -> bool:
+    """Whether these may be the last lengths of the shape."""
+    if shape is None:
+        return True
+    pairs = zip(shape[-len(lengths) :], lengths, strict=False)
+    return [n if m is None else m for m, n in pairs] == [*lengths]

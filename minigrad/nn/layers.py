@@ -1,0 +1,188 @@
+"""Layers: a model is written once and called with a tensor or with a graph node."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import float32
+from minigrad.eager import Tensor
+from minigrad.errors import ShapeError
+from minigrad.graph import Graph, Node
+from minigrad.nn import functional
+from minigrad.nn.module import Module
+from minigrad.ops.windows import as_pair
+from minigrad.source import here
+
+GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ ÷ the golden ratio: multiples of it lie far apart
+
+
+class Uniform:
+    """Draws parameters uniform in ±bound; the same `seed`, the same numbers."""
+
+    def __init__(self, bound: float, seed: int | None) -> None:
+        self.generator, self.bound = np.random.default_rng(seed), bound
+
+    def __call__(self, *shape: int) -> Tensor:
+        values = self.generator.uniform(-self.bound, self.bound, shape)
+        return Tensor(values.astype(float32), requires_grad=True)
+
+
+class Linear(Module):
+    """y = x @ weight.T + bias; weight (out_features, in_features), bias (out_features,).
+
+    Both start uniform in ±1/√in_features, as in PyTorch; the same `seed`, the same numbers.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Linear(784, 10)(mg.randn(64, 784)).shape
+    (64, 10)
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, seed: int | None = None
+    ) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        draw = Uniform(1 / np.sqrt(max(in_features, 1)), seed)
+        self.weight = draw(out_features, in_features)
+        self.bias = draw(out_features) if bias else None
+
+    def forward(self, x: Any) -> Any:
+        y = ops.matmul(x, self.weight, transpose_b=True)
+        return y if self.bias is None else y + self.bias
+
+    def extra_repr(self) -> str:
+        return f"{self.in_features} → {self.out_features}"
+
+
+class Conv2d(Module):
+    """Images convolved with kernels: (n, in_channels, h, w) → (n, out_channels, h', w').
+
+    weight (out_channels, in_channels, height, width) and bias (out_channels,) start uniform in
+    ±1/√(in_channels · height · width), as in PyTorch. kernel_size, stride, padding: one number or
+    (height, width); padding also "valid" (none) or "same". ShapeError where the kernel does not
+    fit, while the graph is being built if the lengths are known.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Conv2d(1, 8, 3, padding=1)(mg.zeros(64, 1, 16, 16)).shape
+    (64, 8, 16, 16)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, int],
+        stride: int | tuple[int, int] = 1,
+        padding: int | tuple[int, int] | str = 0,
+        bias: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size = as_pair("Conv2d", "kernel_size", kernel_size, 1)
+        self.stride, self.padding = stride, padding
+        draw = Uniform(1 / math.sqrt(max(in_channels * math.prod(self.kernel_size), 1)), seed)
+        self.weight = draw(out_channels, in_channels, *self.kernel_size)
+        self.bias = draw(out_channels) if bias else None
+
+    def forward(self, x: Any) -> Any:
+        return functional.conv2d(
+            x, self.weight, self.bias, stride=self.stride, padding=self.padding
+        )
+
+    def extra_repr(self) -> str:
+        height, width = self.kernel_size
+        return (
+            f"{self.in_channels} → {self.out_channels}, {height} × {width}, "
+            f"stride={self.stride}, padding={self.padding}"
+        )
+
+
+class MaxPool2d(Module):
+    """The largest element of each window of images; see `mg.max_pool2d`."""
+
+    compute = staticmethod(functional.max_pool2d)
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, int],
+        stride: int | tuple[int, int] | None = None,
+        padding: int | tuple[int, int] = 0,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+
+    def forward(self, x: Any) -> Any:
+        return self.compute(x, self.kernel_size, self.stride, self.padding)
+
+    def extra_repr(self) -> str:
+        stride = self.kernel_size if self.stride is None else self.stride
+        return f"{self.kernel_size}, stride={stride}, padding={self.padding}"
+
+
+class AvgPool2d(MaxPool2d):
+    """The mean of each window of images; see `mg.avg_pool2d`."""
+
+    compute = staticmethod(functional.avg_pool2d)
+
+
+class Embedding(Module):
+    """Rows of a table, looked up by integers: ids (…) → (…, embedding_dim).
+
+    weight (num_embeddings, embedding_dim) starts from the standard normal distribution.
+    """
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, seed: int | None = None) -> None:
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        drawn = np.random.default_rng(seed).standard_normal((num_embeddings, embedding_dim))
+        self.weight = Tensor(drawn.astype(float32), requires_grad=True)
+
+    def forward(self, ids: Any) -> Any:
+        return functional.embedding(self.weight, ids)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_embeddings} × {self.embedding_dim}"
+
+
+class Dropout(Module):
+    """In training, sets elements to 0 with probability p and divides the others by 1 − p.
+
+    The same `seed`, the same elements: in a dynamic graph they change with each call, in a static
+    one with each run of the graph, and with the first as with the second they begin alike. Each
+    use of the layer in one static graph has its own. After `eval()` it returns its input.
+    """
+
+    def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ShapeError("probability", op="Dropout", p=p, defined=here())
+        self.p = p
+        self.seed = int(np.random.default_rng().integers(1 << 62)) if seed is None else seed
+        self._calls = itertools.count()
+        self._uses: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
+
+    def forward(self, x: Any) -> Any:
+        if not self.training or self.p == 0:
+            return x
+        if not isinstance(x, Node):
+            return functional.dropout(x, next(self._calls), self.p, self.seed)
+        use = self._uses[x.graph] = self._uses.get(x.graph, -1) + 1
+        seed = (self.seed + use * GOLDEN) % (1 << 64)
+        return functional.dropout(x, x.graph.run_counter(), self.p, seed)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"
+
+
+class Flatten(Module):
+    """All axes but the first as one: (n, 16, 4, 4) → (n, 256)."""
+
+    def forward(self, x: Any) -> Any:
+        return ops.flatten(x, start_axis=1)

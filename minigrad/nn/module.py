@@ -1,0 +1,224 @@
+"""What all layers have in common, and layers one after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from minigrad.core import Array, context
+from minigrad.eager import Tensor
+from minigrad.errors import GraphError, ShapeError
+from minigrad.source import here
+
+
+class Module:
+    """A part of a model: its parameters, its sub-modules, and how it computes.
+
+    Write `forward`; call the module. Called with a tensor it computes; called with a node it adds
+    to that node's graph, where its parameters become variables with their present values.
+    Attributes that are modules are sub-modules, attributes that are tensors with requires_grad are
+    parameters; both are found in lists, tuples and dicts, too.
+
+    >>> import minigrad as mg
+    >>> class Residual(mg.nn.Module):
+    ...     def __init__(self, width):
+    ...         super().__init__()
+    ...         self.body = mg.nn.Linear(width, width)
+    ...
+    ...     def forward(self, x):
+    ...         return x + self.body(x)
+    >>> [name for name, _ in Residual(3).named_parameters()]
+    ['body.weight', 'body.bias']
+    """
+
+    name: str
+    training: bool
+
+    def __init__(self) -> None:
+        self.name, self.training = type(self).__name__.lower(), True
+
+    def forward(self, *xs: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} needs a method forward(self, x)")
+
+    def __call__(self, *xs: Any, **options: Any) -> Any:
+        outer = context.scope
+        context.scope = f"{outer}/{self.name}" if outer else self.name
+        try:
+            return self.forward(*xs, **options)
+        finally:
+            context.scope = outer
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        for place, part in _spread(name, value):
+            if isinstance(part, Module):
+                part.name = place
+            elif isinstance(part, Tensor) and part.requires_grad:
+                part.name = part.name or place
+                self._names("_parameters").add(place)  # stays one when it is frozen
+        super().__setattr__(name, value)
+
+    def _names(self, kind: str) -> set[str]:
+        names: set[str] = self.__dict__.setdefault(kind, set())
+        return names
+
+    def register_buffer(self, name: str, value: Tensor) -> None:
+        """Keep a tensor that is part of the state, and that training does not change.
+
+        A running mean, for example: it is saved with the parameters, and has no gradient.
+        """
+        self._names("_buffers").add(name)
+        value.name = value.name or name
+        setattr(self, name, value)
+
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        """The attributes by name, and what lists, tuples and dicts among them hold."""
+        for name, value in vars(self).items():
+            yield from _spread(name, value)
+
+    def children(self) -> Iterator[tuple[str, Module]]:
+        """The direct sub-modules, by attribute name."""
+        return ((name, part) for name, part in self._parts() if isinstance(part, Module))
+
+    def named_modules(self) -> Iterator[tuple[str, Module]]:
+        """This module and all within it by their dotted names, each once; its own name is ""."""
+        seen = {id(self)}
+        waiting: list[tuple[str, Module]] = [("", self)]
+        while waiting:
+            name, module = waiting.pop()
+            yield name, module
+            inner = [(f"{name}.{n}" if name else n, m) for n, m in module.children()]
+            new = {id(m): (n, m) for n, m in reversed(inner) if id(m) not in seen}
+            seen.update(new)
+            waiting += new.values()
+
+    def _tensors(self, kind: str) -> Iterator[tuple[str, Tensor]]:
+        """Parameters or buffers of this module and of all within it, each once."""
+        seen = set()
+        for prefix, module in self.named_modules():
+            known = module._names(kind)
+            for name, part in module._parts():
+                free = kind == "_parameters" and isinstance(part, Tensor) and part.requires_grad
+                if (free or name in known) and isinstance(part, Tensor) and id(part) not in seen:
+                    seen.add(id(part))
+                    yield f"{prefix}.{name}" if prefix else name, part
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """All parameters with their dotted names, this module's own first; each once."""
+        return self._tensors("_parameters")
+
+    def named_buffers(self) -> Iterator[tuple[str, Tensor]]:
+        """All buffers with their dotted names."""
+        return self._tensors("_buffers")
+
+    def parameters(self) -> list[Tensor]:
+        """All tensors that training changes."""
+        return [p for _, p in self.named_parameters()]
+
+    def buffers(self) -> list[Tensor]:
+        """All tensors that are kept and have no gradient, such as running means."""
+        return [b for _, b in self.named_buffers()]
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for p in self.parameters():
+            p.zero_grad()
+
+    def train(self, mode: bool = True) -> Self:
+        """Work as in training: dropout drops, batch norm takes the statistics of the batch.
+
+        In a static graph this is settled when the module is called, not when the graph is run.
+        """
+        for _, module in self.named_modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """Work as in inference: dropout does nothing, batch norm takes its running statistics."""
+        return self.train(False)
+
+    def state_dict(self) -> dict[str, Array]:
+        """Copies of all parameters and buffers by name."""
+        return {name: np.array(x.data) for name, x in self._state().items()}
+
+    def _state(self) -> dict[str, Tensor]:
+        return dict([*self.named_parameters(), *self.named_buffers()])
+
+    def load_state_dict(self, values: Mapping[str, Any]) -> None:
+        """Overwrite all parameters and buffers; if a name or a shape does not fit, none of them."""
+        own = self._state()
+        missing, unknown = own.keys() - values.keys(), values.keys() - own.keys()
+        if missing or unknown:
+            raise GraphError(
+                "state_names",
+                op=type(self).__name__,
+                missing=", ".join(sorted(missing)) or "-",
+                unknown=", ".join(sorted(unknown)) or "-",
+                defined=here(),
+            )
+        for name, x in own.items():
+            shape = np.shape(values[name])
+            if shape != x.shape:
+                raise ShapeError(
+                    "state_shape", name=name, expected=x.shape, shape=shape, defined=here()
+                )
+        for name, x in own.items():
+            x.data = np.array(values[name], dtype=x.dtype)[()]
+
+    def extra_repr(self) -> str:
+        """What `repr` says of this module besides its sub-modules."""
+        return ""
+
+    def __repr__(self) -> str:
+        inner = [line for name, m in self.children() for line in f"({name}) {m!r}".splitlines()]
+        facts = self.extra_repr()
+        head = type(self).__name__ + (f"({facts})" if facts or not inner else "")
+        return "\n  ".join([head, *inner])
+
+
+class Sequential(Module):
+    """Modules one after the other, named by kind and number: linear1, relu1, linear2."""
+
+    def __init__(self, *modules: Module) -> None:
+        super().__init__()
+        self.layers: dict[str, Module] = {}
+        kinds: Counter[str] = Counter()
+        for module in modules:
+            kind = type(module).__name__.lower()
+            kinds[kind] += 1
+            module.name = f"{kind}{kinds[kind]}"
+            self.layers[module.name] = module
+
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        yield from self.layers.items()
+
+    def forward(self, x: Any) -> Any:
+        for module in self.layers.values():
+            x = module(x)
+        return x
+
+    def __call__(self, *xs: Any, **options: Any) -> Any:
+        return self.forward(*xs, **options)  # no scope of its own: the layers stand side by side
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self.layers.values())
+
+    def __getitem__(self, index: int) -> Module:
+        return list(self.layers.values())[index]
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+
+def _spread(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value, or what a list, tuple or dict holds, by their names: layers.0, layers.1."""
+    if isinstance(value, (list, tuple)):
+        for i, part in enumerate(value):
+            yield from _spread(f"{name}.{i}", part)
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from _spread(f"{name}.{key}", part)
+    else:
+        yield name, value

@@ -1,0 +1,125 @@
+"""Layers that bring values to a common scale: batch and layer normalisation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import float32, show_shape
+from minigrad.eager import Tensor
+from minigrad.errors import ShapeError
+from minigrad.nn import functional
+from minigrad.nn.buffers import present, renew
+from minigrad.nn.module import Module
+from minigrad.source import here
+
+
+def _full(shape: Sequence[int], value: float, requires_grad: bool = True) -> Tensor:
+    return Tensor(np.full(shape, value, float32), requires_grad)
+
+
+class LayerNorm(Module):
+    """The last axes brought to mean 0 and variance 1, times weight, plus bias.
+
+    normalized_shape: the lengths of those axes; weight (ones) and bias (zeros) have this shape.
+    """
+
+    def __init__(
+        self, normalized_shape: int | Sequence[int], eps: float = 1e-5, affine: bool = True
+    ) -> None:
+        super().__init__()
+        given = normalized_shape
+        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
+        self.eps = eps
+        self.weight = _full(self.normalized_shape, 1) if affine else None
+        self.bias = _full(self.normalized_shape, 0) if affine else None
+
+    def forward(self, x: Any) -> Any:
+        return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}"
+
+
+class _BatchNorm(Module):
+    """Each channel brought to mean 0 and variance 1 over the batch, times weight, plus bias.
+
+    In training the statistics are those of the batch, and running_mean and running_var move
+    towards them by the fraction `momentum` (the variance with n − 1 in the denominator, as in
+    PyTorch). After `eval()` the running statistics are used, and stay as they are.
+    In a static graph those two are variables; see `mg.nn.updates` for who renews them.
+    """
+
+    ranks: tuple[int, ...] = ()  # the numbers of axes it takes
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.weight = _full((num_features,), 1) if affine else None
+        self.bias = _full((num_features,), 0) if affine else None
+        self.register_buffer("running_mean", _full((num_features,), 0, False))
+        self.register_buffer("running_var", _full((num_features,), 1, False))
+
+    def forward(self, x: Any) -> Any:
+        self._expect(x)
+        if self.training:
+            axes = (0, *range(2, x.ndim))
+            y = ops.normalize(x, axis=axes, eps=self.eps)
+            self._renew(x, axes)
+        else:
+            mean, variance = present(self.running_mean, x), present(self.running_var, x)
+            deviation = ops.sqrt(variance + self.eps)
+            y = (x - _per_channel(mean, x)) / _per_channel(deviation, x)
+        if self.weight is None:
+            return y
+        return y * _per_channel(self.weight, x) + _per_channel(self.bias, x)
+
+    def _expect(self, x: Any) -> None:
+        """ShapeError unless x has this layer's channels, and something to take a mean of."""
+        name, shape = type(self).__name__, show_shape(x.shape)
+        if x.ndim not in self.ranks:
+            expected = " or ".join(map(str, self.ranks)) + " axes"
+            raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
+        if x.shape[1] not in (None, self.num_features):
+            raise ShapeError(
+                "features", op=name, expected=self.num_features, shape=shape, defined=here()
+            )
+        others = [n for i, n in enumerate(x.shape) if i != 1]
+        if self.training and None not in others and math.prod(others) == 1:
+            raise ShapeError("one_value", op=name, shape=shape, defined=here())
+
+    def _renew(self, x: Any, axes: tuple[int, ...]) -> None:
+        """Move the running statistics a little towards those of x; no gradient flows here."""
+        m, x = self.momentum, x if not isinstance(x, Tensor) else x.detach()
+        mean = ops.mean(x, axis=axes)
+        centred = x - _per_channel(mean, x)
+        n = ops.count(x, mean)
+        variance = ops.mean(centred * centred, axis=axes) * (n / (n - 1))
+        renew(self.running_mean, x, lambda old: old * (1 - m) + mean * m)
+        renew(self.running_var, x, lambda old: old * (1 - m) + variance * m)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
+
+
+def _per_channel(value: Any, x: Any) -> Any:
+    """One number for each channel, placed along axis 1 of x."""
+    return value if x.ndim == 2 else ops.reshape(value, shape=(-1, *[1] * (x.ndim - 2)))
+
+
+class BatchNorm1d(_BatchNorm):
+    __doc__ = f"Batch normalisation of (n, features) or (n, channels, length). {_BatchNorm.__doc__}"
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    __doc__ = f"Batch normalisation of images (n, channels, h, w). {_BatchNorm.__doc__}"
+    ranks = (4,)

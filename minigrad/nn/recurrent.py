@@ -1,0 +1,223 @@
+"""Recurrent layers: one step as a cell, all steps of a sequence as a layer.
+
+Equations, order of the gates and shapes of the parameters are PyTorch's; sequences come as
+(batch, time, features), its batch_first=True, and in no other layout. All parameters start uniform
+in ±1/√hidden_size.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minigrad import ops
+from minigrad.control import scan
+from minigrad.core import show_shape
+from minigrad.errors import ShapeError
+from minigrad.nn.layers import Uniform
+from minigrad.nn.module import Module
+from minigrad.source import here
+
+BATCH_TIME_SWAPPED = (1, 0, 2)
+
+
+def _product(x: Any, weight: Any, bias: Any) -> Any:
+    y = ops.matmul(x, weight, transpose_b=True)
+    return y if bias is None else y + bias
+
+
+class _Recurrent(Module):
+    """What cells and layers share. The weights hold one block of hidden_size rows for each gate."""
+
+    gates = 1
+    joint_bias = True  # whether both biases may be added at once
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, seed: int | None) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        self._draw = Uniform(1 / math.sqrt(max(hidden_size, 1)), seed)
+
+    def _add_weights(self, input_size: int, suffix: str = "") -> None:
+        rows = self.gates * self.hidden_size
+        setattr(self, f"weight_ih{suffix}", self._draw(rows, input_size))
+        setattr(self, f"weight_hh{suffix}", self._draw(rows, self.hidden_size))
+        for name in ("bias_ih", "bias_hh"):
+            setattr(self, name + suffix, self._draw(rows) if self.bias else None)
+
+    def _weights(self, suffix: str = "") -> tuple[Any, Any, Any, Any]:
+        """Weight and bias for the input and for the state; the biases in one, if they may be."""
+        inward, outward = getattr(self, f"weight_ih{suffix}"), getattr(self, f"weight_hh{suffix}")
+        first, second = getattr(self, f"bias_ih{suffix}"), getattr(self, f"bias_hh{suffix}")
+        if self.joint_bias and first is not None:
+            return inward, first + second, outward, None
+        return inward, first, outward, second
+
+    def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
+        """The next state. `given` is what the input adds to the gates."""
+        raise TypeError(f"{type(self).__name__} needs a method step")
+
+    def zero_state(self, x: Any) -> Any:
+        """The state to begin with, for x of shape (batch, features): zeros (batch, hidden_size)."""
+        nothing = ops.sum(ops.full_like(x, value=0.0), axis=-1, keepdims=True)
+        return ops.broadcast_to(nothing, shape=(*[-1] * (x.ndim - 1), self.hidden_size))
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size} → {self.hidden_size}"
+
+
+class _Cell(_Recurrent):
+    """One step: (x, state) → the next state. Without a state it begins with zeros.
+
+    x: (batch, input_size). Parameters: weight_ih, weight_hh, bias_ih, bias_hh.
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, seed: int | None = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, seed)
+        self._add_weights(input_size)
+
+    def forward(self, x: Any, state: Any = None) -> Any:
+        inward, bias, outward, state_bias = self._weights()
+        begin = self.zero_state(x) if state is None else state
+        return self.step(_product(x, inward, bias), begin, outward, state_bias)
+
+
+class _Layers(_Recurrent):
+    """All steps of sequences (batch, time, input_size), by one or more layers on each other.
+
+    Returns the outputs of the last layer (batch, time, hidden_size), and the last state of each
+    layer (num_layers, batch, hidden_size). `state`: where to begin, in the form of that last state;
+    zeros if not given. The time axis may be open in a static graph: all steps are one loop node.
+    Parameters: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, then …_l1.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, seed)
+        self.num_layers = num_layers
+        for i in range(num_layers):
+            self._add_weights(hidden_size if i else input_size, f"_l{i}")
+
+    def forward(self, x: Any, state: Any = None) -> Any:
+        if x.ndim != 3:
+            expected, shape = "3 axes (batch, time, features)", show_shape(x.shape)
+            name = type(self).__name__
+            raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
+        last = []
+        for i in range(self.num_layers):
+            begin = self.zero_state(x[:, 0]) if state is None else self._of_layer(state, i)
+            x, end = self._run(x, begin, f"_l{i}")
+            last.append(end)
+        return x, self._stacked(last)
+
+    def _run(self, x: Any, begin: Any, suffix: str) -> tuple[Any, Any]:
+        """One layer over all steps; what the input adds to the gates is one product for all."""
+        inward, bias, outward, state_bias = self._weights(suffix)
+
+        def step(state: Any, given: Any) -> tuple[Any, Any]:
+            new = self.step(given, state, outward, state_bias)
+            return new, self._output(new)
+
+        given = ops.transpose(_product(x, inward, bias), axes=BATCH_TIME_SWAPPED)
+        end, outputs = scan(step, begin, given)
+        return ops.transpose(outputs, axes=BATCH_TIME_SWAPPED), end
+
+    def _output(self, state: Any) -> Any:
+        return state
+
+    def _of_layer(self, state: Any, i: int) -> Any:
+        return state[i]
+
+    def _stacked(self, states: list[Any]) -> Any:
+        return ops.stack(*states, axis=0)
+
+
+class _Simple(_Recurrent):
+    """h' = tanh(x W_ihᵀ + b_ih + h W_hhᵀ + b_hh)."""
+
+    def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
+        return ops.tanh(given + _product(state, weight, bias))
+
+
+class _Gated(_Recurrent):
+    """Reset gate r, update gate z and new value n, in this order.
+
+    r, z = σ(x W_ihᵀ + b_ih + h W_hhᵀ + b_hh); n = tanh(x W_inᵀ + b_in + r (h W_hnᵀ + b_hn));
+    h' = (1 − z) n + z h.
+    """
+
+    gates, joint_bias = 3, False
+
+    def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
+        mine = _product(state, weight, bias)
+        n = self.hidden_size
+        both = ops.sigmoid(given[..., : 2 * n] + mine[..., : 2 * n])
+        reset, update = both[..., :n], both[..., n:]
+        new = ops.tanh(given[..., 2 * n :] + reset * mine[..., 2 * n :])
+        return new + update * (state - new)
+
+
+class _LongShort(_Recurrent):
+    """Input gate i, forget gate f, new value g and output gate o, in this order.
+
+    i, f, o = σ(…), g = tanh(…) of x W_ihᵀ + b_ih + h W_hhᵀ + b_hh; c' = f c + i g; h' = o tanh(c').
+    The state is the pair (h, c).
+    """
+
+    gates = 4
+
+    def zero_state(self, x: Any) -> Any:
+        zeros = super().zero_state(x)
+        return zeros, zeros
+
+    def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
+        h, c = state
+        n, gates = self.hidden_size, given + _product(h, weight, bias)
+        both = ops.sigmoid(gates[..., : 2 * n])
+        new, shown = ops.tanh(gates[..., 2 * n : 3 * n]), ops.sigmoid(gates[..., 3 * n :])
+        c = both[..., n:] * c + both[..., :n] * new
+        return shown * ops.tanh(c), c
+
+    def _output(self, state: Any) -> Any:
+        return state[0]
+
+    def _of_layer(self, state: Any, i: int) -> Any:
+        return state[0][i], state[1][i]
+
+    def _stacked(self, states: list[Any]) -> Any:
+        return tuple(ops.stack(*column, axis=0) for column in zip(*states, strict=True))
+
+
+def _described(kind: type[_Recurrent], form: type[_Recurrent], what: str) -> str:
+    return f"{what}\n\n    {kind.__doc__}\n    {form.__doc__}"
+
+
+class RNNCell(_Simple, _Cell):
+    __doc__ = _described(_Simple, _Cell, "One step of a simple recurrent network.")
+
+
+class GRUCell(_Gated, _Cell):
+    __doc__ = _described(_Gated, _Cell, "One step of a gated recurrent unit.")
+
+
+class LSTMCell(_LongShort, _Cell):
+    __doc__ = _described(_LongShort, _Cell, "One step of a long short-term memory.")
+
+
+class RNN(_Simple, _Layers):
+    __doc__ = _described(_Simple, _Layers, "A simple recurrent network over sequences.")
+
+
+class GRU(_Gated, _Layers):
+    __doc__ = _described(_Gated, _Layers, "Gated recurrent units over sequences.")
+
+
+class LSTM(_LongShort, _Layers):
+    __doc__ = _described(_LongShort, _Layers, "Long short-term memory over sequences.")
