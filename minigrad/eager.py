@@ -31,8 +31,8 @@ from minigrad.core import (
     spec_of,
     unify,
 )
-from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
-from minigrad.graph import Graph, Node, ancestors
+from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError, TraceError
+from minigrad.graph import Graph, Node, ancestors, in_body
 from minigrad.source import caller, here
 from minigrad.tape import TapeNode, changes, recording
 from minigrad.values import Value
@@ -122,6 +122,8 @@ class Tensor(Value):
 
     def detach(self) -> Tensor:
         """The same values without their history; memory is shared."""
+        if events.listeners and in_body():
+            return self._apply(ops.stop_gradient)
         if not isinstance(self.data, np.ndarray):
             self.data = np.asarray(self.data)
         return _wrap(self.data, None)
@@ -149,6 +151,8 @@ class Tensor(Value):
 
     def copy_(self, value: Any) -> Self:
         """Overwrite the values in place (only where no gradient is recorded)."""
+        if in_body():
+            raise TraceError("tensor_in_place", op="copy_", name=self.name or "", defined=here())
         if self.requires_grad and context.grad:
             raise GradientError("leaf_in_place", op="copy_", defined=here())
         data = as_array(value.data if isinstance(value, Tensor) else value, self.dtype, "copy_")
@@ -185,7 +189,9 @@ class TapeReader:
 
     level = 1
 
-    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Tensor:
+    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        if events.listeners and in_body():
+            return Node.reader.apply(op, tuple(operands), attrs)
         if len(operands) == 1 and (op.inputs is None or operands[0].data.dtype.kind == "f"):
             return _unary(op, operands[0], operands[0].data, attrs)
         arrays: list[Array] = []
@@ -196,7 +202,7 @@ class TapeReader:
         else:
             if op.inputs is None or arrays[0].dtype.kind == "f":
                 return _finish(op, operands, arrays, attrs, run_kernel(op, arrays, attrs))
-        tensors = [x if type(x) is Tensor else as_operand(op, as_weak(x)) for x in operands]
+        tensors = [x if type(x) is Tensor else as_operand(op, as_weak(op, x)) for x in operands]
         tensors = unify(op, tensors, _cast)
         arrays = [x.data if type(x) is Tensor else x for x in tensors]
         return _finish(op, tensors, arrays, attrs, run_kernel(op, arrays, attrs))
@@ -204,8 +210,10 @@ class TapeReader:
 
 def _finish(
     op: Op, tensors: Sequence[Any], arrays: Sequence[Array], attrs: Attrs, result: Array
-) -> Tensor:
+) -> Any:
     """Record the operation if a gradient may flow through it, tell listeners, wrap the result."""
+    if events.listeners and in_body():
+        return Node.reader.apply(op, tuple(tensors), attrs)
     node = None
     wants = []
     for x in tensors:
@@ -225,7 +233,7 @@ def _finish(
     return _wrap(result, node)
 
 
-def _unary(op: Op, x: Tensor, a: Array, attrs: Attrs) -> Tensor:
+def _unary(op: Op, x: Tensor, a: Array, attrs: Attrs) -> Any:
     """One operand, as in most layers: what `_finish` does, without its loops."""
     result = run_kernel(op, (a,), attrs)
     kept = op.kept.get((True,))
@@ -430,10 +438,13 @@ def grad_of(
     xs = list(inputs) if many else [inputs]
     seeds = grad_outputs if isinstance(grad_outputs, (list, tuple)) else [grad_outputs] * len(ys)
     retain = create_graph if retain_graph is None else retain_graph
-    found = _walk(ys, list(seeds), xs, retain, create_graph)
+    if any(isinstance(y, Node) for y in ys):  # while a function is traced
+        found = dict(zip(xs, backprop.gradients(ys, xs, list(seeds)), strict=True))
+    else:
+        found = _walk(ys, list(seeds), xs, retain, create_graph)
     result = []
     for x in xs:
-        g = found.get(x.creator or x)
+        g = found.get(getattr(x, "creator", None) or x)
         if g is None and not allow_unused:
             raise GradientError("not_connected", name=x.name or "this input", defined=here())
         result.append(g)
@@ -445,7 +456,7 @@ def _unshared(gradients: Iterable[Any]) -> Iterator[Any]:
     """Gradients as tensors, no two of which share memory with each other or with a view."""
     seen: set[int] = set()
     for g in gradients:
-        if g is None or isinstance(g, Tensor):
+        if g is None or isinstance(g, (Tensor, Node)):
             yield g
             continue
         shared = isinstance(g, np.ndarray) and (g.base is not None or id(g) in seen)

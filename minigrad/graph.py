@@ -87,43 +87,48 @@ class Node(BaseNode, Value):
 
     __str__ = __repr__
 
-    def _no_value(self, use: str) -> TraceError:
-        return TraceError(
-            "symbolic_value",
-            name=self.name,
-            op=self.op,
-            shape=show_shape(self.shape),
-            use=fill(use),
-            defined=self.where,
-            ran=here(),
-        )
-
     def __bool__(self) -> bool:
-        raise TraceError(
-            "symbolic_bool",
-            name=self.name,
-            op=self.op,
-            shape=show_shape(self.shape),
-            defined=self.where,
-            ran=here(),
-        )
+        return bool(self.graph.python_value(self, "use_bool"))
 
     def __float__(self) -> float:
-        raise self._no_value("use_number")
+        return float(self.graph.python_value(self, "use_number"))
 
-    __int__ = __index__ = item = __float__
+    def __int__(self) -> int:
+        return int(self.graph.python_value(self, "use_number"))
+
+    def __index__(self) -> int:
+        return int(self.graph.python_value(self, "use_number").__index__())
+
+    def item(self) -> Any:
+        return self.graph.python_value(self, "use_number").item()
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise self._no_value("use_array")
+        return np.array(self.graph.python_value(self, "use_array"), *args, **kwargs)
 
     def numpy(self) -> Any:
-        raise self._no_value("use_array")
+        return self.graph.python_value(self, "use_array")
 
-    def __iter__(self) -> Any:
-        raise self._no_value("use_loop")
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self.graph.python_value(self, "use_loop")))])
 
     def __len__(self) -> int:
-        raise self._no_value("use_loop")
+        return len(self.graph.python_value(self, "use_loop"))
+
+    def detach(self) -> Node:
+        """The same value, through which no gradient flows."""
+        return self._apply(ops.stop_gradient)
+
+    def backward(self, *args: Any, **kwargs: Any) -> None:
+        raise self._refusal("node_backward")
+
+    def copy_(self, value: Any) -> None:
+        raise self._refusal("node_in_place")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise self._refusal("node_in_place")
+
+    def _refusal(self, key: str) -> TraceError:
+        return TraceError(key, name=self.name, op=self.op, defined=self.where, ran=here())
 
 
 class Graph:
@@ -140,6 +145,7 @@ class Graph:
         self.inputs: tuple[Node, ...] = ()
         self.outputs: tuple[Node, ...] = ()
         self.effects: tuple[Node, ...] = ()  # run with the outputs though nobody reads them
+        self.updates: list[Any] = []  # new values of buffers, such as running means
         self._counter: Node | None = None
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
@@ -216,6 +222,12 @@ class Graph:
         """The node that a tensor became in this graph, if it did."""
         return self._lifted[id(x)][1] if id(x) in self._lifted else None
 
+    def buffer(self, x: Any) -> Node:
+        """The variable for a tensor that is kept from run to run though it has no gradient."""
+        if id(x) not in self._lifted:
+            self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name))
+        return self._lifted[id(x)][1]
+
     def run_counter(self) -> Node:
         """How many times this graph was run before in the session, an int64 number."""
         if self._counter is None:
@@ -284,12 +296,27 @@ class Graph:
                 new[node] = new[node.inputs[0]]
                 continue
             copy = new[node] = self.add_copy(node, tuple(new[x] for x in node.inputs))
-            copy.controls = tuple(new[x] for x in node.controls)
+            copy.controls = (*self._own_controls(), *(new[x] for x in node.controls))
             copy.name = self._unique(node.name, context.scope)
             copy.scope = "/".join(filter(None, (context.scope, node.scope)))
             if events.listeners:
                 events.emit("built", copy.op, copy)
         return tuple(new[x] for x in body.outputs)
+
+    def python_value(self, node: Node, use: str) -> Any:
+        """What Python may know of the value of a node while it is built: nothing, says the error.
+
+        `use` is the row of messages that tells what Python wanted it for.
+        """
+        raise TraceError(
+            "symbolic_bool" if use == "use_bool" else "symbolic_value",
+            name=node.name,
+            op=node.op,
+            shape=show_shape(node.shape),
+            use=fill(use),
+            defined=node.where,
+            ran=here(),
+        )
 
     def verify(self) -> Self:
         """Check that every record agrees with its operator's rules; VerifyError names the node."""
@@ -393,29 +420,60 @@ class Body(Graph):
     or (with nothing around it) a tensor, whose value is taken anew at each call.
     """
 
-    def __init__(self, outer: Graph | None = None) -> None:
+    def __init__(self, outer: Graph | None = None, function: str = "") -> None:
         super().__init__()
         self.outer = outer
+        self.function = function  # the name of the function that is traced
         self.captures: dict[Node, Any] = {}  # for each stand-in the node or tensor it stands for
+
+    def __enter__(self) -> Self:
+        events.listeners.append(_ignore)  # where anybody listens, tensors ask whether `in_body`
+        return super().__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        events.listeners.remove(_ignore)
+
+    @contextlib.contextmanager
+    def extended(self) -> Iterator[None]:
+        """Build more on a finished body, its gradients for example; none of it stays in it."""
+        kept = self._nodes, self._names
+        self._nodes, self._names, self.frozen = list(self._nodes), dict(self._names), False
+        try:
+            with self:
+                yield
+        finally:
+            (self._nodes, self._names), self.frozen = kept, True
 
     def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
         if isinstance(x, Node):
             return x if x.graph is self else self._capture(x)
-        if hasattr(type(x), "as_node"):
+        if hasattr(type(x), "as_node") or self.refers_to(x):
             return self._capture(x)
         return self.constant(as_array(x, dtype, who))
+
+    def refers_to(self, x: Any) -> bool:
+        """Whether this array is used by reference, not as the constant that it is now."""
+        return isinstance(self.outer, Body) and self.outer.refers_to(x)
 
     def _capture(self, x: Any) -> Node:
         """What stands here for a node or tensor from outside, the same at each use."""
         if id(x) not in self._lifted:
             source = x if self.outer is None or x in self.outer else self.outer.lift(x)
-            if isinstance(source, Node) and (self.outer is None or source not in self.outer):
-                raise GraphError("other_graph", op="capture", name=source.name, defined=here())
+            if isinstance(source, Node) and not self._surrounded_by(source):
+                raise _stranger(source, "capture")
             known = source is not x and id(source) in self._lifted
             node = self._lifted[id(source)][1] if known else self._stand_in(source)
             self._lifted[id(x)] = (x, node)
             self._lifted[id(source)] = (source, node)
         return self._lifted[id(x)][1]
+
+    def _surrounded_by(self, node: Node) -> bool:
+        """Whether the node is of the graph around; a function may use those of any open graph."""
+        if self.outer is not None:
+            return node in self.outer
+        body = isinstance(node.graph, Body)
+        return not node.graph.frozen and (not body or node.graph in _building.stack)
 
     def _stand_in(self, source: Any) -> Node:
         """A constant once more, or a placeholder for a value from outside."""
@@ -423,7 +481,7 @@ class Body(Graph):
             return self.constant(source.attrs["value"])
         shape = source.spec.shape if isinstance(source, Node) else source.shape
         attrs = {"shape": shape, "dtype": source.dtype}
-        node = self.input(attrs, source.name or "captured")
+        node = self.input(attrs, getattr(source, "name", None) or "captured")
         self.captures[node] = source
         return node
 
@@ -434,6 +492,9 @@ class Body(Graph):
             return super().add(state.placeholder, (), attrs, name)
         finally:
             context.scope = scope
+
+    def buffer(self, x: Any) -> Node:
+        return self.lift(x if self.outer is None else self.outer.buffer(x))
 
     def run_counter(self) -> Node:
         """The counter of the outermost graph; a traced function is given its own as an input."""
@@ -457,6 +518,28 @@ class Body(Graph):
         return self.freeze()
 
 
+def _ignore(event: events.Event) -> None:
+    """Listen to nothing."""
+
+
+def in_body() -> bool:
+    """Whether a branch, a loop step or a function is being built: tensors are read as nodes."""
+    return bool(_building.stack) and isinstance(_building.stack[-1], Body)
+
+
+def _stranger(node: Node, who: str) -> GraphError:
+    """The error about a node that has no business in the graph at hand."""
+    if not isinstance(node.graph, Body):
+        return GraphError("other_graph", op=who, name=node.name, defined=here())
+    body: Any = node.graph
+    while isinstance(body.outer, Body):
+        body = body.outer
+    where = (body.function, body.function) if body.function else fill("a_body")
+    return TraceError(
+        "leaked", name=node.name, op=node.op, function=where, defined=node.where, ran=here()
+    )
+
+
 class GraphReader:
     """How a static graph reads `a * b`: add a node, run nothing."""
 
@@ -464,9 +547,12 @@ class GraphReader:
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
         graph = graph_of(op, operands)
-        given = [as_weak(x) for x in operands]
+        given = [as_weak(op, x) for x in operands]
         mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
-        return graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
+        node = graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
+        if context.grad or node.dtype.kind != "f" or op is ops.stop_gradient:
+            return node
+        return graph.add(ops.stop_gradient, (node,), {})  # no_grad while building
 
 
 def _cast(x: Any, dtype: Dtype) -> Any:
@@ -475,15 +561,17 @@ def _cast(x: Any, dtype: Dtype) -> Any:
 
 def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
     """The body being built, else the one graph that all node operands belong to."""
-    if _building.stack and isinstance(_building.stack[-1], Body):
+    if in_body():
         return _building.stack[-1]
     nodes = [x for x in operands if isinstance(x, Node)]
     graph = nodes[0].graph if nodes else get_default_graph()
+    if isinstance(graph, Body):
+        raise _stranger(nodes[0], op.name)
     if _building.stack and _building.stack[-1].frozen:
         raise FrozenGraphError("frozen", op=op.name, defined=here())
     for node in nodes:
         if node.graph is not graph:
-            raise GraphError("other_graph", op=op.name, name=node.name, defined=here())
+            raise _stranger(node, op.name)
     return graph
 
 

@@ -220,11 +220,11 @@ ERRORS: dict[str, Pair] = {
         "{op}: a window of {size} does not fit into images of height × width {extent} (shape "
         "{shape}; padding added: {padding}). Without padding every kernel makes the image smaller: "
         "3 × 3 takes 2 off each length, so 16 becomes 14, 12, … and no eighth layer fits. "
-        "Remedy: padding=1 for a 3 × 3 kernel (or padding=\"same\"), a smaller kernel, or fewer "
+        'Remedy: padding=1 for a 3 × 3 kernel (or padding="same"), a smaller kernel, or fewer '
         "layers.",
         "{op}：{size} 的窗口放不进高 × 宽为 {extent} 的图像（形状 {shape}；填充：{padding}）。"
         "不加填充时每个卷积核都会让图像变小：3 × 3 会使各边减少 2，16 依次变成 14、12、……，放不下第八层。"
-        "解决办法：3 × 3 的核用 padding=1（或 padding=\"same\"），换更小的核，或减少层数。",
+        '解决办法：3 × 3 的核用 padding=1（或 padding="same"），换更小的核，或减少层数。',
     ),
     "window_option": (
         "{op}: {option}={value} is not possible. Remedy: one whole number from {least}, or two: "
@@ -232,9 +232,9 @@ ERRORS: dict[str, Pair] = {
         "{op}：{option}={value} 不合法。解决办法：写一个不小于 {least} 的整数，或写两个：(高, 宽)。",
     ),
     "same_padding": (
-        "{op}: padding=\"same\" keeps height and width, which is not possible with stride {stride}. "
+        '{op}: padding="same" keeps height and width, which is not possible with stride {stride}. '
         "Remedy: stride=1, or give the padding as numbers.",
-        "{op}：padding=\"same\" 会保持高和宽不变，步幅为 {stride} 时做不到。"
+        '{op}：padding="same" 会保持高和宽不变，步幅为 {stride} 时做不到。'
         "解决办法：使用 stride=1，或用数字指定填充。",
     ),
     "pool_padding": (
@@ -388,9 +388,52 @@ ERRORS: dict[str, Pair] = {
         "{name}（{op}，形状 {shape}）是静态图的节点：运行之前只有形状和数据类型，没有值，"
         "因此不能{use}。解决办法：mg.run(graph, feed_dict=...) 或 session.run(...)。",
     ),
+    "use_bool": ("deciding a branch on it", "据此判断分支"),
     "use_number": ("turning it into a number", "把它变成数字"),
     "use_array": ("turning it into an array", "把它变成数组"),
     "use_loop": ("looping over it", "对它做循环"),
+    "traced_value": (
+        "{about}: while {function} is traced it has a shape and a data type but no value, so {use} "
+        "is not possible. Remedy: put the branch into the graph with mg.cond or mg.while_loop, let "
+        "@mg.script rewrite the Python source into them, or pass a plain Python value, which makes "
+        "a trace of its own.",
+        "{about}：追踪 {function} 时它只有形状和数据类型，还没有值，因此不能{use}。"
+        "解决办法：用 mg.cond 或 mg.while_loop 把分支放进图里，用 @mg.script 把 Python 源码改写成它们，"
+        "或者传入普通的 Python 值（每个值各追踪一次）。",
+    ),
+    "an_argument": ("argument {names}", "参数 {names}"),
+    "from_arguments": (
+        "{name} ({op}, shape {shape}), computed from argument {names}",
+        "{name}（{op}，形状 {shape}），由参数 {names} 算出",
+    ),
+    "from_nowhere": ("{name} ({op}, shape {shape})", "{name}（{op}，形状 {shape}）"),
+    "leaked": (
+        "{name} ({op}) was built while {function} was traced; outside it has no value and cannot "
+        "be used. Remedy: return it from there, and use what the call returns.",
+        "{name}（{op}）是追踪 {function} 时建立的，在外面没有值，不能使用。"
+        "解决办法：从那里返回它，使用调用的返回值。",
+    ),
+    "a_body": ("a branch or a loop step", "分支或循环体"),
+    "node_backward": (
+        "backward: {name} ({op}) is a node of a static graph, where there is no tape to walk. "
+        "Remedy: mg.gradients(loss, [x, w]) gives the gradients as nodes; or return the loss from "
+        "the function and call backward() on what the call returns.",
+        "backward：{name}（{op}）是静态图的节点，这里没有磁带可走。"
+        "解决办法：用 mg.gradients(loss, [x, w]) 得到梯度节点；"
+        "或从函数返回损失，再对调用结果执行 backward()。",
+    ),
+    "node_in_place": (
+        "{name} ({op}) is a node of a static graph and cannot be changed in place. Remedy: compute "
+        "a new value, for example with x + 1 or mg.where, and use that.",
+        "{name}（{op}）是静态图的节点，不能原地修改。"
+        "解决办法：例如用 x + 1 或 mg.where 算出新的值，再使用它。",
+    ),
+    "tensor_in_place": (
+        "{op}: tensor {name} cannot be changed while a function is traced: it would change once, "
+        "not at each call. Remedy: return the new value, and change the tensor outside.",
+        "{op}：追踪函数时不能修改张量 {name}：修改只会发生一次，而不是每次调用都发生。"
+        "解决办法：返回新的值，在外面修改张量。",
+    ),
     "not_fed": (
         "Placeholder {name} (shape {shape}, {dtype}) was not fed, and {target} needs it. "
         "Remedy: feed_dict={{{name}: value}}.",
