@@ -190,7 +190,7 @@ class Op:
     def has_rule(self, position: int) -> bool:
         """Whether a gradient may flow to the operand at this position."""
         if not isinstance(self.vjp, tuple):
-            return True
+            return position not in self.shape_only and position not in self.selectors
         return position < len(self.vjp) and self.vjp[position] is not None
 
     def spec(self, specs: Sequence[Spec], attrs: Attrs) -> Spec:
@@ -326,9 +326,12 @@ def as_operand(op: Op, x: Any) -> Any:
     return as_array(x, None, op.name)
 
 
-def as_weak(x: Any) -> Any:
-    """A NumPy scalar as a Python number, which takes the data type of the tensor beside it."""
-    return x.item() if isinstance(x, np.generic) else x
+def as_weak(op: Op, x: Any) -> Any:
+    """A NumPy scalar as a Python number, which takes the data type of the tensor beside it.
+
+    Not where the tensor only chooses: nothing would be left of the scalar's own type.
+    """
+    return x.item() if isinstance(x, np.generic) and not op.selectors else x
 
 
 def is_weak(x: Any) -> bool:
@@ -371,13 +374,11 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
         return operands
     weak = [type(x) in _WEAK for x in operands]
     fixed = [i in op.selectors or i in op.shape_only for i in range(len(operands))]
-    strong = [
-        x.dtype for x, w, f in zip(operands, weak, fixed, strict=True) if not (w or f)
-    ]
-    common = op.inputs(*strong) if strong else op.inputs(*(_WEAK[type(x)] for x in operands))
-    if any(weak) and strong and common.kind != "f":
-        numbers = [type(x) for x, w in zip(operands, weak, strict=True) if w]
-        common = promote(common, *(_WEAK[n] for n in numbers if n is not int or common == bool_))
+    strong = [x.dtype for x, w, f in zip(operands, weak, fixed, strict=True) if not (w or f)]
+    free = [_WEAK[type(x)] for x, w in zip(operands, weak, strict=True) if w]
+    common = op.inputs(*strong) if strong else op.inputs(*free)
+    if free and strong and common.kind != "f":
+        common = promote(common, *(d for d in free if d != int64 or common == bool_))
     for i, x in enumerate(operands):
         if weak[i]:
             operands[i] = common.type(x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +15,7 @@ from minigrad.core import (
     Sample,
     Shape,
     as_array,
+    fits,
     into,
     operator,
     public_shape,
@@ -22,10 +23,8 @@ from minigrad.core import (
     show_shapes,
 )
 from minigrad.errors import ShapeError, located
-from minigrad.ops.indexing import FULL, slice_
+from minigrad.ops.indexing import FROM_ONE, FULL, slice_
 from minigrad.ops.shape import Axis, positive_axes, reshape, reshape_like, sum_like, transpose
-
-ALL_BUT_FIRST = range(1, sys.maxsize)
 
 
 def as_operand(x: Any) -> Any:
@@ -75,17 +74,16 @@ def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
 
 def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
     """Each operand gets its own part of the gradient back."""
-    (axis,) = positive_axes("Concatenate", axis, y.shape)
-    lengths = [x.shape[axis] for x in xs]
     result: list[Any] = [None] * len(xs)
-    start = 0
-    for i, n in enumerate(lengths):
-        if None in lengths:  # the graph does not know yet where the parts begin
-            result[i] = piece(g, *xs, index=i, axis=axis) if i in wanted else None
-            continue
-        if i in wanted:
-            result[i] = slice_(g, key=(FULL,) * axis + ((start, start + n, None),))
-        start += n
+    lengths = [None if x.shape is None else x.shape[axis] for x in xs]
+    if None in lengths:  # the graph does not know yet where the parts begin
+        for i in wanted:
+            result[i] = piece(g, *xs, index=i, axis=axis)
+        return result
+    ends = list(itertools.accumulate(lengths))
+    (axis,) = positive_axes("Concatenate", axis, xs[0].shape)
+    for i in wanted:
+        result[i] = slice_(g, key=(*(FULL,) * axis, (ends[i] - lengths[i], ends[i], None)))
     return result
 
 
@@ -106,9 +104,15 @@ concatenate: Op = operator(
 )
 
 
+def _piece_shape(g: Shape, *shapes: Shape, index: int, axis: int = 0) -> Shape:
+    if not fits(g, _concatenate_shape(*shapes, axis=axis)):
+        raise ShapeError("joined", op="Piece", shapes=show_shapes(*shapes))
+    return shapes[index]
+
+
 def _piece(out: Array, g: Array, *xs: Any, index: int, axis: int = 0) -> Array:
     start = sum(x.shape[axis] for x in xs[:index])
-    key = (slice(None),) * axis + (slice(start, start + xs[index].shape[axis]),)
+    key = (slice(None),) * (axis % g.ndim) + (slice(start, start + xs[index].shape[axis]),)
     return into(out, g[key])
 
 
@@ -119,17 +123,17 @@ def _piece_back(h: Any, y: Any, g: Any, *xs: Any, wanted: Any, index: int, axis:
 
 piece: Op = operator(
     "Piece",
-    shape=lambda g, *shapes, index, axis=0: shapes[index],
+    shape=_piece_shape,
     run=_piece,
     vjp=_piece_back,
     dtype=lambda *dtypes: dtypes[0],
     inputs=None,
-    shape_only=ALL_BUT_FIRST,
+    shape_only=FROM_ONE,
     title=("the part that came from one operand", "来自某个操作数的那一段"),
     formula="{0}[…]",
     samples=(
         Sample([(6, 3), (2, 3), (4, 3)], {"index": 1}),
-        Sample([(2, 6), (2, 1), (2, 2), (2, 3)], {"index": 2, "axis": 1}),
+        Sample([(2, 7), (2, 1), (2, 3), (2, 3)], {"index": 2, "axis": 1}),
     ),
 )
 
@@ -306,6 +310,7 @@ broadcast_to = operator(
     samples=(
         Sample([(3,)], {"shape": (2, 3)}),
         Sample([(3, 1)], {"shape": (5, -1, 2)}),
+        Sample([(2, 3)], {"shape": (3, -1, 3)}),
         Sample([()], {"shape": (3,)}),
     ),
 )

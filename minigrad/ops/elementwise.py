@@ -260,7 +260,9 @@ def _clip(out: Array, x: Array, low: Bound = None, high: Bound = None) -> Array:
         x = x.astype(_bounded(x.dtype, low, high), copy=False)
     if low is None and high is None:
         return into(out, x.copy())
-    return x.clip(low, high, out=out)
+    if out is None:
+        return x.clip(low, high)
+    return np.clip(np.asarray(x), low, high, out=out)
 
 
 def _within(out: Array, x: Array, low: Bound = None, high: Bound = None) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,10 +18,12 @@ from minigrad.core import (
     Sample,
     Shape,
     broadcast_shapes,
+    fits,
     into,
     operator,
     public_shape,
     show_shape,
+    show_shapes,
 )
 from minigrad.errors import DtypeError, IndexRangeError, ShapeError
 from minigrad.ops.shape import positive_axes
@@ -30,6 +33,7 @@ from minigrad.ops.shape import positive_axes
 Item = int | str | tuple[int | None, int | None, int | None] | None
 Key = tuple[Item, ...]
 FULL = (None, None, None)
+FROM_ONE, FROM_TWO = range(1, sys.maxsize), range(2, sys.maxsize)  # positions of operands
 
 
 @functools.lru_cache(4096)
@@ -94,6 +98,12 @@ def _unslice(out: Array, g: Array, x: Any, key: Key) -> Array:
     return result if out is not None or result.ndim else result[()]
 
 
+def _unslice_shape(g: Shape, x: Shape, key: Key) -> Shape:
+    if not fits(g, _slice_shape(x, key)):
+        raise ShapeError("broadcast", op="Unslice", shapes=show_shapes(g, x))
+    return x
+
+
 SLICES: tuple[tuple[tuple[int, ...], Key], ...] = (
     ((2, 3), (1,)),
     ((2, 3), ((None, None, -1), (1, None, None))),
@@ -116,7 +126,7 @@ slice_: Op = operator(
 )
 unslice: Op = operator(
     "Unslice",
-    shape=lambda g, x, key: x,
+    shape=_unslice_shape,
     run=_unslice,
     vjp=(lambda h, y, g, x, key: slice_(h, key=key), None),
     dtype=lambda *dtypes: dtypes[0],
@@ -227,6 +237,7 @@ take: Op = operator(
     vjp=_taken,
     dtype=_positions("Take", 1),
     inputs=None,
+    selectors=FROM_ONE,
     title=("elements at given positions", "按位置取元素"),
     formula="{0}[{1}]",
     samples=_samples(back=False),
@@ -239,6 +250,7 @@ add_at: Op = operator(
     dtype=_positions("AddAt", 2),
     inputs=None,
     shape_only=(1,),
+    selectors=FROM_TWO,
     title=("add up at given positions, 0 elsewhere", "累加到给定的位置，其余为 0"),
     formula="add {0} at {2}",
     samples=_samples(back=True),
@@ -274,6 +286,11 @@ def _gather(out: Array, x: Array, indices: Array, axis: int) -> Array:
         raise
 
 
+def _scatter_add_shape(g: Shape, x: Shape, indices: Shape, axis: int) -> Shape:
+    _gather_shape(x, indices, axis)
+    return x
+
+
 def _scatter_add(out: Array, g: Array, x: Any, indices: Array, axis: int) -> Array:
     return _add_at(out, g, x, *_grid(indices.shape, indices, axis))
 
@@ -285,6 +302,7 @@ gather: Op = operator(
     vjp=(lambda g, y, x, indices, axis: scatter_add(g, x, indices, axis=axis), None),
     dtype=_positions("Gather", 1),
     inputs=None,
+    selectors=(1,),
     title=("one element for each position along an axis", "沿一个轴逐位置取元素"),
     formula="gather {0} at {1}",
     samples=(
@@ -295,12 +313,13 @@ gather: Op = operator(
 )
 scatter_add: Op = operator(
     "ScatterAdd",
-    shape=lambda g, x, indices, axis: x,
+    shape=_scatter_add_shape,
     run=_scatter_add,
     vjp=(lambda h, y, g, x, indices, axis: gather(h, indices, axis=axis), None, None),
     dtype=_positions("ScatterAdd", 2),
     inputs=None,
     shape_only=(1,),
+    selectors=(2,),
     title=("add up along an axis at given positions", "沿一个轴累加到给定位置"),
     formula="scatter {0} to {2}",
     samples=(

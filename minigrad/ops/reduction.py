@@ -100,7 +100,9 @@ def _position(name: str, function: Any, **record: Any) -> Op:
     """The position of the first extreme element, in the flattened operand without an axis."""
 
     def run(out: Array, x: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-        return function(x, axis=axis, out=out, keepdims=keepdims)
+        if out is None:
+            return function(x, axis=axis, keepdims=keepdims)
+        return function(np.asarray(x), axis=axis, out=out, keepdims=keepdims)
 
     return operator(
         name,

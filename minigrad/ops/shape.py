@@ -59,6 +59,7 @@ def as_axes(axis: Axis) -> Axis:
 REDUCTIONS = (
     Sample([(2, 3)]),
     Sample([(2, 3)], {"axis": 0}),
+    Sample([(2, 3)], {"axis": 1}),
     Sample([(2, 3, 2)], {"axis": (0, -1), "keepdims": True}),
     Sample([()]),
 )
