@@ -21,7 +21,7 @@ from minigrad.errors import FormatError, GraphError
 from minigrad.graph import Graph, Node
 from minigrad.messages import fill
 from minigrad.ops import state
-from minigrad.saving import FORMAT, MOST_NODES, VERSION, extent, inner_graphs
+from minigrad.saving import FORMAT, VERSION, Extent
 from minigrad.source import SavedLine, here
 from minigrad.wellformed import possible, problem
 
@@ -91,9 +91,7 @@ class _Loader:
         self.lines: list[SavedLine] = []
         self.names: set[str] = set()  # of the graph being read
         self.graphs: list[Graph] = []
-        self.count = 0  # of nodes
-        self.sizes: dict[int, int] = {}
-        self.heights: dict[int, int] = {}
+        self.extent = Extent()
 
     def graph(self) -> Graph:
         document = self.archive.document()
@@ -102,10 +100,14 @@ class _Loader:
         self.lines = [self._line(*items(line, 3)) for line in items(document["lines"])]
         for each in items(document["graphs"]):
             self.graphs.append(self._graph(each))
-        self.archive.finish()
         if not self.graphs:
-            raise FormatError("format_value", expected="graphs", value="[]")
-        return self.graphs[-1]
+            raise FormatError("format_value", expected="graph", value="[]")
+        self.archive.finish()
+        try:
+            return self.graphs[-1].verify()
+        except GraphError as error:
+            error.defined = None
+            raise FormatError("format_rule", op="verify", reason=error.pair) from None
 
     @staticmethod
     def _expect_version(document: Any) -> None:
@@ -124,13 +126,10 @@ class _Loader:
 
     def _graph(self, given: Any) -> Graph:
         facts = record(given, ("inputs", "outputs", "effects", "single", "frozen", "nodes"))
-        self.count += len(items(facts["nodes"]))
-        if self.count > MOST_NODES:
-            raise FormatError("format_limit", what="nodes", count=self.count, limit=MOST_NODES)
         home = Graph()  # stays open, so that gradients can be built
         nodes: list[Node] = []
         self.names = set()
-        for i, each in enumerate(facts["nodes"]):
+        for i, each in enumerate(items(facts["nodes"])):
             try:
                 nodes.append(self._node(home, nodes, each))
             except FormatError as error:
@@ -143,11 +142,8 @@ class _Loader:
                     "reason": error.pair,
                 }
                 raise FormatError("format_node", **about) from None
-        inner = [x for node in nodes for x in inner_graphs(node.attrs)]
         graph = _cut(home, facts, nodes)
-        self.sizes[id(graph)], self.heights[id(graph)] = extent(
-            nodes, inner, self.sizes, self.heights
-        )
+        self.extent.close(graph)
         return graph
 
     def _node(self, home: Graph, nodes: list[Node], given: Any) -> Node:
@@ -178,6 +174,7 @@ class _Loader:
         if op in (state.variable, state.constant) and attrs.keys() == {"value"}:
             value = attrs["value"]
             attrs.update(shape=np.shape(value), dtype=getattr(value, "dtype", None))
+        self.extent.node(attrs)
         found = problem(op, operands, attrs)
         if found is not None:
             raise FormatError("format_call", op=op.name, problem=found)
@@ -210,8 +207,4 @@ def _cut(home: Graph, facts: dict[str, Any], nodes: list[Node]) -> Graph:
     graph.single = _boolean(facts["single"])
     if facts["frozen"]:
         graph.freeze()
-    try:
-        return graph.verify()
-    except GraphError as error:
-        error.defined = None
-        raise FormatError("format_rule", op="verify", reason=error.pair) from None
+    return graph

@@ -87,18 +87,19 @@ class _Writer:
     def _ordered(self, graph: SomeGraph) -> list[SomeGraph]:
         """The inner graphs, each once and before those that hold it, then the graph itself."""
         order: list[SomeGraph] = []
-        sizes: dict[int, int] = {}
-        heights: dict[int, int] = {}
+        extent = Extent()
         waiting: list[tuple[SomeGraph, bool]] = [(graph, False)]
         while waiting:
             g, visited = waiting.pop()
-            inner = [x for node in g.nodes for x in inner_graphs(node.attrs)]
-            if id(g) in sizes:
+            if id(g) in self.graphs:
                 continue
             if not visited:
+                inner = [x for node in g.nodes for x in inner_graphs(node.attrs)]
                 waiting += [(g, True), *((x, False) for x in reversed(inner))]
                 continue
-            sizes[id(g)], heights[id(g)] = extent(g.nodes, inner, sizes, heights)
+            for node in g.nodes:
+                extent.node(node.attrs)
+            extent.close(g)
             self.graphs[id(g)] = len(order)
             order.append(g)
         return order
@@ -169,21 +170,33 @@ class _Writer:
         return self.places[key]
 
 
-def extent(
-    nodes: Any, inner: list[Any], sizes: Mapping[int, int], heights: Mapping[int, int]
-) -> tuple[int, int]:
-    """How many nodes a graph has with its inner graphs, and how deep they are nested.
+class Extent:
+    """How many nodes there are, inner graphs counted wherever they stand, and how deeply nested.
 
     FormatError when they are too many: a graph that holds another twice, which holds another
     twice, is short as a file and endless as a text.
     """
-    size = len(nodes) + sum(sizes[id(g)] for g in inner)
-    height = 1 + max((heights[id(g)] for g in inner), default=0)
-    if size > MOST_NODES:
-        raise FormatError("format_limit", what="nodes", count=size, limit=MOST_NODES)
-    if height > DEEPEST:
-        raise FormatError("format_limit", what="depth", count=height, limit=DEEPEST)
-    return size, height
+
+    def __init__(self) -> None:
+        self._total = self._size = self._height = 0
+        self._done: dict[int, tuple[int, int]] = {}
+
+    def node(self, attrs: Mapping[str, Any]) -> None:
+        """Count a node of the present graph, with the graphs among its attributes."""
+        inner = [self._done[id(g)] for g in inner_graphs(attrs)]
+        size = 1 + sum(size for size, _ in inner)
+        self._total += size
+        self._size += size
+        self._height = max(self._height, *(height for _, height in inner), 0)
+        if self._total > MOST_NODES:
+            raise FormatError("format_limit", what="nodes", count=self._total, limit=MOST_NODES)
+        if self._height >= DEEPEST:
+            raise FormatError("format_limit", what="depth", count=self._height + 1, limit=DEEPEST)
+
+    def close(self, graph: SomeGraph) -> None:
+        """The present graph is complete; what follows belongs to the next one."""
+        self._done[id(graph)] = self._size, self._height + 1
+        self._size = self._height = 0
 
 
 def _storable(words: str) -> str:

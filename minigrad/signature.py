@@ -74,9 +74,11 @@ def signature(op: Op) -> Signature:
         least = most = len(op.vjp)
     elif variadic:
         least, most = len(named), None
-    else:
+    elif op.samples:
         counts = [len(s.shapes) for s in op.samples]
         least, most = min(counts), max(counts)
+    else:
+        least = most = sum(p.default is inspect.Parameter.empty for p in named)
     attrs = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
     if not variadic:
         attrs += named[least if most is None else most :]
@@ -100,6 +102,8 @@ def matches(value: Any, hint: Any) -> bool:
     >>> matches((0, 1), int | tuple[int, ...] | None), matches("0", int), matches(True, int)
     (True, False, False)
     """
+    if hint is Any:
+        return True
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return any(matches(value, one) for one in arguments)

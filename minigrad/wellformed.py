@@ -19,7 +19,7 @@ from minigrad.ops import parts, state
 from minigrad.signature import Signature, signature
 
 _PLACED = {"shape": tuple | None, "dtype": np.dtype}
-_VALUE = {**_PLACED, "value": np.ndarray | np.generic}
+_VALUE = {"value": np.ndarray | np.generic, **_PLACED}
 _WHILE = {"test": Graph, "body": Graph, "carries": int, "max_steps": int | None}
 _SCAN = {"body": Graph, "carries": int, "sequences": int, "reverse": bool}
 _PLACE = {"index": int}
@@ -62,7 +62,10 @@ def possible(spec: Spec) -> bool:
     if type(shape) is not tuple or not isinstance(spec.dtype, np.dtype):
         return False
     lengths = [n for n in shape if not isinstance(n, Dim)]
-    counted = all(isinstance(n, (int, np.integer)) and 0 <= n < LARGEST for n in lengths)
+    counted = all(
+        isinstance(n, (int, np.integer)) and type(n) is not bool and 0 <= n < LARGEST
+        for n in lengths
+    )
     return counted and str(spec.dtype) in DTYPES
 
 
@@ -105,7 +108,8 @@ def _repeats(operands: Sequence[Node], attrs: Attrs) -> bool:
     test, body, n = attrs["test"], attrs["body"], attrs["carries"]
     taken = all(_is_body(graph) and _hold(graph.inputs, operands) for graph in (test, body))
     most = attrs["max_steps"] is None or attrs["max_steps"] >= 0
-    return taken and most and n >= 0 and _decides(test) and _hold(body.inputs[:n], body.outputs)
+    carried = 0 <= n <= len(operands) and _hold(body.inputs[:n], body.outputs)
+    return taken and most and carried and _decides(test)
 
 
 def _scans(operands: Sequence[Node], attrs: Attrs) -> bool:
