@@ -15,11 +15,13 @@ import numpy as np
 from minigrad import ops
 from minigrad.backprop import gradients, scoped
 from minigrad.build import assign, group
-from minigrad.core import Array
+from minigrad.core import Array, float64
+from minigrad.eager import Tensor
 from minigrad.errors import GradientError, GraphError
 from minigrad.graph import Node
+from minigrad.nn import updates
 from minigrad.source import here
-from minigrad.tape import recording
+from minigrad.tape import changes, recording
 
 
 class Optimizer:
@@ -42,7 +44,7 @@ class Optimizer:
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters."""
         for p in self.params:
-            p.zero_grad()
+            p.grad = None
 
     def step(self) -> None:
         """Change every parameter that has a gradient, in place."""
@@ -50,25 +52,29 @@ class Optimizer:
             for i, p in enumerate(self.params):
                 if p.grad is None:
                     continue
-                kept = self._slots.get(i) or tuple(self.slots(p).values())
+                kept = self._slots.get(i)
+                if kept is None:
+                    kept = tuple(self.slots(p).values())
                 new, *slots = self.rule(p.data, p.grad.data, *kept)
-                p.copy_(new)
+                overwrite(p, new)
                 self._slots[i] = tuple(slots)
 
     def minimize(self, loss: Node) -> Node:
         """A node that makes one training step when it is fetched: gradients, rule, assignments.
 
+        The running statistics of the layers that the loss depends on are renewed with it.
         GradientError when the loss depends on none of the parameters.
         """
         found = gradients(loss, [loss.graph.lift(p) for p in self.params])
         if all(g is None for g in found):
             name = type(self).__name__
             raise GradientError("no_parameter_used", op=name, defined=loss.where, ran=here())
-        return self.apply_gradients(zip(found, self.params, strict=True))
+        step = self.apply_gradients(zip(found, self.params, strict=True))
+        return group(step, updates(loss)) if loss.graph.updates else step
 
     def apply_gradients(self, pairs: Iterable[tuple[Node | None, Any]]) -> Node:
         """A node that updates each parameter by its gradient node when it is fetched."""
-        updates: list[Node] = []
+        assigned: list[Node] = []
         for g, p in pairs:
             if g is None:
                 continue
@@ -78,34 +84,47 @@ class Optimizer:
                 kept = [g.graph.variable(value, name) for name, value in start.items()]
                 new = self.rule(variable, g, *kept)
                 targets: Sequence[Node] = (variable, *kept)
-                updates += [assign(v, n) for v, n in zip(targets, new, strict=True)]
-        return group(*updates)
+                assigned += [assign(v, n) for v, n in zip(targets, new, strict=True)]
+        return group(*assigned)
 
 
 class SGD(Optimizer):
     """p ← p − lr · g, or with momentum v ← momentum · v + g and p ← p − lr · v.
 
-    lr: learning rate, above 0; momentum: 0 (none) up to below 1.
+    lr: learning rate, above 0; momentum: 0 (none) up to below 1. nesterov: p ← p − lr · (g +
+    momentum · v). weight_decay: this much of p is added to g first.
     """
 
-    def __init__(self, params: Iterable[Any], lr: float = 0.01, momentum: float = 0.0) -> None:
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.01,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
         super().__init__(params)
         self.lr, self.momentum = lr, momentum
+        self.weight_decay, self.nesterov = weight_decay, nesterov
 
     def slots(self, p: Any) -> dict[str, Array]:
         return {"velocity": _zeros(p)} if self.momentum else {}
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+        if self.weight_decay:
+            g = g + p * self.weight_decay
         if not self.momentum:
             return (p - g * self.lr,)
         velocity = slots[0] * self.momentum + g
-        return p - velocity * self.lr, velocity
+        move = g + velocity * self.momentum if self.nesterov else velocity
+        return p - move * self.lr, velocity
 
 
 class Adam(Optimizer):
     """Step sizes from running means of the gradient and of its square (Kingma and Ba, 2015).
 
     lr: step size, above 0; betas: decay of the two means; eps: added to the denominator.
+    weight_decay: this much of p is added to g first.
     """
 
     def __init__(
@@ -114,22 +133,100 @@ class Adam(Optimizer):
         lr: float = 0.001,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
+        weight_decay: float = 0.0,
     ) -> None:
         super().__init__(params)
-        self.lr, self.betas, self.eps = lr, betas, eps
+        self.lr, self.betas, self.eps, self.weight_decay = lr, betas, eps, weight_decay
 
     def slots(self, p: Any) -> dict[str, Array]:
-        return {"mean": _zeros(p), "square": _zeros(p), "time": p.dtype.type(0)}
+        return {"mean": _zeros(p), "square": _zeros(p), "time": float64.type(0)}
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+        if self.weight_decay:
+            g = g + p * self.weight_decay
         (mean, square, time), (b1, b2) = slots, self.betas
         time = time + 1
         mean = mean * b1 + g * (1 - b1)
         square = square * b2 + g * g * (1 - b2)
-        unbiased = mean / (1 - ops.pow(b1, time))  # both means start at 0: undo that pull
-        scale = ops.sqrt(square / (1 - ops.pow(b2, time))) + self.eps
-        return p - unbiased / scale * self.lr, mean, square, time
+        # Both means start at 0: undo that pull, with factors that float32 would make too coarse.
+        rate = ops.cast(self.lr / (1 - ops.pow(float64.type(b1), time)), dtype=p.dtype)
+        pull = ops.cast(ops.sqrt(1 - ops.pow(float64.type(b2), time)), dtype=p.dtype)
+        return p - mean / (ops.sqrt(square) / pull + self.eps) * rate, mean, square, time
+
+
+class AdamW(Adam):
+    """Adam whose weight decay acts on p itself, not through g (Loshchilov and Hutter, 2019)."""
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 0.001,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(params, lr, betas, eps)
+        self.decay = weight_decay
+
+    def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+        return super().rule(p - p * (self.lr * self.decay), g, *slots)
+
+
+def overwrite(p: Tensor, new: Array) -> None:
+    """Change a tensor in place to values of its own shape and type, made for it."""
+    if not isinstance(p.data, np.ndarray):
+        p.copy_(new)  # a number becomes an array, which can change in place
+        return
+    changes.note(p.data)
+    np.copyto(p.data, new)
 
 
 def _zeros(p: Any) -> Array:
     return np.zeros(p.shape, p.dtype)[()]
+
+
+# ---- Clipping -------------------------------------------------------------------------------
+
+
+def clip_grad_norm(params: Any, max_norm: float) -> Any:
+    """Scale the gradients of all parameters so that their joint norm is at most `max_norm`.
+
+    The norm is that of all elements of all gradients together. Changes `.grad` in place, and
+    returns the norm before. (torch.nn.utils.clip_grad_norm_; its 1e-6 beside the norm is left out.)
+    """
+    tensors = [params] if isinstance(params, Tensor) else params
+    grads = [p.grad for p in tensors if p.grad is not None]
+    clipped, norm = clip_by_global_norm([g.data for g in grads], max_norm)
+    for g, new in zip(grads, clipped, strict=True):
+        overwrite(g, new)
+    return norm
+
+
+def clip_grad_value(params: Any, clip_value: float) -> None:
+    """Bring every element of every gradient between −clip_value and clip_value, in place."""
+    tensors = [params] if isinstance(params, Tensor) else params
+    for p in tensors:
+        if p.grad is not None:
+            overwrite(p.grad, ops.clip(p.grad.data, -clip_value, clip_value))
+
+
+def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[Any], Any]:
+    """The values scaled so that their joint norm is at most `clip_norm`, and the norm before.
+
+    values: nodes, tensors or arrays, such as the gradients of all variables; None stays None.
+    (tf.clip_by_global_norm.)
+
+    >>> import minigrad as mg
+    >>> [g], norm = mg.clip_by_global_norm([mg.tensor([3.0, 4.0])], 1.0)
+    >>> norm.item()
+    5.0
+    """
+    squares = [ops.sum(v * v) for v in values if v is not None]
+    if not squares:
+        return list(values), 0.0
+    total = squares[0]
+    for square in squares[1:]:
+        total = total + square
+    norm = ops.sqrt(total)
+    scale = clip_norm / ops.maximum(norm, clip_norm)
+    return [None if v is None else v * scale for v in values], norm
