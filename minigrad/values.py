@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.core import Op, Reader, apply
-from minigrad.ops.shape import Axis
+from minigrad.errors import located
+from minigrad.ops.arrange import flatten, flip, swapaxes
+from minigrad.ops.logic import expect_condition
+from minigrad.ops.reduction import std, var
+from minigrad.ops.shape import Axis, as_axes
 
 
 def _forward(op: Op) -> Any:
@@ -17,6 +22,17 @@ def _forward(op: Op) -> Any:
 
 def _backward(op: Op) -> Any:
     return lambda self, other: apply(op, (other, self), {})
+
+
+def _of_bools(op: Op) -> Any:
+    """&, |, ^ combine truth values; on numbers they are nearly always forgotten parentheses."""
+
+    def method(self: Any, other: Any) -> Any:
+        for x in (self, other):
+            expect_condition(op.name, np.dtype(getattr(x, "dtype", type(x))))
+        return apply(op, (self, other), {})
+
+    return located(method)
 
 
 class Value:
@@ -38,64 +54,198 @@ class Value:
     __gt__, __ge__ = _forward(ops.greater), _forward(ops.greater_equal)
     __eq__ = _forward(ops.equal)
     __ne__ = _forward(ops.not_equal)
+    __floordiv__, __rfloordiv__ = _forward(ops.floor_divide), _backward(ops.floor_divide)
+    __mod__, __rmod__ = _forward(ops.mod), _backward(ops.mod)
+    __and__ = __rand__ = _of_bools(ops.logical_and)
+    __or__ = __ror__ = _of_bools(ops.logical_or)
+    __xor__ = __rxor__ = _of_bools(ops.logical_xor)
 
     def __neg__(self) -> Self:
-        return self._apply(ops.neg)
+        return self._alone(ops.neg)
+
+    def __pos__(self) -> Self:
+        return self
 
     def __abs__(self) -> Self:
-        return self._apply(ops.abs)
+        return self._alone(ops.abs)
+
+    @located
+    def __invert__(self) -> Self:
+        me: Any = self
+        expect_condition("Not", me.dtype)
+        return self._alone(ops.logical_not)
+
+    def __getitem__(self, key: Any) -> Self:
+        """Part of the elements: x[1], x[..., ::2], x[None], x[[0, 2]], x[x > 0].
+
+        Integers, slices, None and ... as in NumPy; arrays of integers pick elements along their
+        axes. A mask of bools picks those where it is true; not in a static graph, where it would
+        leave the shape open. Raises IndexRangeError (an IndexError), DtypeError, ShapeError.
+        """
+        result: Self = ops.get_item(self, key)
+        return result
+
+    def __iter__(self) -> Iterator[Self]:
+        """The elements along axis 0, one after the other."""
+        me: Any = self
+        return (self[i] for i in range(len(me)))
+
+    def _alone(self, op: Op) -> Self:
+        """An operator with this operand only and no attributes, without detours."""
+        result: Self = self.reader.apply(op, (self,), {})
+        return result
 
     def _apply(self, op: Op, *others: Any, **attrs: Any) -> Self:
         result: Self = apply(op, (self, *others), attrs)
         return result
 
+    # ---- along axes: `axis` is None for all, a number or a tuple; negative ones count from the end
+
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The sum over all elements, or along `axis`."""
-        return self._apply(ops.sum, axis=axis, keepdims=keepdims)
+        return self._apply(ops.sum, axis=as_axes(axis), keepdims=keepdims)
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The mean of all elements, or along `axis`."""
-        return self._apply(ops.mean, axis=axis, keepdims=keepdims)
+        return self._apply(ops.mean, axis=as_axes(axis), keepdims=keepdims)
 
-    def argmax(self, axis: int | None = None) -> Self:
+    def max(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The largest element, overall or along `axis`; equal ones share the gradient."""
+        return self._apply(ops.max, axis=as_axes(axis), keepdims=keepdims)
+
+    def min(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The smallest element, overall or along `axis`; equal ones share the gradient."""
+        return self._apply(ops.min, axis=as_axes(axis), keepdims=keepdims)
+
+    def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """log(sum(exp(x))), overall or along `axis`, without overflow."""
+        return self._apply(ops.logsumexp, axis=as_axes(axis), keepdims=keepdims)
+
+    def all(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """Whether all elements are true (not 0), overall or along `axis`."""
+        return self._apply(ops.all, axis=as_axes(axis), keepdims=keepdims)
+
+    def any(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """Whether any element is true (not 0), overall or along `axis`."""
+        return self._apply(ops.any, axis=as_axes(axis), keepdims=keepdims)
+
+    def var(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
+        """The variance; its divisor is n − correction, as in PyTorch (NumPy takes 0 for 1)."""
+        result: Self = var(self, as_axes(axis), correction, keepdims)
+        return result
+
+    def std(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
+        """The standard deviation: the square root of `var`."""
+        result: Self = std(self, as_axes(axis), correction, keepdims)
+        return result
+
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Self:
         """The position of the largest element; no gradient."""
-        return self._apply(ops.argmax, axis=axis)
+        return self._apply(ops.argmax, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Self:
+        """The position of the smallest element; no gradient."""
+        return self._apply(ops.argmin, axis=axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int) -> Self:
+        """The running sum along an axis."""
+        return self._apply(ops.cumsum, axis=axis)
+
+    def softmax(self, axis: int = -1) -> Self:
+        """exp(x) / sum(exp(x)) along an axis."""
+        return self._apply(ops.softmax, axis=axis)
+
+    def log_softmax(self, axis: int = -1) -> Self:
+        """The logarithm of `softmax`, accurate where that is nearly 0."""
+        return self._apply(ops.log_softmax, axis=axis)
+
+    # ---- the same elements in another shape
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
         """The same elements in another shape; one length may be -1."""
         lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return self._apply(ops.reshape, shape=tuple(lengths))
 
+    def flatten(self, start_axis: int = 0) -> Self:
+        """All axes from `start_axis` on as one."""
+        result: Self = flatten(self, start_axis)
+        return result
+
     def transpose(self, *axes: int) -> Self:
         """The axes in another order; reversed when none are named."""
         return self._apply(ops.transpose, axes=axes or None)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
+        """Two axes exchanged."""
+        result: Self = swapaxes(self, axis1, axis2)
+        return result
+
+    def squeeze(self, axis: Axis = None) -> Self:
+        """Without axes of length 1: all of them, or those named; ShapeError for a longer one."""
+        return self._apply(ops.squeeze, axis=as_axes(axis))
+
+    def unsqueeze(self, axis: int) -> Self:
+        """With a new axis of length 1 at this place."""
+        return self._apply(ops.expand_dims, axis=axis)
+
+    def flip(self, axis: Axis = None) -> Self:
+        """In reverse order along all axes, or along those named."""
+        result: Self = flip(self, as_axes(axis))
+        return result
 
     @property
     def T(self) -> Self:
         """The axes in reverse order."""
         return self.transpose()
 
+    # ---- element by element
+
     def astype(self, dtype: Any) -> Self:
         """The elements converted to another data type."""
         return self._apply(ops.cast, dtype=np.dtype(dtype))
 
+    def clip(self, low: float | None = None, high: float | None = None) -> Self:
+        """The elements confined between two bounds; the gradient is 1 inside and on the bounds."""
+        return self._apply(ops.clip, low=low, high=high)
+
     def exp(self) -> Self:
-        return self._apply(ops.exp)
+        return self._alone(ops.exp)
 
     def log(self) -> Self:
-        return self._apply(ops.log)
+        return self._alone(ops.log)
 
     def sqrt(self) -> Self:
-        return self._apply(ops.sqrt)
+        return self._alone(ops.sqrt)
+
+    def sin(self) -> Self:
+        return self._alone(ops.sin)
+
+    def cos(self) -> Self:
+        return self._alone(ops.cos)
 
     def abs(self) -> Self:
-        return self._apply(ops.abs)
+        return self._alone(ops.abs)
+
+    def sign(self) -> Self:
+        return self._alone(ops.sign)
+
+    def floor(self) -> Self:
+        return self._alone(ops.floor)
+
+    def ceil(self) -> Self:
+        return self._alone(ops.ceil)
+
+    def round(self) -> Self:
+        return self._alone(ops.round)
+
+    def isnan(self) -> Self:
+        return self._alone(ops.isnan)
 
     def tanh(self) -> Self:
-        return self._apply(ops.tanh)
+        return self._alone(ops.tanh)
 
     def sigmoid(self) -> Self:
-        return self._apply(ops.sigmoid)
+        return self._alone(ops.sigmoid)
 
     def relu(self) -> Self:
-        return self._apply(ops.relu)
+        return self._alone(ops.relu)

@@ -75,7 +75,7 @@ def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
 def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
     """Each operand gets its own part of the gradient back."""
     result: list[Any] = [None] * len(xs)
-    lengths = [None if x.shape is None else x.shape[axis] for x in xs]
+    lengths: list[Any] = [None if x.shape is None else x.shape[axis] for x in xs]
     if None in lengths:  # the graph does not know yet where the parts begin
         for i in wanted:
             result[i] = piece(g, *xs, index=i, axis=axis)

@@ -52,7 +52,7 @@ def _part(item: Any) -> Part:
         return "..."
     if isinstance(item, slice):
         return _bounds(item)
-    if isinstance(item, (int, np.generic)):
+    if isinstance(item, (int, float, np.generic)):
         return _index(item)
     if hasattr(item, "spec"):  # a node: what it holds is not known while building
         if item.dtype == bool_:
@@ -64,6 +64,8 @@ def _part(item: Any) -> Part:
 def _positions(item: Any) -> Part:
     """An array, tensor or list: a single integer is a place, bools are a mask."""
     given = item.data if hasattr(type(item), "as_node") else item
+    if not isinstance(given, (list, np.ndarray, np.generic)):
+        raise DtypeError("index_type", op="Slice", value=repr(given)[:60])
     data = np.asarray(as_array(given, None, "Slice") if isinstance(given, list) else given)
     if data.size == 0 and isinstance(given, list):
         data = data.astype(np.int64)
