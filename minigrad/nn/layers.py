@@ -16,6 +16,7 @@ from minigrad.errors import ShapeError
 from minigrad.graph import Graph, Node
 from minigrad.nn import functional
 from minigrad.nn.module import Module
+from minigrad.ops.arrange import flatten
 from minigrad.ops.windows import as_pair
 from minigrad.source import here
 
@@ -185,4 +186,4 @@ class Flatten(Module):
     """All axes but the first as one: (n, 16, 4, 4) → (n, 256)."""
 
     def forward(self, x: Any) -> Any:
-        return ops.flatten(x, start_axis=1)
+        return flatten(x, start_axis=1)

@@ -30,7 +30,7 @@ class _Recurrent(Module):
     """What cells and layers share. The weights hold one block of hidden_size rows for each gate."""
 
     gates = 1
-    joint_bias = True  # whether both biases may be added at once
+    joint_bias = True  # whether the bias for the state may be added with the other
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, seed: int | None) -> None:
         super().__init__()
@@ -44,13 +44,14 @@ class _Recurrent(Module):
         for name in ("bias_ih", "bias_hh"):
             setattr(self, name + suffix, self._draw(rows) if self.bias else None)
 
-    def _weights(self, suffix: str = "") -> tuple[Any, Any, Any, Any]:
-        """Weight and bias for the input and for the state; the biases in one, if they may be."""
-        inward, outward = getattr(self, f"weight_ih{suffix}"), getattr(self, f"weight_hh{suffix}")
-        first, second = getattr(self, f"bias_ih{suffix}"), getattr(self, f"bias_hh{suffix}")
-        if self.joint_bias and first is not None:
-            return inward, first + second, outward, None
-        return inward, first, outward, second
+    def _prepare(self, x: Any, suffix: str = "") -> tuple[Any, Any, Any]:
+        """What x adds to the gates, and the weight and the bias that act on the state."""
+        own = vars(self)
+        given = _product(x, own[f"weight_ih{suffix}"], own[f"bias_ih{suffix}"])
+        weight, bias = own[f"weight_hh{suffix}"], own[f"bias_hh{suffix}"]
+        if self.joint_bias and bias is not None:
+            return given + bias, weight, None
+        return given, weight, bias
 
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
         """The next state. `given` is what the input adds to the gates."""
@@ -78,9 +79,9 @@ class _Cell(_Recurrent):
         self._add_weights(input_size)
 
     def forward(self, x: Any, state: Any = None) -> Any:
-        inward, bias, outward, state_bias = self._weights()
         begin = self.zero_state(x) if state is None else state
-        return self.step(_product(x, inward, bias), begin, outward, state_bias)
+        given, weight, bias = self._prepare(x)
+        return self.step(given, begin, weight, bias)
 
 
 class _Layers(_Recurrent):
@@ -119,14 +120,13 @@ class _Layers(_Recurrent):
 
     def _run(self, x: Any, begin: Any, suffix: str) -> tuple[Any, Any]:
         """One layer over all steps; what the input adds to the gates is one product for all."""
-        inward, bias, outward, state_bias = self._weights(suffix)
+        given, weight, bias = self._prepare(x, suffix)
 
         def step(state: Any, given: Any) -> tuple[Any, Any]:
-            new = self.step(given, state, outward, state_bias)
+            new = self.step(given, state, weight, bias)
             return new, self._output(new)
 
-        given = ops.transpose(_product(x, inward, bias), axes=BATCH_TIME_SWAPPED)
-        end, outputs = scan(step, begin, given)
+        end, outputs = scan(step, begin, ops.transpose(given, axes=BATCH_TIME_SWAPPED))
         return ops.transpose(outputs, axes=BATCH_TIME_SWAPPED), end
 
     def _output(self, state: Any) -> Any:
@@ -156,8 +156,8 @@ class _Gated(_Recurrent):
     gates, joint_bias = 3, False
 
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
-        mine = _product(state, weight, bias)
-        n = self.hidden_size
+        state = ops.identity(state)  # its gradients are summed here, as the loop node does it
+        n, mine = self.hidden_size, _product(state, weight, bias)
         both = ops.sigmoid(given[..., : 2 * n] + mine[..., : 2 * n])
         reset, update = both[..., :n], both[..., n:]
         new = ops.tanh(given[..., 2 * n :] + reset * mine[..., 2 * n :])
