@@ -30,6 +30,7 @@ LONGEST_DOCUMENT = 2**28  # bytes
 _NATIVE = [np.dtype(code) for code in "?" + np.typecodes["AllInteger"] + np.typecodes["Float"]]
 _KNOWN = [d for native in _NATIVE for d in (native.newbyteorder("S"), native)]
 DTYPES: dict[str, Dtype] = {str(d): d for d in _KNOWN}
+NAMES: dict[Dtype, str] = {d: name for name, d in DTYPES.items()}
 _DESCRIPTIONS: dict[str, Dtype] = {d.str: d for d in _KNOWN}
 
 _ENTRY = re.compile(r"arrays/(?:0|[1-9][0-9]{0,8})\.npy")

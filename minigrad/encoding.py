@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.archive import DTYPES
+from minigrad.archive import DTYPES, NAMES
 from minigrad.core import Array, BaseNode, Dim, Spec, TupleSpec, public_shape
 from minigrad.errors import FormatError
 from minigrad.structure import LEAF
@@ -22,6 +22,7 @@ LONGEST = 10_000  # characters of a name or of any other text
 LARGEST = 2**63  # whole numbers lie below it, as NumPy's do
 INLINE = 8  # arrays of up to so many elements stand in the document
 
+_LARGEST_FLOAT = {d: float(np.finfo(d).max) for d in NAMES if d.kind == "f"}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -89,9 +90,9 @@ def _number(x: Any) -> Any:
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """The name of a data type of numbers; TypeError for any other."""
-    if str(dtype) not in DTYPES:
+    if dtype not in NAMES:
         raise TypeError(dtype)
-    return str(dtype)
+    return NAMES[dtype]
 
 
 def claim(spec: Spec) -> Any:
@@ -99,7 +100,7 @@ def claim(spec: Spec) -> Any:
     if isinstance(spec, TupleSpec):
         return {"parts": [claim(part) for part in spec.parts]}
     shape = public_shape(spec.shape)
-    return {"dtype": str(spec.dtype), "shape": None if shape is None else list(shape)}
+    return {"dtype": NAMES.get(spec.dtype, "?"), "shape": None if shape is None else list(shape)}
 
 
 def text(x: Any) -> str:
@@ -195,13 +196,15 @@ def _inline(x: Any) -> Array:
     name, lengths, numbers = items(x, 3)
     dtype = DTYPES.get(name) if type(name) is str else None
     shape = tuple(whole(n) for n in items(lengths))
-    values = [_NOT_FINITE.get(n, n) if type(n) is str else n for n in items(numbers)]
+    values: list[Any] = [_NOT_FINITE.get(n, n) if type(n) is str else n for n in items(numbers)]
     kinds = {"b": (bool,), "f": (float,)}.get(dtype.kind, (int,)) if dtype is not None else ()
     fits = len(values) <= INLINE and math.prod(shape) == len(values) and len(shape) <= 32
     if dtype is None or not fits or any(type(n) not in kinds for n in values):
         raise FormatError("format_value", expected="array", value=_brief(x))
+    most = _LARGEST_FLOAT.get(dtype, math.inf)
+    if any(abs(n) > most and n not in _NOT_FINITE.values() for n in values):
+        raise FormatError("format_value", expected=name, value=_brief(x))
     try:
-        with np.errstate(over="raise"):
-            return np.array(values, dtype).reshape(shape)[()]
-    except (ValueError, ArithmeticError) as error:
+        return np.array(values, dtype).reshape(shape)[()]
+    except (ValueError, OverflowError) as error:
         raise FormatError("format_value", expected=str(error)[:60], value=_brief(x)) from None

@@ -170,10 +170,12 @@ class _Loader:
     def _attrs(self, op: Op, operands: Sequence[Node], given: Any, nodes: list[Node]) -> Attrs:
         if type(given) is not dict:
             raise FormatError("format_value", expected="{...}", value=ascii(given)[:60])
-        attrs = {k: self.decoder.value(v, nodes, self.graphs) for k, v in given.items()}
+        named = nodes if op is state.initialize else ()
+        attrs = {k: self.decoder.value(v, named, self.graphs) for k, v in given.items()}
         if op in (state.variable, state.constant) and attrs.keys() == {"value"}:
             value = attrs["value"]
-            attrs.update(shape=np.shape(value), dtype=getattr(value, "dtype", None))
+            if isinstance(value, (np.ndarray, np.generic)):
+                attrs.update(shape=value.shape, dtype=value.dtype)
         self.extent.node(attrs)
         found = problem(op, operands, attrs)
         if found is not None:

@@ -183,7 +183,7 @@ class Extent:
 
     def node(self, attrs: Mapping[str, Any]) -> None:
         """Count a node of the present graph, with the graphs among its attributes."""
-        inner = [self._done[id(g)] for g in inner_graphs(attrs)]
+        inner = [self._done[id(g)] for g in inner_graphs(attrs)] if attrs else []
         size = 1 + sum(size for size, _ in inner)
         self._total += size
         self._size += size

@@ -11,14 +11,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from minigrad import control
-from minigrad.archive import DTYPES
+from minigrad.archive import NAMES
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, fits, int64
 from minigrad.encoding import LARGEST
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts, state
 from minigrad.signature import Signature, signature
 
-_PLACED = {"shape": tuple | None, "dtype": np.dtype}
+_SHAPE = tuple[int | Dim, ...]
+_PLACED = {"shape": _SHAPE | None, "dtype": np.dtype}
 _VALUE = {"value": np.ndarray | np.generic, **_PLACED}
 _WHILE = {"test": Graph, "body": Graph, "carries": int, "max_steps": int | None}
 _SCAN = {"body": Graph, "carries": int, "sequences": int, "reverse": bool}
@@ -37,7 +38,7 @@ SIGNATURES: dict[Op, Signature] = {
     state.assign: _signature(2, 2, {}),
     state.read_value: _signature(1, 1, {}),
     state.group: _signature(0, None, {}),
-    state.initialize: _signature(0, 0, {"variables": tuple, "shape": tuple}),
+    state.initialize: _signature(0, 0, {"variables": tuple[Node, ...], "shape": _SHAPE}),
     parts.output: _signature(1, 1, _PLACE),
     control.COND: _signature(1, None, {"then": Graph, "orelse": Graph}),
     control.WHILE: _signature(1, None, _WHILE),
@@ -66,7 +67,7 @@ def possible(spec: Spec) -> bool:
         isinstance(n, (int, np.integer)) and type(n) is not bool and 0 <= n < LARGEST
         for n in lengths
     )
-    return counted and str(spec.dtype) in DTYPES
+    return counted and spec.dtype in NAMES
 
 
 def _assigns(operands: Sequence[Node], attrs: Attrs) -> bool:
@@ -145,8 +146,7 @@ CHECKS: dict[Op, Callable[[Sequence[Node], Attrs], bool]] = {
     state.read_value: lambda operands, attrs: operands[0].op is state.variable,
     state.run_counter: lambda operands, attrs: attrs == {"shape": (), "dtype": int64},
     state.initialize: lambda operands, attrs: (
-        attrs["shape"] == (0,)
-        and all(isinstance(x, Node) and x.op is state.variable for x in attrs["variables"])
+        attrs["shape"] == (0,) and all(x.op is state.variable for x in attrs["variables"])
     ),
     control.COND: _branches,
     control.WHILE: _repeats,
