@@ -1,8 +1,12 @@
-"""For every test, notebooks included: what nbval must not compare."""
+"""For every test, notebooks included: what nbval must not compare, and who asks the oracles."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+ORACLES = Path(__file__).parent / "tests" / "oracles"
 
 # Bytes that differ between builds of Graphviz, matplotlib and the widgets although the content is
 # the same. What they show is tested as data; in a notebook, text/plain stands for them.
@@ -17,3 +21,17 @@ NOT_COMPARED = (
 def pytest_collectstart(collector: pytest.Collector) -> None:
     if hasattr(collector, "skip_compare"):  # only nbval's notebook has it
         collector.skip_compare = (*collector.skip_compare, *NOT_COMPARED)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--oracles",
+        action="store_true",
+        help="compare with PyTorch and JAX as well, which must be installed",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Without --oracles nothing there is read, so that nobody needs what it imports."""
+    unasked = collection_path.is_relative_to(ORACLES) and not config.getoption("--oracles")
+    return unasked or None

@@ -1,4 +1,4 @@
-"""One command for everything: python tasks.py lab | test | check | bench | format.
+"""One command for everything: python tasks.py lab | test | check | docs | bench | format.
 
 Standard library only. The first start makes .venv beside this file and installs the project into
 it; later starts see from a stamp that nothing changed, and begin at once.
@@ -33,8 +33,10 @@ HELP = """\
 python tasks.py COMMAND
 
   lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03
-  test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest
+  test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
+                --oracles installs PyTorch and JAX as well, and compares with them
   check         format, lint, types, then test: what a change must pass
+  docs          write the reference of all public names, from their docstrings, to build/api
   bench [ARGS]  measure; ARGS go to tests/bench/run.py
   format        let ruff format the code and fix what it can
   help          this text
@@ -366,7 +368,7 @@ def lab(arguments):
 
 def test(arguments):
     """Run pytest over everything, or over the paths that the arguments name."""
-    prepare(["lab", "test"])
+    prepare(["lab", "test", "oracles"] if "--oracles" in arguments else ["lab", "test"])
     kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
     everything = ["tests", "notebooks", "minigrad", "viz", "README.md"]
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)
@@ -385,6 +387,11 @@ def check(arguments):
     )
 
 
+def docs(arguments):
+    prepare(["test"])
+    return run(os.path.join("docs", "reference.py"), *arguments)
+
+
 def bench(arguments):
     prepare([])
     return run(os.path.join("tests", "bench", "run.py"), *arguments)
@@ -397,7 +404,14 @@ def tidy(arguments):
     return run("-m", "ruff", "check", "--fix", *paths) | run("-m", "ruff", "format", *paths)
 
 
-COMMANDS = {"lab": lab, "test": test, "check": check, "bench": bench, "format": tidy}
+COMMANDS = {
+    "lab": lab,
+    "test": test,
+    "check": check,
+    "docs": docs,
+    "bench": bench,
+    "format": tidy,
+}
 
 
 def main(arguments):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -84,7 +85,7 @@ def test_tasks_names_the_same_pythons():
 
 def test_constraints_hold_one_exact_version_of_every_dependency():
     versions = pinned()
-    assert set(wanted("lab", "test", "dev")) <= set(versions)
+    assert set(wanted(*PROJECT["optional-dependencies"])) <= set(versions)
     assert all(re.fullmatch(r"\d+(\.\d+)*", version) for version in versions.values())
     assert list(versions) == sorted(versions)
 
@@ -94,9 +95,17 @@ def test_constraints_satisfy_the_lower_bounds():
         return [int(part) for part in version.split(".")]
 
     versions = pinned()
-    for name, bound in wanted("lab", "test", "dev").items():
+    for name, bound in wanted(*PROJECT["optional-dependencies"]).items():
         assert bound.startswith(">="), name
         assert number(versions[name]) >= number(bound[2:]), name
+
+
+def test_every_dependency_has_its_reason():
+    block = (ROOT / "pyproject.toml").read_text("utf-8").partition("[tool.")[0]
+    named = re.findall(r'^ +"([a-z-]+)>=(.*)$', block, re.MULTILINE)
+    assert {name for name, _ in named} == set(wanted(*PROJECT["optional-dependencies"]))
+    above = {"pygraphviz"}  # its line is full
+    assert [name for name, rest in named if "  # " not in rest and name not in above] == []
 
 
 def test_no_list_holds_an_address():
@@ -290,6 +299,43 @@ def test_help_names_every_command(arguments):
     done = start(*arguments)
     assert done.returncode == 0
     assert set(tasks.COMMANDS) <= set(re.findall(r"^  (\w+)", done.stdout, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extras"), [([], ["lab", "test"]), (["--oracles"], ["lab", "test", "oracles"])]
+)
+def test_only_the_option_installs_the_oracles(monkeypatch, arguments, extras):
+    asked = []
+    monkeypatch.setattr(tasks, "prepare", lambda extras: asked.append(extras))
+    monkeypatch.setattr(tasks, "run", lambda *command: asked.append(command[-len(arguments) :]))
+    tasks.test(arguments)
+    assert asked[0] == extras
+    assert not arguments or asked[1] == ("--oracles",), "pytest must hear of it as well"
+
+
+def collect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Let pytest look for oracle tests where importing torch fails."""
+    (folder / "torch.py").write_text("raise ImportError('there is no torch')")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"]
+    return subprocess.run(
+        [*command, *arguments, "tests/oracles"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def test_unasked_the_oracles_are_not_even_read(tmp_path):
+    done = collect(tmp_path)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout
+
+
+def test_an_oracle_that_is_missing_is_an_error_and_no_skip(tmp_path):
+    done = collect(tmp_path, "--oracles")
+    assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout
+    assert "ImportError: there is no torch" in done.stdout
 
 
 def test_an_unknown_command_shows_the_help():
