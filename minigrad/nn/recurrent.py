@@ -19,6 +19,7 @@ from minigrad.nn.module import Module
 from minigrad.source import here
 
 BATCH_TIME_SWAPPED = (1, 0, 2)
+FIRST = ((None, None, None), 0)  # the first step of all sequences
 
 
 def _product(x: Any, weight: Any, bias: Any) -> Any:
@@ -56,6 +57,11 @@ class _Recurrent(Module):
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
         """The next state. `given` is what the input adds to the gates."""
         raise TypeError(f"{type(self).__name__} needs a method step")
+
+    def _blocks(self, x: Any, first: int, count: int = 1) -> Any:
+        """The part of x that belongs to one gate, or to some that follow each other."""
+        n = self.hidden_size
+        return ops.slice_(x, key=("...", (first * n, (first + count) * n, None)))
 
     def zero_state(self, x: Any) -> Any:
         """The state to begin with, for x of shape (batch, features): zeros (batch, hidden_size)."""
@@ -113,7 +119,7 @@ class _Layers(_Recurrent):
             raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
         last = []
         for i in range(self.num_layers):
-            begin = self.zero_state(x[:, 0]) if state is None else self._of_layer(state, i)
+            begin = self.zero_state(ops.slice_(x, key=FIRST)) if state is None else self._of_layer(state, i)
             x, end = self._run(x, begin, f"_l{i}")
             last.append(end)
         return x, self._stacked(last)
@@ -157,10 +163,10 @@ class _Gated(_Recurrent):
 
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
         state = ops.identity(state)  # its gradients are summed here, as the loop node does it
-        n, mine = self.hidden_size, _product(state, weight, bias)
-        both = ops.sigmoid(given[..., : 2 * n] + mine[..., : 2 * n])
-        reset, update = both[..., :n], both[..., n:]
-        new = ops.tanh(given[..., 2 * n :] + reset * mine[..., 2 * n :])
+        mine = _product(state, weight, bias)
+        gates = ops.sigmoid(self._blocks(given, 0, 2) + self._blocks(mine, 0, 2))
+        reset, update = self._blocks(gates, 0), self._blocks(gates, 1)
+        new = ops.tanh(self._blocks(given, 2) + reset * self._blocks(mine, 2))
         return new + update * (state - new)
 
 
@@ -179,11 +185,10 @@ class _LongShort(_Recurrent):
 
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
         h, c = state
-        n, gates = self.hidden_size, given + _product(h, weight, bias)
-        both = ops.sigmoid(gates[..., : 2 * n])
-        new, shown = ops.tanh(gates[..., 2 * n : 3 * n]), ops.sigmoid(gates[..., 3 * n :])
-        c = both[..., n:] * c + both[..., :n] * new
-        return shown * ops.tanh(c), c
+        sums = given + _product(h, weight, bias)
+        gates, new = ops.sigmoid(sums), ops.tanh(self._blocks(sums, 2))  # of g it goes unused
+        c = self._blocks(gates, 1) * c + self._blocks(gates, 0) * new
+        return self._blocks(gates, 3) * ops.tanh(c), c
 
     def _output(self, state: Any) -> Any:
         return state[0]
