@@ -96,7 +96,7 @@ class Program:
         run = Run(feeds, variables, self.outputs[0])
         results = silently(self.compute, run, [feeds[x] for x in self.given])
         variables.update(run.updates)
-        return [_own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
+        return [own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
 
     def compute(self, run: Run, given: Sequence[Any]) -> list[Any]:
         """The outputs as they come, for these values of the given nodes."""
@@ -110,7 +110,7 @@ class Program:
         return [values[i] for i in self._results]
 
 
-def _own(op: Op, value: Any) -> Any:
+def own(op: Op, value: Any) -> Any:
     """A result that the caller may change without touching anything of ours."""
     borrowed = op in HANDLERS or getattr(value, "base", None) is not None
     return value.copy()[()] if borrowed and isinstance(value, np.ndarray) else value
@@ -182,7 +182,7 @@ def _assign(run: Run, step: Step, operands: list[Any]) -> Array:
             defined=node.where,
             ran=here(),
         )
-    run.updates[variable] = _own(node.op, value)  # a copy: `value` may be fetched, too
+    run.updates[variable] = own(node.op, value)  # a copy: `value` may be fetched, too
     if events.listeners:
         events.emit("run", node.op, node, value, tuple(operands))
     return value

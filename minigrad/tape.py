@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -83,12 +84,13 @@ class Changes:
         self.latest = next_order()
         self._ticks[key] = (held, self.latest)
 
-    def check(self, node: TapeNode) -> None:
-        """GradientError when a value that the node saved has changed since."""
-        for value in node.saved or ():
-            _, tick = self._ticks.get(id(_owner(value)), (None, 0))
-            if tick > node.order:
-                raise GradientError("changed", op=node.op, defined=node.where, ran=here())
+    def check(self, node: TapeNode, values: Iterable[Any] | None = None) -> None:
+        """GradientError when a value that the node saved (or one of `values`) changed since."""
+        for value in (node.saved or ()) if values is None else values:
+            for array in getattr(value, "arrays", (value,)):  # a call saves several at once
+                _, tick = self._ticks.get(id(_owner(array)), (None, 0))
+                if tick > node.order:
+                    raise GradientError("changed", op=node.op, defined=node.where, ran=here())
 
 
 def _owner(array: Array) -> Array:
