@@ -18,7 +18,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.backprop import gradients
-from minigrad.bodies import build_body, call, loop_body, matched, share_captures
+from minigrad.bodies import Built, build_body, call, loop_body, matched, share_captures
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, operator, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ControlFlowError, ShapeError, VerifyError
@@ -45,20 +45,17 @@ def cond(
     >>> [float(mg.run(mg.build_graph(x, y), {x: v})) for v in (3, -3)]
     [6.0, -4.0]
     """
-    if not _symbolic(pred):
+    if not is_symbolic(pred):
         return (true_fn if bool(pred) else false_fn)(*operands)
     graph = graph_of(COND, [pred])
     pred = graph.lift(pred)
-    _expect_one("cond", pred)
+    expect_one("cond", pred)
     leaves, skeleton = flatten(operands)
     nodes = [graph.lift(x) for x in leaves]
     specs = [x.spec for x in nodes]
     built = [build_body(graph, f, skeleton, specs) for f in (true_fn, false_fn)]
-    bodies, arrangement = matched(built)
-    captured = share_captures(bodies, len(nodes))
-    attrs = {"then": bodies[0], "orelse": bodies[1]}
-    node = graph.add(COND, (pred, *nodes, *captured), attrs)
-    return rebuild(arrangement, _values(node))
+    values, arrangement = branch(graph, pred, nodes, built)
+    return rebuild(arrangement, values)
 
 
 def while_loop(
@@ -84,13 +81,34 @@ def while_loop(
     nodes = _nodes_in(leaves, cond_fn, body_fn)
     if not nodes and not _in_body():
         return _while_now(cond_fn, body_fn, init, max_steps, skeleton)
-    graph = graph_of(WHILE, nodes)
+    return loop(graph_of(WHILE, nodes), cond_fn, body_fn, init, max_steps)
+
+
+def branch(
+    graph: Graph, pred: Node, nodes: Sequence[Node], built: list[Built]
+) -> tuple[list[Node], Any]:
+    """One node for two branches that were built: its values, and the arrangement they belong in."""
+    bodies, arrangement = matched(built)
+    captured = share_captures(bodies, len(nodes))
+    attrs = {"then": bodies[0], "orelse": bodies[1]}
+    return _values(graph.add(COND, (pred, *nodes, *captured), attrs)), arrangement
+
+
+def loop(
+    graph: Graph,
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    init: Any,
+    max_steps: int | None = None,
+) -> Any:
+    """`while_loop` in this graph, whatever the state starts from."""
+    leaves, skeleton = flatten(init)
     carried, specs, body = loop_body(graph, "while_loop", body_fn, leaves, skeleton)
     test = build_body(graph, cond_fn, skeleton, specs)
     results = [test.body.lift(x) for x in test.results]
     if test.arrangement is not LEAF:
         raise ControlFlowError("loop_condition", op="while_loop", defined=here())
-    _expect_one("while_loop", results[0])
+    expect_one("while_loop", results[0])
     test.body.outputs = tuple(results)
     captured = share_captures([test.body, body], len(carried))
     attrs = {"test": test.body, "body": body, "carries": len(carried), "max_steps": max_steps}
@@ -126,7 +144,7 @@ def scan(
         return new, leaves
 
     carried, _, body = loop_body(
-        graph, "scan", body_fn, carries, skeleton, [_slice_spec(x) for x in lifted], arrangement
+        graph, "scan", body_fn, carries, skeleton, [slice_spec(x) for x in lifted], arrangement
     )
     n, m = len(carried), len(lifted)
     captured = share_captures([body], n + m)
@@ -172,7 +190,7 @@ def dynamic_rnn(
 # ---- In the dynamic graph: Python decides -------------------------------------------------------
 
 
-def _symbolic(x: Any) -> bool:
+def is_symbolic(x: Any) -> bool:
     """Whether this has no value yet; inside a body even a tensor gets a stand-in."""
     return isinstance(x, Node) or (isinstance(x, Tensor) and _in_body())
 
@@ -245,15 +263,15 @@ def _pair(result: Any) -> tuple[Any, Any]:
 def _like(x: Any, value: int) -> Any:
     """A number as a node where x is one, as a tensor where x is one."""
     number = np.int64(value)
-    return get_default_graph().lift(number) if _symbolic(x) else Tensor(number)
+    return get_default_graph().lift(number) if is_symbolic(x) else Tensor(number)
 
 
-def _expect_one(who: str, pred: Node) -> None:
+def expect_one(who: str, pred: Node) -> None:
     if pred.spec.shape not in ((), None):
         raise ShapeError("one_bool", op=who, shape=show_shape(pred.shape), defined=here())
 
 
-def _slice_spec(x: Node) -> Spec:
+def slice_spec(x: Node) -> Spec:
     if x.spec.shape == ():
         raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
     return Spec(None if x.spec.shape is None else x.spec.shape[1:], x.dtype)
