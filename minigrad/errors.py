@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
+import typing
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
 
 from minigrad.messages import choose, fill
 from minigrad.source import Location, here
 
-P = ParamSpec("P")
-T = TypeVar("T")
+P = typing.ParamSpec("P")
+T = typing.TypeVar("T")
 
 
 class GraphError(Exception):

@@ -212,6 +212,10 @@ ERRORS: dict[str, Pair] = {
         "the answer is infinity or NaN.",
         "{op}：整数不能除以 0。解决办法：检查除数，或改用浮点数，结果会是无穷大或 NaN。",
     ),
+    "option": (
+        "{op}: {value} is not possible here. Remedy: choose one of {choices}.",
+        "{op}：这里不能用 {value}。解决办法：从 {choices} 中选择。",
+    ),
     "kernel": (
         "{op}: the kernel stopped on operands of shape {shapes}: {reason}",
         "{op}：核函数在处理形状为 {shapes} 的操作数时中止：{reason}",
@@ -714,5 +718,41 @@ ERRORS: dict[str, Pair] = {
     "format_no_data": (
         "{name} ({op}): the attribute {attr}={value} is no data.",
         "{name}（{op}）：属性 {attr}={value} 不是数据。",
+    ),
+    # optimiser passes: why a change was made
+    "unknown_pass": (
+        "optimize: there is no pass named {name}. Remedy: use one of {names}, or a function from "
+        "a graph to a graph.",
+        "optimize：没有名为 {name} 的 Pass。解决办法：从 {names} 中选用，或传入一个由图到图的函数。",
+    ),
+    "pass_folded": (
+        "it depends on constants alone, so it was computed now",
+        "它只依赖常量，因此现在就算好",
+    ),
+    "pass_merged": (
+        "{name} computes the same from the same operands",
+        "{name} 用同样的操作数算的是同一个值",
+    ),
+    "pass_dead": ("nothing needs it", "没有任何地方用到它"),
+    "pass_neutral": (
+        "the other operand leaves every number as it is, NaN, infinity and −0 included",
+        "另一个操作数不改变任何数，包括 NaN、无穷大和 −0",
+    ),
+    "pass_twice": ("doing it a second time changes nothing", "再做一次也不会改变结果"),
+    "pass_cheaper": (
+        "a cheaper operator gives the same bits",
+        "换成更省的算子，每一位都相同",
+    ),
+    "pass_shapes": (
+        "the elements keep their order, or come back to it",
+        "元素的顺序没有变，或又变了回来",
+    ),
+    "pass_matrix": (
+        "the matrix product can read its operand transposed",
+        "矩阵乘法可以直接按转置来读操作数",
+    ),
+    "pass_fast": (
+        "equal for finite numbers; NaN, infinity or the sign of 0 may differ",
+        "对有限的数相等；NaN、无穷大或 0 的符号可能不同",
     ),
 }

@@ -1,0 +1,263 @@
+"""Functions that arrange, join and pick elements, for arrays, tensors and graph nodes alike.
+
+Results of the dynamic graph may be views, which share memory with their operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import ops
+from minigrad.core import float32
+from minigrad.errors import DtypeError, ShapeError
+from minigrad.ops import arrange
+from minigrad.ops.shape import Axis, as_axes
+from minigrad.source import here
+
+
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """The matrix product, also written a @ b.
+
+    (…, n, m) @ (…, m, k) gives (…, n, k), with the leading axes broadcast; a vector counts as one
+    row on the left and one column on the right, and that axis is dropped again. The flags take an
+    operand with its last two axes exchanged. Raises ShapeError when the lengths m differ.
+
+    >>> import minigrad as mg
+    >>> mg.matmul(mg.ones(2, 3), mg.ones(3, 4)).shape
+    (2, 4)
+    """
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return ops.matmul(a, b, **{name: True for name, on in flags.items() if on})  # as a @ b
+
+
+def outer(a: Any, b: Any) -> Any:
+    """The products of each element of a (n,) with each of b (m,): (n, m).
+
+    >>> import minigrad as mg
+    >>> mg.outer(mg.tensor([1.0, 2.0]), mg.tensor([1.0, 10.0]))
+    tensor([[ 1., 10.],
+            [ 2., 20.]])
+    """
+    return ops.mul(ops.expand_dims(a, axis=1), b)
+
+
+# ---- Axes -----------------------------------------------------------------------------------
+
+
+def reshape(x: Any, shape: int | Sequence[int]) -> Any:
+    """The same elements in another shape, the last axis running fastest; one length may be -1.
+
+    Raises ShapeError when the number of elements differs.
+
+    >>> import minigrad as mg
+    >>> mg.reshape(mg.arange(6), (2, -1))
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    return ops.reshape(x, shape=(shape,) if isinstance(shape, int) else tuple(shape))
+
+
+def flatten(x: Any, start_axis: int = 0) -> Any:
+    """All axes from `start_axis` on as one.
+
+    >>> import minigrad as mg
+    >>> mg.flatten(mg.zeros(2, 3, 4), start_axis=1).shape
+    (2, 12)
+    """
+    return arrange.flatten(x, start_axis)
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+    """The axes in another order; reversed when none is given.
+
+    Raises ShapeError unless each axis is named once.
+
+    >>> import minigrad as mg
+    >>> mg.transpose(mg.zeros(2, 3, 4), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    return ops.transpose(x, axes=None if axes is None else tuple(axes))
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+    """Two axes exchanged. (torch.transpose.)
+
+    >>> import minigrad as mg
+    >>> mg.swapaxes(mg.zeros(2, 3, 4), 0, -1).shape
+    (4, 3, 2)
+    """
+    return arrange.swapaxes(x, axis1, axis2)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """With a new axis of length 1 at this place of the result. (torch.unsqueeze.)
+
+    >>> import minigrad as mg
+    >>> mg.expand_dims(mg.zeros(2, 3), axis=1).shape
+    (2, 1, 3)
+    """
+    return ops.expand_dims(x, axis=axis)
+
+
+unsqueeze = expand_dims
+
+
+def squeeze(x: Any, axis: Axis = None) -> Any:
+    """Without axes of length 1: all of them, or those named.
+
+    Raises ShapeError for a named axis of another length (as NumPy and TensorFlow; PyTorch leaves
+    it as it is).
+
+    >>> import minigrad as mg
+    >>> mg.squeeze(mg.zeros(1, 3, 1)).shape, mg.squeeze(mg.zeros(1, 3, 1), axis=0).shape
+    ((3,), (3, 1))
+    """
+    return ops.squeeze(x, axis=as_axes(axis))
+
+
+def flip(x: Any, axis: Axis = None) -> Any:
+    """In reverse order along all axes, or along those named.
+
+    >>> import minigrad as mg
+    >>> mg.flip(mg.tensor([1, 2, 3]))
+    tensor([3, 2, 1])
+    """
+    return arrange.flip(x, as_axes(axis))
+
+
+# ---- Joining and repeating ------------------------------------------------------------------
+
+
+def concatenate(xs: Sequence[Any], axis: int = 0) -> Any:
+    """One after the other along an axis that they have; all other lengths must be equal.
+
+    Raises ShapeError when they are not, and for an empty list.
+
+    >>> import minigrad as mg
+    >>> mg.concatenate([mg.zeros(2, 3), mg.ones(1, 3)]).shape
+    (3, 3)
+    """
+    return ops.concatenate(*_some("Concatenate", xs), axis=axis)
+
+
+def stack(xs: Sequence[Any], axis: int = 0) -> Any:
+    """Side by side along a new axis; all shapes must be equal.
+
+    Raises ShapeError when they are not, and for an empty list.
+
+    >>> import minigrad as mg
+    >>> mg.stack([mg.zeros(2), mg.ones(2)], axis=1)
+    tensor([[0., 1.],
+            [0., 1.]])
+    """
+    return ops.stack(*_some("Stack", xs), axis=axis)
+
+
+def _some(name: str, xs: Sequence[Any]) -> Sequence[Any]:
+    if len(xs) == 0:
+        raise ShapeError("nothing_to_join", op=name, defined=here())
+    return xs
+
+
+def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
+    """Parts along an axis: so many equal ones, or ones of these lengths. (np.split, tf.split.)
+
+    torch.split reads a single number as the length of each part instead. Raises ShapeError when
+    the parts do not make up the axis; an open axis of a graph needs the lengths.
+
+    >>> import minigrad as mg
+    >>> a, b = mg.split(mg.arange(6), 2)
+    >>> b
+    tensor([3, 4, 5])
+    >>> [part.shape for part in mg.split(mg.zeros(5, 2), [2, 3])]
+    [(2, 2), (3, 2)]
+    """
+    return arrange.split(x, sections, axis)
+
+
+def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
+    """Repeated to a shape, without copies in the dynamic graph; -1 keeps a length. (torch.expand.)
+
+    Raises ShapeError unless each axis, compared from the right, has that length or 1.
+
+    >>> import minigrad as mg
+    >>> mg.broadcast_to(mg.tensor([1.0, 2.0]), (3, 2)).shape
+    (3, 2)
+    """
+    return ops.broadcast_to(x, shape=tuple(shape))
+
+
+def tile(x: Any, repeats: int | Sequence[int]) -> Any:
+    """The whole repeated along each axis, so many times. (np.tile, torch.tile.)
+
+    >>> import minigrad as mg
+    >>> mg.tile(mg.tensor([1, 2]), 3)
+    tensor([1, 2, 1, 2, 1, 2])
+    """
+    return arrange.tile(x, repeats)
+
+
+def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:
+    """Surrounded by a constant: one width, (before, after), or such a pair for each axis.
+
+    Raises ShapeError when there is not one pair for each axis. (np.pad, tf.pad; torch.pad lists
+    the pairs of the last axes first.)
+
+    >>> import minigrad as mg
+    >>> mg.pad(mg.tensor([1, 2]), (1, 2))
+    tensor([0, 1, 2, 0, 0])
+    """
+    x = arrange.as_operand(x)
+    return ops.pad(x, widths=arrange.as_widths(x, widths), value=value)
+
+
+# ---- Picking --------------------------------------------------------------------------------
+
+
+def take(x: Any, indices: Any, axis: int = 0) -> Any:
+    """The elements (or rows) at these positions along an axis, in the shape of `indices`.
+
+    Gradients of a position that was taken twice are added up. Raises IndexRangeError for a
+    position outside, DtypeError for indices that are not integers. (np.take, tf.gather.)
+
+    >>> import minigrad as mg
+    >>> mg.take(mg.tensor([[1, 2], [3, 4], [5, 6]]), [2, 0])
+    tensor([[5, 6],
+            [1, 2]])
+    """
+    return ops.take(x, indices, axis=axis)
+
+
+def gather(x: Any, indices: Any, axis: int) -> Any:
+    """For each place of `indices` the element of x at that place, but along `axis` at that index.
+
+    `indices` has as many axes as x, and none longer but `axis`. Gradients of an element that was
+    taken twice are added up. Raises ShapeError, IndexRangeError, DtypeError. (torch.gather.)
+
+    >>> import minigrad as mg
+    >>> mg.gather(mg.tensor([[1, 2], [3, 4]]), [[0], [1]], axis=1)
+    tensor([[1],
+            [4]])
+    """
+    return ops.gather(x, indices, axis=axis)
+
+
+def one_hot(labels: Any, depth: int, dtype: npt.DTypeLike = float32) -> Any:
+    """1 at the position of the class and 0 elsewhere, along a new last axis of length `depth`.
+
+    A label outside 0 to depth − 1 makes zeros only. Raises DtypeError for labels that are not
+    integers. (tf.one_hot.)
+
+    >>> import minigrad as mg
+    >>> mg.one_hot(mg.tensor([0, 2]), 3)
+    tensor([[1., 0., 0.],
+            [0., 0., 1.]])
+    """
+    labels = arrange.as_operand(labels)
+    if labels.dtype.kind not in "iu":
+        raise DtypeError("label_type", op="OneHot", dtype=labels.dtype, defined=here())
+    return ops.one_hot(labels, np.zeros(depth, dtype))

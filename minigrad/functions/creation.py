@@ -1,0 +1,193 @@
+"""Ways to make tensors, and constants in the shape of an operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import ops
+from minigrad.core import as_array, float32, int64
+from minigrad.eager import Tensor
+from minigrad.errors import ShapeError
+from minigrad.source import here
+
+Length = int | Sequence[int]
+
+
+def tensor(
+    data: Any,
+    requires_grad: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """A tensor with a copy of the data: numbers, nested lists or an array.
+
+    float32 unless `dtype` or an integer, bool or NumPy array says otherwise. `name` is shown in
+    drawings. Raises DtypeError for what is not numbers, and for integers with requires_grad.
+
+    >>> import minigrad as mg
+    >>> mg.tensor([[1.0, 2.0]], requires_grad=True)
+    tensor([[1., 2.]], requires_grad=True)
+    """
+    given = data.data if isinstance(data, Tensor) else data
+    return Tensor(given if dtype is None else as_array(given, dtype, "tensor"), requires_grad, name)
+
+
+def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
+    """A tensor of zeros: zeros(2, 3) or zeros((2, 3)).
+
+    >>> import minigrad as mg
+    >>> mg.zeros(2)
+    tensor([0., 0.])
+    """
+    return Tensor(np.zeros(_lengths(shape), dtype), requires_grad)
+
+
+def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
+    """A tensor of ones: ones(2, 3) or ones((2, 3)).
+
+    >>> import minigrad as mg
+    >>> mg.ones(2)
+    tensor([1., 1.])
+    """
+    return Tensor(np.ones(_lengths(shape), dtype), requires_grad)
+
+
+def full(
+    shape: Length, value: float, dtype: npt.DTypeLike | None = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of one value; its type is that of mg.tensor(value) unless `dtype` says otherwise.
+
+    >>> import minigrad as mg
+    >>> mg.full((2,), 7.0)
+    tensor([7., 7.])
+    """
+    filled = np.full(_lengths((shape,)), as_array(value, dtype, "full"))
+    return Tensor(filled, requires_grad)
+
+
+def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
+    """The identity matrix (n, n), or (n, m) with ones along the diagonal.
+
+    >>> import minigrad as mg
+    >>> mg.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    rows, columns = _lengths((n, n if m is None else m))
+    return Tensor(np.eye(rows, columns).astype(dtype))
+
+
+def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
+    """Evenly spaced numbers, as range() counts them; float32 when a bound is a float.
+
+    >>> import minigrad as mg
+    >>> mg.arange(3), mg.arange(0.0, 1.0, 0.5)
+    (tensor([0, 1, 2]), tensor([0. , 0.5]))
+    """
+    whole = all(isinstance(b, (int, np.integer)) for b in bounds)
+    return Tensor(np.arange(*bounds, dtype=dtype or (int64 if whole else float32)))
+
+
+def linspace(start: float, stop: float, count: int, dtype: npt.DTypeLike = float32) -> Tensor:
+    """So many evenly spaced numbers from `start` to `stop`, both included.
+
+    >>> import minigrad as mg
+    >>> mg.linspace(0, 1, 3)
+    tensor([0. , 0.5, 1. ])
+    """
+    (n,) = _lengths((count,))
+    return Tensor(np.linspace(start, stop, n).astype(dtype))
+
+
+# ---- Random numbers: the same `seed`, the same numbers --------------------------------------
+
+
+def rand(
+    *shape: Length,
+    seed: int | None = None,
+    dtype: npt.DTypeLike = float32,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn evenly from 0 (included) to 1 (not included).
+
+    >>> import minigrad as mg
+    >>> mg.rand(2, 3, seed=0).shape
+    (2, 3)
+    """
+    kind: Any = np.dtype(dtype)  # drawn in that type: rounding afterwards could give 1
+    return Tensor(np.random.default_rng(seed).random(_lengths(shape), kind), requires_grad)
+
+
+def randn(
+    *shape: Length,
+    seed: int | None = None,
+    dtype: npt.DTypeLike = float32,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn from the standard normal distribution.
+
+    >>> import minigrad as mg
+    >>> mg.randn(2, 3, seed=0).shape
+    (2, 3)
+    """
+    drawn = np.random.default_rng(seed).standard_normal(_lengths(shape))
+    return Tensor(drawn.astype(dtype), requires_grad)
+
+
+def randint(
+    low: int, high: int, *shape: Length, seed: int | None = None, dtype: npt.DTypeLike = int64
+) -> Tensor:
+    """Whole numbers drawn evenly from `low` (included) to `high` (not included).
+
+    >>> import minigrad as mg
+    >>> mg.randint(0, 10, 5, seed=0).shape
+    (5,)
+    """
+    drawn = np.random.default_rng(seed).integers(low, high, _lengths(shape))
+    return Tensor(drawn.astype(dtype))
+
+
+# ---- In the shape of an operand, which may be a node of unknown shape -----------------------
+
+
+def full_like(x: Any, value: float, dtype: npt.DTypeLike | None = None) -> Any:
+    """One value in the shape and data type of x; of x nothing else is read, and no gradient flows.
+
+    >>> import minigrad as mg
+    >>> mg.full_like(mg.tensor([1.0, 2.0]), 7.0)
+    tensor([7., 7.])
+    """
+    attrs = {} if dtype is None else {"dtype": np.dtype(dtype)}
+    return ops.full_like(x, value=value, **attrs)
+
+
+def zeros_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
+    """Zeros in the shape and data type of x.
+
+    >>> import minigrad as mg
+    >>> mg.zeros_like(mg.tensor([1, 2]))
+    tensor([0, 0])
+    """
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
+    """Ones in the shape and data type of x.
+
+    >>> import minigrad as mg
+    >>> mg.ones_like(mg.tensor([1, 2]), dtype=mg.float64).dtype
+    dtype('float64')
+    """
+    return full_like(x, 1, dtype)
+
+
+def _lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    nested = len(shape) == 1 and isinstance(shape[0], (tuple, list))
+    lengths = tuple(shape[0]) if nested else shape
+    if any(not isinstance(n, (int, np.integer)) or n < 0 for n in lengths):
+        raise ShapeError("lengths", op="tensor", shape=lengths, defined=here())
+    return tuple(int(n) for n in lengths)

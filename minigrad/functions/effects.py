@@ -1,0 +1,32 @@
+"""Values that are looked at while a graph runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad import ops
+
+
+def Print(x: Any, message: str = "") -> Any:
+    """x itself; whenever it is computed, `message` and its value are written out.
+
+    In a graph that happens at each run that needs the result, or that depends on it through
+    `control_dependencies`; in a branch, a loop or a traced function always. (tf.Print.)
+
+    >>> import minigrad as mg
+    >>> y = mg.Print(mg.tensor([1.0, 2.0]), "x is") * 2
+    x is [1., 2.]
+    """
+    return ops.print_value(x, message=message)
+
+
+def Assert(condition: Any, message: str = "") -> Any:
+    """The condition itself; AssertionFailed, with `message`, when any element of it is false.
+
+    In a graph it is checked at each run that needs the result, as with `Print`. (tf.Assert.)
+
+    >>> import minigrad as mg
+    >>> mg.Assert(mg.tensor(2.0) > 0, "must be positive").item()
+    True
+    """
+    return ops.assert_true(condition, message=message)

@@ -1,0 +1,335 @@
+"""Functions of each element by itself, for arrays, tensors and graph nodes alike.
+
+Operands are broadcast against each other. Data types follow PyTorch: a Python number takes the
+type of the other operand, a float wins over integers, and functions of real numbers make float32
+of integers. Shapes that do not fit raise ShapeError.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import ops
+from minigrad.errors import DtypeError
+from minigrad.source import here
+
+
+def exp(x: Any) -> Any:
+    """eˣ; infinity where that is too large for the data type.
+
+    >>> import minigrad as mg
+    >>> mg.exp(mg.tensor([0.0, 1000.0]))
+    tensor([ 1., inf])
+    """
+    return ops.exp(x)
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm; −infinity at 0, NaN below.
+
+    >>> import minigrad as mg
+    >>> mg.log(mg.tensor([1.0, 0.0, -1.0]))
+    tensor([  0., -inf,  nan])
+    """
+    return ops.log(x)
+
+
+def log1p(x: Any) -> Any:
+    """log(1 + x), accurate for x near 0.
+
+    >>> import minigrad as mg
+    >>> mg.log1p(mg.tensor(1e-10)).item() > 0
+    True
+    """
+    return ops.log1p(x)
+
+
+def sqrt(x: Any) -> Any:
+    """The square root; NaN below 0, and an infinite gradient at 0.
+
+    >>> import minigrad as mg
+    >>> mg.sqrt(mg.tensor([4.0, 9.0]))
+    tensor([2., 3.])
+    """
+    return ops.sqrt(x)
+
+
+def pow(x: Any, exponent: Any) -> Any:
+    """x to the power of `exponent`, also written x ** exponent; 0 ** 0 is 1, with gradient 0.
+
+    Integers to a negative integer power raise ShapeError, as they would not stay integers.
+
+    >>> import minigrad as mg
+    >>> mg.pow(mg.tensor([-2.0, 3.0]), 2)
+    tensor([4., 9.])
+    """
+    return ops.pow(x, exponent)
+
+
+def sin(x: Any) -> Any:
+    """The sine of an angle in radians.
+
+    >>> import minigrad as mg
+    >>> mg.sin(mg.tensor(0.0)).item()
+    0.0
+    """
+    return ops.sin(x)
+
+
+def cos(x: Any) -> Any:
+    """The cosine of an angle in radians.
+
+    >>> import minigrad as mg
+    >>> mg.cos(mg.tensor(0.0)).item()
+    1.0
+    """
+    return ops.cos(x)
+
+
+def abs(x: Any) -> Any:
+    """The absolute value; its gradient at 0 is 0.
+
+    >>> import minigrad as mg
+    >>> mg.abs(mg.tensor([-2, 3]))
+    tensor([2, 3])
+    """
+    return ops.abs(x)
+
+
+def sign(x: Any) -> Any:
+    """−1, 0 or 1; no gradient flows.
+
+    >>> import minigrad as mg
+    >>> mg.sign(mg.tensor([-2.0, 0.0, 3.0]))
+    tensor([-1.,  0.,  1.])
+    """
+    return ops.sign(x)
+
+
+def floor(x: Any) -> Any:
+    """The largest whole number that is not larger; no gradient flows.
+
+    >>> import minigrad as mg
+    >>> mg.floor(mg.tensor([1.5, -1.5]))
+    tensor([ 1., -2.])
+    """
+    return ops.floor(x)
+
+
+def ceil(x: Any) -> Any:
+    """The smallest whole number that is not smaller; no gradient flows.
+
+    >>> import minigrad as mg
+    >>> mg.ceil(mg.tensor([1.5, -1.5]))
+    tensor([ 2., -1.])
+    """
+    return ops.ceil(x)
+
+
+def round(x: Any) -> Any:
+    """The nearest whole number, the even one of two equally near; no gradient flows.
+
+    >>> import minigrad as mg
+    >>> mg.round(mg.tensor([0.5, 1.5, 2.4]))
+    tensor([0., 2., 2.])
+    """
+    return ops.round(x)
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """a ÷ b rounded down, also written a // b; no gradient flows.
+
+    Floats divided by 0 give infinity or NaN, integers raise NumericError.
+
+    >>> import minigrad as mg
+    >>> mg.floor_divide(mg.tensor([7, -7]), 2)
+    tensor([ 3, -4])
+    """
+    return ops.floor_divide(a, b)
+
+
+def mod(a: Any, b: Any) -> Any:
+    """The remainder a − b × (a // b), also written a % b; its sign is that of b.
+
+    Floats modulo 0 give NaN, integers raise NumericError. (torch.remainder, tf.math.floormod.)
+
+    >>> import minigrad as mg
+    >>> mg.mod(mg.tensor([7, -7]), 4)
+    tensor([3, 1])
+    """
+    return ops.mod(a, b)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two elements; NaN if either is. Equal ones get half of the gradient each.
+
+    >>> import minigrad as mg
+    >>> mg.maximum(mg.tensor([1.0, 5.0]), 3.0)
+    tensor([3., 5.])
+    """
+    return ops.maximum(a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two elements; NaN if either is. Equal ones get half of the gradient each.
+
+    >>> import minigrad as mg
+    >>> mg.minimum(mg.tensor([1.0, 5.0]), 3.0)
+    tensor([1., 3.])
+    """
+    return ops.minimum(a, b)
+
+
+def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
+    """The elements confined between two numbers; None leaves a side open. (torch.clamp.)
+
+    The gradient is 1 inside and on the bounds, 0 outside. With low > high everything is high.
+
+    >>> import minigrad as mg
+    >>> mg.clip(mg.tensor([-2.0, 0.5, 2.0]), -1.0, 1.0)
+    tensor([-1. ,  0.5,  1. ])
+    """
+    return ops.clip(x, low=low, high=high)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds, b elsewhere; only the one that was chosen gets a gradient.
+
+    What was not chosen does no harm, not even infinity or NaN. The condition is bool, otherwise
+    DtypeError.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([-1.0, 2.0])
+    >>> mg.where(x > 0, x, 0)
+    tensor([0., 2.])
+    """
+    return ops.where(condition, a, b)
+
+
+def logical_and(a: Any, b: Any) -> Any:
+    """True where both are true; a number is true unless it is 0. Of bools also written a & b.
+
+    >>> import minigrad as mg
+    >>> mg.logical_and(mg.tensor([True, True]), mg.tensor([True, False]))
+    tensor([ True, False])
+    """
+    return ops.logical_and(a, b)
+
+
+def logical_or(a: Any, b: Any) -> Any:
+    """True where one or both are true; a number is true unless it is 0. Of bools also a | b.
+
+    >>> import minigrad as mg
+    >>> mg.logical_or(mg.tensor([False, True]), mg.tensor([False, False]))
+    tensor([False,  True])
+    """
+    return ops.logical_or(a, b)
+
+
+def logical_xor(a: Any, b: Any) -> Any:
+    """True where exactly one is true; a number is true unless it is 0. Of bools also a ^ b.
+
+    >>> import minigrad as mg
+    >>> mg.logical_xor(mg.tensor([True, True]), mg.tensor([True, False]))
+    tensor([False,  True])
+    """
+    return ops.logical_xor(a, b)
+
+
+def logical_not(x: Any) -> Any:
+    """True where x is not; a number is true unless it is 0. Of bools also written ~x.
+
+    >>> import minigrad as mg
+    >>> mg.logical_not(mg.tensor([True, False]))
+    tensor([False,  True])
+    """
+    return ops.logical_not(x)
+
+
+def isnan(x: Any) -> Any:
+    """True where x is NaN, which is not equal to itself.
+
+    >>> import minigrad as mg
+    >>> mg.isnan(mg.tensor([1.0, float("nan")]))
+    tensor([False,  True])
+    """
+    return ops.isnan(x)
+
+
+def cast(x: Any, dtype: npt.DTypeLike) -> Any:
+    """The elements converted to another data type; a gradient is converted back. (x.astype.)
+
+    >>> import minigrad as mg
+    >>> mg.cast(mg.tensor([1.7, -1.7]), int)
+    tensor([ 1, -1])
+    """
+    return ops.cast(x, dtype=np.dtype(dtype))
+
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent, between −1 and 1.
+
+    >>> import minigrad as mg
+    >>> mg.tanh(mg.tensor([0.0, 100.0]))
+    tensor([0., 1.])
+    """
+    return ops.tanh(x)
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e⁻ˣ), between 0 and 1.
+
+    >>> import minigrad as mg
+    >>> mg.sigmoid(mg.tensor([0.0, -200.0]))
+    tensor([0.5, 0. ])
+    """
+    return ops.sigmoid(x)
+
+
+def relu(x: Any) -> Any:
+    """max(x, 0); the gradient at 0 is 0.
+
+    >>> import minigrad as mg
+    >>> mg.relu(mg.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    return ops.relu(x)
+
+
+def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
+    """x Φ(x), with Φ the normal distribution: exact, by the error function, or by its tanh form.
+
+    Raises DtypeError for another `approximate`. (D. Hendrycks, K. Gimpel, arXiv:1606.08415.)
+
+    >>> import minigrad as mg
+    >>> mg.gelu(mg.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.15865526,  0.        ,  0.8413447 ])
+    """
+    if approximate not in ("none", "tanh"):
+        raise DtypeError(
+            "option", op="GELU", value=approximate, choices="none, tanh", defined=here()
+        )
+    return ops.gelu(x, approximate=approximate)
+
+
+def softplus(x: Any) -> Any:
+    """log(1 + eˣ), a smooth ReLU that does not overflow.
+
+    >>> import minigrad as mg
+    >>> mg.softplus(mg.tensor([-200.0, 200.0]))
+    tensor([  0., 200.])
+    """
+    return ops.softplus(x)
+
+
+def erf(x: Any) -> Any:
+    """The error function 2/√π ∫₀ˣ exp(−t²) dt, within 5 units in the last place of float64.
+
+    >>> import minigrad as mg
+    >>> mg.erf(mg.tensor([0.0, 1.0]))
+    tensor([0.       , 0.8427008])
+    """
+    return ops.erf(x)

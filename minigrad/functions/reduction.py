@@ -1,0 +1,167 @@
+"""Functions along axes, for arrays, tensors and graph nodes alike.
+
+`axis` is None for all axes, one axis or a tuple of them; negative ones count from the end, and
+ShapeError names one that does not exist. With `keepdims` the axes stay, with length 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad import ops
+from minigrad.errors import located
+from minigrad.ops import reduction
+from minigrad.ops.shape import Axis, as_axes
+
+
+def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The sum; integers and bools are added up as int64.
+
+    >>> import minigrad as mg
+    >>> mg.sum(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
+    tensor([4., 6.])
+    """
+    return ops.sum(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The mean; of integers it is float32, of nothing NaN.
+
+    >>> import minigrad as mg
+    >>> mg.mean(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+    tensor([1.5, 3.5])
+    """
+    return ops.mean(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The largest element; NaN if there is one. Equal ones share the gradient. (torch.amax.)
+
+    Raises ShapeError where there are no elements.
+
+    >>> import minigrad as mg
+    >>> mg.max(mg.tensor([[1.0, 5.0], [3.0, 4.0]]), axis=1)
+    tensor([5., 4.])
+    """
+    return ops.max(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The smallest element; NaN if there is one. Equal ones share the gradient. (torch.amin.)
+
+    Raises ShapeError where there are no elements.
+
+    >>> import minigrad as mg
+    >>> mg.min(mg.tensor([[1.0, 5.0], [3.0, 4.0]]), axis=1)
+    tensor([1., 3.])
+    """
+    return ops.min(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The position of the largest element (the first of equal ones), int64; no gradient.
+
+    Without an axis it counts through the flattened elements. ShapeError where there are none.
+
+    >>> import minigrad as mg
+    >>> mg.argmax(mg.tensor([[1.0, 5.0], [3.0, 2.0]]), axis=1)
+    tensor([1, 0])
+    """
+    return ops.argmax(x, axis=axis, keepdims=keepdims)
+
+
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The position of the smallest element (the first of equal ones), int64; no gradient.
+
+    Without an axis it counts through the flattened elements. ShapeError where there are none.
+
+    >>> import minigrad as mg
+    >>> mg.argmin(mg.tensor([[1.0, 5.0], [3.0, 2.0]]), axis=1)
+    tensor([0, 1])
+    """
+    return ops.argmin(x, axis=axis, keepdims=keepdims)
+
+
+def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Whether all elements are true; a number is true unless it is 0. True of nothing.
+
+    >>> import minigrad as mg
+    >>> mg.all(mg.tensor([1.0, 2.0]) > 0).item()
+    True
+    """
+    return ops.all(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Whether any element is true; a number is true unless it is 0. False of nothing.
+
+    >>> import minigrad as mg
+    >>> mg.any(mg.tensor([1.0, 2.0]) > 5).item()
+    False
+    """
+    return ops.any(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """log(sum(exp(x))) without overflow; its gradient is softmax(x).
+
+    >>> import minigrad as mg
+    >>> mg.logsumexp(mg.tensor([1000.0, 1000.0])).item()
+    1000.6931762695312
+    """
+    return ops.logsumexp(x, axis=as_axes(axis), keepdims=keepdims)
+
+
+@located
+def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
+    """The variance: the sum of squared distances from the mean, over n − correction.
+
+    As in PyTorch the divisor is n − 1 unless said otherwise (NumPy and TensorFlow: correction=0);
+    NaN where it is 0 or less.
+
+    >>> import minigrad as mg
+    >>> mg.var(mg.tensor([1.0, 3.0])).item(), mg.var(mg.tensor([1.0, 3.0]), correction=0).item()
+    (2.0, 1.0)
+    """
+    return reduction.var(x, as_axes(axis), correction, keepdims)
+
+
+@located
+def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
+    """The standard deviation, the square root of `var`; its gradient is not finite at 0.
+
+    >>> import minigrad as mg
+    >>> mg.std(mg.tensor([1.0, 3.0]), correction=0).item()
+    1.0
+    """
+    return reduction.std(x, as_axes(axis), correction, keepdims)
+
+
+def cumsum(x: Any, axis: int) -> Any:
+    """The running sum along an axis; integers and bools are added up as int64.
+
+    >>> import minigrad as mg
+    >>> mg.cumsum(mg.tensor([1.0, 2.0, 3.0]), axis=0)
+    tensor([1., 3., 6.])
+    """
+    return ops.cumsum(x, axis=axis)
+
+
+def softmax(x: Any, axis: int = -1) -> Any:
+    """exp(x) / sum(exp(x)) along an axis: positive, adding up to 1, without overflow.
+
+    >>> import minigrad as mg
+    >>> mg.softmax(mg.tensor([1000.0, 1000.0]))
+    tensor([0.5, 0.5])
+    """
+    return ops.softmax(x, axis=axis)
+
+
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    """The logarithm of softmax, accurate where softmax is nearly 0.
+
+    >>> import minigrad as mg
+    >>> mg.log_softmax(mg.tensor([0.0, 1000.0]))
+    tensor([-1000.,     0.])
+    """
+    return ops.log_softmax(x, axis=axis)
