@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from textwrap import indent
 from typing import Any, ClassVar, Self
@@ -59,6 +59,7 @@ class Node(BaseNode, Value):
 
     __slots__ = ("__weakref__", "controls", "graph", "name", "spec")
     reader: ClassVar[Reader]
+    inputs: tuple[Node, ...]
     controls: tuple[Node, ...]
     graph: Graph
     name: str
@@ -137,6 +138,9 @@ class Graph:
     An open graph is a place to build in: `with mg.Graph() as g:`. A frozen one has inputs and
     outputs and never changes; passes and executors take that.
     """
+
+    optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
+    history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []
@@ -242,6 +246,10 @@ class Graph:
         attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
         return self.add(state.variable, (), attrs, name)
 
+    def optimize(self, passes: Any = None) -> Graph:
+        """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
+        return self.optimizer(self, passes)
+
     def freeze(self) -> Self:
         """Allow no further node. (TensorFlow 1: graph.finalize().)"""
         self.frozen = True
@@ -288,6 +296,13 @@ class Graph:
 
         Without `effects` nothing is printed or asserted once more: only values are wanted.
         """
+        new = self.inlined(body, values, effects)
+        return tuple(new[x] for x in body.outputs)
+
+    def inlined(
+        self, body: Graph, values: Sequence[Node], effects: bool = True
+    ) -> dict[Node, Node]:
+        """Like `inline`; returns for each node of `body` the one that stands for it here."""
         new: dict[Node, Node] = dict(zip(body.inputs, values, strict=True))
         for node in body.nodes:
             if node in new:
@@ -301,7 +316,7 @@ class Graph:
             copy.scope = "/".join(filter(None, (context.scope, node.scope)))
             if events.listeners:
                 events.emit("built", copy.op, copy)
-        return tuple(new[x] for x in body.outputs)
+        return new
 
     def python_value(self, node: Node, use: str) -> Any:
         """What Python may know of the value of a node while it is built: nothing, says the error.
@@ -484,6 +499,11 @@ class Body(Graph):
         node = self.input(attrs, getattr(source, "name", None) or "captured")
         self.captures[node] = source
         return node
+
+    def python_value(self, node: Node, use: str) -> Any:
+        if self.outer is None:
+            return super().python_value(node, use)
+        return self.outer.python_value(node, use)  # a traced function knows its arguments' names
 
     def input(self, attrs: Attrs, name: str | None) -> Node:
         """A placeholder of this graph, outside any scope."""
