@@ -533,9 +533,15 @@ class Body(Graph):
     def finish(self, inputs: Sequence[Node], outputs: Sequence[Node]) -> Self:
         """Freeze: keep what the outputs need and what has an effect, drop everything else."""
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.effects = tuple(n for n in self._nodes if n.op.impure)
+        self.effects = tuple(n for n in self._nodes if has_effect(n))
         self._nodes = ancestors([*self.inputs, *self.outputs, *self.effects])
         return self.freeze()
+
+
+def has_effect(node: Node) -> bool:
+    """Whether something happens when this node runs, in it or in a branch or loop that it holds."""
+    bodies = (v for v in node.attrs.values() if isinstance(v, Graph))
+    return node.op.impure or any(body.effects for body in bodies)
 
 
 def _ignore(event: events.Event) -> None:
@@ -543,8 +549,26 @@ def _ignore(event: events.Event) -> None:
 
 
 def in_body() -> bool:
-    """Whether a branch, a loop step or a function is being built: tensors are read as nodes."""
-    return bool(_building.stack) and isinstance(_building.stack[-1], Body)
+    """Whether tensors are read as nodes: in a branch, a loop step, a traced function, a layer."""
+    top = _building.stack[-1] if _building.stack else None
+    return top is not None and (isinstance(top, Body) or top is _building.lifting)
+
+
+@contextlib.contextmanager
+def tensors_as_nodes(graph: Graph) -> Iterator[None]:
+    """Read tensors as nodes of `graph` inside the block, even where there is no node beside them.
+
+    A layer that is called with a node may so compute with its parameters alone.
+    """
+    before, _building.lifting = _building.lifting, graph
+    _building.stack.append(graph)
+    events.listeners.append(_ignore)  # where anybody listens, tensors ask whether `in_body`
+    try:
+        yield
+    finally:
+        events.listeners.remove(_ignore)
+        _building.stack.pop()
+        _building.lifting = before
 
 
 def _stranger(node: Node, who: str) -> GraphError:
@@ -581,7 +605,7 @@ def _cast(x: Any, dtype: Dtype) -> Any:
 
 def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
     """The body being built, else the one graph that all node operands belong to."""
-    if in_body():
+    if _building.stack and isinstance(_building.stack[-1], Body):
         return _building.stack[-1]
     nodes = [x for x in operands if isinstance(x, Node)]
     graph = nodes[0].graph if nodes else get_default_graph()
@@ -604,6 +628,7 @@ class _Building(threading.local):
     def __init__(self) -> None:
         self.default = Graph()
         self.stack: list[Graph] = []
+        self.lifting: Graph | None = None  # a layer is building into it
         self.controls: tuple[Node, ...] = ()
 
 
