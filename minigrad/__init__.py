@@ -139,7 +139,16 @@ from minigrad.graph import (
     reset_default_graph,
 )
 from minigrad.loading import load_graph
+from minigrad.nn.functional import (
+    avg_pool2d,
+    conv2d,
+    dropout,
+    embedding,
+    layer_norm,
+    max_pool2d,
+)
 from minigrad.ops import stop_gradient
+from minigrad.optim import clip_by_global_norm
 from minigrad.session import Session
 from minigrad.tape import no_grad
 
@@ -177,6 +186,7 @@ __all__ = [
     "argmax",
     "argmin",
     "assign",
+    "avg_pool2d",
     "bool_",
     "broadcast_to",
     "build_graph",
@@ -184,16 +194,20 @@ __all__ = [
     "ceil",
     "check_grads",
     "clip",
+    "clip_by_global_norm",
     "concatenate",
     "cond",
     "constant",
     "control_dependencies",
+    "conv2d",
     "cos",
     "cross_entropy",
     "cumsum",
     "data",
     "detect_anomaly",
+    "dropout",
     "dynamic_rnn",
+    "embedding",
     "erf",
     "exp",
     "expand_dims",
@@ -216,6 +230,7 @@ __all__ = [
     "int32",
     "int64",
     "isnan",
+    "layer_norm",
     "linspace",
     "load_graph",
     "log",
@@ -228,6 +243,7 @@ __all__ = [
     "logsumexp",
     "matmul",
     "max",
+    "max_pool2d",
     "maximum",
     "mean",
     "min",

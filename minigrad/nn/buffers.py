@@ -38,12 +38,12 @@ def renew(buffer: Tensor, x: Any, rule: Callable[[Any], Any]) -> None:
     A second call in one graph goes on from the value of the first, as it does in a dynamic graph.
     Raises GraphError inside a branch or a loop, where nothing can be kept.
     """
-    with recording(False):
-        if not isinstance(x, Node):
+    if not isinstance(x, Node):
+        with recording(False):
             buffer.copy_(rule(buffer))
-            return
-        before = [u for u in x.graph.updates if u.buffer is buffer]
-        value = rule(before[-1].value if before else present(buffer, x))
+        return
+    before = [u for u in x.graph.updates if u.buffer is buffer]
+    value = rule(before[-1].value if before else present(buffer, x))
     if isinstance(value.graph, Body) and value.graph.outer is not None:
         raise GraphError("update_in_body", op="BatchNorm", name=buffer.name, defined=here())
     sources = before[-1].sources if before else frozenset()

@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.core import Array, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError, ShapeError
+from minigrad.graph import Node, in_body, tensors_as_nodes
 from minigrad.source import here
 
 
@@ -47,6 +48,9 @@ class Module:
         outer = context.scope
         context.scope = f"{outer}/{self.name}" if outer else self.name
         try:
+            if xs and type(xs[0]) is Node and not in_body():
+                with tensors_as_nodes(xs[0].graph):
+                    return self.forward(*xs, **options)
             return self.forward(*xs, **options)
         finally:
             context.scope = outer

@@ -117,9 +117,9 @@ class _Layers(_Recurrent):
             expected, shape = "3 axes (batch, time, features)", show_shape(x.shape)
             name = type(self).__name__
             raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
-        last = []
+        first, last = ops.slice_(x, key=FIRST), []
         for i in range(self.num_layers):
-            begin = self.zero_state(ops.slice_(x, key=FIRST)) if state is None else self._of_layer(state, i)
+            begin = self.zero_state(first) if state is None else self._of_layer(state, i)
             x, end = self._run(x, begin, f"_l{i}")
             last.append(end)
         return x, self._stacked(last)
