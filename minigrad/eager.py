@@ -26,6 +26,7 @@ from minigrad.core import (
     context,
     float32,
     next_order,
+    promote,
     run_kernel,
     show_shapes,
     spec_of,
@@ -292,6 +293,7 @@ def _infix(op: Op) -> Callable[[Tensor, Any], Any]:
     is the hot path of every model. Anything else takes the general way.
     """
     symbol = op.symbol or op.run
+    floats_only = op.inputs is not promote
 
     def method(self: Tensor, other: Any) -> Any:
         a, kind = self.data, type(other)
@@ -299,13 +301,15 @@ def _infix(op: Op) -> Callable[[Tensor, Any], Any]:
             b, b_wants = other.data, other.requires_grad
             if not (type(a) is type(b) is not ndarray or a.dtype is b.dtype):
                 return _general.apply(op, (self, other), {})
+            if floats_only and a.dtype.kind != "f":
+                return _general.apply(op, (self, other), {})
         elif (kind is float or kind is int) and (type(a) in FLOATS or a.dtype.kind == "f"):
             b, b_wants = other, False  # NumPy gives it the data type of the other operand
         else:
             return apply(op, (self, other), {})
         try:
             result = context.silently(symbol, a, b)
-        except ValueError:
+        except (ValueError, TypeError):
             return _general.apply(op, (self, other), {})  # which says what is wrong
         a_wants = self.requires_grad
         if not (a_wants or b_wants) or not context.grad or events.listeners:

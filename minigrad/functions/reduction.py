@@ -128,7 +128,7 @@ def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
 
 @located
 def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
-    """The standard deviation, the square root of `var`; its gradient is not finite at 0.
+    """The standard deviation, the square root of `var`; where it is 0, so is its gradient.
 
     >>> import minigrad as mg
     >>> mg.std(mg.tensor([1.0, 3.0]), correction=0).item()

@@ -24,6 +24,7 @@ from minigrad.core import (
 from minigrad.errors import ShapeError
 from minigrad.ops.define import summed
 from minigrad.ops.elementwise import exp, maximum, sqrt
+from minigrad.ops.logic import where
 from minigrad.ops.shape import (
     REDUCTIONS,
     Axis,
@@ -222,5 +223,6 @@ def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
 
 
 def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
-    """The square root of `var`."""
-    return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    """The square root of `var`; where that is 0, so is the gradient."""
+    v = var(x, axis=axis, correction=correction, keepdims=keepdims)
+    return where(v > 0, sqrt(where(v > 0, v, 1)), v)  # the slope of √ at 0 is not finite
