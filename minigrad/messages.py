@@ -268,6 +268,13 @@ ERRORS: dict[str, Pair] = {
         "graph.run_counter().",
         "{op}：运行次数必须是整数，不能是 {dtype}。解决办法：使用整数，或 graph.run_counter()。",
     ),
+    "loss_shapes": (
+        "{op}: targets of shape {shape} do not have the shape {expected} of the predictions; "
+        "stretching one of them would compare every prediction with every target. "
+        "Remedy: reshape one of them, for example targets.reshape(-1, 1).",
+        "{op}：目标的形状 {shape} 与预测的形状 {expected} 不同；若广播，每个预测会与每个目标都比较一遍。"
+        "解决办法：对其中之一做 reshape，例如 targets.reshape(-1, 1)。",
+    ),
     "norm_shape": (
         "{op}: shape {shape} does not end with {expected}, the lengths of the axes to normalise. "
         "Remedy: give the layer the lengths of the last axes of its input.",

@@ -73,7 +73,11 @@ from minigrad.functions.elementwise import (
     where,
 )
 from minigrad.functions.loss import (
+    binary_cross_entropy_with_logits,
     cross_entropy,
+    l1_loss,
+    mse_loss,
+    nll_loss,
 )
 from minigrad.functions.reduction import (
     all,
@@ -101,6 +105,7 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "binary_cross_entropy_with_logits",
     "broadcast_to",
     "cast",
     "ceil",
@@ -122,6 +127,7 @@ __all__ = [
     "gather",
     "gelu",
     "isnan",
+    "l1_loss",
     "linspace",
     "log",
     "log1p",
@@ -138,6 +144,8 @@ __all__ = [
     "min",
     "minimum",
     "mod",
+    "mse_loss",
+    "nll_loss",
     "one_hot",
     "ones",
     "ones_like",

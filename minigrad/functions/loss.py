@@ -6,6 +6,10 @@ from typing import Any
 
 from minigrad import ops
 from minigrad.backprop import scoped
+from minigrad.core import PublicShape, show_shape
+from minigrad.errors import ShapeError
+from minigrad.ops.arrange import as_operand
+from minigrad.source import here
 
 
 def cross_entropy(scores: Any, labels: Any) -> Any:
@@ -20,3 +24,76 @@ def cross_entropy(scores: Any, labels: Any) -> Any:
     """
     with scoped("loss"):
         return ops.mean(ops.softmax_cross_entropy(scores, labels))
+
+
+def nll_loss(log_probabilities: Any, labels: Any) -> Any:
+    """The mean of −log p of the right classes, which after log_softmax is the cross-entropy.
+
+    log_probabilities: (n, classes); labels: (n,) integers from 0. Raises ShapeError, DtypeError,
+    IndexRangeError. (torch.nn.functional.nll_loss.)
+
+    >>> import minigrad as mg
+    >>> mg.nll_loss(mg.log(mg.tensor([[0.5, 0.5], [0.5, 0.5]])), [0, 1])
+    tensor(0.6931472)
+    """
+    x, labels = as_operand(log_probabilities), as_operand(labels)
+    if x.shape is not None and not _agree(x.shape[:-1], labels.shape):
+        shapes = show_shape(labels.shape), show_shape(x.shape)
+        raise ShapeError(
+            "labels", op="nll_loss", labels=shapes[0], scores=shapes[1], defined=here()
+        )
+    with scoped("loss"):
+        chosen = ops.gather(x, ops.expand_dims(labels, axis=-1), axis=-1)
+        return -ops.mean(chosen)
+
+
+def mse_loss(predictions: Any, targets: Any) -> Any:
+    """The mean of the squared differences. Both have one shape: ShapeError if they do not.
+
+    >>> import minigrad as mg
+    >>> mg.mse_loss(mg.tensor([1.0, 2.0]), [1.0, 4.0])
+    tensor(2.)
+    """
+    x, t = _alike("mse_loss", predictions, targets)
+    with scoped("loss"):
+        difference = x - t
+        return ops.mean(difference * difference)
+
+
+def l1_loss(predictions: Any, targets: Any) -> Any:
+    """The mean of the absolute differences. Both have one shape: ShapeError if they do not."""
+    x, t = _alike("l1_loss", predictions, targets)
+    with scoped("loss"):
+        return ops.mean(ops.abs(x - t))
+
+
+def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
+    """The mean cross-entropy between σ(scores) and probabilities from 0 to 1.
+
+    Both have one shape: ShapeError if they do not. Large scores do not overflow.
+
+    >>> import minigrad as mg
+    >>> mg.binary_cross_entropy_with_logits(mg.tensor([0.0, 1000.0]), [1.0, 1.0])
+    tensor(0.3465736)
+    """
+    x, t = _alike("binary_cross_entropy_with_logits", scores, targets)
+    with scoped("loss"):
+        return ops.mean(ops.softplus(x) - x * t)  # −t log σ(x) − (1 − t) log σ(−x)
+
+
+def _alike(name: str, x: Any, t: Any) -> tuple[Any, Any]:
+    """Both operands, if they have one shape: stretching one would average over the wrong pairs."""
+    x, t = as_operand(x), as_operand(t)
+    if not _agree(x.shape, t.shape):
+        shape, expected = show_shape(t.shape), show_shape(x.shape)
+        raise ShapeError("loss_shapes", op=name, shape=shape, expected=expected, defined=here())
+    return x, t
+
+
+def _agree(a: PublicShape | None, b: PublicShape | None) -> bool:
+    """Whether these may be the same shape, as far as is known."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(
+        m is None or n is None or m == n for m, n in zip(a, b, strict=True)
+    )

@@ -12,11 +12,19 @@ from minigrad import ops
 from minigrad.core import PublicShape, show_shape
 from minigrad.errors import ShapeError
 from minigrad.functions import (
+    binary_cross_entropy_with_logits,
     cross_entropy,
+    gelu,
+    l1_loss,
     log_softmax,
+    mse_loss,
+    nll_loss,
+    one_hot,
+    pad,
     relu,
     sigmoid,
     softmax,
+    softplus,
     tanh,
 )
 from minigrad.source import here
@@ -25,17 +33,25 @@ Lengths = int | tuple[int, int]  # one number for height and width, or one for e
 
 __all__ = [
     "avg_pool2d",
+    "binary_cross_entropy_with_logits",
     "conv2d",
     "cross_entropy",
     "dropout",
     "embedding",
+    "gelu",
+    "l1_loss",
     "layer_norm",
     "linear",
     "log_softmax",
     "max_pool2d",
+    "mse_loss",
+    "nll_loss",
+    "one_hot",
+    "pad",
     "relu",
     "sigmoid",
     "softmax",
+    "softplus",
     "tanh",
 ]
 
