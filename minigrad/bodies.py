@@ -46,7 +46,9 @@ class Built:
     arrangement: Any
 
 
-def build_body(graph: Graph, f: Callable[..., Any], skeleton: Any, specs: Sequence[Spec]) -> Built:
+def build_body(
+    graph: Graph | None, f: Callable[..., Any], skeleton: Any, specs: Sequence[Spec]
+) -> Built:
     """Call f with stand-ins of these specs, and keep what it builds and returns."""
     body = Body(graph)
     with body:

@@ -19,7 +19,17 @@ import numpy as np
 from minigrad import ops
 from minigrad.backprop import gradients
 from minigrad.bodies import Built, build_body, call, loop_body, matched, share_captures
-from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, operator, show_shape
+from minigrad.core import (
+    Attrs,
+    Dim,
+    Op,
+    Spec,
+    TupleSpec,
+    as_array,
+    operator,
+    show_shape,
+    spec_of,
+)
 from minigrad.eager import Tensor
 from minigrad.errors import ControlFlowError, ShapeError, VerifyError
 from minigrad.graph import Body, Graph, Node, ancestors, get_default_graph, graph_of
@@ -238,11 +248,26 @@ def _scan_now(
         carry, y = _pair(step_fn(carry, rebuild(arrangement, [x[t] for x in sequences])))
         outputs.append(flatten(y))
     if not outputs:
-        return carry, None
+        return carry, _nothing(step_fn, carry, sequences, arrangement)
     stacked = [
         ops.stack(*column, axis=0) for column in zip(*_in_time(outputs, reverse), strict=True)
     ]
     return carry, rebuild(outputs[0][1], stacked)
+
+
+def _nothing(
+    step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any
+) -> Any:
+    """All y of no step: of length 0, shaped as a step says that is built and not run."""
+    leaves, skeleton = flatten(carry)
+    states = [spec_of(x if hasattr(x, "shape") else as_array(x, None, "scan")) for x in leaves]
+    slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
+    taken = (skeleton, arrangement)
+    built = build_body(None, lambda c, x: _pair(step_fn(c, x))[1], taken, [*states, *slices])
+    nodes = [built.body.lift(y) for y in built.results]
+    shapes = [(0, *(y.shape or ())) for y in nodes]
+    rows = [Tensor(np.zeros(s, y.dtype)) for s, y in zip(shapes, nodes, strict=True)]
+    return rebuild(built.arrangement, rows)
 
 
 def _in_time(outputs: list[Any], reverse: bool) -> list[list[Any]]:

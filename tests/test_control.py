@@ -230,6 +230,20 @@ def test_a_scan_over_nothing_gives_nothing() -> None:
     assert ys_value.shape == (0, 2)
 
 
+def test_in_a_dynamic_graph_no_step_has_the_shapes_of_one_too() -> None:
+    weight = mg.tensor(np.ones((2, 3)), requires_grad=True) * 2
+
+    def step(s: Any, row: Any) -> Any:
+        y = row @ weight
+        return s + y.sum(), {"y": y, "positive": y > 0}
+
+    last, ys = mg.scan(step, 0.0, mg.tensor(np.zeros((0, 2))))
+    assert last == 0.0
+    assert (ys["y"].shape, ys["y"].dtype) == ((0, 3), F64)
+    assert (ys["positive"].shape, ys["positive"].dtype) == ((0, 3), np.bool_)
+    assert mg.scan(lambda s, x: (s, None), 0.0, mg.zeros(0))[1] is None
+
+
 def test_structures_go_in_and_come_out() -> None:
     p = mg.placeholder("xs", (None,))
     carry, ys = mg.scan(
