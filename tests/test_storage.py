@@ -8,7 +8,6 @@ import io
 import itertools
 import json
 import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -966,7 +965,7 @@ def test_documents_changed(data: st.DataObject, tmp_path: Path) -> None:
         holder, key = spots[data.draw(st.integers(0, len(spots) - 1))]
         change = data.draw(st.sampled_from(("replace", "drop", "double", "exchange")))
         if change == "replace":
-            holder[key] = data.draw(JSON)
+            holder[key] = copy.deepcopy(data.draw(JSON))
         elif change == "drop":
             del holder[key]
         elif change == "double" and isinstance(holder, list):
