@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import backprop, core, ops
+from minigrad import backprop, core
 from minigrad.core import REGISTRY, Op, Sample, spec_of
 from minigrad.errors import ShapeError
 
@@ -45,9 +45,6 @@ IN_PLACE = {"Where", "Concatenate", "Stack", "Piece", "Pad", "Unslice", "AddAt",
 # Operators without a sample that still fits with 0 in the place of every 2 and 4.
 NEVER_EMPTY = {"ReshapeLike"}
 
-# Gradient rules that name an open length as -1 in a reshape, which no elements leave undecided.
-UNDECIDED_WHEN_EMPTY = {"MatMul"}
-
 # Gradient rules that need the number of axes while the graph is built.
 RANK_NEEDED = {"MatMul"}
 
@@ -55,6 +52,8 @@ RANK_NEEDED = {"MatMul"}
 FORMS: dict[str, Callable[[tuple[int, ...]], Any]] = {
     "full": lambda shape: shape,
     "open": lambda shape: (None, *shape[1:]) if shape else (),
+    "last": lambda shape: (*shape[:-1], None) if shape else (),
+    "lengths": lambda shape: (None,) * len(shape),
     "unknown": lambda shape: None,
 }
 
@@ -72,8 +71,7 @@ def walk(op: Op, name: str) -> None:
     """Run one check on every sample of an operator."""
     assert op.samples, f"{op} has no samples, so nothing of it would be tested: add some"
     for sample in op.samples:
-        with np.errstate(divide="ignore", invalid="ignore"):  # log(False) and the like
-            CHECKS[name](op, sample)
+        CHECKS[name](op, sample)
 
 
 # ---- Operands and the ways to run an operator -----------------------------------------------
@@ -86,9 +84,7 @@ def draw(sample: Sample, dtype: Any = np.float64, seed: int = 0) -> list[Any]:
     for i, shape in enumerate(sample.shapes):
         if i in sample.integers:
             values = random.integers(0, 3, shape)
-        elif i in sample.bools:
-            values = random.random(shape) < 0.5
-        elif dtype is np.bool_:
+        elif i in sample.bools or dtype is np.bool_:
             values = random.random(shape) < 0.5
         elif np.dtype(dtype).kind == "f":
             values = random.uniform(sample.low, sample.high, shape).astype(dtype)
@@ -108,6 +104,11 @@ def dtypes(op: Op) -> Iterator[Any]:
 def kernel_operands(op: Op, operands: list[Any]) -> list[Any]:
     """Operands as the kernel gets them: in the data type the operator works in."""
     return core.unify(op, list(operands), core.cast_array)
+
+
+def kernel(op: Op, *operands: Any, **attrs: Any) -> Any:
+    """The result of the kernel alone; log(False) and the like make no noise."""
+    return core.silently(op.run, None, *operands, **attrs)
 
 
 def eager(op: Op, operands: list[Any], attrs: Any, wants: tuple[int, ...] = ()) -> tuple[Any, Any]:
@@ -148,7 +149,7 @@ def rules_agree_with_kernel(op: Op, sample: Sample) -> None:
     for dtype in dtypes(op):
         operands = kernel_operands(op, draw(sample, dtype))
         spec = op.spec([spec_of(a) for a in operands], sample.attrs)
-        result = op.run(None, *operands, **sample.attrs)
+        result = kernel(op, *operands, **sample.attrs)
         assert result.shape == spec.shape, f"{op}: shape rule against kernel"
         assert result.dtype == spec.dtype, f"{op} on {np.dtype(dtype)}: type rule against kernel"
 
@@ -158,9 +159,9 @@ def kernel_writes_where_it_is_told(op: Op, sample: Sample) -> None:
     for dtype in dtypes(op):
         operands = kernel_operands(op, draw(sample, dtype))
         before = [np.array(a) for a in operands]
-        expected = op.run(None, *operands, **sample.attrs)
+        expected = kernel(op, *operands, **sample.attrs)
         out = np.full(expected.shape, 77, expected.dtype)
-        result = op.run(out, *operands, **sample.attrs)
+        result = core.silently(op.run, out, *operands, **sample.attrs)
         assert result is out, f"{op}: the kernel must return `out`"
         same_bits(out, expected, f"{op}: with and without out=")
         for a, b in zip(operands, before, strict=True):
@@ -192,9 +193,6 @@ def eager_gradients_equal_static(op: Op, sample: Sample) -> None:
         operands = draw(sample, dtype)
         wants = ruled(op, operands)
         if not wants or (form == "unknown" and op.name in RANK_NEEDED):
-            continue
-        sizes = [a.size for a in operands]
-        if form == "open" and op.name in UNDECIDED_WHEN_EMPTY and 0 in sizes:
             continue
         y, xs = eager(op, operands, sample.attrs, wants)
         seed = np.random.default_rng(1).standard_normal(y.shape).astype(y.dtype)

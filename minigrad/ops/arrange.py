@@ -23,8 +23,16 @@ from minigrad.core import (
     show_shapes,
 )
 from minigrad.errors import ShapeError, located
-from minigrad.ops.indexing import FROM_ONE, FULL, slice_
-from minigrad.ops.shape import Axis, positive_axes, reshape, reshape_like, sum_like, transpose
+from minigrad.ops.indexing import FROM_ONE, FULL, numpy_key, slice_
+from minigrad.ops.shape import (
+    Axis,
+    positive_axes,
+    repeated,
+    reshape,
+    reshape_like,
+    sum_like,
+    transpose,
+)
 
 
 def as_operand(x: Any) -> Any:
@@ -201,7 +209,8 @@ def _expand_shape(x: Shape, axis: int) -> Shape:
 
 
 def _expand(out: Array, x: Array, axis: int) -> Array:
-    return into(out, np.expand_dims(x, axis))
+    key = (*(FULL,) * axis, None) if axis >= 0 else ("...", None, *(FULL,) * (-1 - axis))
+    return into(out, x[numpy_key(key)])
 
 
 expand_dims = operator(
@@ -296,7 +305,7 @@ def _broadcast_to_shape(x: Shape, shape: Shape) -> Shape:
 
 def _broadcast_to(out: Array, x: Array, shape: Shape) -> Array:
     whole: Any = _broadcast_to_shape(x.shape, shape) if -1 in shape else shape
-    return into(out, _scalar(np.broadcast_to(x, whole)))
+    return into(out, _scalar(repeated(x, whole)))
 
 
 broadcast_to = operator(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,13 +141,17 @@ unslice: Op = operator(
 # ---- Positions that are data ----------------------------------------------------------------
 
 
-def _positions(name: str, first: int) -> Any:
+def _expect_positions(name: str, *dtypes: Dtype) -> None:
+    for dtype in dtypes:
+        if dtype.kind not in "iu":
+            raise DtypeError("index_type", op=name, value=dtype)
+
+
+def _positions(name: str, first: int) -> Callable[..., Dtype]:
     """The data type rule: that of operand 0; those from `first` on are positions."""
 
     def dtype(*dtypes: Dtype) -> Dtype:
-        for found in dtypes[first:]:
-            if found.kind not in "iu":
-                raise DtypeError("index_type", op=name, value=found)
+        _expect_positions(name, *dtypes[first:])
         return dtypes[0]
 
     return dtype
@@ -162,7 +166,8 @@ def _take_shape(x: Shape, *indices: Shape, axis: int = 0) -> Shape:
 
 
 def _take(out: Array, x: Array, *indices: Array, axis: int = 0) -> Array:
-    _positions("Take", 0)(*(i.dtype for i in indices))
+    for index in indices:
+        _expect_positions("Take", index.dtype)
     try:
         if len(indices) == 1:
             return x.take(indices[0], axis=axis, out=out)
@@ -188,18 +193,19 @@ def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Arr
     """
     shape, n = x.shape, len(indices)
     axis %= len(shape)
+    if all(index.size == 1 for index in indices):
+        result = np.zeros(shape, g.dtype)
+        result[(*(slice(None),) * axis, *indices)] = g
+        return into(out, result)
     rows: Any = 0
     for index, length in zip(indices, shape[axis : axis + n], strict=True):
         rows = rows * length + index.astype(np.intp, copy=False) % max(length, 1)
     lead, tail = math.prod(shape[:axis]), math.prod(shape[axis + n :])
     count = math.prod(shape[axis : axis + n])
     result = np.zeros((lead, count, tail), g.dtype)
-    if rows.size == 1:
-        result[:, int(rows.item())] = g.reshape(lead, tail)
-    else:
-        numbers = np.arange(lead)[:, None, None] * count + rows.reshape(-1, 1)
-        numbers = numbers * tail + np.arange(tail)
-        np.add.at(result.reshape(-1), numbers.reshape(-1), g.reshape(-1))
+    numbers = np.arange(lead)[:, None, None] * count + rows.reshape(-1, 1)
+    numbers = numbers * tail + np.arange(tail)
+    np.add.at(result.reshape(-1), numbers.reshape(-1), g.reshape(-1))
     return into(out, result.reshape(shape))
 
 
@@ -277,7 +283,7 @@ def _grid(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...
 
 
 def _gather(out: Array, x: Array, indices: Array, axis: int) -> Array:
-    _positions("Gather", 0)(indices.dtype)
+    _expect_positions("Gather", indices.dtype)
     _gather_shape(x.shape, indices.shape, axis)
     try:
         return into(out, x[_grid(indices.shape, indices, axis)])

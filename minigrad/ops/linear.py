@@ -13,12 +13,11 @@ from minigrad.core import (
     Shape,
     broadcast_shapes,
     operator,
-    public_shape,
-    show_shape,
     show_shapes,
 )
 from minigrad.errors import ShapeError
-from minigrad.ops.shape import reshape, transpose
+from minigrad.ops.arrange import expand_dims
+from minigrad.ops.shape import transpose
 
 
 def _matmul_shape(
@@ -80,24 +79,15 @@ def _gradient_b(
 
 
 def _column(x: Any) -> Any:
-    return reshape(x, shape=(*_lengths(x), 1))
+    return expand_dims(x, axis=-1)
 
 
 def _row(x: Any) -> Any:
-    return reshape(x, shape=(*_lengths(x)[:-1], 1, _lengths(x)[-1]))
+    return expand_dims(x, axis=-2)
 
 
 def _swap(x: Any) -> Any:
     return transpose(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
-
-
-def _lengths(x: Any) -> tuple[int, ...]:
-    """The lengths of all axes for reshape, which takes one unknown length as -1."""
-    lengths = tuple(-1 if n is None else n for n in x.shape)
-    if lengths.count(-1) > 1:
-        shape = show_shape(public_shape(x.shape))
-        raise ShapeError("rank", op="MatMul", expected="one unknown length at most", shape=shape)
-    return lengths
 
 
 matmul = operator(
