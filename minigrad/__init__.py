@@ -50,6 +50,7 @@ from minigrad.errors import (
 )
 from minigrad.events import detect_anomaly, record
 from minigrad.execute import run
+from minigrad.function import function, run_functions_eagerly
 from minigrad.functions import (
     Assert,
     Print,
@@ -142,6 +143,7 @@ from minigrad.graph import (
     get_default_graph,
     reset_default_graph,
 )
+from minigrad.keys import TensorSpec
 from minigrad.loading import load_graph
 from minigrad.nn.functional import (
     avg_pool2d,
@@ -179,6 +181,7 @@ __all__ = [
     "Session",
     "ShapeError",
     "Tensor",
+    "TensorSpec",
     "TraceError",
     "UninitializedError",
     "Variable",
@@ -225,6 +228,7 @@ __all__ = [
     "floor_divide",
     "full",
     "full_like",
+    "function",
     "gather",
     "gelu",
     "get_default_graph",
@@ -278,6 +282,7 @@ __all__ = [
     "reshape",
     "round",
     "run",
+    "run_functions_eagerly",
     "scan",
     "sigmoid",
     "sign",

@@ -118,3 +118,11 @@ class ControlFlowError(GraphError, TypeError):
 
 class FormatError(GraphError, ValueError):
     """A file that is no graph, or a graph that cannot be put into a file."""
+
+
+class ScriptError(GraphError, RuntimeError):
+    """Python source that `mg.script` cannot make part of a graph."""
+
+
+class TraceWarning(UserWarning):
+    """Python decided something by the value of an example, and the graph keeps that decision."""

@@ -27,6 +27,8 @@ class Event(NamedTuple):
         built         a node was recorded; nothing is said of its value
         run           a kernel ran: `value` is the result, `operands` what it read
         read          a value entered a run: a fed placeholder, a variable, a constant
+        traced        a function begins to be traced: `node` is the trace, with its reason
+        hit           a function uses a trace that it has already: `node` is the trace
         step          a loop in the graph begins a step: `node` is the loop, `position` its number
         contributed   backward added to the gradient of `node`: `operands` is (upstream gradient,
                       contribution), `value` the sum so far, `source` the node it came through and
@@ -65,10 +67,14 @@ def listen(listener: Listener) -> Iterator[None]:
 
 @dataclass
 class Counts:
-    """What a recording counted: nodes built, kernels run, and bytes held by their results."""
+    """What a recording counted: nodes built, kernels run, and bytes held by their results.
+
+    traces: how often a function began to be traced.
+    """
 
     built: int = 0
     run: int = 0
+    traces: int = 0
     bytes_live: int = 0
     bytes_peak: int = 0
     by_op: Counter[str] = field(default_factory=Counter)
@@ -100,6 +106,8 @@ class Recording:
             self.counts.run += 1
             self.counts.by_op[str(event.op)] += 1
             self._weigh(event.value)
+        elif event.kind == "traced":
+            self.counts.traces += 1
         self.events.append(event if self.values else event._replace(value=None, operands=()))
 
     def _weigh(self, value: Any) -> None:

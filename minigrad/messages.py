@@ -412,7 +412,13 @@ ERRORS: dict[str, Pair] = {
         "解决办法：用 mg.cond 或 mg.while_loop 把分支放进图里，用 @mg.script 把 Python 源码改写成它们，"
         "或者传入普通的 Python 值（每个值各追踪一次）。",
     ),
-    "an_argument": ("argument {names}", "参数 {names}"),
+    "an_argument": ("argument {name}", "参数 {name}"),
+    "a_global": ("global {name}", "全局变量 {name}"),
+    "a_closure": ("closure variable {name}", "闭包变量 {name}"),
+    "an_attribute": ("attribute {name}", "属性 {name}"),
+    "a_training": ("training mode of {name}", "{name} 的训练模式"),
+    "a_captured": ("captured tensor {name}", "捕获的张量 {name}"),
+    "an_object": ("a {kind}", "{kind} 对象"),
     "from_arguments": (
         "{name} ({op}, shape {shape}), computed from argument {names}",
         "{name}（{op}，形状 {shape}），由参数 {names} 算出",
@@ -423,6 +429,54 @@ ERRORS: dict[str, Pair] = {
         "be used. Remedy: return it from there, and use what the call returns.",
         "{name}（{op}）是追踪 {function} 时建立的，在外面没有值，不能使用。"
         "解决办法：从那里返回它，使用调用的返回值。",
+    ),
+    "why_first": ("first call", "首次调用"),
+    "why_shape": ("{source}: shape {before} → {after}", "{source}：形状 {before} → {after}"),
+    "why_dtype": ("{source}: data type {before} → {after}", "{source}：数据类型 {before} → {after}"),
+    "why_value": ("{source}: {before} → {after}", "{source}：{before} → {after}"),
+    "why_number": (
+        "{source}: Python value {before} → {after} (as a tensor it would need no trace of its own)",
+        "{source}：Python 值 {before} → {after}（传入张量就不必为每个值各追踪一次）",
+    ),
+    "why_object": ("{source}: another object, {after}", "{source}：换成了另一个对象，{after}"),
+    "why_missing": ("{source} is not there any more", "{source} 不再存在"),
+    "why_added": ("{source} is new: {after}", "新增 {source}：{after}"),
+    "explain": (
+        "{function}: traces: {traces}, calls: {calls}",
+        "{function}：追踪 {traces} 次，调用 {calls} 次",
+    ),
+    "explain_trace": (
+        "  trace {number}, made for call {made}: {reason}\n"
+        "    signature: {signature}; calls served: {calls}",
+        "  追踪 {number}，为第 {made} 次调用而做：{reason}\n"
+        "    输入签名：{signature}；服务的调用次数：{calls}",
+    ),
+    "not_traced": (
+        "{function} has no graph yet. Remedy: call it once, and look again.",
+        "{function} 还没有图。解决办法：先调用一次，再查看。",
+    ),
+    "recursive": (
+        "{function} calls itself with the same signature, so its trace would never end. Remedy: "
+        "let a Python value that counts down end the recursion, or use mg.while_loop.",
+        "{function} 用同样的输入签名调用自己，追踪永远不会结束。"
+        "解决办法：用一个递减的 Python 值结束递归，或使用 mg.while_loop。",
+    ),
+    "spec_shape": (
+        "argument {name}: the input signature says {expected}, and the value has shape {shape}. "
+        "Remedy: pass a value of that shape, or leave the length open with None.",
+        "参数 {name}：输入签名为 {expected}，而值的形状是 {shape}。"
+        "解决办法：传入该形状的值，或用 None 放开这个长度。",
+    ),
+    "spec_type": (
+        "argument {name}: the input signature says {expected}, and the value is {dtype}. "
+        "Remedy: convert it first, with .astype.",
+        "参数 {name}：输入签名为 {expected}，而值的数据类型是 {dtype}。"
+        "解决办法：先用 .astype 转换。",
+    ),
+    "spec_arrangement": (
+        "argument {name}: the input signature says {spec}, and the value is {value}. "
+        "Remedy: pass values in the same arrangement.",
+        "参数 {name}：输入签名为 {spec}，而值是 {value}。解决办法：按同样的结构传入值。",
     ),
     "a_body": ("a branch or a loop step", "分支或循环体"),
     "node_backward": (
@@ -608,6 +662,198 @@ ERRORS: dict[str, Pair] = {
         "Remedy: keep the shapes of all steps equal, by padding for example.",
         "{op}：各步得到的值形状不同：{shapes}，无法堆叠。"
         "解决办法：让每一步的形状相同，例如先做填充。",
+    ),
+    # source that becomes a graph
+    "script_lambda": (
+        "script: a lambda cannot be rewritten, because its source is only a part of a line. "
+        "Remedy: write it as a function with def.",
+        "script：无法改写 lambda，因为它的源码只是一行中的一部分。解决办法：用 def 写成函数。",
+    ),
+    "script_source": (
+        "script: the source of {name} is not to be found in {file}. Remedy: define the function in "
+        "a file or a notebook cell; run the cell again or restart Python if the file was changed.",
+        "script：在 {file} 中找不到 {name} 的源码。"
+        "解决办法：在文件或笔记本单元格中定义函数；如果文件已修改，请重新运行单元格或重启 Python。",
+    ),
+    "script_callable": (
+        "script: {name} is no function written in Python. Remedy: pass a function, a method, or an "
+        "object whose class has a forward or __call__ method.",
+        "script：{name} 不是用 Python 编写的函数。"
+        "解决办法：传入函数、方法，或其类带有 forward 或 __call__ 方法的对象。",
+    ),
+    "script_try": (
+        "script: a graph cannot catch exceptions: {code} Remedy: move it out of the function, or "
+        "decide beforehand with if.",
+        "script：计算图无法捕获异常：{code} 解决办法：把它移到函数外面，或事先用 if 判断。",
+    ),
+    "script_with": (
+        "script: {code} enters a context that a graph knows nothing of. Remedy: only minigrad's "
+        "own context managers, such as mg.no_grad() and mg.name_scope(), may be used here; put the "
+        "block outside the function.",
+        "script：{code} 进入了计算图不了解的上下文。"
+        "解决办法：这里只能使用 minigrad 自己的上下文管理器，例如 mg.no_grad() 和 mg.name_scope()；"
+        "其他的 with 请放到函数外面。",
+    ),
+    "script_yield": (
+        "script: a graph has no generators: {code} Remedy: return a list or a tensor; mg.scan "
+        "collects a result for each step.",
+        "script：计算图里没有生成器：{code} 解决办法：返回列表或张量；mg.scan 可以收集每一步的结果。",
+    ),
+    "script_async": (
+        "script: a graph has nothing to wait for: {code} Remedy: use a plain def without async and "
+        "await.",
+        "script：计算图里没有可等待的东西：{code} 解决办法：使用普通的 def，不用 async 和 await。",
+    ),
+    "script_global": (
+        "script: {code}: a graph can change no variable outside the function. Remedy: return the "
+        "new value and assign it outside, or use mg.Variable and mg.assign.",
+        "script：{code}：计算图不能修改函数外面的变量。"
+        "解决办法：返回新的值，在外面赋值；或使用 mg.Variable 和 mg.assign。",
+    ),
+    "script_del": (
+        "script: {code}: in a graph a variable cannot be taken away again. Remedy: leave it out; a "
+        "value that nobody uses takes no memory.",
+        "script：{code}：计算图中的变量不能再被删除。解决办法：去掉这一句；没有人使用的值不占内存。",
+    ),
+    "script_import": (
+        "script: {code} cannot be part of a graph. Remedy: import at the top of the file.",
+        "script：{code} 不能成为计算图的一部分。解决办法：在文件开头导入。",
+    ),
+    "script_class": (
+        "script: {code} cannot be part of a graph. Remedy: define the class outside the function.",
+        "script：{code} 不能成为计算图的一部分。解决办法：在函数外面定义类。",
+    ),
+    "script_match": (
+        "script: {code}: a graph cannot compare patterns. Remedy: write if, elif and else.",
+        "script：{code}：计算图无法匹配模式。解决办法：改写成 if、elif 和 else。",
+    ),
+    "script_loop_else": (
+        "script: {code}: a loop with else is not supported. Remedy: set a flag before break, and "
+        "ask it after the loop.",
+        "script：{code}：不支持带 else 的循环。解决办法：在 break 之前设置一个标志，循环之后再判断它。",
+    ),
+    "script_walrus": (
+        "script: {code}: an assignment with := where it may not be reached, or is reached again "
+        "and again. Remedy: assign in a statement of its own.",
+        "script：{code}：这里的 := 赋值可能执行不到，也可能反复执行。解决办法：单独写一条赋值语句。",
+    ),
+    "script_locals": (
+        "script: {code}: in a graph branches and loops have variables of their own, which this "
+        "does not see. Remedy: name the variables that are needed.",
+        "script：{code}：计算图中的分支和循环各有自己的变量，这里看不到它们。"
+        "解决办法：直接写出需要的变量。",
+    ),
+    "script_closure": (
+        "script: {name} is changed here, and a nested function that is used here reads it from "
+        "outside: in a graph the two would see different values. Remedy: pass {name} to the nested "
+        "function as an argument.",
+        "script：{name} 在这里被修改，而这里用到的内嵌函数从外面读取它：在计算图中两者会看到不同的值。"
+        "解决办法：把 {name} 作为参数传给内嵌函数。",
+    ),
+    "script_undefined": (
+        "script: variable {name} may have no value here: it is assigned on one way only, in a "
+        "branch or in a loop that may make no step. Remedy: give {name} a value before, or in both "
+        "branches.",
+        "script：变量 {name} 在这里可能没有值：它只在一条路径上被赋值，"
+        "例如某个分支，或可能一步也不执行的循环。解决办法：事先给 {name} 赋值，或在两个分支中都赋值。",
+    ),
+    "script_no_step": (
+        "the loop made no step, so {name} has no value",
+        "循环一步也没有执行，因此 {name} 没有值",
+    ),
+    "script_attribute": (
+        "script: {code} is assigned in a branch or a loop of the graph, which Python builds once: "
+        "it would change whether or not the branch runs. Remedy: assign to a plain variable here, "
+        "and to the attribute after the branch.",
+        "script：{code} 在图的分支或循环里被赋值，而 Python 只构建它们一次：无论分支是否运行，它都会改变。"
+        "解决办法：这里先赋给普通变量，分支结束之后再赋给属性。",
+    ),
+    "script_item": (
+        "script: {code} changes an object from outside in a branch or a loop of the graph, which "
+        "Python builds once: it would change whether or not the branch runs. Remedy: keep values "
+        "in plain variables; collect the results of a loop with mg.scan.",
+        "script：{code} 在图的分支或循环里修改了外面的对象，而 Python 只构建它们一次："
+        "无论分支是否运行，它都会改变。解决办法：用普通变量保存值；循环的结果用 mg.scan 收集。",
+    ),
+    "script_raise": (
+        "script: raise in a branch or a loop of the graph, which Python builds once: it would "
+        "always raise. Remedy: mg.Assert(condition, message) checks when the graph runs.",
+        "script：raise 出现在图的分支或循环里，而 Python 只构建它们一次：它总会抛出。"
+        "解决办法：用 mg.Assert(condition, message) 在图运行时检查。",
+    ),
+    "script_recursion": (
+        "script: this branch was built {times} times within itself: a recursion that a value of "
+        "the graph decides on never ends while it is built. Remedy: write it as a while loop, or "
+        "let a Python number decide.",
+        "script：这个分支已在自身内部构建了 {times} 次：由图中的值决定是否结束的递归，构图时永远不会结束。"
+        "解决办法：改写成 while 循环，或由 Python 数值决定。",
+    ),
+    "script_comprehension": (
+        "script: Python must know how many elements there are here, and only the graph does. "
+        "Remedy: use a for statement, or mg.scan.",
+        "script：这里 Python 必须知道有多少个元素，而这只有计算图才知道。"
+        "解决办法：使用 for 语句或 mg.scan。",
+    ),
+    "script_together": (
+        "script: {name} of nodes together with Python lists. Remedy: make a tensor of each list "
+        "with mg.tensor, or loop over a range and index.",
+        "script：{name} 同时用到了节点和 Python 列表。"
+        "解决办法：用 mg.tensor 把列表变成张量，或对 range 循环再取下标。",
+    ),
+    "script_range": (
+        "script: range takes whole numbers, and was given {value}. Remedy: int(n), or a "
+        "placeholder with dtype=mg.int64.",
+        "script：range 需要整数，实际得到 {value}。解决办法：int(n)，或使用 dtype=mg.int64 的占位符。",
+    ),
+    "script_rows": (
+        "script: {name} of a node of shape {shape} would compare whole rows. Remedy: mg.min, "
+        "mg.max, mg.any or mg.all, with an axis.",
+        "script：{name} 作用于形状为 {shape} 的节点，会比较整行。"
+        "解决办法：使用 mg.min、mg.max、mg.any 或 mg.all，并指定轴。",
+    ),
+    "script_branch_types": (
+        "{op}: variable {name} is {true} in the one branch and {false} in the other. Remedy: "
+        "convert one of them with .astype.",
+        "{op}：变量 {name} 在一个分支里是 {true}，在另一个分支里是 {false}。"
+        "解决办法：用 .astype 转换其中一个。",
+    ),
+    "script_branch_values": (
+        "{op}: variable {name} is {true} in the one branch and {false} in the other, and a graph "
+        "can only choose between numbers. Remedy: let both branches give tensors or numbers.",
+        "{op}：变量 {name} 在一个分支里是 {true}，在另一个分支里是 {false}，而计算图只能在数值之间选择。"
+        "解决办法：让两个分支都给出张量或数值。",
+    ),
+    "script_branch_arrangement": (
+        "{op}: variable {name} is {true} in the one branch and {false} in the other, which are "
+        "arranged differently. Remedy: give it as many values, in the same order, in both.",
+        "{op}：变量 {name} 在一个分支里是 {true}，在另一个分支里是 {false}，两者结构不同。"
+        "解决办法：让两个分支按相同的顺序给出同样多的值。",
+    ),
+    "script_loop_type": (
+        "{op}: variable {name} is {before} before a step and {after} after it. Remedy: start from "
+        "{after}, or convert the result with .astype.",
+        "{op}：变量 {name} 在一步之前是 {before}，一步之后变成了 {after}。"
+        "解决办法：从 {after} 开始，或用 .astype 转换结果。",
+    ),
+    "script_loop_shape": (
+        "{op}: variable {name} has shape {before} before a step and {after} after it. Remedy: a "
+        "loop keeps the shapes of its variables; collect what grows with mg.scan.",
+        "{op}：变量 {name} 在一步之前形状为 {before}，一步之后变成 {after}。"
+        "解决办法：循环中变量的形状保持不变；会增长的结果请用 mg.scan 收集。",
+    ),
+    "script_loop_arrangement": (
+        "{op}: variable {name} is {before} before a step and {after} after it, which are arranged "
+        "differently. Remedy: start from as many values as a step gives; collect what grows with "
+        "mg.scan.",
+        "{op}：变量 {name} 在一步之前是 {before}，一步之后是 {after}，两者结构不同。"
+        "解决办法：起始值的个数要与每一步给出的相同；会增长的结果请用 mg.scan 收集。",
+    ),
+    "script_loop_values": (
+        "{op}: variable {name} is {before} before a step and {after} after it, and a graph carries "
+        "only numbers from step to step. Remedy: let it be a number or a tensor from the start, or "
+        "leave it unchanged in the loop.",
+        "{op}：变量 {name} 在一步之前是 {before}，一步之后是 {after}，而计算图逐步传递的只有数值。"
+        "解决办法：让它从一开始就是数值或张量，或者在循环中不改变它。",
     ),
     "no_part": (
         "{op}: there is no result {index} in {spec}",

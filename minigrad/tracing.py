@@ -1,0 +1,135 @@
+"""Tracing: a Python function is run once on stand-ins, and what it builds is kept as a graph."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from minigrad.calls import building
+from minigrad.core import Dim, Spec, context, show_shape
+from minigrad.errors import DtypeError, TraceError
+from minigrad.graph import Body, Node, ancestors
+from minigrad.keys import TensorSpec, is_array
+from minigrad.messages import fill
+from minigrad.source import here
+from minigrad.structure import LEAF, flatten, rebuild, transform
+from minigrad.tape import recording
+
+
+class TracedBody(Body):
+    """The graph of a function that is being traced; it knows its arguments by their names."""
+
+    def __init__(self, function: str, code: Any = None) -> None:
+        super().__init__(None, function)
+        self.code = code
+        self.arguments: dict[Node, str] = {}
+        self.buffers: set[int] = set()  # captured tensors that are kept from run to run
+        self.referred: set[int] = set()  # arrays that are used by reference
+        self.counter: Node | None = None
+
+    def argument(self, spec: Spec, place: str, name: str | None = None) -> Node:
+        """The stand-in for one argument."""
+        node = self.input({"shape": spec.shape, "dtype": spec.dtype}, name or place)
+        if self.code is not None:
+            node.code, node.lasti = self.code, 0  # the line of the function's `def`
+        self.arguments[node] = place
+        return node
+
+    def refers_to(self, x: Any) -> bool:
+        return id(x) in self.referred
+
+    def buffer(self, x: Any) -> Node:
+        self.buffers.add(id(x))
+        return super().buffer(x)
+
+    def run_counter(self) -> Node:
+        self.counter = super().run_counter()
+        return self.counter
+
+    def python_value(self, node: Node, use: str) -> Any:
+        about = {"name": node.name, "op": node.op, "shape": show_shape(node.shape)}
+        names = ", ".join(self.arguments_behind(node))
+        key = "from_arguments" if names else "from_nowhere"
+        behind = fill(key, names=names, **about)
+        if node in self.arguments:
+            behind = fill("an_argument", name=names)
+        raise TraceError(
+            "traced_value",
+            about=behind,
+            function=self.function,
+            use=fill(use),
+            defined=node.where,
+            ran=here(),
+        )
+
+    def arguments_behind(self, node: Node) -> list[str]:
+        """The names of the arguments that a node is computed from, in order."""
+        found: set[Node] = set()
+        waiting = [node]
+        while waiting:
+            for x in ancestors([waiting.pop()]):
+                if x in self.arguments:
+                    found.add(x)
+                elif isinstance(x.graph, Body) and isinstance(x.graph.captures.get(x), Node):
+                    waiting.append(x.graph.captures[x])
+        return [name for node, name in self.arguments.items() if node in found]
+
+
+@contextlib.contextmanager
+def afresh() -> Iterator[None]:
+    """Trace as if nothing were going on around: no scope, and the tape switched on."""
+    scope, context.scope = context.scope, ""
+    try:
+        with building, recording(True):
+            yield
+    finally:
+        context.scope = scope
+
+
+def stand_ins(body: TracedBody, arrays: Sequence[tuple[str, Any]]) -> list[Node]:
+    """A placeholder for each tensor, array, node or TensorSpec; equal open lengths stay equal.
+
+    `arrays` are pairs of what it is called and what it is.
+    """
+    lengths: dict[Dim, Dim] = {}
+    nodes = []
+    for place, x in arrays:
+        if x.dtype.kind not in "fiub":
+            raise DtypeError("not_numeric", op=body.function, value=repr(x)[:60], defined=here())
+        shape = x.spec.shape if isinstance(x, (Node, TensorSpec)) else x.shape
+        if shape is not None:
+            shape = tuple(lengths.setdefault(n, Dim()) if isinstance(n, Dim) else n for n in shape)
+        name = x.name if isinstance(x, TensorSpec) else None
+        nodes.append(body.argument(Spec(shape, x.dtype), place, name))
+    return nodes
+
+
+def replaced(arguments: Any, nodes: Sequence[Node]) -> Any:
+    """The arguments with a node in the place of each tensor, array, node or TensorSpec."""
+    rest = iter(nodes)
+    return transform(arguments, lambda x: next(rest) if is_array(x) else x)
+
+
+class Arrangement:
+    """How a function arranges its results: nodes by their number among the outputs, and constants.
+
+    What is no tensor and no array (a number, a string, None) is returned as it is.
+    """
+
+    def __init__(self, result: Any, body: Body) -> None:
+        leaves, self._skeleton = flatten(result)
+        lifted = [body.lift(x) if is_array(x) else None for x in leaves]
+        self.outputs = list(dict.fromkeys(x for x in lifted if x is not None))
+        number = {node: i for i, node in enumerate(self.outputs)}
+        self._places = [None if x is None else number[x] for x in lifted]
+        self._constants = [None if is_array(x) else x for x in leaves]
+        self._single = self._skeleton is LEAF and self._places == [0]
+
+    def of(self, values: Sequence[Any]) -> Any:
+        """The outputs arranged as the function returned them."""
+        if self._single:
+            return values[0]
+        pairs = zip(self._places, self._constants, strict=True)
+        leaves = [constant if i is None else values[i] for i, constant in pairs]
+        return rebuild(self._skeleton, leaves)
