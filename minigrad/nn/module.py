@@ -78,9 +78,12 @@ class Module:
         setattr(self, name, value)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
-        """The attributes by name, and what lists, tuples and dicts among them hold."""
+        """Modules and tensors by attribute name; those in lists and the like as layers.0."""
         for name, value in vars(self).items():
-            yield from _spread(name, value)
+            if isinstance(value, (Module, Tensor)):
+                yield name, value
+            elif isinstance(value, (list, tuple, dict)):
+                yield from _spread(name, value)
 
     def children(self) -> Iterator[tuple[str, Module]]:
         """The direct sub-modules, by attribute name."""
@@ -93,10 +96,12 @@ class Module:
         while waiting:
             name, module = waiting.pop()
             yield name, module
-            inner = [(f"{name}.{n}" if name else n, m) for n, m in module.children()]
-            new = {id(m): (n, m) for n, m in reversed(inner) if id(m) not in seen}
-            seen.update(new)
-            waiting += new.values()
+            inner = []
+            for own, child in module.children():
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    inner.append((f"{name}.{own}" if name else own, child))
+            waiting += reversed(inner)
 
     def _tensors(self, kind: str) -> Iterator[tuple[str, Tensor]]:
         """Parameters or buffers of this module and of all within it, each once."""
@@ -196,7 +201,7 @@ class Sequential(Module):
             self.layers[module.name] = module
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
-        yield from self.layers.items()
+        return ((name.removeprefix("layers."), part) for name, part in super()._parts())
 
     def forward(self, x: Any) -> Any:
         for module in self.layers.values():

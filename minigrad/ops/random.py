@@ -37,8 +37,9 @@ def keep_mask(seed: int, count: int, shape: tuple[int, ...], p: float) -> Array:
 
 
 def _dropout(out: Array, x: Array, count: Array, p: float, seed: int) -> Array:
-    _shape(x.shape, np.shape(count), p=p)
-    kept = np.multiply(x, keep_mask(seed, int(count), x.shape, p), dtype=as_float(x.dtype))
+    _shape(x.shape, count.shape, p=p)
+    dtype = _dtype(x.dtype, count.dtype)
+    kept = np.multiply(x, keep_mask(seed, int(count), x.shape, p), dtype=dtype)
     scale = kept.dtype.type(0 if p == 1 else 1 / (1 - p))
     return np.multiply(kept, scale, out=out)
 
