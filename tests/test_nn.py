@@ -590,3 +590,70 @@ def test_random_tensors_are_seeded() -> None:
 def test_arange_counts_as_range_does() -> None:
     for bounds in itertools.product((0, 2), (5, 9), (1, 3)):
         assert mg.arange(*bounds).tolist() == list(range(*bounds))
+
+
+# ---- Losses ---------------------------------------------------------------------------------
+
+PREDICTED, TARGET = RANDOM.standard_normal((4, 3)), RANDOM.random((4, 3))
+LOSSES: dict[str, tuple[Any, Any]] = {
+    "mse_loss": (mg.mse_loss, lambda x, t: np.mean((x - t) ** 2)),
+    "l1_loss": (mg.l1_loss, lambda x, t: np.mean(np.abs(x - t))),
+    "binary": (
+        mg.binary_cross_entropy_with_logits,
+        lambda x, t: np.mean(-t * np.log(mg.sigmoid(x)) - (1 - t) * np.log(1 - mg.sigmoid(x))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_follow_their_formulas_in_both_modes(name: str) -> None:
+    loss, formula = LOSSES[name]
+    value = loss(mg.tensor(PREDICTED), TARGET)
+    assert value.item() == pytest.approx(formula(PREDICTED, TARGET), rel=1e-12)
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(None, 3), dtype=mg.float64)
+        node = loss(x, TARGET)
+        assert node.scope == "loss"
+        assert mg.run(mg.build_graph(x, node), {x: PREDICTED}).tobytes() == value.data.tobytes()
+    assert mg.check_grads(lambda x: loss(x, TARGET), PREDICTED, order=2) < 1e-6
+
+
+def test_the_negative_log_likelihood_after_log_softmax_is_the_cross_entropy() -> None:
+    x, labels = mg.tensor(SCORES, requires_grad=True), mg.tensor(LABELS)
+    mg.nll_loss(mg.log_softmax(x), labels).backward()
+    y = mg.tensor(SCORES, requires_grad=True)
+    expected = mg.cross_entropy(y, labels)
+    expected.backward()
+    assert mg.nll_loss(mg.log_softmax(x), labels).item() == pytest.approx(expected.item())
+    np.testing.assert_allclose(x.grad.data, y.grad.data, rtol=1e-12)
+    impossible = mg.nll_loss(mg.tensor([[0.0, -np.inf]]), [0])
+    assert impossible.item() == 0, "what is not chosen is not touched"
+
+
+def test_large_scores_lose_nothing() -> None:
+    x = mg.tensor([1000.0, -1000.0, 0.0], requires_grad=True)
+    loss = mg.binary_cross_entropy_with_logits(x, [1.0, 0.0, 1.0])
+    loss.backward()
+    assert loss.item() == pytest.approx(np.log(2) / 3)
+    assert x.grad.tolist() == [0, 0, pytest.approx(-1 / 6)]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_stretch_nothing(name: str) -> None:
+    loss, _ = LOSSES[name]
+    says = r"targets of shape \(4,\) do not have the shape \(4, 1\)"
+    with pytest.raises(mg.ShapeError, match=says):
+        loss(mg.ones(4, 1), mg.ones(4))
+    with mg.Graph(), pytest.raises(mg.ShapeError, match=says):
+        loss(mg.placeholder("x", shape=(4, 1)), np.ones(4))
+    with mg.Graph():
+        assert loss(mg.placeholder("x", shape=(None, 1)), np.ones((4, 1))).shape == ()
+
+
+def test_labels_belong_to_their_rows() -> None:
+    with pytest.raises(mg.ShapeError, match=r"labels of shape \(3,\)"):
+        mg.nll_loss(mg.ones(4, 2), [0, 1, 0])
+    with pytest.raises(IndexError):
+        mg.nll_loss(mg.ones(1, 2), [2])
+    with pytest.raises(mg.DtypeError):
+        mg.nll_loss(mg.ones(1, 2), [0.5])
