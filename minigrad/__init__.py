@@ -8,6 +8,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 from minigrad import data, nn, optim
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
+from minigrad.baking import trace
 from minigrad.build import (
     Variable,
     assign,
@@ -43,8 +44,10 @@ from minigrad.errors import (
     IndexRangeError,
     NotFedError,
     NumericError,
+    ScriptError,
     ShapeError,
     TraceError,
+    TraceWarning,
     UninitializedError,
     VerifyError,
 )
@@ -145,6 +148,7 @@ from minigrad.graph import (
 )
 from minigrad.keys import TensorSpec
 from minigrad.loading import load_graph
+from minigrad.making import make_graph
 from minigrad.nn.functional import (
     avg_pool2d,
     conv2d,
@@ -155,6 +159,7 @@ from minigrad.nn.functional import (
 )
 from minigrad.ops import stop_gradient
 from minigrad.optim import clip_by_global_norm
+from minigrad.scripting.script import script
 from minigrad.session import Session
 from minigrad.tape import no_grad
 
@@ -178,11 +183,13 @@ __all__ = [
     "NotFedError",
     "NumericError",
     "Print",
+    "ScriptError",
     "Session",
     "ShapeError",
     "Tensor",
     "TensorSpec",
     "TraceError",
+    "TraceWarning",
     "UninitializedError",
     "Variable",
     "VerifyError",
@@ -284,6 +291,7 @@ __all__ = [
     "run",
     "run_functions_eagerly",
     "scan",
+    "script",
     "sigmoid",
     "sign",
     "sin",

@@ -1,0 +1,129 @@
+"""What a loop of the graph carries from step to step: the numbers in its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Spec, as_array, float32, float64, int64, is_weak
+from minigrad.errors import ControlFlowError, GraphError
+from minigrad.scripting.merging import Marker, Undefined, describe, is_number, same, zeros
+from minigrad.source import here
+from minigrad.structure import flatten, rebuild
+
+State = tuple[Any, ...]
+
+NAMED = {
+    "branch_types": "script_branch_types",
+    "loop_type": "script_loop_type",
+    "loop_shape": "script_loop_shape",
+}
+
+
+class naming:
+    """Errors raised in the block name the variable that they are about instead of a number.
+
+    Those of functions given to `inside` are left as they are: their numbers are of other things.
+    """
+
+    def __init__(self, owners: Sequence[str]) -> None:
+        self.owners = owners
+        self.others: list[BaseException] = []
+
+    def __enter__(self) -> naming:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, GraphError) and error.key in NAMED and error not in self.others:
+            fields: dict[str, Any] = dict(error.fields)
+            fields["name"] = self.owners[fields.pop("index")]
+            raise type(error)(NAMED[error.key], defined=here(), **fields) from None
+
+    def inside(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            try:
+                return f(*args)
+            except GraphError as error:
+                self.others.append(error)
+                raise
+
+        return call
+
+
+class Carry:
+    """The variables of a loop: `numbers` are what the graph carries, `owners` whose they are."""
+
+    def __init__(self, names: Sequence[str], state: State) -> None:
+        self.names = names
+        self.parts = [flatten(value) for value in state]
+        pairs = [
+            (x, name)
+            for name, (leaves, _) in zip(names, self.parts, strict=True)
+            for x in leaves
+            if is_number(x)
+        ]
+        self.numbers = tuple(x for x, _ in pairs)
+        self.owners = [name for _, name in pairs]
+
+    def state(self, numbers: Sequence[Any]) -> State:
+        """The variables with these numbers in them."""
+        rest = iter(numbers)
+        return tuple(
+            rebuild(skeleton, [next(rest) if is_number(x) else x for x in leaves])
+            for leaves, skeleton in self.parts
+        )
+
+    def values(self, new: State, before: Sequence[Any]) -> tuple[Any, ...]:
+        """The numbers in the variables after a step; ControlFlowError where the rest changed."""
+        result: list[Any] = []
+        rest = iter(before)
+        for name, (leaves, skeleton), value in zip(self.names, self.parts, new, strict=True):
+            old = [next(rest) for x in leaves if is_number(x)]
+            if is_missing(value):
+                result += old
+            else:
+                result += self._numbers(name, leaves, skeleton, value)
+        return tuple(result)
+
+    def _numbers(self, name: str, leaves: list[Any], skeleton: Any, value: Any) -> list[Any]:
+        found, after = flatten(value)
+        shown: dict[str, Any] = {"op": "loop", "name": name, "after": describe(value)}
+        shown["before"] = describe(rebuild(skeleton, leaves))
+        if after != skeleton:
+            raise ControlFlowError("script_loop_arrangement", defined=here(), **shown)
+        for x, y in zip(leaves, found, strict=True):
+            if is_number(x) != is_number(y) or not (is_number(x) or same(x, y)):
+                raise ControlFlowError("script_loop_values", defined=here(), **shown)
+        return [y for y in found if is_number(y)]
+
+
+def is_missing(x: Any) -> bool:
+    """Whether a variable has no value yet."""
+    return isinstance(x, (Undefined, Marker))
+
+
+def spec_of_number(x: Any) -> Spec:
+    """What is known of a number, tensor or node."""
+    if hasattr(x, "spec"):
+        spec: Spec = x.spec
+        return spec
+    array = as_array(x, None, "loop") if is_weak(x) else x
+    return Spec(array.shape, array.dtype)
+
+
+_PYTHON = {np.dtype(bool): False, int64: 0, float32: 0.0, float64: 0.0}
+
+
+def start(value: Any) -> Any:
+    """Something that a variable may hold before the first step gives it a value like this."""
+    leaves, skeleton = flatten(value)
+    return rebuild(skeleton, [_start(x) if is_number(x) else x for x in leaves])
+
+
+def _start(x: Any) -> Any:
+    """Zero; a Python number where it can be, because that takes whatever data type comes."""
+    if is_weak(x):
+        return type(x)()
+    return _PYTHON[x.dtype] if x.shape == () and x.dtype in _PYTHON else zeros(x)

@@ -1,0 +1,239 @@
+"""Loops of rewritten code: they run in Python until a node decides, then the graph loops on.
+
+What a loop carries from step to step are the numbers in its variables; everything else in them
+must stay what it is. A flag that a `break` or `return` sets ends the loop; where it is a node, the
+graph asks it before each step.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import control, ops
+from minigrad.core import Spec
+from minigrad.errors import ScriptError
+from minigrad.graph import Body, Graph, control_dependencies, graph_of
+from minigrad.messages import choose, fill
+from minigrad.scripting.carry import Carry, State, is_missing, naming, spec_of_number, start
+from minigrad.scripting.merging import Undefined, is_number
+from minigrad.scripting.regions import region
+from minigrad.scripting.runtime import and_, branch, is_symbolic, listed, not_
+from minigrad.source import here
+from minigrad.structure import flatten, rebuild
+
+Step = Callable[..., Any]
+
+
+class Uncounted:
+    """Something to go through whose length only the graph knows."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise ScriptError("script_comprehension", defined=here())
+
+
+class Span(Uncounted):
+    """A range whose bounds or step are nodes: whole numbers, from start to before stop."""
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start, self.stop, self.step = start, stop, step
+
+    def holds(self, i: Any) -> Any:
+        """Whether i is before the stop."""
+        if is_symbolic(self.step):
+            return (self.stop - i) * self.step > 0
+        return i < self.stop if self.step > 0 else i > self.stop
+
+
+class Rows(Uncounted):
+    """Nodes that are gone through together along their first axis, perhaps with a counter."""
+
+    def __init__(self, tree: Any, start: Any = None) -> None:
+        self.tree, self.start = tree, start
+
+
+# ---- The statements -----------------------------------------------------------------------------
+
+
+def while_(test: Step, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
+    """The variables after a loop that runs as long as test(*state) holds and no flag is set."""
+    loop = Loop(body, listed(gives), listed(stop))
+    while True:
+        holds = loop.clear(state)
+        if not is_symbolic(holds):
+            holds = holds and test(*state)
+        if is_symbolic(holds):
+            return loop.repeated(graph_of(control.WHILE, [holds]), test, state)
+        if not holds:
+            return state
+        state = body(*state) or ()
+
+
+def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
+    """The variables after body(element, *state) for each element, until a flag is set.
+
+    A range with nodes as bounds, and the rows of a node, become a loop of the graph. Everything
+    else Python goes through; where a node decides on `break`, a range becomes a loop of the graph,
+    and each later element of anything else a branch.
+    """
+    loop = Loop(body, listed(gives), listed(stop))
+    if isinstance(items, Span):
+        return loop.counted(items, state)
+    if isinstance(items, Rows) or is_symbolic(items):
+        return loop.along(items if isinstance(items, Rows) else Rows(items), state)
+    for element in items:
+        clear = loop.clear(state)
+        if is_symbolic(clear) and isinstance(items, range):
+            return loop.counted(Span(element, items.stop, items.step), state)
+        state = loop.step_if(clear, element, state)
+        if loop.clear(state) is False:
+            break
+    return state
+
+
+class Loop:
+    """One loop: its body, the names of its variables, and those of them that end it when set."""
+
+    def __init__(self, body: Step, names: Sequence[str], stops: Sequence[str]) -> None:
+        self.body, self.names = body, names
+        self.stops = [names.index(flag) for flag in stops]
+
+    def clear(self, state: State) -> Any:
+        """Whether no flag is set: True, False, or a node."""
+        flags = [state[i] for i in self.stops]
+        if any(not is_symbolic(f) and f for f in flags):
+            return False
+        unset = [not_(f) for f in flags if is_symbolic(f)]
+        return functools.reduce(ops.logical_and, unset) if unset else True
+
+    def step(self, *given: Any) -> State:
+        """One step, as part of the graph."""
+        with region(self.body):
+            result: State = self.body(*given) or ()
+            return result
+
+    def step_if(self, clear: Any, element: Any, state: State) -> State:
+        """One step, unless a flag is set."""
+        if not is_symbolic(clear):
+            return (self.body(element, *state) or ()) if clear else state
+        step = functools.wraps(self.body)(lambda: self.body(element, *state))
+        return branch(clear, step, lambda: state, self.names)
+
+    # ---- In the graph -----------------------------------------------------------------------
+
+    def repeated(self, graph: Graph, test: Step, state: State) -> State:
+        """`while` as a loop of the graph."""
+        state, late = self._begun(graph, state)
+        carry = Carry(self.names, state)
+
+        def going(*numbers: Any) -> Any:
+            now = carry.state(numbers)
+            return and_(self.clear(now), lambda: test(*now))
+
+        def step(*numbers: Any) -> tuple[Any, ...]:
+            return carry.values(self.step(*carry.state(numbers)), numbers)
+
+        with naming(carry.owners) as names:
+            inside = names.inside
+            values = control.loop(graph, inside(going), inside(step), carry.numbers)
+        return self._stepped(carry.state(values), late, lambda: going(*carry.numbers))
+
+    def counted(self, span: Span, state: State) -> State:
+        """`for` over a range as a loop of the graph, with a counter as a further variable."""
+        graph = graph_of(control.WHILE, [span.start, span.stop, span.step, self.clear(state)])
+        loop = self._with_counter(lambda i, *now: (i + span.step, *(self.body(i, *now) or ())))
+        return loop.repeated(graph, lambda i, *now: span.holds(i), (span.start, *state))[1:]
+
+    def along(self, rows: Rows, state: State) -> State:
+        """`for` over the rows of nodes as a scan."""
+        if rows.start is None:
+            return self._scanned(rows.tree, state)
+        loop = self._with_counter(lambda row, i, *now: (i + 1, *(self.body((i, row), *now) or ())))
+        return loop._scanned(rows.tree, (rows.start, *state))[1:]
+
+    def _with_counter(self, body: Step) -> Loop:
+        stops = [self.names[i] for i in self.stops]
+        return Loop(functools.wraps(self.body)(body), ["counter", *self.names], stops)
+
+    def _scanned(self, tree: Any, state: State) -> State:
+        sequences, skeleton = flatten(tree)
+        graph = graph_of(control.SCAN, sequences)
+        specs = [control.slice_spec(graph.lift(x)) for x in sequences]
+        state, late = self._begun(graph, state, specs, skeleton)
+        carry = Carry(self.names, state)
+
+        def step(numbers: Sequence[Any], row: list[Any]) -> tuple[Any, None]:
+            now = carry.state(numbers)
+            with region(self.body):
+                new = self.step_if(self.clear(now), rebuild(skeleton, row), now)
+            return carry.values(new, numbers), None
+
+        with naming(carry.owners) as names:
+            values, _ = control.scan(names.inside(step), carry.numbers, sequences)
+        return self._stepped(carry.state(values), late, lambda: length(sequences[0]) > 0)
+
+    def _begun(
+        self, graph: Graph, state: State, specs: Sequence[Spec] = (), skeleton: Any = None
+    ) -> tuple[State, list[int]]:
+        """The state with something in the variables that the first step will give a value.
+
+        One step is built to see what that will be, and thrown away. Returns as well the positions
+        of the variables that have no value if there is no step.
+        """
+        missing = [i for i, value in enumerate(state) if is_missing(value)]
+        if not missing:
+            return state, []
+        carry, scratch = Carry(self.names, state), Body(graph)
+        with scratch:
+            known = [*map(spec_of_number, carry.numbers), *specs]
+            inputs = [scratch.input({"shape": s.shape, "dtype": s.dtype}, None) for s in known]
+            rows, n = inputs[len(carry.numbers) :], len(carry.numbers)
+            element = [rebuild(skeleton, rows)] if rows else []
+            new = self.step(*element, *carry.state(inputs[:n]))
+        begun = list(state)
+        for i in missing:
+            begun[i] = state[i] if is_missing(new[i]) else start(new[i])
+        late = [i for i in missing if isinstance(state[i], Undefined) and not is_missing(new[i])]
+        return tuple(begun), late
+
+    def _stepped(self, state: State, late: list[int], ran: Callable[[], Any]) -> State:
+        """The state after a loop; variables that the first step gives a value need that step."""
+        if not late:
+            return state
+        names = ", ".join(self.names[i] for i in late)
+        message = choose(fill("script_no_step", name=names))
+        after = list(state)
+        with control_dependencies([ops.assert_true(ran(), message=message)]):
+            for i in late:
+                leaves, skeleton = flatten(state[i])
+                checked = [ops.identity(x) if is_number(x) else x for x in leaves]
+                after[i] = rebuild(skeleton, checked)
+        return tuple(after)
+
+
+# ---- What loops go through ----------------------------------------------------------------------
+
+
+def length(x: Any) -> Any:
+    """The length of the first axis: a Python number if it is known, else a node."""
+    known = x.shape[0] if x.shape else None
+    if known is not None:
+        return known
+    return ops.cast(ops.count(x, x[:1]), dtype=np.dtype(np.int64))
+
+
+def plain(test: Any) -> Any:
+    """A condition of a comprehension, which Python must be able to decide."""
+    if is_symbolic(test):
+        raise ScriptError("script_comprehension", defined=here())
+    return test
+
+
+def items(xs: Iterable[Any]) -> Iterable[Any]:
+    """What a comprehension goes through, which Python must be able to count."""
+    if is_symbolic(xs) or isinstance(xs, Uncounted):
+        raise ScriptError("script_comprehension", defined=here())
+    return xs

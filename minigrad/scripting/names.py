@@ -1,0 +1,215 @@
+"""Which variables the parts of a function read and write, and which values are still needed.
+
+A region is the body of an `if` or a loop: it becomes a function of its own, whose parameters and
+results are the variables that flow in and out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field
+
+FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Loop = ast.While | ast.For
+Jump = ast.Return | ast.Break | ast.Continue
+Names = dict[str, None]  # a set that keeps the order of the source
+
+
+def stores(*nodes: ast.AST) -> Names:
+    """The variables that are given a value here, nested functions left out."""
+    return dict.fromkeys(name for node in nodes for name in _stored(node))
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+    elif isinstance(node, FunctionDef):
+        yield node.name
+    elif isinstance(node, Comprehension):  # its variables are its own
+        named = (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+        yield from (n.target.id for n in named)
+    elif not isinstance(node, ast.Lambda):
+        for child in ast.iter_child_nodes(node):
+            yield from _stored(child)
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """The names of all parameters."""
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [a.arg for a in (*plain, *extra)]
+
+
+def reads(*nodes: ast.AST) -> set[str]:
+    """The variables whose values are used here, also by nested functions."""
+    return {name for node in nodes for name in _read(node)}
+
+
+def _read(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            yield node.id
+    elif isinstance(node, FunctionDef):
+        yield from reads(*node.decorator_list, *_defaults(node.args))
+        yield from captured(node)
+    elif isinstance(node, ast.Lambda):
+        yield from reads(*_defaults(node.args))
+        yield from captured(node)
+    elif isinstance(node, Comprehension):
+        own = stores(*(g.target for g in node.generators))
+        inside = {name for child in ast.iter_child_nodes(node) for name in _read(child)}
+        yield from (inside - own.keys()) | reads(node.generators[0].iter)
+    else:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        for child in ast.iter_child_nodes(node):
+            yield from _read(child)
+
+
+def _defaults(arguments: ast.arguments) -> list[ast.expr]:
+    return [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]
+
+
+def captured(node: FunctionDef | ast.Lambda) -> set[str]:
+    """What a nested function uses and does not define."""
+    body = [node.body] if isinstance(node, ast.Lambda) else node.body
+    return reads(*body) - stores(*body).keys() - set(parameters(node.args))
+
+
+def own_nodes(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """These nodes and all below them; of nested functions nothing but themselves."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, FunctionDef | ast.Lambda):
+            yield from own_nodes(*ast.iter_child_nodes(node))
+
+
+def nested_functions(*nodes: ast.AST) -> list[FunctionDef | ast.Lambda]:
+    return [n for n in own_nodes(*nodes) if isinstance(n, FunctionDef | ast.Lambda)]
+
+
+def escaping(*statements: ast.AST) -> list[Jump]:
+    """The jumps that leave these statements."""
+    found: list[Jump] = []
+    for node in statements:
+        if isinstance(node, Jump):
+            found.append(node)
+        elif isinstance(node, Loop):
+            found += [j for j in escaping(*node.body) if isinstance(j, ast.Return)]
+        elif not isinstance(node, FunctionDef | ast.expr):
+            found += escaping(*ast.iter_child_nodes(node))
+    return found
+
+
+def ends(statements: Iterable[ast.stmt]) -> bool:
+    """Whether what stands after these statements is never reached."""
+    return any(_ends(s) for s in statements)
+
+
+def _ends(s: ast.stmt) -> bool:
+    if isinstance(s, ast.If):
+        return ends(s.body) and ends(s.orelse)
+    if isinstance(s, ast.While):
+        forever = isinstance(s.test, ast.Constant) and bool(s.test.value)
+        return forever and not any(isinstance(j, ast.Break) for j in _jumps_in(s))
+    if isinstance(s, ast.With):
+        return ends(s.body)
+    return isinstance(s, Jump | ast.Raise)
+
+
+def _jumps_in(loop: Loop) -> list[Jump]:
+    return escaping(*loop.body)
+
+
+@dataclass
+class Flow:
+    """What is known of the statements of a function whose jumps were lowered.
+
+    flags: the variables that were made for it. stops: the flags that end a loop. carried: the
+    variables whose values a loop hands from step to step, or out. alive: the variables that are
+    still needed after the two branches of an `if`, where these end in a jump (None: they do not).
+    """
+
+    flags: set[str] = field(default_factory=set)
+    stops: dict[ast.stmt, list[str]] = field(default_factory=dict)
+    carried: dict[ast.stmt, Set[str]] = field(default_factory=dict)
+    alive: dict[ast.If, tuple[Set[str] | None, Set[str] | None]] = field(default_factory=dict)
+
+
+class Liveness:
+    """For each compound statement the variables whose values are needed after it and inside it.
+
+    `always` are needed everywhere: a nested function may read them at any time.
+    """
+
+    def __init__(self, always: Set[str], flow: Flow | None = None) -> None:
+        self.always, self.flow = always, flow or Flow()
+        self.after: dict[ast.AST, Set[str]] = {}
+        self.branches: dict[ast.If, tuple[Set[str], Set[str]]] = {}  # where each begins
+        self.inside: dict[ast.AST, Set[str]] = {}  # where a step of a loop begins
+        self.target: dict[Jump, Set[str]] = {}  # where a jump leads to
+
+    def before(
+        self,
+        statements: Iterable[ast.stmt],
+        after: Set[str],
+        jumps: tuple[Set[str], Set[str]] = (frozenset(), frozenset()),
+    ) -> Set[str]:
+        """What is needed before these statements, if `after` is needed after them.
+
+        jumps: what is needed where `break` and where `continue` lead to.
+        """
+        needed = after | self.always
+        for s in reversed(list(statements)):
+            needed = self._statement(s, needed, jumps) | self.always
+        return needed
+
+    def _statement(
+        self, s: ast.stmt, after: Set[str], jumps: tuple[Set[str], Set[str]]
+    ) -> Set[str]:
+        self.after[s] = after
+        if isinstance(s, ast.If):
+            ends = self.flow.alive.get(s, (None, None))
+            outs = [after if a is None else after & (a | self.flow.flags) for a in ends]
+            body, orelse = (
+                self.before(b, out, jumps) for b, out in zip((s.body, s.orelse), outs, strict=True)
+            )
+            self.branches[s] = body, orelse
+            return reads(s.test) | body | orelse
+        if isinstance(s, Loop):
+            return self._loop(s, after)
+        if isinstance(s, ast.With):
+            return reads(*s.items) | (self.before(s.body, after, jumps) - stores(*s.items).keys())
+        if isinstance(s, Jump):
+            self.target[s] = (
+                frozenset() if isinstance(s, ast.Return) else jumps[isinstance(s, ast.Continue)]
+            ) | self.always
+            return self.target[s] | reads(s)
+        if isinstance(s, ast.Raise):
+            return reads(s)
+        return (after - _certain(s).keys()) | reads(s)
+
+    def _loop(self, s: Loop, after: Set[str]) -> Set[str]:
+        again = reads(s.test) if isinstance(s, ast.While) else set()
+        own = stores(s.target).keys() if isinstance(s, ast.For) else set()
+        head: Set[str] = after | again | set(self.flow.stops.get(s, ()))
+        while True:
+            wider = head | (self.before(s.body, head, (after, head)) - own)
+            if wider == head:
+                break
+            head = wider
+        self.inside[s] = head
+        return head | reads(s.iter) if isinstance(s, ast.For) else head
+
+
+def _certain(s: ast.stmt) -> Names:
+    """The variables that a simple statement gives a value, whatever happens."""
+    if isinstance(s, ast.Assign):
+        return stores(*s.targets)
+    if isinstance(s, ast.AnnAssign) and s.value is None:
+        return {}
+    if isinstance(s, ast.AugAssign | ast.AnnAssign):
+        return stores(s.target)
+    return {s.name: None} if isinstance(s, FunctionDef) else {}

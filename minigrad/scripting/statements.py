@@ -1,0 +1,327 @@
+"""Statements that decide something, as calls of `runtime`; their bodies become functions.
+
+    if a:                           def then(y):
+        y = y + 1                       y = y + 1
+                             →          return (y,)
+                                    def orelse(y):
+                                        return (y,)
+                                    (y,) = script.if_(a, then, orelse, "y", (y,))
+
+What a branch sets and is needed afterwards is what its function returns; what it reads before it
+sets it is what its function takes. Everything else it sees as nested functions see it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from minigrad.scripting.expressions import Expressions, Known
+from minigrad.scripting.jumps import after_docstring, lower
+from minigrad.scripting.names import (
+    FunctionDef,
+    Liveness,
+    Loop,
+    captured,
+    nested_functions,
+    own_nodes,
+    parameters,
+    stores,
+)
+
+_NEW_FIELDS = {"type_params"} & set(ast.FunctionDef._fields)  # from Python 3.12 on
+
+
+@dataclass
+class Scope:
+    """The variables of one function as far as it is written.
+
+    bound: those that exist here. defined: those that certainly have a value. marked: those that
+    must be marked at the beginning as having no value yet.
+    """
+
+    bound: set[str]
+    defined: set[str]
+    marked: dict[str, None] = field(default_factory=dict)
+
+    def inner(self, own: Iterable[str], passed: Iterable[str]) -> Scope:
+        """The scope of a branch or a loop step, which sets `own` and takes `passed`."""
+        return Scope((self.bound - set(own)) | set(passed), set(self.defined))
+
+    def give(self, names: Iterable[str]) -> None:
+        self.bound.update(names)
+        self.defined.update(names)
+
+    def take(self, names: Iterable[str]) -> None:
+        """These are handed on here, with or without a value."""
+        for name in names:
+            if name not in self.bound:
+                self.bound.add(name)
+                self.marked[name] = None
+
+
+class Rewriter:
+    """Rewrites one function and the functions nested in it."""
+
+    def __init__(
+        self,
+        tree: ast.FunctionDef,
+        known: Known,
+        untouched: Callable[[Any], bool],
+    ) -> None:
+        self.taken = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        self.taken |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+        self.taken |= {n.name for n in ast.walk(tree) if isinstance(n, FunctionDef)}
+        self.known, self.untouched = known, untouched
+        self.runtime = self.unique("script")
+        self.names = {n: self.unique(n) for n in ("then", "orelse", "body", "element")}
+
+    def unique(self, name: str) -> str:
+        """This name, or if the function uses it, one that it does not."""
+        found, n = name, 0
+        while found in self.taken:
+            n += 1
+            found = f"{name}_{n}"
+        self.taken.add(found)
+        return found
+
+    def function(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """The function without control flow on values that a graph may not know."""
+        return _Function(self, tree).rewritten()
+
+
+class _Function:
+    def __init__(self, rewriter: Rewriter, tree: ast.FunctionDef) -> None:
+        self.rewriter, self.tree, self.names = rewriter, tree, rewriter.names
+        first = (*tree.args.posonlyargs, *tree.args.args)
+        self.expressions = Expressions(
+            rewriter.runtime,
+            rewriter.unique,
+            rewriter.known,
+            rewriter.untouched,
+            first[0].arg if first else None,
+            rewriter.function,  # type: ignore[arg-type]
+        )
+        nested = nested_functions(*tree.body)
+        always = {name for f in nested for name in captured(f)}
+        self.body, self.flow, self.result = lower(tree, rewriter.unique)
+        self.live = Liveness(always, self.flow)
+        self.live.before(self.body, frozenset())
+        regions = [n for n in own_nodes(*self.body) if isinstance(n, ast.If | Loop)]
+        self.maybe = stores(*regions).keys() - self.flow.flags
+
+    def rewritten(self) -> ast.FunctionDef:
+        tree, own = self.tree, set(parameters(self.tree.args))
+        scope = Scope(set(own), set(own))
+        body = self._block(self.body, scope)
+        tree.body = after_docstring(body, self._marks(scope, tree)) or [ast.Pass()]
+        return ast.fix_missing_locations(tree)
+
+    def _marks(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
+        """What marks the variables that have no value yet."""
+        return [
+            _placed(at, ast.Assign([ast.Name(name, ast.Store())], self._mark(name)))
+            for name in scope.marked
+        ]
+
+    def _mark(self, name: str) -> ast.expr:
+        if name == self.result:
+            return ast.Attribute(_load(self.rewriter.runtime), "unused", ast.Load())
+        return self.expressions.call("undefined", ast.Constant(name))
+
+    def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> list[ast.stmt]:
+        return [new for s in statements for new in self._statement(s, scope)]
+
+    def _statement(self, s: ast.stmt, scope: Scope) -> list[ast.stmt]:
+        if isinstance(s, ast.If):
+            return self._if(s, scope)
+        if isinstance(s, ast.While):
+            return self._while(s, scope)
+        if isinstance(s, ast.For):
+            return self._for(s, scope)
+        if isinstance(s, ast.With):
+            items = [self._expression(item, scope) for item in s.items]
+            scope.give(stores(*s.items))
+            return [_placed(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
+        if isinstance(s, ast.Assert):
+            return [_placed(s, ast.Expr(self._assertion(s, scope)))]
+        if isinstance(s, ast.Pass) or self._idle(s):
+            return []
+        if isinstance(s, ast.AnnAssign):
+            if s.value is None:
+                return []
+            s = _placed(s, ast.Assign([s.target], s.value))
+        first = self._checks(s)
+        new = self._expression(s, scope)
+        if isinstance(s, FunctionDef):
+            scope.give([s.name])
+        elif isinstance(s, ast.Assign):
+            scope.give(stores(*s.targets))
+        elif isinstance(s, ast.AugAssign):
+            scope.give(stores(s.target))
+        return [*first, new]
+
+    def _idle(self, s: ast.stmt) -> bool:
+        """Whether this sets a flag that nobody will ask."""
+        own = stores(*s.targets) if isinstance(s, ast.Assign) else {}
+        return bool(own) and own.keys() <= self.flow.flags - self.live.after[s]
+
+    def _expression(self, node: Any, scope: Scope) -> Any:
+        return self.expressions.rewrite(node, self.maybe - scope.defined)
+
+    def _test(self, test: ast.expr, scope: Scope) -> ast.expr:
+        new: ast.expr = self._expression(self.expressions.truth(test), scope)
+        return new
+
+    def _assertion(self, s: ast.Assert, scope: Scope) -> ast.expr:
+        test = self._test(s.test, scope)
+        message = [_lambda([], self._expression(s.msg, scope))] if s.msg else []
+        return self.expressions.call("assert_", test, *message)
+
+    def _checks(self, s: ast.stmt) -> list[ast.stmt]:
+        """Statements that refuse, inside a branch of the graph, what only Python can do."""
+        if isinstance(s, ast.Raise):
+            return [_placed(s, ast.Expr(self.expressions.call("raising")))]
+        targets = s.targets if isinstance(s, ast.Assign) else []
+        if isinstance(s, ast.AugAssign):
+            targets = [s.target]
+        found = []
+        for target in own_nodes(*targets):
+            if isinstance(target, ast.Attribute | ast.Subscript) and isinstance(
+                target.ctx, ast.Store
+            ):
+                text = ast.Constant(ast.unparse(target))
+                found.append(_placed(s, ast.Expr(self._check(target, text))))
+        return found
+
+    def _check(self, target: ast.Attribute | ast.Subscript, text: ast.Constant) -> ast.expr:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            return self.expressions.call("set_item", text, _load(target.value.id))
+        return self.expressions.call("set_attribute", text)
+
+    # ---- branches and loops -----------------------------------------------------------------
+
+    def _if(self, s: ast.If, scope: Scope) -> list[ast.stmt]:
+        head, own = _head(s, s.test), stores(*s.body, *s.orelse)
+        test = self._test(s.test, scope)
+        gives = [v for v in own if v in self.live.after[s]]
+        sides = list(zip((s.body, s.orelse), self.live.branches[s], strict=True))
+        scope.take(v for v in own if any(v in begin for _, begin in sides))
+        takes = [v for v in own if any(v in stores(*b) and v in begin for b, begin in sides)]
+        functions: list[ast.stmt] = []
+        ways = []
+        alive = self.flow.alive.get(s, (None, None))
+        for name, (body, _), needed in zip(("then", "orelse"), sides, alive, strict=True):
+            inner = scope.inner(stores(*body), takes)
+            results = [self._result(v, needed) for v in gives]
+            functions.append(self._named(name, head, takes, body, inner, results))
+            if needed is None:
+                ways.append(inner.defined)
+        scope.defined = set.intersection(*ways) if ways else scope.defined | own.keys()
+        scope.bound.update(gives)
+        names = [_load(self.names[n]) for n in ("then", "orelse")]
+        call = self.expressions.call("if_", test, *names)
+        return [*functions, self._called(head, call, gives, takes)]
+
+    def _result(self, name: str, alive: Set[str] | None) -> ast.expr:
+        """A result of a branch; where the branch ends in a jump, nobody may need it."""
+        if alive is None or name in alive or name in self.flow.flags:
+            return _load(name)
+        return ast.Attribute(_load(self.rewriter.runtime), "unused", ast.Load())
+
+    def _named(
+        self,
+        name: str,
+        head: ast.stmt,
+        takes: Iterable[str],
+        body: Sequence[ast.stmt],
+        scope: Scope,
+        results: list[ast.expr],
+        first: Sequence[ast.stmt] = (),
+    ) -> ast.stmt:
+        """A function out of a body."""
+        inside = [*first, *self._block(body, scope)]
+        inside = self._marks(scope, head) + inside
+        if results:
+            inside.append(_placed(head, ast.Return(ast.Tuple(results, ast.Load()))))
+        fields: dict[str, Any] = {name: [] for name in _NEW_FIELDS}
+        inside = inside or [ast.Pass()]
+        return _placed(
+            head, ast.FunctionDef(self.names[name], _arguments(takes), inside, [], None, **fields)
+        )
+
+    def _called(
+        self,
+        head: ast.stmt,
+        call: ast.Call,
+        gives: Sequence[str],
+        takes: Sequence[str],
+        stops: Sequence[str] = (),
+    ) -> ast.stmt:
+        if gives or takes:
+            call.args.append(ast.Constant(", ".join(gives)))
+        if takes:
+            call.args.append(ast.Tuple([_load(v) for v in takes], ast.Load()))
+        if stops:
+            call.keywords.append(ast.keyword("stop", ast.Constant(", ".join(stops))))
+        if not gives:
+            return _placed(head, ast.Expr(call))
+        names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in gives]
+        return _placed(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
+
+    def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
+        """The variables that a loop hands from step to step, or out."""
+        needed = self.live.after[s] | self.live.inside[s]
+        wanted = self.flow.carried[s] | (self.flow.flags & needed)
+        return [v for v in own if v in wanted]
+
+    def _while(self, s: ast.While, scope: Scope) -> list[ast.stmt]:
+        head, own = _head(s, s.test), stores(*s.body)
+        state = self._carried(s, own)
+        scope.take(state)
+        test = _lambda(state, self._test(s.test, scope))
+        results: list[ast.expr] = [_load(v) for v in state]
+        body = self._named("body", head, state, s.body, scope.inner(own, state), results)
+        call = self.expressions.call("while_", _placed(s.test, test), _load(self.names["body"]))
+        return [body, self._called(head, call, state, state, self.flow.stops[s])]
+
+    def _for(self, s: ast.For, scope: Scope) -> list[ast.stmt]:
+        head, own = _head(s, s.iter), stores(s.target, *s.body)
+        state = self._carried(s, own)
+        scope.take(state)
+        items = self._expression(s.iter, scope)
+        plain = isinstance(s.target, ast.Name) and s.target.id not in state
+        element = s.target.id if plain and isinstance(s.target, ast.Name) else self.names["element"]
+        first = [] if plain else [_placed(head, ast.Assign([s.target], _load(element)))]
+        inner = scope.inner(own, state)
+        inner.give(stores(s.target))
+        results: list[ast.expr] = [_load(v) for v in state]
+        body = self._named("body", head, [element, *state], s.body, inner, results, first)
+        call = self.expressions.call("for_", items, _load(self.names["body"]))
+        return [body, self._called(head, call, state, state, self.flow.stops[s])]
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _arguments(names: Iterable[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+
+
+def _lambda(names: Iterable[str], body: ast.expr) -> ast.expr:
+    return ast.Lambda(_arguments(names), body)
+
+
+def _head(s: ast.stmt, last: ast.expr) -> ast.stmt:
+    """The place of the first line of a compound statement."""
+    place = ast.copy_location(ast.Pass(), s)
+    place.end_lineno, place.end_col_offset = last.end_lineno, last.end_col_offset
+    return place
+
+
+def _placed(where: ast.AST, new: Any) -> Any:
+    """The new node at this place, with everything below it that has none."""
+    return ast.fix_missing_locations(ast.copy_location(new, where))
