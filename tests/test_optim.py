@@ -13,7 +13,12 @@ import minigrad as mg
 MAKE: dict[str, Callable[[Any], mg.optim.Optimizer]] = {
     "SGD": lambda params: mg.optim.SGD(params, lr=0.5),
     "momentum": lambda params: mg.optim.SGD(params, lr=0.1, momentum=0.9),
+    "nesterov": lambda params: mg.optim.SGD(
+        params, lr=0.1, momentum=0.9, weight_decay=0.02, nesterov=True
+    ),
     "Adam": lambda params: mg.optim.Adam(params, lr=0.01),
+    "Adam decayed": lambda params: mg.optim.Adam(params, lr=0.01, weight_decay=0.01),
+    "AdamW": lambda params: mg.optim.AdamW(params, lr=0.01, weight_decay=0.1),
 }
 RANDOM = np.random.default_rng(0)
 IMAGES = RANDOM.random((32, 12), np.float32)
@@ -75,7 +80,13 @@ def reference(name: str, p: Any, gradients: Any) -> Any:
         elif name == "momentum":
             velocity = 0.9 * velocity + g
             p = p - 0.1 * velocity
+        elif name == "nesterov":
+            g = g + 0.02 * p
+            velocity = 0.9 * velocity + g
+            p = p - 0.1 * (g + 0.9 * velocity)
         else:
+            g = g + 0.01 * p if name == "Adam decayed" else g
+            p = p - 0.01 * 0.1 * p if name == "AdamW" else p
             mean = 0.9 * mean + 0.1 * g
             square = 0.999 * square + 0.001 * g * g
             p = p - 0.01 * (mean / (1 - 0.9**t)) / (np.sqrt(square / (1 - 0.999**t)) + 1e-8)
@@ -165,3 +176,95 @@ def test_an_optimizer_needs_parameters_and_a_rule() -> None:
     p.grad = mg.tensor(1.0)
     with pytest.raises(TypeError, match="Optimizer needs a method rule"):
         mg.optim.Optimizer([p]).step()
+
+
+# ---- Clipping -------------------------------------------------------------------------------
+
+
+def with_gradients() -> list[mg.Tensor]:
+    """Parameters of different shapes, one without a gradient; the joint norm is 13."""
+    params = [mg.zeros(2, requires_grad=True) for _ in range(2)]
+    params += [mg.zeros(requires_grad=True), mg.zeros(3, requires_grad=True)]
+    for p, g in zip(params, ([3.0, 0.0], [0.0, 4.0], 12.0), strict=False):
+        p.grad = mg.tensor(g)
+    return params
+
+
+def listed(params: list[mg.Tensor]) -> list[Any]:
+    return [None if p.grad is None else p.grad.tolist() for p in params]
+
+
+def test_gradients_are_scaled_to_a_joint_norm() -> None:
+    params = with_gradients()
+    memory = params[0].grad.data
+    norm = mg.optim.clip_grad_norm(params, 6.5)
+    assert norm == 13
+    assert listed(params) == [[1.5, 0], [0, 2], 6, None]
+    assert params[0].grad.data is memory
+    assert mg.optim.clip_grad_norm(params, 100.0) == 6.5
+    assert params[2].grad.item() == 6
+    assert mg.optim.clip_grad_norm(params[0], 0.75) == 1.5
+    assert mg.optim.clip_grad_norm(params[3], 1.0) == 0
+
+
+def test_gradients_are_clipped_by_value() -> None:
+    params = with_gradients()
+    mg.optim.clip_grad_value(params, 3.5)
+    assert listed(params) == [[3, 0], [0, 3.5], 3.5, None]
+
+
+def test_clipped_training_gives_the_same_bits_in_both_modes() -> None:
+    model = network()
+    optimizer = mg.optim.Adam(model.parameters())
+    for images, labels in batches()[:5]:
+        optimizer.zero_grad()
+        mg.cross_entropy(model(mg.tensor(images)), mg.tensor(labels)).backward()
+        norm = mg.optim.clip_grad_norm(model.parameters(), 0.1)
+        assert norm > 0.1
+        optimizer.step()
+    other = network()
+    with mg.Graph(), mg.Session() as session:
+        x = mg.placeholder("x", shape=(None, 12))
+        t = mg.placeholder("t", shape=(None,), dtype=mg.int64)
+        params = other.parameters()
+        found = mg.gradients(mg.cross_entropy(other(x), t), params)
+        clipped, size = mg.clip_by_global_norm([*found, None], 0.1)
+        assert clipped.pop() is None
+        step = mg.optim.Adam(params).apply_gradients(zip(clipped, params, strict=True))
+        session.run(mg.global_variables_initializer())
+        for images, labels in batches()[:5]:
+            last, _ = session.run([size, step], {x: images, t: labels})
+        assert last.tobytes() == norm.tobytes()
+        for p, q in zip(model.parameters(), params, strict=True):
+            assert session.value(q).tobytes() == p.data.tobytes()
+
+
+def test_nothing_to_clip_is_nothing() -> None:
+    assert mg.clip_by_global_norm([None], 1.0) == ([None], 0.0)
+
+
+# ---- Learning rates -------------------------------------------------------------------------
+
+
+def test_a_learning_rate_may_change_between_steps_and_be_fed() -> None:
+    p = mg.tensor([1.0], requires_grad=True)
+    optimizer = mg.optim.SGD([p], lr=1.0)
+    p.grad = mg.tensor([1.0])
+    for optimizer.lr in (1.0, 0.5, 0.25):
+        optimizer.step()
+    assert p.tolist() == [-0.75]
+    with mg.Graph(), mg.Session() as session:
+        w, rate = mg.Variable([1.0]), mg.placeholder("rate", shape=())
+        step = mg.optim.SGD([w], lr=rate).minimize(w.sum())
+        session.run(mg.global_variables_initializer())
+        for value in (1.0, 0.5, 0.25):
+            session.run(step, {rate: value})
+        assert session.value(w).tolist() == [-0.75]
+
+
+def test_small_betas_need_more_than_float32() -> None:
+    """1 − 0.999 in float32 is off by 5e-5; the first step must be lr exactly enough."""
+    p = mg.tensor([0.0], requires_grad=True)
+    p.grad = mg.tensor([1e-3])
+    mg.optim.Adam([p], lr=1.0, eps=0.0).step()
+    assert p.item() == pytest.approx(-1, abs=3e-7)
