@@ -162,6 +162,7 @@ from minigrad.optim import clip_by_global_norm
 from minigrad.scripting.script import script
 from minigrad.session import Session
 from minigrad.tape import no_grad
+from minigrad.theano import theano_function
 
 __version__ = "0.1.0"
 
@@ -258,6 +259,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logsumexp",
+    "make_graph",
     "matmul",
     "max",
     "max_pool2d",
@@ -308,7 +310,9 @@ __all__ = [
     "take",
     "tanh",
     "tensor",
+    "theano_function",
     "tile",
+    "trace",
     "transpose",
     "unsqueeze",
     "var",

@@ -356,5 +356,5 @@ def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
     """
     if not isinstance(graph, Graph) or not graph.outputs:
         raise GraphError("no_outputs", ran=here())
-    results = Program(graph.outputs)(check_feeds(graph, feed_dict), {})
+    results = Program(graph.outputs, effects=graph.effects)(check_feeds(graph, feed_dict), {})
     return results[0] if graph.single else results

@@ -474,9 +474,65 @@ ERRORS: dict[str, Pair] = {
         "解决办法：先用 .astype 转换。",
     ),
     "spec_arrangement": (
-        "argument {name}: the input signature says {spec}, and the value is {value}. "
+        "argument {name}: the input signature says {expected}, and the value is {value}. "
         "Remedy: pass values in the same arrangement.",
-        "参数 {name}：输入签名为 {spec}，而值是 {value}。解决办法：按同样的结构传入值。",
+        "参数 {name}：输入签名为 {expected}，而值是 {value}。解决办法：按同样的结构传入值。",
+    ),
+    "spec_constant": (
+        "argument {name}: the input signature says {expected}, and the value is {value}. "
+        "Remedy: pass that value, or declare it with mg.TensorSpec.",
+        "参数 {name}：输入签名为 {expected}，而值是 {value}。"
+        "解决办法：传入该值，或用 mg.TensorSpec 声明它。",
+    ),
+    "traced_shape": (
+        "argument {name}: the graph was traced for {expected}, and the value has shape {shape}. "
+        "Remedy: trace once more with such an example, or use @mg.function, which traces for each "
+        "shape by itself.",
+        "参数 {name}：这张图是按 {expected} 追踪的，而值的形状是 {shape}。"
+        "解决办法：用这样的例子再追踪一次，或使用 @mg.function，它会为每种形状各追踪一次。",
+    ),
+    "traced_type": (
+        "argument {name}: the graph was traced for {expected}, and the value is {dtype}. "
+        "Remedy: convert it first, with .astype, or trace once more with such an example.",
+        "参数 {name}：这张图是按 {expected} 追踪的，而值的数据类型是 {dtype}。"
+        "解决办法：先用 .astype 转换，或用这样的例子再追踪一次。",
+    ),
+    "traced_arrangement": (
+        "argument {name}: the graph was traced for {expected}, and the value is {value}. "
+        "Remedy: pass values in the same arrangement.",
+        "参数 {name}：这张图是按 {expected} 追踪的，而值是 {value}。解决办法：按同样的结构传入值。",
+    ),
+    "traced_constant": (
+        "argument {name}: the graph was traced for {expected}, and the value is {value}. What is "
+        "no tensor is part of the graph. Remedy: trace once more with that value.",
+        "参数 {name}：这张图是按 {expected} 追踪的，而值是 {value}。不是张量的参数是图的一部分。"
+        "解决办法：用该值再追踪一次。",
+    ),
+    "example_value": (
+        "trace: {value} has no value to run on. Remedy: pass a tensor, an array or a number as the "
+        "example, or use mg.make_graph, which needs shapes only.",
+        "trace：{value} 没有值，无法据此运行。"
+        "解决办法：用张量、数组或数字作例子，或使用只需要形状的 mg.make_graph。",
+    ),
+    "baked": ("line {line}: {text} was {outcome}", "第 {line} 行：{text} 为 {outcome}"),
+    "baked_warning": (
+        "trace of {function}: {baked} for the example, and the graph keeps that for all inputs. "
+        "Remedy: mg.cond or mg.while_loop, or @mg.script; or see with .check(other inputs) whether "
+        "it matters.",
+        "追踪 {function}：对例子而言，{baked}，图对所有输入都照此办理。"
+        "解决办法：用 mg.cond、mg.while_loop 或 @mg.script；也可以用 .check(其他输入) 看它是否有影响。",
+    ),
+    "check_equal": (
+        "{function}: Python and the graph agree; the largest difference is {difference}.",
+        "{function}：Python 与图的结果一致，最大差别为 {difference}。",
+    ),
+    "check_differs": (
+        "{function}: Python gives {expected}, the graph gives {actual}.",
+        "{function}：Python 得到 {expected}，图得到 {actual}。",
+    ),
+    "check_turn": (
+        "{baked} when it was traced, and is {now} here.",
+        "追踪时{baked}，这里却为 {now}。",
     ),
     "a_body": ("a branch or a loop step", "分支或循环体"),
     "node_backward": (
@@ -583,6 +639,36 @@ ERRORS: dict[str, Pair] = {
         "Remedy: start from mg.placeholder, mg.Variable or mg.constant.",
         "{what}：需要静态图的节点，实际得到 {value}。"
         "解决办法：从 mg.placeholder、mg.Variable 或 mg.constant 开始构建。",
+    ),
+    "function_input": (
+        "theano_function: {name} ({op}) is not a placeholder, so it cannot be an input. "
+        "Remedy: inputs are placeholders; to put a value in the place of another node, "
+        "givens=[({name}, value)].",
+        "theano_function：{name}（{op}）不是占位符，不能作为输入。"
+        "解决办法：输入只能是占位符；要用别的值代替某个节点，使用 givens=[({name}, value)]。",
+    ),
+    "function_needs": (
+        "theano_function: placeholder {name} is needed and is not among the inputs. "
+        "Remedy: mg.theano_function([..., {name}], ...), or givens=[({name}, value)].",
+        "theano_function：计算需要占位符 {name}，但它不在输入之中。"
+        "解决办法：mg.theano_function([..., {name}], ...)，或 givens=[({name}, value)]。",
+    ),
+    "function_arguments": (
+        "this function takes ({expected}) and was given ({given}). "
+        "Remedy: one value for each input, in this order or by name.",
+        "这个函数的输入是（{expected}），实际给出的是（{given}）。"
+        "解决办法：每个输入各给一个值，按此顺序，或写明名字。",
+    ),
+    "updated_twice": (
+        "{op}: one variable has two updates, and only one value can hold afterwards. "
+        "Remedy: one pair for each variable.",
+        "{op}：同一个变量有两个更新，而更新之后它只能有一个值。解决办法：每个变量只写一对。",
+    ),
+    "given_shape": (
+        "{op}: {name} has shape {expected}, and a value of shape {shape} cannot stand in for it. "
+        "Remedy: reshape the value first.",
+        "{op}：{name} 的形状是 {expected}，形状为 {shape} 的值不能代替它。"
+        "解决办法：先对这个值做 reshape。",
     ),
     "not_an_input": (
         "build_graph: {name} ({op}) is not a placeholder, so it cannot be an input. "
@@ -1003,6 +1089,18 @@ ERRORS: dict[str, Pair] = {
     "pass_matrix": (
         "the matrix product can read its operand transposed",
         "矩阵乘法可以直接按转置来读操作数",
+    ),
+    "pass_fused": (
+        "{count} operators work element by element on one shape: one kernel, no array in between",
+        "{count} 个算子在同一形状上逐元素计算：合成一个核函数，中间不再产生数组",
+    ),
+    "pass_fused_product": (
+        "what is done to each element of the product is done while the product is at hand",
+        "对乘积每个元素要做的事，趁乘积还在手边就一并做完",
+    ),
+    "pass_stretch": (
+        "the operator stretches a single number itself",
+        "算子自己就能把单个数广播开",
     ),
     "pass_fast": (
         "equal for finite numbers; NaN, infinity or the sign of 0 may differ",

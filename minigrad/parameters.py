@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from minigrad.core import as_array, fits, public_shape, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import FeedError
 from minigrad.graph import Node
-from minigrad.keys import Operands, TensorSpec, brief, is_array
+from minigrad.keys import Operands, TensorSpec, brief, is_array, key_of
+from minigrad.nn import Module
 from minigrad.source import here
 
 _PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -29,6 +31,8 @@ class Parameters:
     """The parameters of a function, by name, in order."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        if isinstance(function, Module):  # it is called with what `forward` takes
+            function = function.forward
         try:
             self.signature = inspect.signature(function)
         except (TypeError, ValueError):  # written in C, and it does not say
@@ -53,36 +57,57 @@ class Parameters:
         return function(*bound.args, **bound.kwargs)
 
 
-def conform(spec: Any, x: Any, place: str, operands: Operands) -> None:
+@dataclass(frozen=True)
+class Refusals:
+    """The rows of messages about arguments that do not fit what was declared."""
+
+    arrangement: str
+    shape: str
+    dtype: str
+    constant: str
+
+
+DECLARED = Refusals("spec_arrangement", "spec_shape", "spec_type", "spec_constant")
+TRACED = Refusals("traced_arrangement", "traced_shape", "traced_type", "traced_constant")
+
+
+def conform(
+    spec: Any, x: Any, place: str, operands: Operands, refusals: Refusals = DECLARED
+) -> None:
     """Check an argument against its declaration, and append the tensors and arrays in it.
 
-    spec: a TensorSpec, or nested tuples, lists and dicts of them. FeedError when it does not fit.
+    spec: a TensorSpec or a constant, or nested tuples, lists and dicts of them. FeedError when the
+    argument does not fit.
     """
     if isinstance(spec, TensorSpec):
-        operands.append(_conforming(spec, x, place))
-        operands.symbolic = operands.symbolic or isinstance(x, Node)
-        return
-    keys = spec.keys() if isinstance(spec, dict) else range(len(spec))
-    same = isinstance(x, dict) == isinstance(spec, dict) and isinstance(x, (tuple, list, dict))
-    if not same or len(x) != len(spec) or any(isinstance(x, dict) and k not in x for k in keys):
-        raise FeedError("spec_arrangement", name=place, spec=spec, value=brief(x), ran=here())
-    for k in keys:
-        conform(spec[k], x[k], f"{place}[{k!r}]", operands)
+        operands.append(_conforming(spec, x, place, refusals))
+        operands.symbolic |= isinstance(x, Node)
+    elif isinstance(spec, (tuple, list, dict)):
+        inside: Any = spec if isinstance(spec, dict) else dict(enumerate(spec))
+        given = dict(enumerate(x)) if isinstance(x, (tuple, list)) else x
+        if not isinstance(given, dict) or given.keys() != inside.keys():
+            raise FeedError(
+                refusals.arrangement, name=place, expected=brief(spec), value=brief(x), ran=here()
+            )
+        for key, inner in inside.items():
+            conform(inner, given[key], f"{place}[{key!r}]", operands, refusals)
+    elif is_array(x) or key_of(x, operands) != key_of(spec, operands):
+        raise FeedError(
+            refusals.constant, name=place, expected=brief(spec), value=brief(x), ran=here()
+        )
 
 
-def _conforming(spec: TensorSpec, x: Any, place: str) -> Any:
+def _conforming(spec: TensorSpec, x: Any, place: str, refusals: Refusals) -> Any:
     """The argument as a tensor, array or node of the declared type and shape."""
     about: dict[str, Any] = {"name": place, "expected": spec, "ran": here()}
     if not is_array(x):
-        x = as_array(x, None, place)
+        x = np.asarray(as_array(x, None, place))
     if x.dtype != spec.dtype:
-        lossless = np.can_cast(x.dtype, spec.dtype, "same_kind") and not isinstance(
-            x, (Tensor, Node)
-        )
-        if not lossless:
-            raise FeedError("spec_type", dtype=x.dtype, **about)
+        free = not isinstance(x, (Tensor, Node))
+        if not (free and np.can_cast(x.dtype, spec.dtype, "same_kind")):
+            raise FeedError(refusals.dtype, dtype=x.dtype, **about)
         x = x.astype(spec.dtype)
     shape = x.spec.shape if isinstance(x, Node) else x.shape
     if not fits(shape, spec.spec.shape):
-        raise FeedError("spec_shape", shape=show_shape(public_shape(shape)), **about)
+        raise FeedError(refusals.shape, shape=show_shape(public_shape(shape)), **about)
     return x

@@ -45,6 +45,7 @@ LAYERS = [
     ["minigrad.loading"],
     ["minigrad.execute"],
     ["minigrad.session"],
+    ["minigrad.theano"],
     ["minigrad.nn.module", "minigrad.nn.buffers", "minigrad.nn.functional"],
     ["minigrad.nn.layers", "minigrad.nn.activations", "minigrad.nn.norms"],
     ["minigrad.nn.recurrent"],
