@@ -153,6 +153,7 @@ class Graph:
         self._counter: Node | None = None
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
+        self.shared: Any = None  # the session of all functions that `theano_function` made
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -248,7 +249,7 @@ class Graph:
 
     def optimize(self, passes: Any = None) -> Graph:
         """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
-        return self.optimizer(self, passes)
+        return self.optimizer(passes)
 
     def freeze(self) -> Self:
         """Allow no further node. (TensorFlow 1: graph.finalize().)"""
