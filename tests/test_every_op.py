@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -185,6 +186,87 @@ def eager_equals_static(op: Op, sample: Sample) -> None:
             assert known, f"{op}: {form} shapes"
             for n, length in zip(y.shape or (), expected.shape, strict=False):
                 assert n is None or n == length, f"{op}: {form} shapes"
+
+
+def free(op: Op, sample: Sample) -> list[int]:
+    """The positions whose data type the operator unifies with the others'."""
+    fixed = {*sample.integers, *sample.bools}
+    places = [i for i in range(len(sample.shapes)) if i not in fixed and i not in op.shape_only]
+    return places if op.inputs is not None else []
+
+
+@check
+def mixed_data_types_are_those_of_pytorch(op: Op, sample: Sample) -> None:
+    """A float wins over integers and bools, the wider float over the other; nothing else counts."""
+    places = free(op, sample)
+    for few, other in itertools.permutations(dtypes(op), 2) if len(places) > 1 else ():
+        common = core.promote(np.dtype(few), np.dtype(other))
+        if (op.name, common.type) in REFUSED:
+            continue
+        operands = draw(sample, few)
+        operands[places[-1]] = draw(sample, other)[places[-1]]
+        same = [a.astype(common) if i in places else a for i, a in enumerate(operands)]
+        expected, _ = eager(op, same, sample.attrs)
+        actual, xs = eager(op, operands, sample.attrs)
+        what = f"{op} on {np.dtype(few)} and {np.dtype(other)}"
+        same_bits(actual.data, expected.data, what)
+        same_bits(op(*operands, **sample.attrs), expected.data, f"{what}: arrays")
+        with mg.Graph():
+            y, xs = static(op, operands, sample.attrs, "full")
+            graph = mg.build_graph(xs, y)
+        same_bits(mg.run(graph, dict(zip(xs, operands, strict=True))), expected.data, what)
+
+
+@check
+def python_numbers_take_the_type_beside_them(op: Op, sample: Sample) -> None:
+    """Except that a float among integers makes them float32, and an int among bools int64."""
+    places = free(op, sample)
+    for dtype, number in itertools.product(dtypes(op), (1.25, 2)):
+        if not op.elementwise or len(places) < 2:
+            return
+        strong = np.dtype(dtype)
+        if strong.kind != "f":
+            weak = np.dtype(np.float32 if isinstance(number, float) else np.int64)
+            strong = core.promote(strong, weak) if strong == core.bool_ else strong
+            strong = weak if weak.kind == "f" else strong
+        operands = draw(sample, dtype)
+        for i in places:
+            given, typed = list(operands), list(operands)
+            given[i] = number
+            for j in places:
+                typed[j] = strong.type(number) if i == j else operands[j].astype(strong)
+            xs = [mg.tensor(a) if j != i else a for j, a in enumerate(given)]
+            expected, _ = eager(op, typed, sample.attrs)
+            same_bits(op(*xs, **sample.attrs).data, expected.data, f"{op}: {number} beside {dtype}")
+            with mg.Graph():
+                nodes = [mg.constant(a) if j != i else a for j, a in enumerate(given)]
+                graph = mg.build_graph(None, op(*nodes, **sample.attrs))
+            same_bits(mg.run(graph), expected.data, f"{op}: {number} beside a node of {dtype}")
+
+
+@check
+def python_signs_do_the_same(op: Op, sample: Sample) -> None:
+    """`a * b`, which takes a shorter way, for values, numbers, and arrays on the left."""
+    if op.symbol is None:
+        return
+    for dtype in dtypes(op):
+        operands = draw(sample, dtype)
+        expected, xs = eager(op, operands, sample.attrs)
+        same_bits(op.symbol(*xs).data, expected.data, f"{op} on {np.dtype(dtype)}: sign")
+        if len(xs) == 2:
+            for i, other in itertools.product((0, 1), (2, 1.25, operands[1], operands[0])):
+                given = [other, xs[i]] if i else [xs[i], other]
+                same_bits(op.symbol(*given).data, op(*given).data, f"{op}: sign beside {other!r}")
+
+
+@check
+def operands_are_stretched(op: Op, sample: Sample) -> None:
+    """Broadcasting is repeating."""
+    if op.elementwise and len(sample.shapes) > 1:
+        operands = draw(sample)
+        whole = [np.array(a) for a in np.broadcast_arrays(*operands)]
+        expected, _ = eager(op, whole, sample.attrs)
+        same_bits(eager(op, operands, sample.attrs)[0].data, expected.data, f"{op}: broadcasting")
 
 
 @check
@@ -419,6 +501,27 @@ def _by_rank(g: Any, y: Any, x: Any, deep: bool = False) -> Any:
     return g * x if deep else g * 2
 
 
+def pair(**changes: Any) -> Op:
+    """An operator that adds, with something wrong about it."""
+    fields: dict[str, Any] = {
+        "run": lambda out, a, b: np.add(a, b, out=out),
+        "vjp": (lambda g, y, a, b: g, lambda g, y, a, b: g),
+        "shape": lambda a, b: core.broadcast_shapes("Plus", a, b),
+        "symbol": operator.add,
+        "broadcasts": True,
+        "elementwise": True,
+        "samples": [Sample([(2, 3), (2, 1)])],
+        "title": ("t", "题"),
+        "formula": "{0} + {1}",
+        **changes,
+    }
+    return Op("Plus", **fields)
+
+
+def _counts_columns(out: Any, a: Any, b: Any) -> Any:
+    return np.add(a, b * b.dtype.type(np.shape(b)[-1]), out=out)
+
+
 TWO = [Sample([(2, 3)]), Sample([(2, 3)], {"deep": True})]
 BAD: list[tuple[str, Op]] = [
     ("rules_agree_with_kernel", record(shape=lambda x: x[:-1])),
@@ -426,6 +529,10 @@ BAD: list[tuple[str, Op]] = [
     ("kernel_writes_where_it_is_told", record(run=_out_ignored)),
     ("kernel_writes_where_it_is_told", record(run=_writes_operand)),
     ("eager_equals_static", record(run=Alternating())),
+    ("mixed_data_types_are_those_of_pytorch", pair(inputs=lambda *dtypes: dtypes[0])),
+    ("python_numbers_take_the_type_beside_them", pair(inputs=core.always(core.float32))),
+    ("python_signs_do_the_same", pair(symbol=operator.sub)),
+    ("operands_are_stretched", pair(run=_counts_columns)),
     ("eager_gradients_equal_static", record(vjp=(lambda g, y, x: g.sum(),))),
     ("gradients_of_both_orders_are_right", record(vjp=(lambda g, y, x: g * 3,))),
     ("rules_build_nodes_only", record(vjp=(_reads_data,))),
@@ -446,6 +553,7 @@ BAD: list[tuple[str, Op]] = [
 def test_each_check_can_fail(check: str, op: Op) -> None:
     if check != "what_is_retained_is_the_same_for_all_samples":
         walk(record(), check)
+        walk(pair(), check)
     with pytest.raises((AssertionError, mg.GraphError, ValueError)):
         walk(op, check)
 
