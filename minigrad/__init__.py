@@ -126,6 +126,7 @@ from minigrad.functions import (
     squeeze,
     stack,
     std,
+    stop_gradient,
     sum,
     swapaxes,
     take,
@@ -157,7 +158,6 @@ from minigrad.nn.functional import (
     layer_norm,
     max_pool2d,
 )
-from minigrad.ops import stop_gradient
 from minigrad.optim import clip_by_global_norm
 from minigrad.scripting.script import script
 from minigrad.session import Session

@@ -220,7 +220,13 @@ def _followed(node: Node, leading: set[Any]) -> list[int]:
 
 
 class scoped:
-    """Build nodes inside a named scope: `with mg.name_scope("encoder"):` (TensorFlow 1's word)."""
+    """Build nodes inside a named scope; drawings fold what belongs together. (tf.name_scope.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.name_scope("encoder"):
+    ...     mg.placeholder("x", shape=(3,))
+    <Node encoder/x = Placeholder: float32 (3,), no value>
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name

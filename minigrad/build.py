@@ -42,7 +42,16 @@ def Variable(
 ) -> Node:
     """A node whose value a session keeps between runs.
 
-    It has no value in a session until `global_variables_initializer()` was run there.
+    It has no value in a session until `global_variables_initializer()` was run there. float32
+    unless `dtype` or an array says otherwise. Raises DtypeError for what is not numbers.
+    (TensorFlow 1: tf.Variable.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     W = mg.Variable([1.0, 2.0], name="W")
+    ...     sess.run(mg.global_variables_initializer())
+    ...     sess.run(W * 3).tolist()
+    [3.0, 6.0]
     """
     given = initial_value.data if hasattr(type(initial_value), "as_node") else initial_value
     value = as_array(given, dtype, "Variable")
@@ -50,7 +59,15 @@ def Variable(
 
 
 def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = None) -> Node:
-    """A value that is part of the graph."""
+    """A value that is part of the graph: a number, nested lists, or an array, which is copied.
+
+    float32 unless `dtype` or an array says otherwise. Raises DtypeError for what is not numbers.
+    (TensorFlow 1: tf.constant.)
+
+    >>> import minigrad as mg
+    >>> mg.constant([1, 2], name="c")
+    <Node c = Constant: int64 (2,), no value>
+    """
     return get_default_graph().constant(as_array(value, dtype, "constant"), name)
 
 
@@ -58,6 +75,15 @@ def assign(variable: Any, value: Any) -> Node:
     """A node that gives a variable a new value when it is fetched.
 
     All reads of the variable in the same run see the old value; the new one holds after the run.
+    Raises ShapeError for another shape, GraphError for what is not a variable. (tf.assign.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     n = mg.Variable(0)
+    ...     count = mg.assign(n, n + 1)
+    ...     sess.run(mg.global_variables_initializer())
+    ...     [int(sess.run(count)) for _ in range(3)]
+    [1, 2, 3]
     """
     graph = variable.graph if isinstance(variable, Node) else get_default_graph()
     node = graph.lift(variable)
@@ -101,14 +127,31 @@ def read_value(variable: Any) -> Node:
 
 
 def group(*nodes: Node) -> Node:
-    """A node that has others run and has no value itself."""
+    """A node that has others run and has no value itself. (tf.group.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     a, b = mg.Variable(1.0), mg.Variable(2.0)
+    ...     sess.run(mg.global_variables_initializer())
+    ...     sess.run(mg.group(mg.assign(a, b), mg.assign(b, a)))  # both read before either changes
+    ...     [float(x) for x in sess.run([a, b])]
+    [2.0, 1.0]
+    """
     return get_default_graph().add(state.group, nodes, {})
 
 
 def global_variables_initializer() -> Node:
     """A node that gives every variable of the current graph its first value.
 
-    It is not added to the graph, so it can be made for a frozen one, too.
+    It is not added to the graph, so it can be made for a frozen one, too. Every session starts
+    without values and has to run it. (tf.global_variables_initializer.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     w = mg.Variable(5.0)
+    ...     sess.run(mg.global_variables_initializer())
+    ...     float(sess.run(w))
+    5.0
     """
     graph = get_default_graph()
     scratch = Graph()

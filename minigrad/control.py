@@ -175,6 +175,13 @@ def dynamic_rnn(
     inputs: (batch, time, features), both first axes may be open. sequence_length: (batch,)
     integers; after its end a row's outputs are 0 and its state stays. initial_state: zeros if the
     cell has `zero_state(x)`. (After tf.nn.dynamic_rnn.)
+
+    >>> import minigrad as mg
+    >>> cell = mg.nn.GRUCell(3, 4, seed=0)
+    >>> x = mg.placeholder("x", shape=(None, None, 3))
+    >>> outputs, state = mg.dynamic_rnn(cell, x, sequence_length=mg.placeholder("n", (None,)))
+    >>> outputs.shape, state.shape
+    ((None, None, 4), (None, 4))
     """
     steps = ops.transpose(inputs, axes=(1, 0, *range(2, inputs.ndim)))
     state = cell.zero_state(steps[0]) if initial_state is None else initial_state  # type: ignore[attr-defined]

@@ -353,6 +353,12 @@ def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
 
     One output gives one array, a list gives a list. A graph with variables needs a Session, which
     keeps their values. Raises NotFedError, FeedError, UninitializedError.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x")
+    >>> graph = mg.build_graph(x, x * x + 3)
+    >>> float(mg.run(graph, {x: 2})), mg.run(graph, {x: [0, 1]}).tolist()
+    (7.0, [3.0, 4.0])
     """
     if not isinstance(graph, Graph) or not graph.outputs:
         raise GraphError("no_outputs", ran=here())

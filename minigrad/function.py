@@ -287,6 +287,15 @@ def run_functions_eagerly(eagerly: bool) -> None:
 
     For looking at values inside, with print or a debugger. (TensorFlow:
     tf.config.run_functions_eagerly.)
+
+    >>> import minigrad as mg
+    >>> @mg.function
+    ... def f(x):
+    ...     return type(x).__name__
+    >>> mg.run_functions_eagerly(True)
+    >>> f(mg.tensor(1.0))
+    'Tensor'
+    >>> mg.run_functions_eagerly(False)
     """
     _eagerly.on = bool(eagerly)
 

@@ -54,7 +54,14 @@ class Node(BaseNode, Value):
     """A value of a static graph: its shape and data type are known, the value is not yet.
 
     Nodes are made by `placeholder`, `Variable`, `constant` and by operators on them, and never
-    change afterwards.
+    change afterwards. `inputs` are the nodes that this one reads, `op` is its operator, `name` its
+    name in the graph. Using it where Python needs a value raises TraceError.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(None, 3))
+    ...     x * 2
+    <Node Mul = Mul: float32 (None, 3), no value>
     """
 
     __slots__ = ("__weakref__", "controls", "graph", "name", "spec")
@@ -72,6 +79,7 @@ class Node(BaseNode, Value):
 
     @property
     def dtype(self) -> Dtype:
+        """The data type of the value to come."""
         return self.spec.dtype
 
     @property
@@ -101,12 +109,14 @@ class Node(BaseNode, Value):
         return int(self.graph.python_value(self, "use_number").__index__())
 
     def item(self) -> Any:
+        """TraceError: a node has no value. A tensor gives its single number."""
         return self.graph.python_value(self, "use_number").item()
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return np.array(self.graph.python_value(self, "use_array"), *args, **kwargs)
 
     def numpy(self) -> Any:
+        """TraceError: a node has no value. A tensor gives its array."""
         return self.graph.python_value(self, "use_array")
 
     def __iter__(self) -> Iterator[Any]:
@@ -120,9 +130,11 @@ class Node(BaseNode, Value):
         return self._apply(ops.stop_gradient)
 
     def backward(self, *args: Any, **kwargs: Any) -> None:
+        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
         raise self._refusal("node_backward")
 
     def copy_(self, value: Any) -> None:
+        """TraceError: a node never changes. A variable gets new values from `mg.assign`."""
         raise self._refusal("node_in_place")
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -137,6 +149,13 @@ class Graph:
 
     An open graph is a place to build in: `with mg.Graph() as g:`. A frozen one has inputs and
     outputs and never changes; passes and executors take that.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph() as g:
+    ...     x = mg.placeholder("x", shape=())
+    ...     graph = mg.build_graph(x, x * x)
+    >>> g, graph
+    (<Graph: 2 nodes, 0 outputs, open>, <Graph: 2 nodes, 1 outputs, frozen>)
     """
 
     optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
@@ -162,10 +181,12 @@ class Graph:
 
     @property
     def variables(self) -> tuple[Node, ...]:
+        """The nodes whose values a session keeps."""
         return tuple(n for n in self._nodes if n.op is state.variable)
 
     @property
     def placeholders(self) -> tuple[Node, ...]:
+        """The nodes that are fed."""
         return tuple(n for n in self._nodes if n.op is state.placeholder)
 
     def __contains__(self, x: Any) -> bool:
@@ -240,10 +261,12 @@ class Graph:
         return self._counter
 
     def constant(self, value: Array, name: str | None = None) -> Node:
+        """A node that has this value; see `mg.constant`."""
         attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
         return self.add(state.constant, (), attrs, name)
 
     def variable(self, value: Array, name: str | None = None) -> Node:
+        """A node that begins with this value; see `mg.Variable`."""
         attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
         return self.add(state.variable, (), attrs, name)
 
@@ -637,7 +660,16 @@ _building = _Building()
 
 
 def get_default_graph() -> Graph:
-    """The graph that new placeholders, variables and constants are added to."""
+    """The graph that new placeholders, variables and constants are added to.
+
+    It is that of the innermost `with mg.Graph():`, or the one that is there from the start.
+    (tf.get_default_graph.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph() as graph:
+    ...     mg.get_default_graph() is graph
+    True
+    """
     return _building.stack[-1] if _building.stack else _building.default
 
 
@@ -663,7 +695,16 @@ def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
 
 
 def reset_default_graph() -> None:
-    """Start over with an empty default graph; nodes of the old one stay usable."""
+    """Start over with an empty default graph; nodes of the old one stay usable.
+
+    For notebooks, where a cell that is run twice would build twice. (tf.reset_default_graph.)
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x")
+    >>> mg.reset_default_graph()
+    >>> mg.placeholder("x").name  # not x_1
+    'x'
+    """
     _building.default = Graph()
 
 

@@ -209,43 +209,57 @@ class Value:
         return self._apply(ops.clip, low=low, high=high)
 
     def exp(self) -> Self:
+        """eˣ, element by element."""
         return self._alone(ops.exp)
 
     def log(self) -> Self:
+        """The natural logarithm; −infinity at 0, NaN below."""
         return self._alone(ops.log)
 
     def sqrt(self) -> Self:
+        """The square root; NaN below 0."""
         return self._alone(ops.sqrt)
 
     def sin(self) -> Self:
+        """The sine; angles in radians."""
         return self._alone(ops.sin)
 
     def cos(self) -> Self:
+        """The cosine; angles in radians."""
         return self._alone(ops.cos)
 
     def abs(self) -> Self:
+        """The size without the sign; the gradient at 0 is 0."""
         return self._alone(ops.abs)
 
     def sign(self) -> Self:
+        """−1, 0 or 1; no gradient flows."""
         return self._alone(ops.sign)
 
     def floor(self) -> Self:
+        """Rounded down; no gradient flows."""
         return self._alone(ops.floor)
 
     def ceil(self) -> Self:
+        """Rounded up; no gradient flows."""
         return self._alone(ops.ceil)
 
     def round(self) -> Self:
+        """The nearest whole number, the even one of two equally near; no gradient flows."""
         return self._alone(ops.round)
 
     def isnan(self) -> Self:
+        """True where the element is not a number."""
         return self._alone(ops.isnan)
 
     def tanh(self) -> Self:
+        """The hyperbolic tangent, between −1 and 1."""
         return self._alone(ops.tanh)
 
     def sigmoid(self) -> Self:
+        """1 / (1 + e⁻ˣ), between 0 and 1."""
         return self._alone(ops.sigmoid)
 
     def relu(self) -> Self:
+        """max(x, 0); the gradient at 0 is 0."""
         return self._alone(ops.relu)

@@ -39,6 +39,7 @@ from minigrad.functions.creation import (
 from minigrad.functions.effects import (
     Assert,
     Print,
+    stop_gradient,
 )
 from minigrad.functions.elementwise import (
     abs,
@@ -168,6 +169,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "stop_gradient",
     "sum",
     "swapaxes",
     "take",

@@ -7,6 +7,20 @@ from typing import Any
 from minigrad import ops
 
 
+def stop_gradient(x: Any) -> Any:
+    """x itself, through which no gradient flows: a constant, as far as derivatives go.
+
+    (tf.stop_gradient, jax.lax.stop_gradient; of a tensor also x.detach().)
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> (x * mg.stop_gradient(x)).backward()
+    >>> x.grad
+    tensor(3.)
+    """
+    return ops.stop_gradient(x)
+
+
 def Print(x: Any, message: str = "") -> Any:
     """x itself; whenever it is computed, `message` and its value are written out.
 

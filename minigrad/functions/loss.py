@@ -61,7 +61,12 @@ def mse_loss(predictions: Any, targets: Any) -> Any:
 
 
 def l1_loss(predictions: Any, targets: Any) -> Any:
-    """The mean of the absolute differences. Both have one shape: ShapeError if they do not."""
+    """The mean of the absolute differences. Both have one shape: ShapeError if they do not.
+
+    >>> import minigrad as mg
+    >>> mg.l1_loss(mg.tensor([1.0, 5.0]), mg.tensor([2.0, 2.0])).item()
+    2.0
+    """
     x, t = _alike("l1_loss", predictions, targets)
     with scoped("loss"):
         return ops.mean(ops.abs(x - t))
