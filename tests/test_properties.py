@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ fixed = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=200,
+    max_examples=100,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
@@ -33,8 +33,12 @@ def same_bits(found: Sequence[Any], expected: Sequence[Any]) -> None:
 
 def eager(recipe: Recipe) -> list[Any]:
     """The outputs, and the gradients of the inputs they depend on, computed at once."""
+    return differentiated(recipe, lambda *xs: recipe.compute(xs))
+
+
+def differentiated(recipe: Recipe, compute: Callable[..., Any]) -> list[Any]:
     xs = [mg.tensor(a, requires_grad=True) for a in recipe.arrays()]
-    ys = recipe.compute(xs)
+    ys = compute(*xs)
     recipe.loss(ys).backward()
     return [y.data for y in ys] + [x.grad.data for x in xs if x.grad is not None]
 
@@ -65,6 +69,19 @@ def shuffled(graph: mg.Graph, seed: int) -> mg.Graph:
 def test_eager_equals_static(recipe: Recipe) -> None:
     """Outputs and gradients, with fixed and with open lengths."""
     same_bits(mg.run(recipe.graph(gradients=True), recipe.feeds()), eager(recipe))
+
+
+@fixed
+@given(recipes())
+def test_traced_equals_eager(recipe: Recipe) -> None:
+    """A traced function is one node of the tape, and its gradients are those of its operators."""
+
+    def compute(*xs: Any) -> list[Any]:
+        return recipe.compute(xs)
+
+    expected = eager(recipe)
+    for traced in (mg.function(compute), mg.trace(compute, *map(mg.tensor, recipe.arrays()))):
+        same_bits(differentiated(recipe, traced), expected)
 
 
 @fixed
