@@ -156,6 +156,7 @@ class Op:
         elementwise  each element of the result depends on that element of the operands alone
         shape_only   positions whose shape is read and whose data are not
         selectors    positions that choose (conditions, indices): they keep their own data type
+        ufunc        the NumPy function that is the whole kernel, if one is
         symbol       Python's operator, when it gives the kernel's bits (and is faster on scalars)
         effect       keeps or changes state, or has no kernel of its own: executors handle it
         impure       runs once for each run of its graph, even if nobody reads the result
@@ -175,6 +176,7 @@ class Op:
     selectors: Container[int] = ()
     effect: bool = False
     impure: bool = False
+    ufunc: np.ufunc | None = None
     symbol: Callable[..., Any] | None = None
     title: tuple[str, str] = ("", "")
     formula: str = ""

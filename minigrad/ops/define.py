@@ -52,8 +52,10 @@ def ufunc_kernel(ufunc: np.ufunc) -> Callable[..., Array]:
     return run
 
 
-def elementwise(name: str, run: Callable[..., Array], **record: Any) -> Op:
+def elementwise(name: str, run: np.ufunc | Callable[..., Array], **record: Any) -> Op:
     """Define an operator whose operands are broadcast against each other."""
+    if isinstance(run, np.ufunc):
+        record["ufunc"], run = run, ufunc_kernel(run)
 
     def shape(*shapes: Shape, **attrs: Any) -> Shape:
         return shapes[0] if len(shapes) == 1 else broadcast_shapes(name, *shapes)
@@ -71,12 +73,11 @@ def infix(name: str, symbol: Callable[..., Any], ufunc: np.ufunc, **record: Any)
     def run(out: Array, *x: Array) -> Array:
         return symbol(*x) if out is None else ufunc(*x, out=out)
 
-    return elementwise(name, run, symbol=symbol, **record)
+    return elementwise(name, run, symbol=symbol, ufunc=ufunc, **record)
 
 
 def smooth(name: str, kernel: np.ufunc | Callable[..., Array], **record: Any) -> Op:
     """Define a function of one real number; integers become floats first."""
-    run = ufunc_kernel(kernel) if isinstance(kernel, np.ufunc) else kernel
     return elementwise(
-        name, run, **{"dtype": as_float, "inputs": as_float, "samples": ANY} | record
+        name, kernel, **{"dtype": as_float, "inputs": as_float, "samples": ANY} | record
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.core import Array, Dtype, Op, Sample, always, bool_, promote
 from minigrad.errors import DtypeError
-from minigrad.ops.define import ANY, PAIRS, elementwise, infix, ufunc_kernel
+from minigrad.ops.define import ANY, PAIRS, elementwise, infix
 
 
 def _comparison(
@@ -40,7 +40,7 @@ def _logical(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) -
     """Numbers count as true unless they are 0, so NaN is true (as in NumPy and PyTorch)."""
     return elementwise(
         name,
-        ufunc_kernel(ufunc),
+        ufunc,
         vjp=(None,) * ufunc.nin,
         dtype=always(bool_),
         inputs=None,
@@ -56,7 +56,7 @@ logical_xor = _logical("Xor", np.logical_xor, ("exclusive or", "逻辑异或"), 
 logical_not = _logical("Not", np.logical_not, ("logical not", "逻辑非"), "¬{0}")
 isnan = elementwise(
     "IsNaN",
-    ufunc_kernel(np.isnan),
+    np.isnan,
     vjp=(None,),
     dtype=always(bool_),
     inputs=None,
