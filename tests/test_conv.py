@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
 
 import minigrad as mg
 from minigrad import ops
+from minigrad.ops import conv
 
 RANDOM = np.random.default_rng(0)
 Pair = tuple[int, int]
@@ -139,6 +142,25 @@ def test_infinity_stays_where_it_is_seen() -> None:
     assert np.isinf(y[0, 0]).tolist() == seen.tolist()
     dw = ops.conv2d_weight(np.ones((1, 1, 2, 2)), x, np.ones((1, 1, 3, 3)))
     assert np.isinf(dw[0, 0]).tolist() == [[False] * 3, [True, False, False], [True, False, False]]
+
+
+@pytest.mark.parametrize(("size", "stride", "pads"), GEOMETRIES)
+def test_patches_lie_within_the_memory_of_the_frame(
+    size: Pair, stride: Pair, pads: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def guarded(frame: Any, *args: Any, **options: Any) -> Any:
+        view = as_strided(frame, *args, **options)
+        whole = frame if frame.base is None else frame.base
+        (low, high), (first, last) = byte_bounds(view), byte_bounds(whole)
+        seen.append(first <= low <= high <= last)
+        return view
+
+    monkeypatch.setattr(conv, "as_strided", guarded)
+    x, w = mg.randn(1, 2, 6, 5, requires_grad=True), mg.randn(2, 2, *size, requires_grad=True)
+    mg.conv2d(x, w, stride=stride, padding=pads).sum().backward()
+    assert seen == [True] * 3
 
 
 def test_integers_become_floats() -> None:

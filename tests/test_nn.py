@@ -456,8 +456,9 @@ def test_training_renews_running_statistics_alike_in_both_modes() -> None:
     other = normed()
     with mg.Graph() as g, mg.Session() as session:
         x = mg.placeholder("x", shape=(None, 4))
+        inferred = other.eval()(x)  # built first: it reads what training will change
+        other.train()
         step = mg.optim.SGD(other.parameters(), lr=0.1).minimize((other(x) ** 2).mean())
-        inferred = other.eval()(x)
         session.run(mg.global_variables_initializer())
         for batch in batches:
             session.run(step, {x: batch})

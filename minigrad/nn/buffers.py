@@ -16,7 +16,6 @@ from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.graph import Body, Node, ancestors
 from minigrad.source import here
-from minigrad.tape import recording
 
 
 class Update(NamedTuple):
@@ -39,8 +38,7 @@ def renew(buffer: Tensor, x: Any, rule: Callable[[Any], Any]) -> None:
     Raises GraphError inside a branch or a loop, where nothing can be kept.
     """
     if not isinstance(x, Node):
-        with recording(False):
-            buffer.copy_(rule(buffer))
+        buffer.copy_(rule(buffer))
         return
     before = [u for u in x.graph.updates if u.buffer is buffer]
     value = rule(before[-1].value if before else present(buffer, x))
