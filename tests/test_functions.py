@@ -1,0 +1,474 @@
+"""The public functions: NumPy's answers in all three readers, open shapes, accuracy, mistakes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import functions, ops
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[mg.Graph]:
+    with mg.Graph() as graph:
+        yield graph
+
+
+def numbers(*shape: int, dtype: Any = np.float64, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).uniform(-2, 2, shape).astype(dtype)
+
+
+A, B, V = numbers(2, 3, 4), numbers(2, 3, 4, seed=1), numbers(5, seed=2)
+COUNTS = np.arange(24).reshape(2, 3, 4) % 5
+
+# name: (ours, NumPy's, operands)
+LIKE_NUMPY: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[Any]]] = {
+    "maximum": (mg.maximum, np.maximum, [A, B]),
+    "minimum": (mg.minimum, np.minimum, [A, B[0]]),
+    "clip": (lambda x: mg.clip(x, -1.0, 1.0), lambda x: np.clip(x, -1, 1), [A]),
+    "clip below": (lambda x: mg.clip(x, low=0.5), lambda x: np.maximum(x, 0.5), [A]),
+    "clip crossed": (lambda x: mg.clip(x, 1.0, -1.0), lambda x: x * 0 - 1, [A]),
+    "where": (lambda x, y: mg.where(x > y, x, y), np.maximum, [A, B]),
+    "where of numbers": (lambda x: mg.where(x > 0, 1, 0), lambda x: np.where(x > 0, 1, 0), [A]),
+    "floor_divide": (mg.floor_divide, np.floor_divide, [A, B]),
+    "mod": (mg.mod, np.mod, [A, B]),
+    "log1p": (mg.log1p, np.log1p, [abs(A)]),
+    "softplus": (mg.softplus, lambda x: np.log(1 + np.exp(x)), [A]),
+    "logsumexp": (lambda x: mg.logsumexp(x, 1), lambda x: np.log(np.exp(x).sum(1)), [A]),
+    "max": (lambda x: mg.max(x, (0, -1)), lambda x: x.max((0, -1)), [A]),
+    "min": (lambda x: mg.min(x, 1, True), lambda x: x.min(1, keepdims=True), [A]),
+    "argmin": (lambda x: mg.argmin(x, -1), lambda x: x.argmin(-1), [A]),
+    "all": (lambda x: mg.all(x > -1, axis=2), lambda x: (x > -1).all(2), [A]),
+    "any": (lambda x: mg.any(x > 1, axis=(0, 1)), lambda x: (x > 1).any((0, 1)), [A]),
+    "var": (lambda x: mg.var(x, 1), lambda x: x.var(1, ddof=1), [A]),
+    "var of all": (lambda x: mg.var(x, correction=0), lambda x: x.var(), [A]),
+    "std": (
+        lambda x: mg.std(x, (0, 2), keepdims=True),
+        lambda x: x.std((0, 2), ddof=1, keepdims=True),
+        [A],
+    ),
+    "cumsum": (lambda x: mg.cumsum(x, -2), lambda x: x.cumsum(-2), [A]),
+    "concatenate": (
+        lambda x, y: mg.concatenate([x, y, x], -1),
+        lambda x, y: np.concatenate([x, y, x], -1),
+        [A, B],
+    ),
+    "stack": (lambda x, y: mg.stack([x, y], 1), lambda x, y: np.stack([x, y], 1), [A, B]),
+    "stack last": (lambda x, y: mg.stack((x, y), -2), lambda x, y: np.stack((x, y), -2), [A, B]),
+    "split": (lambda x: mg.split(x, 3, 1)[1], lambda x: np.split(x, 3, 1)[1], [A]),
+    "split by lengths": (lambda x: mg.split(x, [1, 3], -1)[1], lambda x: x[..., 1:], [A]),
+    "expand_dims": (lambda x: mg.expand_dims(x, -2), lambda x: np.expand_dims(x, -2), [A]),
+    "squeeze": (lambda x: mg.squeeze(x[:, 1:2]), lambda x: x[:, 1], [A]),
+    "squeeze an axis": (lambda x: mg.squeeze(x[:1, 1:2], 1), lambda x: x[:1, 1], [A]),
+    "swapaxes": (lambda x: mg.swapaxes(x, 0, -1), lambda x: x.swapaxes(0, -1), [A]),
+    "transpose": (lambda x: mg.transpose(x, [2, 0, -2]), lambda x: x.transpose(2, 0, 1), [A]),
+    "reshape": (lambda x: mg.reshape(x, [4, -1]), lambda x: x.reshape(4, 6), [A]),
+    "flatten": (lambda x: mg.flatten(x, 1), lambda x: x.reshape(2, 12), [A]),
+    "flatten all": (mg.flatten, np.ravel, [A]),
+    "flip": (lambda x: mg.flip(x, (0, -1)), lambda x: np.flip(x, (0, -1)), [A]),
+    "flip all": (mg.flip, np.flip, [A]),
+    "broadcast_to": (lambda x: mg.broadcast_to(x, (3, -1)), lambda x: np.tile(x, (3, 1)), [V]),
+    "tile": (lambda x: mg.tile(x, (2, 1, 3)), lambda x: np.tile(x, (2, 1, 3)), [A]),
+    "tile with a new axis": (lambda x: mg.tile(x, (2, 3)), lambda x: np.tile(x, (2, 3)), [V]),
+    "pad": (lambda x: mg.pad(x, 1), lambda x: np.pad(x, 1), [A]),
+    "pad sides": (
+        lambda x: mg.pad(x, (0, 2), 7),
+        lambda x: np.pad(x, (0, 2), constant_values=7),
+        [V],
+    ),
+    "pad pairs": (
+        lambda x: mg.pad(x, [(1, 0), (0, 0), (0, 2)]),
+        lambda x: np.pad(x, [(1, 0), (0, 0), (0, 2)]),
+        [A],
+    ),
+    "outer": (mg.outer, np.outer, [V, V[:3]]),
+    "full_like": (lambda x: mg.full_like(x, 2.5), lambda x: np.full_like(x, 2.5), [A]),
+    "zeros_like": (mg.zeros_like, np.zeros_like, [A]),
+    "ones_like": (lambda x: mg.ones_like(x, mg.int64), lambda x: np.ones_like(x, np.int64), [A]),
+    "round": (mg.round, np.round, [A * 2]),
+    "// and %": (lambda x, y: (x // y) * y + x % y, lambda x, y: x, [A, B]),
+    "logic": (
+        lambda x, y: (x > 0) & ~(y > 0) | (x > 1) ^ (y > 1),
+        lambda x, y: (x > 0) & ~(y > 0) | (x > 1) ^ (y > 1),
+        [A, B],
+    ),
+    "logic with numbers": (
+        lambda x: mg.logical_xor(mg.logical_not(x), mg.logical_or(x, True)),
+        lambda x: x != 0,
+        [COUNTS],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIKE_NUMPY)
+def test_arrays_tensors_and_nodes_give_what_numpy_gives(name: str) -> None:
+    ours, theirs, operands = LIKE_NUMPY[name]
+    expected = theirs(*operands)
+    no_arrays = name == "logic" or name.startswith(("//", "squeeze"))  # NumPy's own operators
+    values = [ours(*map(mg.tensor, operands)).data]
+    if not no_arrays:
+        values.append(ours(*operands))
+    for form in ("full", "open"):
+        shapes = [a.shape if form == "full" else (None,) * a.ndim for a in operands]
+        nodes = [mg.placeholder(None, s, a.dtype) for s, a in zip(shapes, operands, strict=True)]
+        if form == "open" and name in NEEDS_LENGTHS:
+            continue
+        y = ours(*nodes)
+        assert len(y.shape or expected.shape) == expected.ndim
+        graph = mg.build_graph(nodes, y).verify()
+        values.append(mg.run(graph, dict(zip(nodes, operands, strict=True))))
+    for value in values:
+        np.testing.assert_allclose(value, expected, 1e-12, 1e-12)
+        assert np.shape(value) == np.shape(expected)
+    for value in values[1:]:
+        np.testing.assert_array_equal(value, values[0])
+
+
+# Which parts, or how many axes' lengths, depends on lengths that must be known while building.
+NEEDS_LENGTHS = {"split", "flatten"}
+
+GRADIENTS = [
+    name
+    for name, (_, _, xs) in LIKE_NUMPY.items()
+    if not any(word in name for word in ("all", "any", "arg", "_like", "logic", "round", "numbers"))
+]
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_of_both_orders(name: str) -> None:
+    ours, _, operands = LIKE_NUMPY[name]
+    if name == "floor_divide":
+        assert ours(*[mg.tensor(a, requires_grad=True) for a in operands]).creator is None
+        return
+    mg.check_grads(lambda *xs: ours(*xs) ** 2, *operands, order=2)
+
+
+@pytest.mark.parametrize("name", sorted(set(GRADIENTS) - NEEDS_LENGTHS - {"floor_divide"}))
+def test_gradients_in_graphs_of_open_shape(name: str) -> None:
+    ours, _, operands = LIKE_NUMPY[name]
+    xs = [mg.tensor(a, requires_grad=True) for a in operands]
+    (ours(*xs) ** 2).sum().backward()
+    nodes = [mg.placeholder(None, (None,) * a.ndim, a.dtype) for a in operands]
+    grads = mg.gradients((ours(*nodes) ** 2).sum(), nodes)
+    found = mg.run(mg.build_graph(nodes, grads), dict(zip(nodes, operands, strict=True)))
+    for x, g in zip(xs, found, strict=True):
+        np.testing.assert_array_equal(g, x.grad.data)
+
+
+def test_joining_any_number_of_operands() -> None:
+    xs = [mg.tensor(numbers(1, 2, seed=i), requires_grad=True) for i in range(100)]
+    y = mg.concatenate(xs) * np.arange(200.0).reshape(100, 2)
+    y.sum().backward()
+    for i, x in enumerate(xs):
+        np.testing.assert_array_equal(x.grad.data, [[2 * i, 2 * i + 1]])
+
+
+def test_a_part_without_gradient_gets_none() -> None:
+    a, b = mg.tensor(V, requires_grad=True), mg.tensor(V)
+    for join in (mg.concatenate, mg.stack):
+        a.zero_grad()
+        join([b, a, b]).sum().backward()
+        assert a.grad.tolist() == [1.0] * 5
+        assert b.grad is None
+
+
+def test_joining_open_batches_gives_each_its_part_back() -> None:
+    a, b = (mg.placeholder(name, (None, 2), np.float64) for name in "ab")
+    y = mg.concatenate([a, b])
+    assert y.shape == (None, 2)
+    assert mg.concatenate([a, b], axis=1).shape == (None, 4)
+    weights = mg.cumsum(mg.ones_like(y), 0)
+    grads = mg.gradients((y * y * weights).sum(), [a, b])
+    second = mg.gradients(grads[0].sum() + grads[1].sum(), [b])
+    feeds = {a: numbers(2, 2), b: numbers(1, 2, seed=1)}
+    ga, gb, gbb = mg.run(mg.build_graph([a, b], [*grads, *second]), feeds)
+    np.testing.assert_allclose(ga, 2 * feeds[a] * [[1], [2]])
+    np.testing.assert_allclose(gb, 2 * feeds[b] * 3)
+    np.testing.assert_allclose(gbb, [[6, 6]])
+
+
+def test_squeeze_of_open_axes_waits_for_the_run() -> None:
+    x = mg.placeholder("x", (None, 3))
+    y = mg.squeeze(x)
+    assert y.shape is None
+    graph = mg.build_graph(x, y)
+    assert mg.run(graph, {x: np.ones((1, 3))}).shape == (3,)
+    assert mg.run(graph, {x: np.ones((2, 3))}).shape == (2, 3)
+    assert mg.squeeze(x, 0).shape == (3,)
+
+
+# ---- Accuracy -------------------------------------------------------------------------------
+
+
+def units(actual: Any, expected: Any) -> Any:
+    """The distance in units in the last place of the expected value."""
+    step = np.spacing(np.abs(expected.astype(actual.dtype)))
+    return np.abs(actual.astype(np.float64) - expected) / step
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(np.float64, 5), (np.float32, 1)])
+def test_erf_is_accurate_and_monotone(dtype: Any, most: float) -> None:
+    for low, high in ((-7, 7), (-0.48, -0.46), (0.46, 0.48), (-1e-3, 1e-3), (0, 1e-30)):
+        x = np.linspace(low, high, 40_001).astype(dtype)
+        y = mg.erf(x)
+        assert units(y, np.array([math.erf(v) for v in x])).max() <= most
+        assert (np.diff(y) >= 0).all()
+        np.testing.assert_array_equal(mg.erf(-x), -y)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sigmoid_is_accurate_on_both_sides_and_monotone(dtype: Any) -> None:
+    last = 87 if dtype is np.float32 else 700  # then come numbers with fewer digits
+    x = np.linspace(-last, last, 200_001).astype(dtype)
+    y = mg.sigmoid(x)
+    exact = np.longdouble(x)
+    exact = np.where(exact < 0, np.exp(exact) / (1 + np.exp(exact)), 1 / (1 + np.exp(-exact)))
+    assert units(y, exact.astype(np.float64)).max() <= 4
+    assert (np.diff(y) >= 0).all()
+    assert y.min() > 0
+    assert y.max() == 1
+
+
+def test_gelu_in_both_forms() -> None:
+    x = np.linspace(-4, 4, 801)
+    exact = x * np.array([0.5 * (1 + math.erf(v / math.sqrt(2))) for v in x])
+    np.testing.assert_allclose(mg.gelu(x), exact, rtol=1e-11, atol=1e-15)
+    rough = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    np.testing.assert_allclose(mg.gelu(x, "tanh"), rough, rtol=1e-11, atol=1e-15)
+    assert 1e-4 < np.abs(mg.gelu(x, "tanh") - exact).max() < 1e-3
+
+
+def test_var_does_not_cancel() -> None:
+    assert mg.var(mg.tensor([1e6, 1e6 + 1])).item() == 0.5
+    assert math.isnan(mg.var(mg.tensor([1.0])).item())
+    assert math.isnan(mg.var(mg.zeros(0)).item())
+
+
+# ---- Making tensors -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (mg.full((2, 1), 7), np.full((2, 1), 7)),
+        (mg.full(2, 0.5), np.full(2, 0.5, np.float32)),
+        (mg.full((), True), np.array(True)),
+        (mg.full((2,), 1, dtype=mg.float64), np.ones(2)),
+        (mg.eye(2, 3), np.eye(2, 3, dtype=np.float32)),
+        (mg.eye(2, dtype=mg.int64), np.eye(2, dtype=np.int64)),
+        (mg.linspace(-1, 1, 5), np.linspace(-1, 1, 5, dtype=np.float32)),
+        (mg.linspace(0, 1, 0), np.zeros(0, np.float32)),
+        (mg.zeros_like(mg.tensor([1, 2])), np.zeros(2, np.int64)),
+    ],
+    ids=str,
+)
+def test_creation(made: mg.Tensor, expected: Any) -> None:
+    np.testing.assert_array_equal(made.data, expected, strict=True)
+
+
+def test_random_numbers_are_the_same_for_the_same_seed() -> None:
+    for make in (
+        lambda seed: mg.rand(1000, seed=seed),
+        lambda seed: mg.randint(-2, 3, (10, 100), seed=seed),
+    ):
+        np.testing.assert_array_equal(make(1).data, make(1).data)
+        assert (make(1).data != make(2).data).any()
+        assert (make(None).data != make(None).data).any()
+    drawn = mg.rand(1000, seed=0)
+    assert drawn.dtype == np.float32
+    assert 0 <= drawn.data.min() < 0.01
+    assert 0.99 < drawn.data.max() < 1
+    assert set(mg.randint(-2, 3, 1000, seed=0).tolist()) == {-2, -1, 0, 1, 2}
+    assert mg.rand(2, requires_grad=True).requires_grad
+
+
+def test_constants_in_the_shape_of_a_node_read_its_shape_only() -> None:
+    x = mg.placeholder("x", (None, 2))
+    y = mg.ones_like(x) * 3
+    assert y.shape == (None, 2)
+    value = mg.run(mg.build_graph(x, y), {x: np.full((2, 2), np.nan)})
+    np.testing.assert_array_equal(value, np.full((2, 2), 3, np.float32))
+    assert mg.gradients(y, x) is None
+    t = mg.tensor(V, requires_grad=True)
+    assert mg.zeros_like(t).creator is None
+
+
+# ---- Methods --------------------------------------------------------------------------------
+
+ALONE = "exp log sqrt sin cos abs sign floor ceil round isnan tanh sigmoid relu flip"
+ALONG = "sum mean max min var std logsumexp argmax argmin softmax log_softmax cumsum"
+METHODS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(ALONE.split(), ()),
+    **dict.fromkeys(ALONG.split(), (1,)),
+    "reshape": ((3, 2),),
+    "transpose": (1, 0),
+    "flatten": (),
+    "swapaxes": (0, 1),
+    "squeeze": (),
+    "unsqueeze": (1,),
+    "clip": (-1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_the_function(name: str) -> None:
+    x, arguments = mg.tensor(numbers(2, 3)), METHODS[name]
+    given = (arguments,) if name == "transpose" else arguments
+    expected = getattr(mg, name)(x, *given)
+    np.testing.assert_array_equal(getattr(x, name)(*arguments).data, expected.data)
+    node = mg.placeholder("x", (2, 3), np.float64)
+    y, again = getattr(node, name)(*arguments), getattr(mg, name)(node, *given)
+    assert (y.op, y.attrs) == (again.op, again.attrs)
+
+
+def test_truth_of_all_and_any() -> None:
+    x = mg.tensor([[True, False], [True, True]])
+    assert x.all(axis=1).tolist() == [False, True]
+    assert x.any().item() is True
+    assert (+x) is x
+
+
+# ---- Documentation --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", functions.__all__)
+def test_every_function_is_exported_and_documented_with_an_example(name: str) -> None:
+    function = getattr(functions, name)
+    assert getattr(mg, name) is function
+    assert name in mg.__all__
+    text = inspect.getdoc(function) or ""
+    assert text.split("\n")[0].strip().endswith((".", ")", "x.", "one.")), "a sentence first"
+    assert f"mg.{function.__name__}(" in text, "an example"
+    assert ">>> " in text
+
+
+SIGNS = "add sub mul div neg equal not_equal less less_equal greater greater_equal "
+INNER = (  # what only gradient rules and x[...] need
+    "add_at unslice scatter_add slice_ piece within step count sum_like share_of_maximum "
+    "share_of_extreme broadcast_like reshape_like"
+)
+
+
+def test_every_operator_for_users_has_a_function() -> None:
+    kinds = (ops.elementwise, ops.logic, ops.activations, ops.shape, ops.reduction, ops.indexing)
+    for module in (*kinds, ops.arrange):
+        for name, op in vars(module).items():
+            if isinstance(op, mg.core.Op) and name not in (SIGNS + INNER).split():
+                assert hasattr(functions, name), f"mg.{name}: a function with a docstring"
+
+
+# ---- Mistakes -------------------------------------------------------------------------------
+
+
+def on(*shape: int) -> Any:
+    return np.ones(shape, np.float32)
+
+
+WRONG: dict[str, tuple[Callable[..., Any], list[Any], type[Exception], str]] = {
+    "concatenate": (
+        lambda a, b: mg.concatenate([a, b]),
+        [on(2, 3), on(2, 4)],
+        mg.ShapeError,
+        r"Concatenate: shapes \(2, 3\), \(2, 4\) cannot be joined",
+    ),
+    "concatenate of another rank": (
+        lambda a, b: mg.concatenate([a, b]),
+        [on(2, 3), on(3)],
+        mg.ShapeError,
+        "cannot be joined",
+    ),
+    "concatenate of numbers": (
+        lambda a: mg.concatenate([a, a]),
+        [on()],
+        mg.ShapeError,
+        "axis 0 does not exist",
+    ),
+    "stack": (
+        lambda a, b: mg.stack([a, b]),
+        [on(2), on(3)],
+        mg.ShapeError,
+        r"Stack: shapes \(2,\), \(3,\) cannot be joined",
+    ),
+    "nothing to stack": (lambda a: mg.stack([]), [on(2)], mg.ShapeError, "nothing to join"),
+    "split": (
+        lambda a: mg.split(a, 2),
+        [on(3)],
+        mg.ShapeError,
+        r"axis 0 of shape \(3,\) cannot be split into 2",
+    ),
+    "split lengths": (lambda a: mg.split(a, [1, 1]), [on(3)], mg.ShapeError, r"into \[1, 1\]"),
+    "squeeze": (
+        lambda a: mg.squeeze(a, 1),
+        [on(1, 3)],
+        mg.ShapeError,
+        r"axis 1 of shape \(1, 3\) .* not 1",
+    ),
+    "broadcast_to": (
+        lambda a: mg.broadcast_to(a, (2, 4)),
+        [on(2, 3)],
+        mg.ShapeError,
+        r"\(2, 3\) cannot be repeated to \(2, 4\)",
+    ),
+    "fewer axes": (lambda a: mg.broadcast_to(a, (3,)), [on(2, 3)], mg.ShapeError, "repeated"),
+    "pad": (lambda a: mg.pad(a, [(1, 1)]), [on(2, 3)], mg.ShapeError, r"Pad: widths \(\(1, 1\),\)"),
+    "pad less than 0": (lambda a: mg.pad(a, -1), [on(2)], mg.ShapeError, "numbers from 0"),
+    "expand_dims": (lambda a: mg.expand_dims(a, 3), [on(2)], mg.ShapeError, "axis 3"),
+    "swapaxes": (lambda a: mg.swapaxes(a, 0, 2), [on(2, 3)], mg.ShapeError, "axis 2"),
+    "flip": (lambda a: mg.flip(a, 2), [on(2, 3)], mg.ShapeError, "axis 2"),
+    "cumsum": (lambda a: mg.cumsum(a, 2), [on(2, 3)], mg.ShapeError, "CumSum: axis 2"),
+    "max": (lambda a: mg.max(a, 2), [on(2, 3)], mg.ShapeError, "Max: axis 2"),
+    "max of nothing": (
+        lambda a: mg.max(a, axis=0),
+        [on(0, 3)],
+        mg.ShapeError,
+        r"Max: shape \(0, 3\) has no elements along axis 0",
+    ),
+    "var": (lambda a: mg.var(a, 2), [on(2, 3)], mg.ShapeError, "axis 2"),
+    "where": (
+        lambda a: mg.where(a, a, 0),
+        [on(2)],
+        mg.DtypeError,
+        r"Where: a condition is bool, and this is float32",
+    ),
+    "parentheses": (lambda a: a > 0 & (a < 1), [on(2)], mg.DtypeError, "parentheses"),
+    "not": (lambda a: ~a, [on(2)], mg.DtypeError, "Not: a condition is bool"),
+    "maximum": (mg.maximum, [on(2), on(3)], mg.ShapeError, r"Maximum: shapes \(2,\), \(3,\)"),
+    "gelu": (lambda a: mg.gelu(a, "exact"), [on(2)], mg.DtypeError, "GELU: exact .* tanh"),
+    "bools rounded": (lambda a: mg.floor(a > 0), [on(2)], mg.GraphError, "Floor"),
+}
+WHEN_RUN = {"bools rounded"}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_mistakes_read_the_same_in_both_modes(name: str) -> None:
+    mistake, operands, kind, words = WRONG[name]
+
+    def build() -> Any:
+        nodes = [mg.placeholder(None, a.shape) for a in operands]
+        y = mistake(*nodes)
+        assert name in WHEN_RUN, "shown while building"
+        mg.run(mg.build_graph(nodes, y), dict(zip(nodes, operands, strict=True)))
+
+    messages = []
+    for make in (lambda: mistake(*map(mg.tensor, operands)), build):
+        with pytest.raises(kind, match=words) as found:
+            make()
+        assert "test_functions.py, line" in str(found.value)
+        messages.append(str(found.value).splitlines()[0])
+    assert messages[0] == messages[1]
+
+
+def test_splitting_an_open_axis_needs_the_lengths() -> None:
+    x = mg.placeholder("x", (None, 4))
+    with pytest.raises(mg.ShapeError, match="an open axis needs the list"):
+        mg.split(x, 2)
+    a, b = mg.split(x, [1, 2])
+    first, second = mg.run(mg.build_graph(x, [a, b]), {x: numbers(3, 4, dtype=np.float32)})
+    assert (first.shape, second.shape) == ((1, 4), (2, 4))
+    assert [part.shape for part in mg.split(x, 2, axis=1)] == [(None, 2), (None, 2)]
