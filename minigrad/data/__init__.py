@@ -10,7 +10,12 @@ __all__ = ["Digits", "digits"]
 
 
 class Digits(NamedTuple):
-    """Images in [0, 1] with their labels 0 to 9, split into training and test parts."""
+    """Images in [0, 1] with their labels 0 to 9, split into training and test parts.
+
+    >>> x_train, y_train, x_test, y_test = digits()
+    >>> x_train.shape, y_train.shape
+    ((1438, 8, 8), (1438,))
+    """
 
     x_train: NDArray[np.float32]
     y_train: NDArray[np.int64]

@@ -9,28 +9,48 @@ from minigrad.nn.module import Module
 
 
 class ReLU(Module):
-    """max(x, 0), element by element."""
+    """max(x, 0), element by element.
+
+    >>> import minigrad as mg
+    >>> mg.nn.ReLU()(mg.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def forward(self, x: Any) -> Any:
         return ops.relu(x)
 
 
 class Tanh(Module):
-    """tanh(x), element by element."""
+    """tanh(x), element by element.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Tanh()(mg.tensor([0.0, 100.0]))
+    tensor([0., 1.])
+    """
 
     def forward(self, x: Any) -> Any:
         return ops.tanh(x)
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(−x)), element by element."""
+    """1 / (1 + exp(−x)), element by element.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Sigmoid()(mg.tensor([0.0, 100.0]))
+    tensor([0.5, 1. ])
+    """
 
     def forward(self, x: Any) -> Any:
         return ops.sigmoid(x)
 
 
 class GELU(Module):
-    """x Φ(x), element by element; approximate="tanh" is quicker and a little off."""
+    """x Φ(x), element by element; approximate="tanh" is quicker and a little off.
+
+    >>> import minigrad as mg
+    >>> mg.nn.GELU()(mg.tensor([-100.0, 0.0, 100.0]))
+    tensor([ -0.,   0., 100.])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -41,7 +61,13 @@ class GELU(Module):
 
 
 class Softmax(Module):
-    """Positive numbers that sum to 1 along an axis."""
+    """Positive numbers that sum to 1 along an axis.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Softmax()(mg.tensor([[0.0, 0.0], [200.0, 0.0]]))
+    tensor([[0.5, 0.5],
+            [1. , 0. ]])
+    """
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()

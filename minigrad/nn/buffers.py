@@ -52,6 +52,15 @@ def updates(loss: Node) -> Node:
     """A node that renews the buffers of all layers on which `loss` depends, when it is fetched.
 
     Needed only where a training step is not made by `Optimizer.minimize`.
+
+    >>> import minigrad as mg
+    >>> layer = mg.nn.BatchNorm1d(1)
+    >>> with mg.Graph() as graph, mg.Session() as sess:
+    ...     loss = layer(mg.placeholder("x", shape=(4, 1))).sum()
+    ...     sess.run(mg.global_variables_initializer())
+    ...     sess.run(mg.nn.updates(loss), {"x": [[0], [10], [20], [30]]})
+    ...     float(sess.run(graph.buffer(layer.running_mean))[0])  # a tenth of the way from 0 to 15
+    1.5
     """
     needed = set(ancestors([loss]))
     newest = {id(u.buffer): u for u in loss.graph.updates if u.sources <= needed}

@@ -57,7 +57,12 @@ __all__ = [
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """x @ weight.T + bias; weight (out_features, in_features)."""
+    """x @ weight.T + bias; weight (out_features, in_features).
+
+    >>> import minigrad as mg
+    >>> mg.nn.functional.linear(mg.zeros(64, 784), mg.zeros(10, 784), mg.ones(10)).shape
+    (64, 10)
+    """
     y = ops.matmul(x, weight, transpose_b=True)
     return y if bias is None else y + bias
 
@@ -100,6 +105,10 @@ def avg_pool2d(
     """The mean of each window of images (n, channels, h, w); zeros of the padding count.
 
     stride: as kernel_size unless given. padding: at most half of the window.
+
+    >>> import minigrad as mg
+    >>> mg.avg_pool2d(mg.arange(16.0).reshape(1, 1, 4, 4), 2).tolist()
+    [[[[2.5, 4.5], [10.5, 12.5]]]]
     """
     return ops.avg_pool2d(x, kernel_size=kernel_size, stride=stride, padding=padding)
 
@@ -109,12 +118,26 @@ def dropout(x: Any, count: Any, p: float = 0.5, seed: int = 0) -> Any:
 
     Which ones is a function of the seed, of `count` (an integer that changes from call to call, a
     number or a graph's run counter) and of the number of elements: the same in both modes.
+    Raises ShapeError for a p that is no probability. (`mg.nn.Dropout` counts by itself.)
+
+    >>> import minigrad as mg
+    >>> (mg.dropout(mg.ones(1000), count=1, p=0.25) == mg.dropout(mg.ones(1000), 1, 0.25)).all()
+    tensor(True)
     """
     return ops.dropout(x, count, p=p, seed=seed)
 
 
 def embedding(weight: Any, ids: Any) -> Any:
-    """The rows of weight (rows, features) that the integers `ids` name: (*ids.shape, features)."""
+    """The rows of weight (rows, features) that the integers `ids` name: (*ids.shape, features).
+
+    Raises IndexRangeError for a row that does not exist, DtypeError for what is not integers.
+
+    >>> import minigrad as mg
+    >>> mg.embedding(mg.tensor([[0.0, 1.0], [2.0, 3.0]]), mg.tensor([1, 1, 0]))
+    tensor([[2., 3.],
+            [2., 3.],
+            [0., 1.]])
+    """
     return ops.take(weight, ids, axis=0)
 
 
@@ -127,7 +150,12 @@ def layer_norm(
 ) -> Any:
     """The last axes, of lengths `normalized_shape`, brought to mean 0 and variance 1.
 
-    Then times weight plus bias, both of that shape, if they are given.
+    Then times weight plus bias, both of that shape, if they are given. Raises ShapeError for
+    operands that end otherwise.
+
+    >>> import minigrad as mg
+    >>> mg.layer_norm(mg.tensor([[1.0, 3.0]]), 2, eps=0.0)
+    tensor([[-1.,  1.]])
     """
     lengths = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not _ends_with(x.shape, lengths):

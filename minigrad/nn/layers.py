@@ -106,7 +106,12 @@ class Conv2d(Module):
 
 
 class MaxPool2d(Module):
-    """The largest element of each window of images; see `mg.max_pool2d`."""
+    """The largest element of each window of images; see `mg.max_pool2d`.
+
+    >>> import minigrad as mg
+    >>> mg.nn.MaxPool2d(2)(mg.zeros(64, 8, 16, 16)).shape
+    (64, 8, 8, 8)
+    """
 
     compute = staticmethod(functional.max_pool2d)
 
@@ -128,7 +133,12 @@ class MaxPool2d(Module):
 
 
 class AvgPool2d(MaxPool2d):
-    """The mean of each window of images; see `mg.avg_pool2d`."""
+    """The mean of each window of images; see `mg.avg_pool2d`.
+
+    >>> import minigrad as mg
+    >>> mg.nn.AvgPool2d(2)(mg.ones(64, 8, 16, 16)).shape
+    (64, 8, 8, 8)
+    """
 
     compute = staticmethod(functional.avg_pool2d)
 
@@ -137,6 +147,10 @@ class Embedding(Module):
     """Rows of a table, looked up by integers: ids (…) → (…, embedding_dim).
 
     weight (num_embeddings, embedding_dim) starts from the standard normal distribution.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Embedding(1000, 32)(mg.tensor([[5, 7], [999, 0]])).shape
+    (2, 2, 32)
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, seed: int | None = None) -> None:
@@ -158,6 +172,14 @@ class Dropout(Module):
     The same `seed`, the same elements: in a dynamic graph they change with each call, in a static
     one with each run of the graph, and with the first as with the second they begin alike. Each
     use of the layer in one static graph has its own. After `eval()` it returns its input.
+    (N. Srivastava et al., JMLR 15, 2014.)
+
+    >>> import minigrad as mg
+    >>> drop = mg.nn.Dropout(0.5, seed=1)
+    >>> sorted(set(drop(mg.ones(100)).tolist()))
+    [0.0, 2.0]
+    >>> drop.eval()(mg.ones(3))
+    tensor([1., 1., 1.])
     """
 
     def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
@@ -183,7 +205,12 @@ class Dropout(Module):
 
 
 class Flatten(Module):
-    """All axes but the first as one: (n, 16, 4, 4) → (n, 256)."""
+    """All axes but the first as one: (n, 16, 4, 4) → (n, 256).
+
+    >>> import minigrad as mg
+    >>> mg.nn.Flatten()(mg.zeros(64, 16, 4, 4)).shape
+    (64, 256)
+    """
 
     def forward(self, x: Any) -> Any:
         return flatten(x, start_axis=1)

@@ -42,6 +42,7 @@ class Module:
         self.name, self.training = type(self).__name__.lower(), True
 
     def forward(self, *xs: Any) -> Any:
+        """What this module computes; sub-classes write it, users call the module."""
         raise TypeError(f"{type(self).__name__} needs a method forward(self, x)")
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
@@ -188,7 +189,15 @@ class Module:
 
 
 class Sequential(Module):
-    """Modules one after the other, named by kind and number: linear1, relu1, linear2."""
+    """Modules one after the other, named by kind and number: linear1, relu1, linear2.
+
+    >>> import minigrad as mg
+    >>> model = mg.nn.Sequential(mg.nn.Linear(64, 32), mg.nn.ReLU(), mg.nn.Linear(32, 10))
+    >>> model(mg.zeros(5, 64)).shape
+    (5, 10)
+    >>> [name for name, _ in model.named_parameters()]
+    ['linear1.weight', 'linear1.bias', 'linear2.weight', 'linear2.bias']
+    """
 
     def __init__(self, *modules: Module) -> None:
         super().__init__()

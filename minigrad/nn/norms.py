@@ -26,6 +26,12 @@ class LayerNorm(Module):
     """The last axes brought to mean 0 and variance 1, times weight, plus bias.
 
     normalized_shape: the lengths of those axes; weight (ones) and bias (zeros) have this shape.
+    Raises ShapeError for operands that end otherwise. (J. Ba et al., arXiv:1607.06450.)
+
+    >>> import minigrad as mg
+    >>> mg.nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [10.0, 30.0]]))
+    tensor([[-1.,  1.],
+            [-1.,  1.]], creator=Add)
     """
 
     def __init__(
@@ -52,6 +58,7 @@ class _BatchNorm(Module):
     towards them by the fraction `momentum` (the variance with n − 1 in the denominator, as in
     PyTorch). After `eval()` the running statistics are used, and stay as they are.
     In a static graph those two are variables; see `mg.nn.updates` for who renews them.
+    (S. Ioffe, C. Szegedy, arXiv:1502.03167.)
     """
 
     ranks: tuple[int, ...] = ()  # the numbers of axes it takes
@@ -115,11 +122,25 @@ def _per_channel(value: Any, x: Any) -> Any:
     return value if x.ndim == 2 else ops.reshape(value, shape=(-1, *[1] * (x.ndim - 2)))
 
 
+def _described(what: str, example: str, result: str) -> str:
+    """The docstring of a kind of batch normalisation."""
+    shown = f"    >>> import minigrad as mg\n    >>> {example}\n    {result}\n    "
+    return f"{what}\n\n    {_BatchNorm.__doc__}\n{shown}"
+
+
 class BatchNorm1d(_BatchNorm):
-    __doc__ = f"Batch normalisation of (n, features) or (n, channels, length). {_BatchNorm.__doc__}"
+    __doc__ = _described(
+        "Batch normalisation of (n, features) or (n, channels, length).",
+        "mg.nn.BatchNorm1d(3)(mg.randn(8, 3)).shape",
+        "(8, 3)",
+    )
     ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    __doc__ = f"Batch normalisation of images (n, channels, h, w). {_BatchNorm.__doc__}"
+    __doc__ = _described(
+        "Batch normalisation of images (n, channels, h, w).",
+        "mg.nn.BatchNorm2d(8)(mg.randn(64, 8, 16, 16)).shape",
+        "(64, 8, 16, 16)",
+    )
     ranks = (4,)

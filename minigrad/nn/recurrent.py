@@ -200,29 +200,65 @@ class _LongShort(_Recurrent):
         return tuple(ops.stack(*column, axis=0) for column in zip(*states, strict=True))
 
 
-def _described(kind: type[_Recurrent], form: type[_Recurrent], what: str) -> str:
-    return f"{what}\n\n    {kind.__doc__}\n    {form.__doc__}"
+def _described(kind: type[_Recurrent], form: type[_Recurrent], what: str, example: str) -> str:
+    """The docstring of a recurrent layer: what it is, its equations, its shapes, an example."""
+    shown = f"    >>> import minigrad as mg\n    >>> {example}\n    "
+    return f"{what}\n\n    {kind.__doc__}\n    {form.__doc__}\n{shown}"
 
 
 class RNNCell(_Simple, _Cell):
-    __doc__ = _described(_Simple, _Cell, "One step of a simple recurrent network.")
+    __doc__ = _described(
+        _Simple,
+        _Cell,
+        "One step of a simple recurrent network.",
+        "mg.nn.RNNCell(3, 4)(mg.zeros(2, 3)).shape\n    (2, 4)",
+    )
 
 
 class GRUCell(_Gated, _Cell):
-    __doc__ = _described(_Gated, _Cell, "One step of a gated recurrent unit.")
+    __doc__ = _described(
+        _Gated,
+        _Cell,
+        "One step of a gated recurrent unit.",
+        "mg.nn.GRUCell(3, 4)(mg.zeros(2, 3)).shape\n    (2, 4)",
+    )
 
 
 class LSTMCell(_LongShort, _Cell):
-    __doc__ = _described(_LongShort, _Cell, "One step of a long short-term memory.")
+    __doc__ = _described(
+        _LongShort,
+        _Cell,
+        "One step of a long short-term memory.",
+        "h, c = mg.nn.LSTMCell(3, 4)(mg.zeros(2, 3))\n    >>> h.shape, c.shape\n"
+        "    ((2, 4), (2, 4))",
+    )
 
 
 class RNN(_Simple, _Layers):
-    __doc__ = _described(_Simple, _Layers, "A simple recurrent network over sequences.")
+    __doc__ = _described(
+        _Simple,
+        _Layers,
+        "A simple recurrent network over sequences.",
+        "outputs, last = mg.nn.RNN(3, 4)(mg.zeros(2, 7, 3))\n    >>> outputs.shape, last.shape\n"
+        "    ((2, 7, 4), (1, 2, 4))",
+    )
 
 
 class GRU(_Gated, _Layers):
-    __doc__ = _described(_Gated, _Layers, "Gated recurrent units over sequences.")
+    __doc__ = _described(
+        _Gated,
+        _Layers,
+        "Gated recurrent units over sequences.",
+        "outputs, last = mg.nn.GRU(3, 4)(mg.zeros(2, 7, 3))\n    >>> outputs.shape, last.shape\n"
+        "    ((2, 7, 4), (1, 2, 4))",
+    )
 
 
 class LSTM(_LongShort, _Layers):
-    __doc__ = _described(_LongShort, _Layers, "Long short-term memory over sequences.")
+    __doc__ = _described(
+        _LongShort,
+        _Layers,
+        "Long short-term memory over sequences.",
+        "outputs, (h, c) = mg.nn.LSTM(3, 4)(mg.zeros(2, 7, 3))\n    >>> outputs.shape, h.shape\n"
+        "    ((2, 7, 4), (1, 2, 4))",
+    )
