@@ -62,7 +62,8 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
         method = getattr(type(function), name, None)
         if isinstance(method, FunctionType) and not _of_a_library(method):
             rewritten(method)
-            return callee(function)
+            found_callee: Callable[..., Any] = callee(function)
+            return found_callee
     raise ScriptError("script_callable", name=repr(function)[:60], defined=here())
 
 
@@ -76,7 +77,8 @@ def rewritten(function: FunctionType) -> Rewritten:
             _kept[code] = error
     found = _kept[code]
     if isinstance(found, ScriptError):
-        raise ScriptError(found.key, defined=found.defined, **found.fields)
+        fields: dict[str, Any] = dict(found.fields)
+        raise ScriptError(found.key, defined=found.defined, **fields)
     return found
 
 

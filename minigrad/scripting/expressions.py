@@ -15,7 +15,7 @@ from collections.abc import Callable, Set
 from types import ModuleType
 from typing import Any
 
-from minigrad.scripting.names import FunctionDef, parameters, stores
+from minigrad.scripting.names import FunctionDef, parameters, placed, stores
 
 Known = Callable[[str], Any]  # the value of a global name or a closure's cell, else MISSING
 MISSING = object()
@@ -62,25 +62,25 @@ class Expressions(ast.NodeTransformer):
             return test
         values = [self.truth(v) for v in test.values]
         if isinstance(test.op, ast.Or):
-            values = [v if _is_bool(v) else _at(v, self.call("bool_", v)) for v in values]
-        return _at(test, ast.BoolOp(test.op, values))
+            values = [v if _is_bool(v) else placed(v, self.call("bool_", v)) for v in values]
+        return placed(test, ast.BoolOp(test.op, values))
 
     # ---- and, or, not, comparisons, a if c else b -------------------------------------------
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         first, *others = (self.visit(v) for v in node.values)
         name = "and_" if isinstance(node.op, ast.And) else "or_"
-        return _at(node, self.call(name, first, *map(later, others)))
+        return placed(node, self.call(name, first, *map(later, others)))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
-            return _at(node, self.call("not_", self.visit(self.truth(node.operand))))
+            return placed(node, self.call("not_", self.visit(self.truth(node.operand))))
         self.generic_visit(node)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         test, body, orelse = map(self.visit, (self.truth(node.test), node.body, node.orelse))
-        return _at(node, self.call("choose", test, later(body), later(orelse)))
+        return placed(node, self.call("choose", test, later(body), later(orelse)))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
@@ -91,17 +91,17 @@ class Expressions(ast.NodeTransformer):
     ) -> ast.expr:
         """Comparisons in a row as pairs; what stands between two of them is evaluated once."""
         if len(ops) == 1:
-            return _at(at, ast.Compare(left, ops, others))
+            return placed(at, ast.Compare(left, ops, others))
         middle = others[0]
-        if not isinstance(middle, ast.Name | ast.Constant):
+        if not _is_plain(middle):
             names = [ast.arg(self.unique("left")), ast.arg(self.unique("middle"))]
             pair: list[ast.expr] = [ast.Name(a.arg, ast.Load()) for a in names]
             body = self._chain(at, pair[0], ops, [pair[1], *others[1:]])
             function = ast.Lambda(ast.arguments([], names, None, [], [], None, []), body)
-            return _at(at, ast.Call(function, [left, middle], []))
-        first = _at(at, ast.Compare(left, ops[:1], [middle]))
+            return placed(at, ast.Call(function, [left, middle], []))
+        first = placed(at, ast.Compare(left, ops[:1], [middle]))
         rest = self._chain(at, middle, ops[1:], others[1:])
-        return _at(at, self.call("and_", first, later(rest)))
+        return placed(at, self.call("and_", first, later(rest)))
 
     # ---- calls, functions, comprehensions, variables ----------------------------------------
 
@@ -114,7 +114,7 @@ class Expressions(ast.NodeTransformer):
         function = node.func
         self.generic_visit(node)
         if not self._never_rewritten(function):
-            node.func = _at(function, self.call("call", node.func))
+            node.func = placed(function, self.call("call", node.func))
         return node
 
     def _never_rewritten(self, function: ast.expr) -> bool:
@@ -125,7 +125,7 @@ class Expressions(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return self.function(node)
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
         return self._shadowed(node, set(parameters(node.args)))
 
     def _shadowed(self, node: Any, own: Set[str]) -> Any:
@@ -138,15 +138,15 @@ class Expressions(ast.NodeTransformer):
         own = stores(*(g.target for g in node.generators)).keys()
         self._shadowed(node, own)
         for g in node.generators:
-            g.iter = _at(g.iter, self.call("items", g.iter))
-            g.ifs = [_at(test, self.call("plain", test)) for test in g.ifs]
+            g.iter = placed(g.iter, self.call("items", g.iter))
+            g.ifs = [placed(test, self.call("plain", test)) for test in g.ifs]
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and node.id in self.doubtful:
-            return _at(node, self.call("defined", node))
+            return placed(node, self.call("defined", node))
         return node
 
 
@@ -164,7 +164,14 @@ def resolved(name: ast.expr, known: Known) -> Any:
 
 def later(value: ast.expr) -> ast.expr:
     """lambda: value"""
-    return _at(value, ast.Lambda(ast.arguments([], [], None, [], [], None, []), value))
+    return placed(value, ast.Lambda(ast.arguments([], [], None, [], [], None, []), value))
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether this may be evaluated twice: a name or a number."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Name | ast.Constant)
 
 
 def _is_bool(node: ast.expr) -> bool:
@@ -173,9 +180,3 @@ def _is_bool(node: ast.expr) -> bool:
         return all(map(_is_bool, node.values))
     negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     return negated or isinstance(node, ast.Compare)
-
-
-def _at(where: ast.AST, new: Any) -> Any:
-    """The new node at the place of the old one, children that have no place included."""
-    ast.copy_location(new, where)
-    return ast.fix_missing_locations(new)

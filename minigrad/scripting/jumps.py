@@ -19,7 +19,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 from minigrad.scripting.names import (
     Flow,
@@ -31,6 +30,7 @@ from minigrad.scripting.names import (
     ends,
     escaping,
     nested_functions,
+    placed,
 )
 
 Unique = Callable[[str], str]
@@ -55,12 +55,12 @@ def lower(function: FunctionDef, unique: Unique) -> tuple[list[ast.stmt], Flow, 
 
 class _Lowering:
     def __init__(self, function: FunctionDef, unique: Unique) -> None:
-        self.body, self.unique = function.body, unique
+        self.body, self.unique = reachable(function.body), unique
         self.result, self.returned = unique("result"), unique("returned")
         self.flow = Flow(flags={self.result, self.returned})
-        nested = nested_functions(*function.body)
+        nested = nested_functions(*self.body)
         self.live = Liveness({name for f in nested for name in captured(f)})
-        self.live.before(function.body, frozenset())
+        self.live.before(self.body, frozenset())
         self.asked: set[str] = set()
 
     def function(self) -> tuple[list[ast.stmt], Flow, str]:
@@ -71,8 +71,9 @@ class _Lowering:
             last = body[-1:] if returns else []
             return [*self._clean(self.block(body[: len(body) - len(last)])), *last], self.flow, ""
         if not ends(body):
-            body = [*body, _at(body[-1], ast.Return(ast.Constant(None)))]
-            self.live.target[body[-1]] = self.live.always  # type: ignore[index]
+            nothing = placed(body[-1], ast.Return(ast.Constant(None)))
+            self.live.target[nothing] = self.live.always
+            body = [*body, nothing]
         lowered = self._clean(self.block(body))
         if self.returned in self.asked:
             lowered = after_docstring(lowered, [self._set(body[0], self.returned, False)])
@@ -83,8 +84,8 @@ class _Lowering:
             lowered.pop()
         last = lowered[-1]
         if isinstance(last, ast.Assign) and _targets(last, self.result):
-            return _at(lowered.pop(), ast.Return(last.value))
-        return _at(last, ast.Return(ast.Name(self.result, ast.Load())))
+            return placed(lowered.pop(), ast.Return(last.value))
+        return placed(last, ast.Return(ast.Name(self.result, ast.Load())))
 
     def block(self, statements: Sequence[ast.stmt], around: Around | None = None) -> list[ast.stmt]:
         """The statements without jumps; what is never reached is left out."""
@@ -104,7 +105,7 @@ class _Lowering:
             elif isinstance(s, Loop):
                 done += self._loop(s)
             elif isinstance(s, ast.With):
-                done.append(_at(s, ast.With(s.items, self.block(s.body, around))))
+                done.append(placed(s, ast.With(s.items, self.block(s.body, around))))
             else:
                 done.append(s)
             if ends([s]):
@@ -117,7 +118,7 @@ class _Lowering:
         if isinstance(s, ast.Return):
             value = s.value or ast.Constant(None)
             name = ast.Name(self.result, ast.Store())
-            return [_at(s, ast.Assign([name], value)), self._set(s, self.returned, True)]
+            return [placed(s, ast.Assign([name], value)), self._set(s, self.returned, True)]
         return [self._set(s, self._flag(s, around), True)]
 
     def _flag(self, s: Jump, around: Around | None) -> str:
@@ -134,7 +135,7 @@ class _Lowering:
     ) -> ast.If:
         new = ast.If(s.test, self.block(body, around), self.block(orelse, around))
         self.flow.alive[new] = (self._alive(body), self._alive(orelse))
-        return _at(s, new)
+        return placed(s, new)
 
     def _alive(self, statements: Sequence[ast.stmt]) -> Alive:
         """What is still needed where these statements lead to, if they end in jumps."""
@@ -149,14 +150,14 @@ class _Lowering:
         """The statements after `s`, unless it jumped; within them, it did not."""
         flags = list(dict.fromkeys(self._flag(j, around) for j in jumps))
         self.asked.update(flags)
-        names: list[ast.expr] = [ast.Name(f, ast.Load()) for f in flags]
-        jumped = names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
+        none: list[ast.expr] = [ast.UnaryOp(ast.Not(), ast.Name(f, ast.Load())) for f in flags]
+        test = none[0] if len(none) == 1 else ast.BoolOp(ast.And(), none)
         again = {self._flag(j, around) for j in escaping(*rest)}
         known = [self._set(rest[0], f, False) for f in flags if f in again]
         body = known + self.block(rest, around)
-        new = ast.If(ast.UnaryOp(ast.Not(), jumped), body, [])
+        new = ast.If(test, body, [])
         self.flow.alive[new] = (self._alive(rest), self._needed(jumps))
-        return _at(s, new)
+        return placed(s, new)
 
     def _loop(self, s: Loop) -> list[ast.stmt]:
         kinds = {type(j) for j in escaping(*s.body)}
@@ -164,8 +165,8 @@ class _Lowering:
         around = Around(broke, self.unique("skipped") if ast.Continue in kinds else "")
         stops = [broke] * (ast.Break in kinds) + [self.returned] * (ast.Return in kinds)
         self.flow.flags |= {around.broke, around.skipped} - {""}
-        self.asked.update(stops)
         body = self.block(s.body, around)
+        self.asked.update(stops)
         if around.skipped and around.skipped in self.asked:
             body.insert(0, self._set(s.body[0], around.skipped, False))
         new: Loop
@@ -176,10 +177,10 @@ class _Lowering:
         self.flow.stops[new] = stops
         self.flow.carried[new] = self.live.inside[s] | self.live.after[s]
         first = [self._set(s, broke, False)] if broke else []
-        return [*first, _at(s, new)]
+        return [*first, placed(s, new)]
 
     def _set(self, where: ast.stmt, flag: str, value: bool) -> ast.stmt:
-        return _at(where, ast.Assign([ast.Name(flag, ast.Store())], ast.Constant(value)))
+        return placed(where, ast.Assign([ast.Name(flag, ast.Store())], ast.Constant(value)))
 
     def _clean(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Without the flags that nobody asks, and with no empty body."""
@@ -187,20 +188,29 @@ class _Lowering:
         kept = [s for s in statements if not any(_targets(s, f) for f in idle)]
         for s in kept:
             if isinstance(s, ast.If | Loop | ast.With):
-                s.body = self._clean(s.body) or [_at(s, ast.Pass())]
+                s.body = self._clean(s.body) or [placed(s, ast.Pass())]
             if isinstance(s, ast.If):
                 s.orelse = self._clean(s.orelse)
         return kept
 
 
+def reachable(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements without those that stand behind a jump."""
+    kept: list[ast.stmt] = []
+    for s in statements:
+        kept.append(s)
+        for name in ("body", "orelse"):
+            inner = getattr(s, name, None)
+            if inner and isinstance(s, ast.If | Loop | ast.With):
+                setattr(s, name, reachable(inner))
+        if ends([s]):
+            break
+    return kept
+
+
 def _targets(s: ast.stmt, name: str) -> bool:
     first = s.targets[0] if isinstance(s, ast.Assign) else None
     return isinstance(first, ast.Name) and first.id == name
-
-
-def _at(where: ast.stmt, new: Any) -> Any:
-    """The new statement at the place of another, with everything below it that has no place."""
-    return ast.fix_missing_locations(ast.copy_location(new, where))
 
 
 def after_docstring(body: list[ast.stmt], added: list[ast.stmt]) -> list[ast.stmt]:

@@ -201,12 +201,18 @@ class Loop:
 
     def _stepped(self, state: State, late: list[int], ran: Callable[[], Any]) -> State:
         """The state after a loop; variables that the first step gives a value need that step."""
-        if not late:
-            return state
+        stepped = ran() if late else True
+        if not is_symbolic(stepped):
+            if stepped:
+                return state
+            return tuple(
+                Undefined(n) if i in late else x
+                for i, (n, x) in enumerate(zip(self.names, state, strict=True))
+            )
         names = ", ".join(self.names[i] for i in late)
         message = choose(fill("script_no_step", name=names))
         after = list(state)
-        with control_dependencies([ops.assert_true(ran(), message=message)]):
+        with control_dependencies([ops.assert_true(stepped, message=message)]):
             for i in late:
                 leaves, skeleton = flatten(state[i])
                 checked = [ops.identity(x) if is_number(x) else x for x in leaves]

@@ -31,8 +31,8 @@ class Undefined:
     def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ScriptError("script_undefined", name=self.name, defined=here())
 
-    __getattr__ = __call__ = __getitem__ = __iter__ = __len__ = __bool__ = complain  # type: ignore[assignment]
-    __float__ = __int__ = __index__ = __neg__ = __abs__ = __format__ = complain  # type: ignore[assignment]
+    __getattr__ = __call__ = __getitem__ = __iter__ = __len__ = __bool__ = complain
+    __float__ = __int__ = __index__ = __neg__ = __abs__ = __format__ = complain
     __hash__ = object.__hash__
 
 
@@ -130,8 +130,8 @@ class Merge:
 
 
 def _disagreement(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
-    shown = {"true": describe(a), "false": describe(b)}
-    return ControlFlowError(key, op="if", name=name, defined=here(), **shown)
+    true, false = describe(a), describe(b)
+    return ControlFlowError(key, op="if", name=name, true=true, false=false, defined=here())
 
 
 def _instead(marker: Marker, x: Any) -> Any:

@@ -82,6 +82,7 @@ def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
     """The code of the rewritten function, with the same free variables and the runtime as one."""
     tree = copy.deepcopy(source.tree)
     _strip(tree)
+    tree.name = f"<{code.co_name}>"  # no name, or a global of this name would be taken for it
     body: ast.stmt = tree
     if source.within is not None:  # names such as __private belong to a class
         body = _definition(f"class {source.within}: pass", tree)
@@ -91,9 +92,9 @@ def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
     flags = code.co_flags & _FLAGS
     outer = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
     found = _inner(outer)
-    while found.co_name != tree.name or found.co_firstlineno != tree.lineno:
+    while found.co_name != tree.name:
         found = _inner(found)
-    return found
+    return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
 def _definition(head: str, inside: ast.stmt) -> Any:

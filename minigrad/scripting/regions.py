@@ -17,7 +17,7 @@ from minigrad.errors import ScriptError
 from minigrad.source import here
 
 DEEPEST = 40  # the same branch within itself so many times: a recursion that never ends
-CHANGING = {
+CHANGING: dict[type, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
     dict: {"update", "pop", "popitem", "setdefault", "clear"},
     set: {"add", "update", "remove", "discard", "pop", "clear"},
@@ -35,18 +35,23 @@ class _Regions(threading.local):
 _regions = _Regions()
 
 
-@contextlib.contextmanager
-def region(function: Callable[..., Any]) -> Iterator[None]:
-    """Build the body `function` inside; ScriptError where this goes on without end."""
-    function = inspect.unwrap(function)
-    code = function.__code__
-    if _regions.codes.count(code) >= DEEPEST:
-        raise ScriptError("script_recursion", times=DEEPEST, defined=here())
-    _regions.codes.append(code)
-    _regions.visible.append({id(x) for x in _seen(function)})
-    try:
-        yield
-    finally:
+class region:
+    """Build the body `function` in this block; ScriptError where that goes on without end.
+
+    (A class, because a generator would stand between an error and the user's line.)
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = inspect.unwrap(function)
+
+    def __enter__(self) -> None:
+        code = self.function.__code__
+        if _regions.codes.count(code) >= DEEPEST:
+            raise ScriptError("script_recursion", times=DEEPEST, defined=here())
+        _regions.codes.append(code)
+        _regions.visible.append({id(x) for x in _seen(self.function)})
+
+    def __exit__(self, *exc: object) -> None:
         _regions.codes.pop()
         _regions.visible.pop()
 
@@ -81,7 +86,7 @@ def raising() -> None:
 def check_method(method: Any) -> None:
     """Refuse `xs.append` and the like there, unless `xs` was made in it."""
     owner = getattr(method, "__self__", None)
-    if method.__name__ in CHANGING.get(type(owner), ()) and _from_outside(owner):
+    if method.__name__ in CHANGING.get(type(owner), set()) and _from_outside(owner):
         code = f"{type(owner).__name__}.{method.__name__}"
         raise ScriptError("script_item", code=code, defined=here())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -120,16 +121,16 @@ _extreme(max, ops.maximum, ops.max)
 
 @replaces(print)
 def _print(*values: Any, sep: str = " ", end: str = "\n", **kwargs: Any) -> None:
-    """Each node with the text before it as a line of its own, whenever the graph runs."""
-    text: list[str] = []
-    for x in values:
-        if is_symbolic(x):
-            ops.print_value(x, message=sep.join(text))
-            text = []
-        else:
-            text.append(str(x))
-    if text:
-        builtins.print(*text, sep=sep, end=end, **kwargs)
+    """A line for each node whenever the graph runs, with the text before it.
+
+    Text behind the last node stands before it, too, with … in place of the node.
+    """
+    nodes = [i for i, x in enumerate(values) if is_symbolic(x)]
+    texts = [[str(x) for x in values[i + 1 : j]] for i, j in pairwise([-1, *nodes])]
+    if values[nodes[-1] + 1 :]:
+        texts[-1] += ["…", *map(str, values[nodes[-1] + 1 :])]
+    for i, text in zip(nodes, texts, strict=True):
+        ops.print_value(values[i], message=sep.join(text))
 
 
 def _over(function: Any, combine: Callable[..., Any], start: bool) -> None:

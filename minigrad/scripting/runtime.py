@@ -73,7 +73,8 @@ def _decided(pred: Node, x: Any, y: Any) -> Node | None:
     """The condition itself, where the branches do nothing but repeat it."""
     if x is y or type(x) is not bool or type(y) is not bool:
         return None
-    return _truth(pred) if x else ops.logical_not(pred)
+    decided: Node = _truth(pred) if x else ops.logical_not(pred)
+    return decided
 
 
 def _chosen(

@@ -28,6 +28,7 @@ from minigrad.scripting.names import (
     nested_functions,
     own_nodes,
     parameters,
+    placed,
     stores,
 )
 
@@ -122,7 +123,7 @@ class _Function:
     def _marks(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
         """What marks the variables that have no value yet."""
         return [
-            _placed(at, ast.Assign([ast.Name(name, ast.Store())], self._mark(name)))
+            placed(at, ast.Assign([ast.Name(name, ast.Store())], self._mark(name)))
             for name in scope.marked
         ]
 
@@ -144,15 +145,15 @@ class _Function:
         if isinstance(s, ast.With):
             items = [self._expression(item, scope) for item in s.items]
             scope.give(stores(*s.items))
-            return [_placed(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
+            return [placed(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
         if isinstance(s, ast.Assert):
-            return [_placed(s, ast.Expr(self._assertion(s, scope)))]
+            return [placed(s, ast.Expr(self._assertion(s, scope)))]
         if isinstance(s, ast.Pass) or self._idle(s):
             return []
         if isinstance(s, ast.AnnAssign):
             if s.value is None:
                 return []
-            s = _placed(s, ast.Assign([s.target], s.value))
+            s = placed(s, ast.Assign([s.target], s.value))
         first = self._checks(s)
         new = self._expression(s, scope)
         if isinstance(s, FunctionDef):
@@ -183,17 +184,17 @@ class _Function:
     def _checks(self, s: ast.stmt) -> list[ast.stmt]:
         """Statements that refuse, inside a branch of the graph, what only Python can do."""
         if isinstance(s, ast.Raise):
-            return [_placed(s, ast.Expr(self.expressions.call("raising")))]
+            return [placed(s, ast.Expr(self.expressions.call("raising")))]
         targets = s.targets if isinstance(s, ast.Assign) else []
         if isinstance(s, ast.AugAssign):
             targets = [s.target]
-        found = []
+        found: list[ast.stmt] = []
         for target in own_nodes(*targets):
             if isinstance(target, ast.Attribute | ast.Subscript) and isinstance(
                 target.ctx, ast.Store
             ):
                 text = ast.Constant(ast.unparse(target))
-                found.append(_placed(s, ast.Expr(self._check(target, text))))
+                found.append(placed(s, ast.Expr(self._check(target, text))))
         return found
 
     def _check(self, target: ast.Attribute | ast.Subscript, text: ast.Constant) -> ast.expr:
@@ -245,10 +246,10 @@ class _Function:
         inside = [*first, *self._block(body, scope)]
         inside = self._marks(scope, head) + inside
         if results:
-            inside.append(_placed(head, ast.Return(ast.Tuple(results, ast.Load()))))
+            inside.append(placed(head, ast.Return(ast.Tuple(results, ast.Load()))))
         fields: dict[str, Any] = {name: [] for name in _NEW_FIELDS}
         inside = inside or [ast.Pass()]
-        return _placed(
+        return placed(
             head, ast.FunctionDef(self.names[name], _arguments(takes), inside, [], None, **fields)
         )
 
@@ -267,9 +268,9 @@ class _Function:
         if stops:
             call.keywords.append(ast.keyword("stop", ast.Constant(", ".join(stops))))
         if not gives:
-            return _placed(head, ast.Expr(call))
+            return placed(head, ast.Expr(call))
         names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in gives]
-        return _placed(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
+        return placed(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
 
     def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
         """The variables that a loop hands from step to step, or out."""
@@ -284,7 +285,7 @@ class _Function:
         test = _lambda(state, self._test(s.test, scope))
         results: list[ast.expr] = [_load(v) for v in state]
         body = self._named("body", head, state, s.body, scope.inner(own, state), results)
-        call = self.expressions.call("while_", _placed(s.test, test), _load(self.names["body"]))
+        call = self.expressions.call("while_", placed(s.test, test), _load(self.names["body"]))
         return [body, self._called(head, call, state, state, self.flow.stops[s])]
 
     def _for(self, s: ast.For, scope: Scope) -> list[ast.stmt]:
@@ -294,7 +295,7 @@ class _Function:
         items = self._expression(s.iter, scope)
         plain = isinstance(s.target, ast.Name) and s.target.id not in state
         element = s.target.id if plain and isinstance(s.target, ast.Name) else self.names["element"]
-        first = [] if plain else [_placed(head, ast.Assign([s.target], _load(element)))]
+        first = [] if plain else [placed(head, ast.Assign([s.target], _load(element)))]
         inner = scope.inner(own, state)
         inner.give(stores(s.target))
         results: list[ast.expr] = [_load(v) for v in state]
@@ -320,8 +321,3 @@ def _head(s: ast.stmt, last: ast.expr) -> ast.stmt:
     place = ast.copy_location(ast.Pass(), s)
     place.end_lineno, place.end_col_offset = last.end_lineno, last.end_col_offset
     return place
-
-
-def _placed(where: ast.AST, new: Any) -> Any:
-    """The new node at this place, with everything below it that has none."""
-    return ast.fix_missing_locations(ast.copy_location(new, where))
