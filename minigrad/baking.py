@@ -75,8 +75,7 @@ class ExampleBody(TracedBody):
         if node.graph is not self:  # inside a branch or a loop
             return super().python_value(node, use)
         value = self.value(node)
-        outcome = {"use_bool": bool, "use_number": _item, "use_loop": len, "use_array": np.copy}
-        baked = Baked(use, here(), outcome[use](value))
+        baked = Baked(use, here(), OUTCOMES[use](value))
         known = [(b.use, b.where) for b in self.baked]
         if self._warn and (use, baked.where) not in known:
             text = choose(fill("baked_warning", function=self.function, baked=baked.pair))
@@ -106,8 +105,12 @@ class ExampleBody(TracedBody):
         return silently(program.compute, Run({}, {}, None), operands)[0]
 
 
-def _item(value: Array) -> Any:
-    return np.asarray(value).item()
+OUTCOMES: dict[str, Callable[[Array], Any]] = {
+    "use_bool": bool,
+    "use_number": lambda value: np.asarray(value).item(),
+    "use_loop": len,
+    "use_array": lambda value: np.asarray(value).tolist(),
+}
 
 
 class Traced:
@@ -268,8 +271,7 @@ def _gap(right: Any, found: Any) -> float:
 
 def _shown(x: Any) -> str:
     """A single number as it is, anything else in brief."""
-    data = getattr(x, "data", None)
-    return f"{data.item():g}" if isinstance(x, Tensor) and x.size == 1 else brief(x)
+    return f"{x.item():g}" if isinstance(x, Tensor) and x.size == 1 else brief(x)
 
 
 def trace(function: Callable[..., Any], *examples: Any) -> Traced:

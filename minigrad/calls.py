@@ -17,7 +17,17 @@ import numpy as np
 
 from minigrad import control, events
 from minigrad.backprop import DATA, NOTHING, Retained, gradients, listen_to_nobody
-from minigrad.core import Array, Op, Spec, context, float32, next_order, silently, spec_of
+from minigrad.core import (
+    Array,
+    Op,
+    Spec,
+    TupleSpec,
+    context,
+    float32,
+    next_order,
+    silently,
+    spec_of,
+)
 from minigrad.eager import Tensor, _stub, _wrap
 from minigrad.execute import Program, Run, own
 from minigrad.graph import Body, Node, ancestors
@@ -51,11 +61,13 @@ class Derivative:
     """How a call runs when gradients are wanted.
 
     outputs: the positions of the outputs through which a gradient flows
-    forward: computes the outputs, and behind them what `pull` is given
+    loops: nodes with several values, of which gradients for some outputs alone read the shapes
+    forward: computes the outputs, and behind them what `pull` is given, and the loops
     needed: for each operand, whether gradients of higher order need its value
     """
 
     outputs: Positions
+    loops: list[Node]
     pull: Pull
     forward: Program
     kept: Retained
@@ -68,9 +80,15 @@ class Saved:
     __slots__ = ("arrays", "derivative", "operands", "values")
 
     def __init__(self, derivative: Derivative, values: list[Any], operands: list[Any]) -> None:
-        pairs = zip(derivative.pull.given.items(), values, strict=True)
-        self.values = {_key(n): spec_of(x) if only else x for (n, only), x in pairs}
+        given = derivative.pull.given
+        self.values = {
+            _key(n): spec_of(x) if only else x
+            for (n, only), x in zip(given.items(), values[: len(given)], strict=True)
+        }
         self.arrays = tuple(self.values.values())  # none of them may change before backward
+        for node, parts in zip(derivative.loops, values[len(given) :], strict=True):
+            for i, part in enumerate(parts):
+                self.values.setdefault((output, node, i), spec_of(part))
         self.operands = [
             x if needed else spec_of(x)
             for x, needed in zip(operands, derivative.needed, strict=True)
@@ -186,10 +204,12 @@ class Call:
         whole = [only for only in pull.given.values() if not only]
         parts = (DATA if whole else NOTHING, *[NOTHING] * len(body.inputs))
         kept = Retained(parts, pull.connected, bool(whole), len(whole) < len(pull.given))
-        forward = Program([*body.outputs, *pull.given], body.inputs, body.effects)
+        loops = [n for n in body.nodes if isinstance(n.spec, TupleSpec) and n in live]
+        loops = loops if len(outputs) > 1 else []
+        forward = Program([*body.outputs, *pull.given, *loops], body.inputs, body.effects)
         inside = set(ancestors(pull.given))
         needed = tuple(x in inside for x in body.inputs)
-        return Derivative(tuple(outputs), pull, forward, kept, needed)
+        return Derivative(tuple(outputs), loops, pull, forward, kept, needed)
 
     def _pull(self, wanted: Positions, present: Positions) -> Pull:
         """The gradients at `wanted` when there are gradients for the outputs at `present`."""
@@ -205,7 +225,7 @@ class Call:
             seeds = [_like(body, body.outputs[i]) for i in present]
             ys, xs = [body.outputs[i] for i in present], [body.inputs[i] for i in wanted]
             found = gradients(ys, xs, seeds) if ys else [None] * len(xs)
-            inside.update(n for n in body.nodes if n.op is control.HISTORY)
+            inside.update(n for n in body.nodes if n.op in OF_LOOPS and n.inputs[0] in inside)
         results = [g for g in found if g is not None]
         given = {g: False for g in results if g in inside}
         for node in ancestors(results, inside):
@@ -237,9 +257,12 @@ class Call:
         return Call(body, f"∂{self.op.name}"), connected
 
 
+OF_LOOPS = (control.HISTORY, output)
+
+
 def _key(node: Node) -> Any:
-    """A node; what stands for the history of a loop is made anew for each gradient graph."""
-    return (node.inputs[0], node.attrs["index"]) if node.op is control.HISTORY else node
+    """A node; one that takes a value out of a loop may be made anew for each gradient graph."""
+    return (node.op, node.inputs[0], node.attrs["index"]) if node.op in OF_LOOPS else node
 
 
 def _like(body: Body, x: Node) -> Node:

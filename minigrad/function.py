@@ -199,9 +199,7 @@ class Function:
         objects = {place: x for place, x in leaves if not (is_array(x) or is_value(x))}
         parts = [Part.of("an_argument", place, x) for place, x in leaves]
         guards = find_guards(self.python_function, objects)
-        others = [earlier.changes(parts) for earlier in reversed(self.cache)]
-        reasons = min(others, key=len) if others else [fill("why_first")]
-        trace = Trace(self, key, parts, call, reasons, guards)
+        trace = Trace(self, key, parts, call, self._why(key, parts), guards)
         if events.listeners:
             events.emit("traced", None, trace)
         trace.concrete = self._build(trace, values, [leaf for leaf in leaves if is_array(leaf[1])])
@@ -209,6 +207,11 @@ class Function:
         self.cache.append(trace)
         self.traces += 1
         return trace
+
+    def _why(self, key: Key, parts: list[Part]) -> list[Pair]:
+        """How this call differs from the one that is most like it, the latest of those."""
+        found = [(t.key != key, t.changes(parts)) for t in reversed(self.cache)]
+        return min(found, key=lambda x: (x[0], len(x[1])), default=(True, [fill("why_first")]))[1]
 
     def _build(
         self, trace: Trace, values: tuple[Any, ...], arrays: list[tuple[str, Any]]

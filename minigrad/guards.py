@@ -166,7 +166,7 @@ class _Finder:
         self._seen.add(key)
         if not _from_library(function):
             self.waiting.append((function, owner, name))
-        elif isinstance(owner, Module):
+        elif isinstance(owner, Module) and id(owner) not in self._seen:
             self.model(name, owner)
 
     def read(self, function: types.FunctionType, owner: Any, name: str) -> None:
@@ -201,7 +201,7 @@ class _Finder:
         if (id(owner), names) in self._seen:
             return
         self._seen.add((id(owner), names))
-        if isinstance(owner, Module):
+        if isinstance(owner, Module) and id(owner) not in self._seen:
             self.model(name, owner)
         for read in sorted(names.attributes):
             x = inspect.getattr_static(owner, read, MISSING)
@@ -213,10 +213,8 @@ class _Finder:
 
     def model(self, name: str, model: Module) -> None:
         """Guard whether each layer is in training, and look into layers that the user wrote."""
-        if id(model) in self._seen:
-            return
-        self._seen.add(id(model))
         layers = dict(model.named_modules())
+        self._seen.update(map(id, layers.values()))
         held = [weakref.ref(layer) for layer in layers.values()]
 
         def training() -> tuple[Any, ...]:
