@@ -22,7 +22,7 @@ from minigrad.errors import TraceError, TraceWarning
 from minigrad.execute import Program, Run
 from minigrad.graph import Graph, Node, ancestors, in_body
 from minigrad.guards import python_function
-from minigrad.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of, value_key
+from minigrad.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
 from minigrad.parameters import TRACED, Parameters, conform
@@ -46,6 +46,11 @@ class Baked:
     @property
     def line(self) -> int:
         return self.where.lineno
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What makes it the same decision: the compiled code may hold an expression twice."""
+        return self.use, self.where.filename, self.where.span
 
     @property
     def text(self) -> str:
@@ -76,8 +81,7 @@ class ExampleBody(TracedBody):
             return super().python_value(node, use)
         value = self.value(node)
         baked = Baked(use, here(), OUTCOMES[use](value))
-        known = [(b.use, b.where) for b in self.baked]
-        if self._warn and (use, baked.where) not in known:
+        if self._warn and baked.place not in {b.place for b in self.baked}:
             text = choose(fill("baked_warning", function=self.function, baked=baked.pair))
             warnings.warn_explicit(text, TraceWarning, baked.where.filename, baked.line)
         self.baked.append(baked)
@@ -172,7 +176,7 @@ class Traced:
     def _turn(self, now: Sequence[Baked]) -> tuple[Baked, Baked] | None:
         """The first decision that went the other way, then and now; a branch before a number."""
         pairs = list(itertools.takewhile(_same_place, zip(self.baked, now, strict=False)))
-        turned = [(a, b) for a, b in pairs if value_key(a.outcome) != value_key(b.outcome)]
+        turned = [(a, b) for a, b in pairs if repr(a.outcome) != repr(b.outcome)]
         branches = [pair for pair in turned if pair[0].use == "use_bool"]
         return next(iter([*branches, *turned]), None)
 
@@ -227,8 +231,7 @@ class Check:
 
 
 def _same_place(pair: tuple[Baked, Baked]) -> bool:
-    then, now = pair
-    return (then.use, then.where) == (now.use, now.where)
+    return pair[0].place == pair[1].place
 
 
 def _is_number(x: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
@@ -108,6 +109,9 @@ class Tensor(Value):
 
     def __int__(self) -> int:
         return int(self.data)
+
+    def __index__(self) -> int:
+        return operator.index(self.data)
 
     def __len__(self) -> int:
         return len(self.data)

@@ -80,21 +80,23 @@ def conform(
     argument does not fit.
     """
     if isinstance(spec, TensorSpec):
+        if isinstance(x, dict):
+            raise _refusal(refusals.arrangement, spec, x, place)
         operands.append(_conforming(spec, x, place, refusals))
         operands.symbolic |= isinstance(x, Node)
     elif isinstance(spec, (tuple, list, dict)):
         inside: Any = spec if isinstance(spec, dict) else dict(enumerate(spec))
         given = dict(enumerate(x)) if isinstance(x, (tuple, list)) else x
         if not isinstance(given, dict) or given.keys() != inside.keys():
-            raise FeedError(
-                refusals.arrangement, name=place, expected=brief(spec), value=brief(x), ran=here()
-            )
+            raise _refusal(refusals.arrangement, spec, x, place)
         for key, inner in inside.items():
             conform(inner, given[key], f"{place}[{key!r}]", operands, refusals)
     elif is_array(x) or key_of(x, operands) != key_of(spec, operands):
-        raise FeedError(
-            refusals.constant, name=place, expected=brief(spec), value=brief(x), ran=here()
-        )
+        raise _refusal(refusals.constant, spec, x, place)
+
+
+def _refusal(row: str, spec: Any, x: Any, place: str) -> FeedError:
+    return FeedError(row, name=place, expected=brief(spec), value=brief(x), ran=here())
 
 
 def _conforming(spec: TensorSpec, x: Any, place: str, refusals: Refusals) -> Any:
