@@ -45,6 +45,13 @@ class Tensor(Value):
 
     `data` is the array (a NumPy scalar when there are no axes), `creator` the tape node that made
     it (None for a leaf), `grad` the accumulated gradient, None as long as none was computed.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y.backward()
+    >>> y, x.grad
+    (tensor(5., creator=Sum), tensor([2., 4.]))
     """
 
     __slots__ = ("__weakref__", "creator", "data", "grad", "name", "requires_grad")
@@ -64,20 +71,24 @@ class Tensor(Value):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The lengths of all axes."""
         shape: tuple[int, ...] = self.data.shape
         return shape
 
     @property
     def dtype(self) -> Dtype:
+        """The data type of the elements."""
         dtype: Dtype = self.data.dtype
         return dtype
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.data.shape)
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return int(self.data.size)
 
     @property
@@ -96,6 +107,7 @@ class Tensor(Value):
         return view
 
     def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
         return self.data.tolist()
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:

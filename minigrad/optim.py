@@ -23,9 +23,32 @@ from minigrad.nn import updates
 from minigrad.source import here
 from minigrad.tape import changes, recording
 
+__all__ = [
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Optimizer",
+    "clip_by_global_norm",
+    "clip_grad_norm",
+    "clip_grad_value",
+]
+
 
 class Optimizer:
-    """Changes parameters by their gradients. Sub-classes write `slots` and `rule`."""
+    """Changes parameters by their gradients. Sub-classes write `slots` and `rule`.
+
+    params: tensors with requires_grad, or variables; GraphError if there are none.
+
+    >>> import minigrad as mg
+    >>> class SignDescent(mg.optim.Optimizer):
+    ...     def rule(self, p, g):
+    ...         return (p - 0.5 * mg.sign(g),)
+    >>> x = mg.tensor([3.0, -3.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> SignDescent([x]).step()
+    >>> x.tolist()
+    [2.5, -2.5]
+    """
 
     def __init__(self, params: Iterable[Any]) -> None:
         self.params = list(params)
@@ -92,7 +115,17 @@ class SGD(Optimizer):
     """p ← p − lr · g, or with momentum v ← momentum · v + g and p ← p − lr · v.
 
     lr: learning rate, above 0; momentum: 0 (none) up to below 1. nesterov: p ← p − lr · (g +
-    momentum · v). weight_decay: this much of p is added to g first.
+    momentum · v). weight_decay: this much of p is added to g first. (torch.optim.SGD.)
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> optimiser = mg.optim.SGD([x], lr=0.25)
+    >>> for _ in range(3):
+    ...     optimiser.zero_grad()
+    ...     (x * x).backward()
+    ...     optimiser.step()
+    >>> x.item()
+    0.375
     """
 
     def __init__(
@@ -124,7 +157,17 @@ class Adam(Optimizer):
     """Step sizes from running means of the gradient and of its square (Kingma and Ba, 2015).
 
     lr: step size, above 0; betas: decay of the two means; eps: added to the denominator.
-    weight_decay: this much of p is added to g first.
+    weight_decay: this much of p is added to g first. In a static graph, `minimize` makes the node
+    that trains:
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.Session() as sess:
+    ...     w = mg.Variable(3.0)
+    ...     train = mg.optim.Adam([w], lr=0.5).minimize(w * w)
+    ...     sess.run(mg.global_variables_initializer())
+    ...     sess.run(train)
+    ...     float(sess.run(w))
+    2.5
     """
 
     def __init__(
@@ -155,7 +198,15 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay acts on p itself, not through g (Loshchilov and Hutter, 2019)."""
+    """Adam whose weight decay acts on p itself, not through g (Loshchilov and Hutter, 2019).
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(4.0, requires_grad=True)
+    >>> (x * 0).backward()
+    >>> mg.optim.AdamW([x], lr=0.5, weight_decay=0.5).step()
+    >>> x.item()
+    3.0
+    """
 
     def __init__(
         self,
@@ -193,6 +244,12 @@ def clip_grad_norm(params: Any, max_norm: float) -> Any:
 
     The norm is that of all elements of all gradients together. Changes `.grad` in place, and
     returns the norm before. (torch.nn.utils.clip_grad_norm_; its 1e-6 beside the norm is left out.)
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([0.0, 0.0], requires_grad=True)
+    >>> (x * mg.tensor([3.0, 4.0])).sum().backward()
+    >>> float(mg.optim.clip_grad_norm(x, 2.5)), x.grad.tolist()
+    (5.0, [1.5, 2.0])
     """
     tensors = [params] if isinstance(params, Tensor) else params
     grads = [p.grad for p in tensors if p.grad is not None]
@@ -203,7 +260,15 @@ def clip_grad_norm(params: Any, max_norm: float) -> Any:
 
 
 def clip_grad_value(params: Any, clip_value: float) -> None:
-    """Bring every element of every gradient between −clip_value and clip_value, in place."""
+    """Bring every element of every gradient between −clip_value and clip_value, in place.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([0.0, 0.0], requires_grad=True)
+    >>> (x * mg.tensor([3.0, -0.5])).sum().backward()
+    >>> mg.optim.clip_grad_value(x, 1.0)
+    >>> x.grad.tolist()
+    [1.0, -0.5]
+    """
     tensors = [params] if isinstance(params, Tensor) else params
     for p in tensors:
         if p.grad is not None:

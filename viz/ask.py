@@ -181,12 +181,30 @@ def predict(id: str, answer: str | None = None) -> Questions:
     """Ask what a piece of code will do before it runs; `answer` is a letter.
 
     Without an answer it is only shown. UnknownIdError lists the ids of the bank.
+
+    >>> print(predict("L00.3", answer="B"))
+    L00.3  What does `print(x.grad)` show?
+      A  `tensor(7.)`: the last thing computed was `y`
+      B  `tensor(4.)`: how fast `y` changes at 2
+      C  `None`: no line of the code made a graph
+      D  `tensor(2.)`: `x` itself was never changed
+    ✓ B · Right.
+      Yes: `y.backward()` puts the derivative, 2x = 4, into `x.grad`.
     """
     return Questions([find_question(id, "predict")], [answer])
 
 
 def quiz(*ids: str, answers: Sequence[str | None] = ()) -> Questions:
-    """Show one or more questions with options; `answers` holds letters, for example "BA"."""
+    """Show one or more questions with options; `answers` holds letters, for example "BA".
+
+    >>> print(quiz("L00.1", answers="A"))
+    L00.1  Warm-up: take f(x) = x * x + 3. What is f(-2)?
+      A  7
+      B  -1
+      C  1
+    ✓ A · Right.
+      (-2) * (-2) is 4, and 4 + 3 is 7: the same as f(2).
+    """
     found = [find_question(id, "quiz") for id in ids]
     given = [*answers][: len(found)]
     return Questions(found, given + [None] * (len(found) - len(given)))
@@ -196,6 +214,10 @@ def order(id: str, answer: Sequence[int] | None = None) -> Questions:
     """Ask for lines of code in a working order; `answer` lists the numbers shown before them.
 
     Every order is right in which each line comes after the lines that it needs.
+
+    >>> print("\\n".join(str(order("L00.6", [6, 4, 1, 2, 3])).splitlines()[-2:]))
+    ✗ [6, 4, 1, 2, 3] · Not quite.
+      Line 2 uses what line 3 makes, so line 3 comes first.
     """
     return Questions([find_question(id, "order")], [answer])
 
@@ -249,6 +271,9 @@ def check(
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
     required: a gap `...` that is still in `got`, or in the code of that function, is a mistake,
     as in a graded cell; otherwise it only says that nothing was filled in yet.
+
+    >>> print(check("L00.faded.1", 4 * 5, 20))
+    ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
     gap = _has_gap(got)
@@ -345,6 +370,12 @@ def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
     """The claim table of a lesson; for each claim id the values of the fields in its sentences.
 
     UnknownIdError for an unknown lesson or claim.
+
+    >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
+    >>> events = {"dynamic": 1, "static": 4}
+    >>> table = claims("L00", C08={**events, "runs": 2}, C45=lines, C80=events)
+    >>> print(str(table).splitlines()[-2].strip())
+    measured here: The first computed number is event 1 of E1 and event 4 of E2.
     """
     bank = find_lesson(lesson).claims
     for id in measured:

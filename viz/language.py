@@ -64,6 +64,12 @@ def language(code: str) -> None:
 
     In a notebook the switch is displayed, with which the reader changes it at any time: prose,
     widgets, captions and charts follow at once, what is printed follows from the next run on.
+
+    >>> import minigrad as mg
+    >>> language("zh")
+    >>> str(mg.ShapeError("reshape", op="Reshape", count=6, shape=(2, 3), target=(4,)))[:12]
+    'Reshape：形状 ('
+    >>> language("en")
     """
     global _switch
     if code not in ("en", "zh", "both"):

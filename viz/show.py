@@ -31,6 +31,15 @@ def step(
     node or a graph (run with `feed_dict`; variables as in `session`, or with their first values),
     or a function without arguments that computes a tensor.
     Raises TypeError for other things, and what a run raises.
+
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> print(step(x * x).text()[0])
+    0. Nothing has happened yet. Press → to begin.
+    1. run and recorded at once: Mul = x × x = 2 × 2 = 4
+    2. backward starts at the output: ∂Mul/∂Mul = 1
+    3. Mul passes back to x: upstream × local = 1 × 2 = 2
+    4. Mul passes back to x again: 2 + 2 = 4
+    5. done: 2 nodes built, 1 operators run, 2 contributions added up.
     """
     return Player([_film(obj, feed_dict, session, names_in(sys._getframe(1)))])
 
@@ -69,6 +78,9 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
 
     model: a function (or layer) of tensors or nodes; inputs: arrays or tensors for it, of which
     floating-point ones get a gradient. That both give the same bits is checked and said.
+
+    >>> print(compare(lambda x: x * x, 3.0).text()[0].splitlines()[-1])
+    checked: values and gradients of both graphs are equal, bit for bit
     """
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
@@ -131,6 +143,13 @@ def timeline(log: Recording) -> Player:
     log: from `with mg.record(values=True) as log:`. Dynamic and static nodes in one recording are
     shown side by side, each with its clocks. TypeError for other things, ValueError for a recording
     without values.
+
+    >>> with mg.record(values=True) as log:
+    ...     y = mg.tensor(2.0, requires_grad=True) * 3
+    >>> print(timeline(log).text()[0])
+    0. Nothing has happened yet. Press → to begin.
+    1. run and recorded at once: y = tensor × 3 = 2 × 3 = 6
+    2. done: 3 nodes built, 1 operators run.
     """
     if not isinstance(log, Recording):
         raise TypeError(printed("cannot_draw", value=brief(log)))
