@@ -163,6 +163,16 @@ def test_patches_lie_within_the_memory_of_the_frame(
     assert seen == [True] * 3
 
 
+def test_many_images_are_taken_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, w, g = drawn(7, 2, 6, 5), drawn(3, 2, 3, 3), drawn(7, 3, 4, 3)
+    whole = [mg.conv2d(x, w), ops.conv2d_input(g, w, x), ops.conv2d_weight(g, x, w)]
+    for scratch in (1, 3 * 18 * 12, 1 << 30):
+        monkeypatch.setattr(conv, "SCRATCH", scratch)
+        parts = [mg.conv2d(x, w), ops.conv2d_input(g, w, x), ops.conv2d_weight(g, x, w)]
+        for a, b in zip(parts, whole, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
 def test_integers_become_floats() -> None:
     y = mg.conv2d(np.ones((1, 1, 3, 3), int), np.ones((1, 1, 3, 3), int))
     assert (y.dtype, y.item()) == (mg.float32, 9)

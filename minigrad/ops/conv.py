@@ -7,6 +7,7 @@ the images are laid side by side as columns, so that one matrix product does the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from minigrad.core import Array, Dim, Op, Sample, Shape, as_float, operator, sho
 from minigrad.errors import ShapeError
 from minigrad.ops.windows import Pair, Window, handed
 
+SCRATCH = 1 << 17  # elements of the scratch array
 KERNELS = "4 axes (kernels, channels, height, width)"
 
 
@@ -52,13 +54,23 @@ def _with_frame(x: Array, window: Window) -> Array:
     return frame
 
 
-def _columns(frame: Array, size: Any, places: Any, stride: Pair) -> Array:
-    """The patch at each place of the window as a column: (n, channels · size, places)."""
+def _columns(frame: Array, size: Any, places: Any, stride: Pair) -> Iterator[tuple[slice, Array]]:
+    """The patch at each place of the window as a column: (images, channels · size, places).
+
+    So many images at a time as fit into the fast part of the memory, always in the same scratch
+    array; the slice says which images they are.
+    """
     n, c = frame.shape[:2]
     image, channel, row, column = frame.strides
     strides = (image, channel, row, column, row * stride[0], column * stride[1])
     patches = as_strided(frame, (n, c, *size, *places), strides, writeable=False)
-    return patches.reshape(n, c * math.prod(size), math.prod(places))
+    each = (c * math.prod(size), math.prod(places))
+    count = min(n, max(1, SCRATCH // max(math.prod(each), 1)))
+    scratch = np.empty((count, *patches.shape[1:]), frame.dtype)
+    for start in range(0, n, max(count, 1)):
+        part = patches[start : start + count]
+        np.copyto(scratch[: len(part)], part)
+        yield slice(start, start + count), scratch[: len(part)].reshape(len(part), *each)
 
 
 def _correlate(out: Array, frame: Array, w: Array, places: Any, stride: Pair) -> Array:
@@ -69,8 +81,10 @@ def _correlate(out: Array, frame: Array, w: Array, places: Any, stride: Pair) ->
     """
     rows, columns = places
     wide = frame.shape[3] if stride == (1, 1) else columns
-    patches = _columns(frame, w.shape[2:], (rows, wide), stride)
-    result = np.matmul(w.reshape(len(w), math.prod(w.shape[1:])), patches)
+    kernels = w.reshape(len(w), math.prod(w.shape[1:]))
+    result = np.empty((len(frame), len(w), rows * wide), frame.dtype)
+    for images, patches in _columns(frame, w.shape[2:], (rows, wide), stride):
+        np.matmul(kernels, patches, out=result[images])
     return handed(out, result.reshape(len(frame), len(w), rows, wide)[..., :columns])
 
 
@@ -162,9 +176,10 @@ def _conv_weight(out: Array, g: Array, x: Array, w: Any, **attrs: Any) -> Array:
     _weight_shape(g.shape, x.shape, w.shape, **attrs)
     window = _window("Conv2dWeight", w.shape, **attrs)
     places = g.shape[2:]
-    patches = _columns(_with_frame(x, window), w.shape[2:], places, window.stride)
     flat = g.reshape(*g.shape[:2], math.prod(places))
-    total = np.add.reduce(np.matmul(flat, patches.swapaxes(1, 2)), axis=0)
+    total = np.zeros((w.shape[0], math.prod(w.shape[1:])), g.dtype)
+    for images, patches in _columns(_with_frame(x, window), window.size, places, window.stride):
+        total += np.add.reduce(np.matmul(flat[images], patches.swapaxes(1, 2)), axis=0)
     return handed(out, total.reshape(w.shape))
 
 
