@@ -54,7 +54,14 @@ class Marker:
 
 
 UNUSED = Marker("unused")  # nobody needs it: this way, the function has jumped already
-FALSE = Marker("false")  # zero, of whatever kind the value is that the other way gives
+
+
+class Falsy(Marker):
+    """A value that is false, beside what `and` gives otherwise: any other zero will do for it."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__("false")
+        self.value = value
 
 
 def is_number(x: Any) -> bool:
@@ -136,8 +143,12 @@ def _disagreement(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
 
 def _instead(marker: Marker, x: Any) -> Any:
     """What the graph may hold in place of x where x itself was not computed."""
-    if marker is FALSE and not isinstance(x, Value):
-        return type(x)() if is_weak(x) else False
+    if isinstance(marker, Falsy):
+        dtype = getattr(x, "dtype", None) or np.asarray(x).dtype
+        if dtype.kind == marker.value.dtype.kind or not is_number(x):
+            return marker.value
+    if is_weak(x):
+        return x if marker is UNUSED else type(x)()
     return zeros(x) if isinstance(x, (Value, np.ndarray, np.generic)) else x
 
 

@@ -12,12 +12,13 @@ import ast
 import copy
 import functools
 import linecache
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from minigrad.errors import ScriptError
+from minigrad.scripting.names import FunctionDef
 from minigrad.source import Location
 
 _FLAGS = functools.reduce(
@@ -63,19 +64,30 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
-def _definitions(
-    module: ast.Module, code: CodeType
-) -> Iterator[tuple[str | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
     """Definitions that this code may come from, with the name of the class around each."""
+    taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
     while waiting:
         within, node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, FunctionDef):
             first = min(node.lineno, *(d.lineno for d in node.decorator_list), node.lineno)
-            if node.name == code.co_name and first == code.co_firstlineno:
+            if (node.name, first) == (code.co_name, code.co_firstlineno) and _takes(node) == taken:
                 yield within, node
         inner = node.name if isinstance(node, ast.ClassDef) else within
         waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
+
+
+def _takes(node: FunctionDef) -> set[str]:
+    """The names of the parameters, for the file may have changed since."""
+    arguments = node.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return _plain(a.arg for a in every)
+
+
+def _plain(names: Iterable[str]) -> set[str]:
+    """Without those that Python gives another name in a class."""
+    return {name for name in names if "__" not in name}
 
 
 def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:

@@ -10,7 +10,7 @@ import contextlib
 import inspect
 import threading
 from collections.abc import Callable, Iterator
-from types import CodeType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from minigrad.errors import ScriptError
@@ -57,12 +57,17 @@ class region:
 
 
 def _seen(function: Callable[..., Any]) -> Iterator[Any]:
-    """The objects that a function sees around it."""
+    """The objects that a function sees around it, and the attributes of these."""
+    found = []
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # a variable that has no value yet
-            yield cell.cell_contents
+            found.append(cell.cell_contents)
     names = function.__globals__
-    yield from (names[name] for name in function.__code__.co_names if name in names)
+    found += [names[name] for name in function.__code__.co_names if name in names]
+    for x in found:
+        yield x
+        if not isinstance(x, type | ModuleType | FunctionType):
+            yield from getattr(x, "__dict__", {}).values()
 
 
 def set_attribute(text: str) -> None:

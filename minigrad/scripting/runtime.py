@@ -17,8 +17,9 @@ from minigrad.bodies import Built
 from minigrad.core import is_weak
 from minigrad.graph import Body, Node, graph_of, has_effect
 from minigrad.scripting.carry import State, naming
-from minigrad.scripting.merging import FALSE, UNUSED, Merge, Undefined
+from minigrad.scripting.merging import UNUSED, Falsy, Merge, Undefined
 from minigrad.scripting.regions import region
+from minigrad.structure import transform
 
 is_symbolic = control.is_symbolic
 unused = UNUSED
@@ -59,7 +60,7 @@ def branch(
     for f in (then, orelse):
         body = Body(pred.graph)
         with body, region(f):
-            ways.append(f(*takes) or ())
+            ways.append(f(*map(_own, takes)) or ())
         bodies.append(body)
     merge = Merge(names, *ways)
     values = [_decided(pred, *pair) for pair in merge.outputs]
@@ -67,6 +68,11 @@ def branch(
     owners = [o for o, value in zip(merge.owners, values, strict=True) if value is None]
     chosen = iter(_chosen(pred, bodies, rest, owners))
     return merge.result([next(chosen) if value is None else value for value in values])
+
+
+def _own(x: Any) -> Any:
+    """A list or dict of this branch alone, which it may change in place."""
+    return transform(x, lambda leaf: leaf) if type(x) in (list, dict) else x
 
 
 def _decided(pred: Node, x: Any, y: Any) -> Node | None:
@@ -121,7 +127,7 @@ def and_(first: Any, *others: Callable[[], Any]) -> Any:
     value, rest = _until(first, others, False)
     if not rest:
         return value
-    return _one_of(value, _continued(and_, rest), lambda: FALSE, "… and …")
+    return _one_of(value, _continued(and_, rest), lambda: Falsy(value), "… and …")
 
 
 def or_(first: Any, *others: Callable[[], Any]) -> Any:

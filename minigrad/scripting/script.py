@@ -66,4 +66,6 @@ def script(
     """
     if python_function is None:
         return functools.partial(script, input_signature=input_signature)
+    if isinstance(python_function, Function):
+        python_function = python_function.python_function
     return Script(python_function, input_signature)
