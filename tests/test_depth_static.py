@@ -1,0 +1,192 @@
+"""Long and wide static graphs: every phase is linear in their size and recurses into nothing.
+
+Linear is shown twice: by the number of Python calls, which is the same on every machine, and by
+the time per node of 10,000 and of 100,000 nodes, whose ratio must stay small.
+Sizes count the nodes of the graph with its gradients.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.execute import Program
+
+Built = tuple[mg.Node, mg.Node]
+NEAR = 1.1  # calls per node, of a graph four times as large
+FAR = 5.0  # time per node, of a graph ten times as large; measured: below 1.6
+
+
+def chain(n: int) -> Built:
+    """y = x − y, again and again: x, 0, x, 0, …"""
+    x = mg.placeholder("x", shape=(), dtype=mg.float64)
+    y = x
+    for _ in range(n // 2):
+        y = x + -y
+    return x, y
+
+
+def fan(n: int) -> Built:
+    """n products of one x, summed up in pairs: x is read by half of the nodes."""
+    x = mg.placeholder("x", shape=(), dtype=mg.float64)
+    level: list[Any] = [x * x for _ in range(n // 2)]
+    while len(level) > 1:
+        rest = level[len(level) // 2 * 2 :]
+        level = [a + b for a, b in zip(level[::2], level[1::2], strict=False)] + rest
+    return x, level[0]
+
+
+SHAPES: dict[str, Callable[[int], Built]] = {"chain": chain, "fan": fan}
+
+
+def expected(shape: str, n: int, x: float) -> list[float]:
+    """The result and its derivative."""
+    return [x * x * (n // 2), x * n] if shape == "fan" else [float(n % 4 == 0) * x, n % 4 == 0]
+
+
+@pytest.fixture(autouse=True)
+def shallow() -> Iterator[None]:
+    """Any recursion over nodes ends at once: there is room for a few calls only."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 60)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What is done with a graph, one after the other; the results are checked in between."""
+    kept: dict[str, Any] = {}
+
+    def build() -> None:
+        kept["x"], kept["y"] = SHAPES[shape](n)
+
+    def differentiate() -> None:
+        kept["dx"] = mg.gradients(kept["y"], kept["x"])
+
+    def freeze() -> None:
+        kept["graph"] = mg.build_graph(kept["x"], [kept["y"], kept["dx"]])
+
+    def plan() -> None:
+        kept["program"] = Program(kept["graph"].outputs)
+
+    def run() -> None:
+        kept["found"] = kept["program"]({kept["x"]: np.float64(0.5)}, {})
+
+    def copy() -> None:
+        kept["copy"] = kept["graph"].replace({})
+
+    def save() -> None:
+        kept["graph"].save(folder / "graph")
+
+    def load() -> None:
+        kept["loaded"] = mg.load_graph(folder / "graph")
+
+    with mg.Graph():
+        yield "build", build
+        yield "differentiate", differentiate
+        yield "freeze", freeze
+        assert len(kept["graph"].nodes) >= 2 * n - 2
+        yield "plan", plan
+        yield "run", run
+        assert kept["found"] == expected(shape, n, 0.5)
+        yield "copy", copy
+        yield "verify", kept["graph"].verify
+        yield "text", kept["graph"].text
+        yield "save", save
+        yield "load", load
+    assert mg.run(kept["loaded"], {"x": 0.5}) == kept["found"]
+    assert kept["loaded"].hash() == kept["graph"].hash()
+    alive = [weakref.ref(kept[name]) for name in ("y", "dx", "graph", "copy", "loaded")]
+
+    def free() -> None:
+        kept.clear()
+        gc.collect()  # nodes and their graph refer to each other
+
+    yield "free", free
+    assert [ref() for ref in alive] == [None] * len(alive)
+
+
+def measured(shape: str, n: int, folder: Path) -> dict[str, float]:
+    """Nanoseconds per node of each phase."""
+    found = {}
+    for name, phase in phases(shape, n, folder):
+        start = time.perf_counter_ns()
+        phase()
+        found[name] = (time.perf_counter_ns() - start) / n
+    return found
+
+
+def called(shape: str, n: int, folder: Path) -> dict[str, float]:
+    """Python functions called per node in each phase."""
+    found = {}
+    for name, phase in phases(shape, n, folder):
+        count = 0
+
+        def see(frame: Any, event: str, argument: Any) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(see)
+        try:
+            phase()
+        finally:
+            sys.setprofile(None)
+        found[name] = count / n
+    return found
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_100_000_nodes(shape: str, tmp_path: Path) -> None:
+    """Built, differentiated, run, copied, saved, loaded and freed, in linear time."""
+    for _ in range(3):  # another process may disturb the clock
+        small, large = (measured(shape, n, tmp_path) for n in (5_000, 50_000))
+        ratios = {name: large[name] / small[name] for name in small}
+        if max(ratios.values()) < FAR:
+            break
+    print({name: round(t / 1000, 2) for name, t in large.items()}, "µs per node")
+    assert max(ratios.values()) < FAR, ratios
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_work_is_proportional_to_the_number_of_nodes(shape: str, tmp_path: Path) -> None:
+    small, large = (called(shape, n, tmp_path) for n in (500, 2_000))
+    grown = {name: large[name] / small[name] for name in small if large[name] > 0.1}
+    assert len(grown) >= 9
+    assert max(grown.values()) < NEAR, grown
+
+
+def test_what_is_not_linear_is_seen(tmp_path: Path) -> None:
+    def quadratic(n: int) -> int:
+        return sum(len(str(i)) for i in range(n) for _ in range(i // 100))
+
+    counts = []
+    for n in (1_000, 4_000):
+        count = 0
+
+        def see(frame: Any, event: str, argument: Any) -> None:
+            nonlocal count
+            count += 1
+
+        sys.setprofile(see)
+        quadratic(n)
+        sys.setprofile(None)
+        counts.append(count / n)
+    assert counts[1] / counts[0] > NEAR
+
+
+def test_recursion_is_seen() -> None:
+    def visit(node: mg.Node) -> int:
+        return 1 + sum(visit(x) for x in node.inputs[-1:])
+
+    with mg.Graph(), pytest.raises(RecursionError):
+        visit(chain(1_000)[1])
