@@ -29,6 +29,7 @@ from minigrad.core import (
     spec_of,
 )
 from minigrad.eager import Tensor, _stub, _wrap
+from minigrad.errors import VerifyError
 from minigrad.execute import Program, Run, own
 from minigrad.graph import Body, Node, ancestors
 from minigrad.ops import state
@@ -96,6 +97,13 @@ class Saved:
         self.derivative = derivative
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CallOp(Op):
+    """The operator that a call is on the tape."""
+
+    call: Any = None
+
+
 class Call:
     """A body that can be called with tensors and arrays, one for each of its inputs."""
 
@@ -103,8 +111,9 @@ class Call:
         self.body = body
         self.forward = Program(body.outputs, body.inputs, body.effects)
         operands = ", ".join(f"{{{i}}}" for i in range(len(body.inputs)))
-        self.op = Op(
+        self.op = CallOp(
             name,
+            call=self,
             shape=lambda *shapes, **attrs: None,
             run=self._kernel,
             vjp=self._vjp,
@@ -152,19 +161,20 @@ class Call:
         first, *more = derivative.outputs
         about = results[first] if not more else float32.type(0)
         node = _tape_node(self.op, inputs, derivative.kept, (saved, *[None] * len(inputs)), about)
-        tensors = []
-        for i, y in enumerate(results[:count]):
-            creator = None
-            if i in derivative.outputs:
-                creator = _choice(node, i, y) if more else node
-            tensors.append(_wrap(y, creator))
         node.code, node.lasti = frame
+        creators: dict[int, TapeNode] = {first: node}
+        if more:
+            creators = {i: _choice(node, i, results[i]) for i in derivative.outputs}
         if events.listeners:
-            events.emit("built", self.op, node, None, tuple(operands))
-        return tensors
+            _tell(node, tuple(results[:count]) if more else results[first], operands, arrays)
+            for i, choice in creators.items() if more else ():
+                _tell(choice, results[i], (), (tuple(results[:count]),))
+        return [_wrap(y, creators.get(i)) for i, y in enumerate(results[:count])]
 
     def _vjp(self, g: Any, y: Any, *operands: Any, wanted: Positions, **attrs: Any) -> list[Any]:
-        saved: Saved = y.data if isinstance(y, Tensor) else y
+        saved = y.data if isinstance(y, Tensor) else y
+        if not isinstance(saved, Saved):  # a call is a thing of the tape; a graph inlines it
+            raise VerifyError("no_kernel")
         parts = g.parts if isinstance(g, Parts) else {saved.derivative.outputs[0]: g}
         present = tuple(sorted(parts))
         seeds = [parts[i] for i in present]
@@ -255,6 +265,11 @@ class Call:
         connected = tuple(i for i, g in zip(wanted, found, strict=True) if g is not None)
         body.finish([*inputs, *seeds], [g for g in found if g is not None])
         return Call(body, f"∂{self.op.name}"), connected
+
+
+def _tell(node: TapeNode, value: Any, operands: Sequence[Any], arrays: Sequence[Any]) -> None:
+    events.emit("built", node.op, node, None, tuple(operands))
+    events.emit("called", node.op, node, value, tuple(arrays))
 
 
 OF_LOOPS = (control.HISTORY, output)

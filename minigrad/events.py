@@ -26,9 +26,14 @@ class Event(NamedTuple):
     kind is one of
         built         a node was recorded; nothing is said of its value
         run           a kernel ran: `value` is the result, `operands` what it read
-        read          a value entered a run: a fed placeholder, a variable, a constant
+        called        a function ran as one operation of the tape: `value` is its result (a tuple
+                      if there are several); its kernels were told of one by one
+        read          a value entered a run: a fed placeholder, a variable, a constant, one of
+                      the results of a branch or a loop
         traced        a function begins to be traced: `node` is the trace, with its reason
         hit           a function uses a trace that it has already: `node` is the trace
+        noted         an operation was put off by `lazy_batch`: `node` is its note
+        group         noted operations of one form ran as one: `node` says which, and how
         step          a loop in the graph begins a step: `node` is the loop, `position` its number
         contributed   backward added to the gradient of `node`: `operands` is (upstream gradient,
                       contribution), `value` the sum so far, `source` the node it came through and

@@ -132,19 +132,23 @@ def _run_kernel(run: Run, step: Step, operands: list[Any]) -> Array:
     return value
 
 
-def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
-    node = step.node
-    if node not in run.feeds:
+def expect_fed(node: Node, feeds: Mapping[Node, Array], target: Node) -> None:
+    """NotFedError unless there is a value for this placeholder, which `target` needs."""
+    if node not in feeds:
         raise NotFedError(
             "not_fed",
             name=node.name,
             shape=show_shape(node.shape),
             dtype=node.dtype,
-            target=run.target.name,
+            target=target.name,
             defined=node.where,
             ran=here(),
         )
-    return _read(node, run.feeds[node])
+
+
+def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
+    expect_fed(step.node, run.feeds, run.target)
+    return _read(step.node, run.feeds[step.node])
 
 
 def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
@@ -208,7 +212,7 @@ def _run_counter(run: Run, step: Step, operands: list[Any]) -> Array:
 
 
 def _output(run: Run, step: Step, operands: list[Any]) -> Array:
-    return operands[0][step.node.attrs["index"]]
+    return _read(step.node, operands[0][step.node.attrs["index"]])
 
 
 def _cond(run: Run, step: Step, operands: list[Any]) -> Any:
@@ -262,7 +266,7 @@ def _scan(run: Run, step: Step, operands: list[Any]) -> Any:
 def _history(run: Run, step: Step, operands: list[Any]) -> Array:
     loop, index = step.node.inputs[0], step.node.attrs["index"]
     states = [state[index] for state in run.histories[loop]]
-    return _stacked(states, loop.attrs["body"].inputs[index])
+    return _read(step.node, _stacked(states, loop.attrs["body"].inputs[index]))
 
 
 def _inner(run: Run) -> Run:

@@ -303,6 +303,11 @@ def run_functions_eagerly(eagerly: bool) -> None:
     _eagerly.on = bool(eagerly)
 
 
+def functions_run_eagerly() -> bool:
+    """Whether functions run as plain Python at present."""
+    return _eagerly.on
+
+
 @overload
 def function(
     python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None

@@ -83,7 +83,9 @@ class Diagram:
 
 
 def draw(obj: Any, fold: bool | None = None) -> Diagram:
-    """The diagram of a tensor (its tape), a graph node, a graph, or a list of tensors or nodes.
+    """The diagram of a tensor (its tape), a node, a graph, or a list of tensors or nodes.
+
+    Of a traced function, that of its newest graph.
 
     Leaves without a name are called by the variable that holds them where `draw` is called. `fold`
     draws each layer as one box; by default only large graphs are folded. TypeError for other

@@ -39,7 +39,7 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
 
     `specs` are those of the result and the operands, `names` what these are called.
     """
-    if not op.has_rule(index):
+    if not op.has_rule(index) or op.effect:  # of a branch, a loop or a call: too long to read
         return ""
     with listen_to_nobody():
         scratch = Graph()

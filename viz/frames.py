@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.backprop import pull_back
-from minigrad.core import BaseNode, Spec, show_shape
+from minigrad.core import BaseNode, Spec, TupleSpec, show_shape
 from minigrad.eager import Tensor
 from minigrad.events import Event
 from minigrad.graph import Node
+from minigrad.ops.parts import Parts
 from minigrad.tape import TapeNode
 from viz import formula
 from viz.picture import Picture, number
@@ -72,7 +73,14 @@ class Film:
 
 
 def summarize(value: Any) -> Summary:
-    """A value of any size; huge arrays cost no more than a pass over them."""
+    """A value of any size, or several; huge arrays cost no more than a pass over them."""
+    if isinstance(value, Parts):
+        value = tuple(value.parts.values())
+    if isinstance(value, tuple):
+        parts = [summarize(x) for x in value]
+        english, chinese = (", ".join(part.long[i] for part in parts) for i in (0, 1))
+        short = ", ".join(part.short for part in parts)
+        return Summary(f"({short})", (f"({english})", f"({chinese})"))
     array = np.asarray(getattr(value, "data", value))
     short = number(array)
     if array.size == 1 or short != "…":
@@ -185,7 +193,7 @@ class Director:
         frame = self.add(Frame(caption, (i,), edges, _code(node), marks))
         track.values.append((frame, summary))
         self.counts["run"] += 1
-        if box.is_output:
+        if box.is_output and not isinstance(value, tuple):
             self.results["output", box.label] = np.asarray(value)
         if at_once:
             track.born = frame
@@ -246,6 +254,8 @@ class Director:
 
 
 def _spec(x: Any) -> Spec:
+    if isinstance(x, tuple):
+        return TupleSpec.of([_spec(part) for part in x])
     data = np.asarray(getattr(x, "data", x))
     return Spec(data.shape, data.dtype)
 
@@ -298,7 +308,7 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
             director.built(node)
         elif event.kind == "read" and isinstance(node, Node):
             director.read(node, event.value)
-        elif event.kind == "run":
+        elif event.kind in ("run", "called"):
             constants = [(node, i) for i in range(len(event.operands)) if (node, i) in ids]
             director.show_leaves((key, event.operands[key[1]]) for key in constants)
             director.run(node, event.value, event.operands)
@@ -308,10 +318,19 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
             and isinstance(event.source, TapeNode)
         ):
             upstream, part = event.operands
+            if isinstance(part, Parts):  # handed on to the operator with several results
+                continue
             if not any(t.gradients for t in director.tracks.values()):
                 director.seed(event.source, upstream)
             director.contributed(event.source, node, event.position, upstream, part, event.value)
     return director.film()
+
+
+def _worth(x: Any, values: Mapping[Any, Any]) -> Any:
+    """The value of a gradient node, or of one for each of several results."""
+    if isinstance(x, Parts):
+        return Parts({key: values[part] for key, part in x.parts.items()})
+    return values[x]
 
 
 def static_film(
@@ -342,7 +361,9 @@ def static_film(
     for event in built:
         if event.node not in picture.ids or event.source is None or event.source not in picture.ids:
             continue
-        upstream, part, total = (values[x] for x in (*event.operands, event.value))
+        if isinstance(event.operands[1], Parts):
+            continue
+        upstream, part, total = (_worth(x, values) for x in (*event.operands, event.value))
         if not any(t.gradients for t in director.tracks.values()):
             director.seed(event.source, upstream)
         director.contributed(event.source, event.node, event.position, upstream, part, total)

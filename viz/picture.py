@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.baking import Traced
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
 from minigrad.eager import Tensor
+from minigrad.function import Function
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
 from minigrad.tape import TapeNode
@@ -145,11 +147,13 @@ def _sorted(nodes: tuple[PictureNode, ...]) -> tuple[PictureNode, ...]:
 
 
 def picture(obj: Any, names: Mapping[int, str] | None = None) -> Picture:
-    """The picture of a tensor, a graph node, a graph, or a list of tensors or of nodes.
+    """The picture of a tensor, a node, a graph, a traced function, or a list of tensors or nodes.
 
     `names` gives names to leaves that have none, by `id`. Raises TypeError for anything else.
     """
     names = names or {}
+    if isinstance(obj, (Function, Traced)):
+        obj = obj.graph
     if isinstance(obj, Graph):
         return graph_picture(obj.nodes, set(obj.outputs), names)
     items = list(obj) if isinstance(obj, (list, tuple)) else [obj]
@@ -280,7 +284,10 @@ def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str, names: Mapping[in
 
 
 def number(value: Any) -> str:
-    """A number or a short array as it is written in a box."""
+    """A number, a short array, or several of them, as written in a box."""
+    if isinstance(value, tuple):
+        shown = [number(x) for x in value]
+        return "…" if "…" in shown else f"({', '.join(shown)})"
     array = np.asarray(value)
     if array.size == 1:
         x = array.reshape(-1)[0]

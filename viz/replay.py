@@ -9,11 +9,13 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.backprop import DATA, listen_to_nobody
+from minigrad.calls import CallOp
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import Tensor
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
+from minigrad.ops.parts import Parts, output
 from minigrad.tape import TapeNode, recording
 from viz.frames import Film, event_film, static_film
 from viz.picture import picture
@@ -36,17 +38,27 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
             ]
             before, context.scope = context.scope, node.scope
             try:
-                result = apply(node.op, tuple(operands), node.attrs)
+                result = new[node] = _again(node, operands)
             finally:
                 context.scope = before
-            new[node] = result
-            new_names[id(result.creator)] = names.get(id(node), "")
-            result.creator.code, result.creator.lasti = node.code, node.lasti
+            twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
+            new_names[id(twin)] = names.get(id(node), "")
+            twin.code, twin.lasti = node.code, node.lasti
         again = [new.get(t.creator, t) for t in outputs]
         backward(again)
     ends = zip(again, outputs, strict=True)
     new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
     return event_film(picture(again, new_names), log.events)
+
+
+def _again(node: TapeNode, operands: list[Any]) -> Any:
+    """The operation once more; a call with several results gives the list of those recorded."""
+    if isinstance(node.op, CallOp):
+        results = [y for y in node.op.call(operands) if y.creator is not None]
+        return results if results[0].creator.op is output else results[0]
+    if node.op is output:
+        return next(y for y in operands[0] if y.creator.attrs == node.attrs)
+    return apply(node.op, tuple(operands), node.attrs)
 
 
 def _operand(
@@ -65,10 +77,21 @@ def _operand(
             new_names[id(new[x])] = names.get(id(x), "")
         return new[x]
     if isinstance(x, Spec):
-        if node.saved is None or node.kept.parts[index + 1] != DATA:
+        kept = _kept(node, index)
+        if kept is None:
             raise TypeError(printed("cannot_step", value="tensor", op=node.op))
-        return Tensor(node.saved[index + 1], name=getattr(x, "name", None))
+        return Tensor(kept, name=getattr(x, "name", None))
     return x
+
+
+def _kept(node: TapeNode, index: int) -> Any:
+    """What the tape kept of an operand, if it did."""
+    if node.saved is None:
+        return None
+    if isinstance(node.op, CallOp):
+        operand = node.saved[0].operands[index]
+        return None if isinstance(operand, Spec) else operand
+    return node.saved[index + 1] if node.kept.parts[index + 1] == DATA else None
 
 
 def backward(outputs: list[Tensor]) -> None:
@@ -99,14 +122,15 @@ def replay_graph(
     kept = {} if session is None else session.variables
     sources = [n for n in nodes if n.op is state.variable]
     variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
-    with listen_to_nobody(), graph, mg.record(values=True) as built:
+    with listen_to_nobody(), recording(True), graph, mg.record(values=True) as built:
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f"]
         sums = [y for y in ends if y.dtype.kind == "f"]
         if sums and leaves:
             mg.gradients(sums, leaves)
-    contributed = built.of_kind("contributed")
-    needed = [x for e in contributed for x in (*e.operands, e.value)]
+    contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
+    told = [x for e in contributed for x in (*e.operands, e.value)]
+    needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
     with listen_to_nobody(), mg.record(values=True) as ran:
         Program([*ends, *needed])(feeds, variables)
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 import minigrad as mg
 from minigrad.eager import Tensor
 from minigrad.events import Recording
-from minigrad.graph import Graph, Node
+from minigrad.function import functions_run_eagerly
+from minigrad.graph import Body, Graph, Node
 from minigrad.tape import TapeNode, recording
 from viz.draw import names_in
 from viz.frames import Film, event_film
@@ -87,7 +89,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     labels = _argument_names(model, len(arrays))
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
-    with recording(True):
+    with recording(True), _eagerly():
         computed = model(*tensors)
     dynamic = replay_tape(_listed(computed), names)
     with mg.Graph():
@@ -95,9 +97,21 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
             for label, a in zip(labels, arrays, strict=True)
         ]
-        outputs = _listed(model(*nodes))
+        with recording(True), _eagerly():
+            outputs = _listed(model(*nodes))
         static = replay_graph(outputs, dict(zip(nodes, arrays, strict=True)), None, {})
     return Player([dynamic, static], _verdict(dynamic, static)).at_the_end()
+
+
+@contextlib.contextmanager
+def _eagerly() -> Iterator[None]:
+    """Run functions as plain Python: their operators are to be seen on both sides."""
+    before = functions_run_eagerly()
+    mg.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        mg.run_functions_eagerly(before)
 
 
 def _argument_names(model: Callable[..., Any], count: int) -> list[str]:
@@ -158,11 +172,16 @@ def timeline(log: Recording) -> Player:
     return Player(films_of(log, names_in(sys._getframe(1)))).at_the_end()
 
 
+def _inside(node: Node) -> bool:
+    """Whether it belongs to a branch or a loop, which is drawn as one box."""
+    return isinstance(node.graph, Body) and node.graph.outer is not None
+
+
 def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
     """The film of the dynamic nodes of a recording, and that of the static ones, if any."""
     nodes = [e.node for e in log.events if e.node is not None and e.kind != "contributed"]
     tape = [n for n in dict.fromkeys(nodes) if isinstance(n, TapeNode)]
-    graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node)]
+    graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node) and not _inside(n)]
     films = []
     if tape or not graph:
         used = {x for n in tape for x in n.inputs if isinstance(x, TapeNode)}
