@@ -32,6 +32,7 @@ MODULES = (
     "minigrad.nn.functional",
     "minigrad.optim",
     "minigrad.data",
+    "minigrad.passes",
     "viz",
 )
 VALUES = {

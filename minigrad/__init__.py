@@ -5,7 +5,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 `Session`. One set of operators serves both; `record` shows what either of them does.
 """
 
-from minigrad import data, nn, optim
+from minigrad import data, nn, optim, passes
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
 from minigrad.baking import trace
@@ -20,6 +20,7 @@ from minigrad.build import (
     read_value,
 )
 from minigrad.check import check_grads
+from minigrad.compiled import Program
 from minigrad.control import cond, dynamic_rnn, scan, while_loop
 from minigrad.core import (
     REGISTRY,
@@ -32,6 +33,7 @@ from minigrad.core import (
 from minigrad.eager import Tensor
 from minigrad.eager import grad_of as grad
 from minigrad.errors import (
+    ArgumentError,
     AssertionFailed,
     ControlFlowError,
     CycleError,
@@ -168,6 +170,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "REGISTRY",
+    "ArgumentError",
     "Assert",
     "AssertionFailed",
     "ControlFlowError",
@@ -184,6 +187,7 @@ __all__ = [
     "NotFedError",
     "NumericError",
     "Print",
+    "Program",
     "ScriptError",
     "Session",
     "ShapeError",
@@ -279,6 +283,7 @@ __all__ = [
     "optim",
     "outer",
     "pad",
+    "passes",
     "placeholder",
     "pow",
     "rand",

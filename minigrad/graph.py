@@ -158,7 +158,8 @@ class Graph:
     (<Graph: 2 nodes, 0 outputs, open>, <Graph: 2 nodes, 1 outputs, frozen>)
     """
 
-    optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
+    _optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
+    _compiler: ClassVar[Callable[..., Any]]  # set by `minigrad.compiled`
     history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
 
     def __init__(self) -> None:
@@ -272,7 +273,11 @@ class Graph:
 
     def optimize(self, passes: Any = None) -> Graph:
         """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
-        return self.optimizer(passes)
+        return self._optimizer(passes)
+
+    def compile(self, optimize: bool = True, executor: str = "numpy", session: Any = None) -> Any:
+        """A program: this graph made ready to run many times; see `minigrad.compiled.Program`."""
+        return self._compiler(optimize, executor, session)
 
     def freeze(self) -> Self:
         """Allow no further node. (TensorFlow 1: graph.finalize().)"""

@@ -216,9 +216,63 @@ ERRORS: dict[str, Pair] = {
         "{op}: {value} is not possible here. Remedy: choose one of {choices}.",
         "{op}：这里不能用 {value}。解决办法：从 {choices} 中选择。",
     ),
+    "argument": (
+        "{op}: {name}={value} is not possible. Remedy: {expected}.",
+        "{op}：不能使用 {name}={value}。解决办法：{expected}。",
+    ),
+    "expect_whole": ("pass a whole number from {least}", "传入不小于 {least} 的整数"),
+    "expect_number": ("pass a number from {least}", "传入不小于 {least} 的数"),
+    "expect_shape": (
+        "pass whole numbers from {least}: one, or a tuple of them",
+        "传入不小于 {least} 的整数：一个，或由它们组成的元组",
+    ),
+    "expect_widths": (
+        "pass one whole number from 0, a pair (before, after), or such a pair for each axis",
+        "传入一个不小于 0 的整数、一对 (前, 后)，或给每个轴各传一对",
+    ),
+    "expect_axis": (
+        "pass one whole number; negative ones count from the end",
+        "传入一个整数；负数从末尾数起",
+    ),
+    "expect_axes": (
+        "pass a whole number or a tuple of them; negative ones count from the end",
+        "传入一个整数，或由整数组成的元组；负数从末尾数起",
+    ),
+    "expect_dtype": (
+        "pass a data type of numbers, such as mg.float32",
+        "传入数值类型，例如 mg.float32",
+    ),
+    "expect_float": ("pass mg.float32 or mg.float64", "传入 mg.float32 或 mg.float64"),
+    "expect_bounds": (
+        "pass (stop), (start, stop) or (start, stop, step) with a step other than 0",
+        "传入 (终点)、(起点, 终点) 或 (起点, 终点, 步长)，步长不能为 0",
+    ),
+    "expect_function": (
+        "pass the function itself: f, not f()",
+        "传入函数本身：写 f，不要写 f()",
+    ),
+    "expect_list": ("pass a list of them, as in [a, b]", "传入列表，例如 [a, b]"),
+    "bool_arithmetic": (
+        "{op}: truth values have no {what}. Remedy: x.astype(int) to count with them, or "
+        "mg.logical_not, mg.logical_xor.",
+        "{op}：布尔值没有{what}。"
+        "解决办法：用 x.astype(int) 当作数来计算，或使用 mg.logical_not、mg.logical_xor。",
+    ),
+    "what_difference": ("difference", "差"),
+    "what_negative": ("negative", "相反数"),
+    "what_sign": ("sign", "符号"),
+    "what_rounding": ("fraction to round", "可取整的小数部分"),
+    "negative_power": (
+        "{op}: integers cannot be raised to negative powers: the result is no integer. "
+        "Remedy: convert one of them, for example x.astype(mg.float32).",
+        "{op}：整数不能取负数次幂，因为结果不是整数。"
+        "解决办法：转换其中一个，例如 x.astype(mg.float32)。",
+    ),
     "kernel": (
-        "{op}: the kernel stopped on operands of shape {shapes}: {reason}",
-        "{op}：核函数在处理形状为 {shapes} 的操作数时中止：{reason}",
+        "{op}: the kernel stopped on operands of shape {shapes}: {reason} "
+        "Remedy: compare data types and options with what the operator takes.",
+        "{op}：核函数在处理形状为 {shapes} 的操作数时中止：{reason} "
+        "解决办法：对照该算子接受的数据类型和选项检查。",
     ),
     "window_fit": (
         "{op}: a window of {size} does not fit into images of height × width {extent} (shape "
@@ -432,7 +486,10 @@ ERRORS: dict[str, Pair] = {
     ),
     "why_first": ("first call", "首次调用"),
     "why_shape": ("{source}: shape {before} → {after}", "{source}：形状 {before} → {after}"),
-    "why_dtype": ("{source}: data type {before} → {after}", "{source}：数据类型 {before} → {after}"),
+    "why_dtype": (
+        "{source}: data type {before} → {after}",
+        "{source}：数据类型 {before} → {after}",
+    ),
     "why_value": ("{source}: {before} → {after}", "{source}：{before} → {after}"),
     "why_number": (
         "{source}: Python value {before} → {after} (as a tensor it would need no trace of its own)",
@@ -768,9 +825,9 @@ ERRORS: dict[str, Pair] = {
         "解决办法：传入函数、方法，或其类带有 forward 或 __call__ 方法的对象。",
     ),
     "script_try": (
-        "script: a graph cannot catch exceptions: {code} Remedy: move it out of the function, or "
+        "script: {code}: a graph cannot catch exceptions. Remedy: move it out of the function, or "
         "decide beforehand with if.",
-        "script：计算图无法捕获异常：{code} 解决办法：把它移到函数外面，或事先用 if 判断。",
+        "script：{code}：计算图无法捕获异常。解决办法：把它移到函数外面，或事先用 if 判断。",
     ),
     "script_with": (
         "script: {code} enters a context that a graph knows nothing of. Remedy: only minigrad's "
@@ -781,14 +838,14 @@ ERRORS: dict[str, Pair] = {
         "其他的 with 请放到函数外面。",
     ),
     "script_yield": (
-        "script: a graph has no generators: {code} Remedy: return a list or a tensor; mg.scan "
+        "script: {code}: a graph has no generators. Remedy: return a list or a tensor; mg.scan "
         "collects a result for each step.",
-        "script：计算图里没有生成器：{code} 解决办法：返回列表或张量；mg.scan 可以收集每一步的结果。",
+        "script：{code}：计算图里没有生成器。解决办法：返回列表或张量；mg.scan 可以收集每一步的结果。",
     ),
     "script_async": (
-        "script: a graph has nothing to wait for: {code} Remedy: use a plain def without async and "
+        "script: {code}: a graph has nothing to wait for. Remedy: use a plain def without async and "
         "await.",
-        "script：计算图里没有可等待的东西：{code} 解决办法：使用普通的 def，不用 async 和 await。",
+        "script：{code}：计算图里没有可等待的东西。解决办法：使用普通的 def，不用 async 和 await。",
     ),
     "script_global": (
         "script: {code}: a graph can change no variable outside the function. Remedy: return the "
@@ -897,49 +954,46 @@ ERRORS: dict[str, Pair] = {
         "script：{name} 作用于形状为 {shape} 的节点，会比较整行。"
         "解决办法：使用 mg.min、mg.max、mg.any 或 mg.all，并指定轴。",
     ),
+    "script_variable": ("variable {name}", "变量 {name}"),
+    "script_returned": ("the returned value", "返回值"),
+    "script_value_of": ("the value of {name}", "{name} 的值"),
     "script_branch_types": (
-        "{op}: variable {name} is {true} in the one branch and {false} in the other. Remedy: "
-        "convert one of them with .astype.",
-        "{op}：变量 {name} 在一个分支里是 {true}，在另一个分支里是 {false}。"
+        "{op}: {variable} is {true} in the one branch and {false} in the other. Remedy: convert "
+        "one of them with .astype.",
+        "{op}：“{variable}”在一个分支里是 {true}，在另一个分支里是 {false}。"
         "解决办法：用 .astype 转换其中一个。",
     ),
     "script_branch_values": (
-        "{op}: variable {name} is {true} in the one branch and {false} in the other, and a graph "
-        "can only choose between numbers. Remedy: let both branches give tensors or numbers.",
-        "{op}：变量 {name} 在一个分支里是 {true}，在另一个分支里是 {false}，而计算图只能在数值之间选择。"
-        "解决办法：让两个分支都给出张量或数值。",
+        "{op}: {variable} is {true} in the one branch and {false} in the other, and a graph can "
+        "only choose between numbers. Remedy: let both branches give tensors or numbers.",
+        "{op}：“{variable}”在一个分支里是 {true}，在另一个分支里是 {false}，"
+        "而计算图只能在数值之间选择。解决办法：让两个分支都给出张量或数值。",
     ),
     "script_branch_arrangement": (
-        "{op}: variable {name} is {true} in the one branch and {false} in the other, which are "
-        "arranged differently. Remedy: give it as many values, in the same order, in both.",
-        "{op}：变量 {name} 在一个分支里是 {true}，在另一个分支里是 {false}，两者结构不同。"
+        "{op}: {variable} is {true} in the one branch and {false} in the other, which are arranged "
+        "differently. Remedy: give as many values, in the same order, in both.",
+        "{op}：“{variable}”在一个分支里是 {true}，在另一个分支里是 {false}，两者结构不同。"
         "解决办法：让两个分支按相同的顺序给出同样多的值。",
     ),
     "script_loop_type": (
-        "{op}: variable {name} is {before} before a step and {after} after it. Remedy: start from "
+        "{op}: {variable} is {before} before a step and {after} after it. Remedy: start from "
         "{after}, or convert the result with .astype.",
-        "{op}：变量 {name} 在一步之前是 {before}，一步之后变成了 {after}。"
+        "{op}：“{variable}”在一步之前是 {before}，一步之后变成了 {after}。"
         "解决办法：从 {after} 开始，或用 .astype 转换结果。",
     ),
     "script_loop_shape": (
-        "{op}: variable {name} has shape {before} before a step and {after} after it. Remedy: a "
-        "loop keeps the shapes of its variables; collect what grows with mg.scan.",
-        "{op}：变量 {name} 在一步之前形状为 {before}，一步之后变成 {after}。"
+        "{op}: {variable} has shape {before} before a step and {after} after it. Remedy: a loop "
+        "keeps the shapes of its variables; collect what grows with mg.scan.",
+        "{op}：“{variable}”在一步之前形状为 {before}，一步之后变成 {after}。"
         "解决办法：循环中变量的形状保持不变；会增长的结果请用 mg.scan 收集。",
     ),
-    "script_loop_arrangement": (
-        "{op}: variable {name} is {before} before a step and {after} after it, which are arranged "
-        "differently. Remedy: start from as many values as a step gives; collect what grows with "
-        "mg.scan.",
-        "{op}：变量 {name} 在一步之前是 {before}，一步之后是 {after}，两者结构不同。"
-        "解决办法：起始值的个数要与每一步给出的相同；会增长的结果请用 mg.scan 收集。",
-    ),
     "script_loop_values": (
-        "{op}: variable {name} is {before} before a step and {after} after it, and a graph carries "
-        "only numbers from step to step. Remedy: let it be a number or a tensor from the start, or "
-        "leave it unchanged in the loop.",
-        "{op}：变量 {name} 在一步之前是 {before}，一步之后是 {after}，而计算图逐步传递的只有数值。"
-        "解决办法：让它从一开始就是数值或张量，或者在循环中不改变它。",
+        "{op}: {variable} is {before} before a step and {after} after it, and a graph carries only "
+        "numbers from step to step, always as many. Remedy: start from a number or a tensor where "
+        "a step gives one; collect what grows with mg.scan.",
+        "{op}：“{variable}”在一步之前是 {before}，一步之后是 {after}，"
+        "而计算图逐步传递的只能是数值，而且个数不变。"
+        "解决办法：每一步给出数值或张量的地方，也从数值或张量开始；会增长的结果请用 mg.scan 收集。",
     ),
     "no_part": (
         "{op}: there is no result {index} in {spec}",
@@ -1063,6 +1117,16 @@ ERRORS: dict[str, Pair] = {
         "optimize: there is no pass named {name}. Remedy: use one of {names}, or a function from "
         "a graph to a graph.",
         "optimize：没有名为 {name} 的 Pass。解决办法：从 {names} 中选用，或传入一个由图到图的函数。",
+    ),
+    "unknown_executor": (
+        "compile: there is no executor named {name}. Remedy: use one of {names}.",
+        "compile：没有名为 {name} 的执行器。解决办法：从 {names} 中选用。",
+    ),
+    "open_plan": (
+        "the plan is made for one choice of shapes, and placeholder {name} has open lengths. "
+        "Remedy: run the program once, and look at the plan of that run.",
+        "内存规划针对一组确定的形状，而占位符 {name} 含有未知长度。"
+        "解决办法：先运行一次程序，再查看那次运行的规划。",
     ),
     "pass_folded": (
         "it depends on constants alone, so it was computed now",

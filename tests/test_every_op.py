@@ -27,6 +27,7 @@ STATE = {
     *("ReadValue", "RunCounter"),
 }
 CONTROL = {"Cond", "While", "Scan", "History", "Output"}  # see test_control.py
+MADE_BY_PASSES = {"Fused"}  # see test_passes.py
 EFFECTS = STATE | CONTROL
 
 FLOATS = (np.float32, np.float64)
@@ -41,7 +42,10 @@ SENSELESS = {
 # Where NaN does not make a floating-point result NaN: the weights that gradient rules multiply by.
 NOT_NAN = {"Step", "Within", "ShareOfMaximum", "MaxPool2dInput", "MaxPool2dPick"}
 # Where it stays in its own place, beside what came from elsewhere.
-IN_PLACE = {"Where", "Concatenate", "Stack", "Piece", "Pad", "Unslice", "AddAt", "ScatterAdd"}
+IN_PLACE = {
+    *("Where", "Concatenate", "Stack", "Piece", "Pad", "Unslice", "AddAt", "ScatterAdd"),
+    *("PickRows", "PutRows"),
+}
 
 # Operators without a sample that still fits with 0 in the place of every 2 and 4.
 NEVER_EMPTY = {"ReshapeLike"}
@@ -406,7 +410,7 @@ def has_both_titles_and_a_formula(op: Op, sample: Sample) -> None:
 # ---- The walk -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(set(REGISTRY) - EFFECTS))
+@pytest.mark.parametrize("name", sorted(set(REGISTRY) - EFFECTS - MADE_BY_PASSES))
 @pytest.mark.parametrize("check", CHECKS)
 def test_every_operator(check: str, name: str) -> None:
     assert REGISTRY[name].name == name

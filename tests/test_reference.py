@@ -28,11 +28,14 @@ MODULES = {
     "minigrad.nn": mg.nn,
     "minigrad.nn.functional": mg.nn.functional,
     "minigrad.optim": mg.optim,
+    "minigrad.passes": mg.passes,
     "minigrad.data": mg.data,
     "viz": viz,
 }
 # Public callables that show nothing, and why.
 NO_EXAMPLE = {
+    "minigrad.passes.Change": "made by passes, and shown where graphs are optimised",
+    "minigrad.passes.PassRecord": "made by passes, and shown where graphs are optimised",
     "viz.Chart": "made by other functions, and shown where they are",
     "viz.Diagram": "made by viz.draw, and shown there",
     "viz.Player": "made by viz.step and others, and shown there",

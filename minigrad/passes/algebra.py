@@ -1,0 +1,207 @@
+"""Algebra that is exact in floating-point arithmetic, NaN, infinities and −0 included.
+
+x + 0 is not among it (−0 + 0 is +0), nor x · 0 or x − x (NaN, infinity). Such rules change bits,
+and are in the table that only `fast_math` uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import Dim, Spec
+from minigrad.graph import Graph, Node
+from minigrad.ops import state
+from minigrad.passes.rewrite import Change, Rewrite
+
+Rule = Callable[[Node, tuple[Node, ...], Rewrite], Node | None]
+
+
+def value_of(x: Node) -> float | None:
+    """The number that a constant holds in all its elements."""
+    if x.op is not state.constant:
+        return None
+    array = np.asarray(x.attrs["value"])
+    if array.size == 0 or array.dtype.kind not in "fiu":
+        return None
+    first = array.flat[0]
+    return float(first) if array.size == 1 or bool((array == first).all()) else None
+
+
+def same(a: Spec, b: Spec) -> bool:
+    """Whether a value of the one spec can stand for one of the other."""
+    return a.shape is not None and a.shape == b.shape and a.dtype == b.dtype
+
+
+def _is(x: Node, number: float) -> bool:
+    value = value_of(x)
+    return (
+        value is not None
+        and value == number
+        and math.copysign(1, value) == math.copysign(1, number)
+    )
+
+
+def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+    """x·1, x÷1, x−0, x+(−0), x¹ are x."""
+    a, b = inputs
+    right = {ops.mul: 1.0, ops.div: 1.0, ops.sub: 0.0, ops.add: -0.0, ops.pow: 1.0}
+    if node.op in right and _is(b, right[node.op]) and same(a.spec, node.spec):
+        return a
+    left = {ops.mul: 1.0, ops.add: -0.0}
+    if node.op in left and _is(a, left[node.op]) and same(b.spec, node.spec):
+        return b
+    return None
+
+
+def _twice(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+    """−(−x) is x; | |x| | is |x|; relu(relu(x)) is relu(x); identity(x) is x."""
+    x = inputs[0]
+    if node.op is ops.identity:
+        return x
+    if node.op is ops.neg and x.op is ops.neg:
+        return x.inputs[0]
+    if node.op in (ops.abs, ops.relu) and x.op is node.op:
+        return x
+    if node.op is ops.abs and x.op is ops.neg:
+        return rewrite.make(ops.abs, x.inputs, node)
+    if node.op is ops.cast and x.dtype == node.dtype:
+        return x
+    return None
+
+
+def _power_of_two(number: float | None) -> bool:
+    """Whether the inverse is exact, and far from the ends of the range."""
+    if not number or not 2.0**-100 <= abs(number) <= 2.0**100:
+        return False
+    return math.frexp(abs(number))[0] == 0.5
+
+
+def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+    """x² is x·x; x ÷ 2ⁿ is x · 2⁻ⁿ; x + (−y) is x − y; x − (−y) is x + y."""
+    a, b = inputs
+    number = value_of(b)
+    if node.op is ops.pow and number == 2 and same(a.spec, node.spec):
+        return rewrite.make(ops.mul, (a, a), node)
+    if node.op is ops.div and _power_of_two(number) and b.spec.shape == ():
+        inverse = rewrite.constant(np.asarray(1 / (number or 1), node.dtype), node)
+        return rewrite.make(ops.mul, (a, inverse), node)
+    if node.op is ops.add and b.op is ops.neg:
+        return rewrite.make(ops.sub, (a, b.inputs[0]), node)
+    if node.op is ops.sub and b.op is ops.neg:
+        return rewrite.make(ops.add, (a, b.inputs[0]), node)
+    return None
+
+
+def _shapes(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+    """A change of shape that changes nothing, or that a later one undoes."""
+    op, x = node.op, inputs[0]
+    if op in (ops.reshape, ops.reshape_like, ops.sum_like, ops.broadcast_like):
+        plain = op is not ops.broadcast_like or node.attrs.get("keepdims", True)
+        if plain and same(x.spec, node.spec):
+            return x
+    if op in (ops.reshape, ops.reshape_like) and x.op in (ops.reshape, ops.reshape_like):
+        if same(x.inputs[0].spec, node.spec):
+            return x.inputs[0]
+        return rewrite.make(op, (x.inputs[0], *inputs[1:]), node, node.attrs)
+    if op is ops.transpose and x.op is ops.transpose:
+        return _transposed_twice(node, x, rewrite)
+    return None
+
+
+def _transposed_twice(node: Node, x: Node, rewrite: Rewrite) -> Node | None:
+    if node.spec.shape is None:
+        return None
+    n = len(node.spec.shape)
+    first, second = (
+        tuple(range(n))[::-1] if a is None else tuple(i % n for i in a)
+        for a in (x.attrs.get("axes"), node.attrs.get("axes"))
+    )
+    both = tuple(first[i] for i in second)
+    if both == tuple(range(n)):
+        return x.inputs[0]
+    return rewrite.make(ops.transpose, x.inputs, node, {"axes": both})
+
+
+def _matrix(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+    """aᵀ @ b: the product reads a transposed operand as it lies."""
+    attrs: dict[str, Any] = dict(node.attrs)
+    operands, changed = list(inputs), False
+    for i, side in enumerate(("transpose_a", "transpose_b")):
+        x = operands[i]
+        flat = x.op is ops.transpose and x.attrs.get("axes") in (None, (1, 0), (-1, -2))
+        if flat and x.spec.shape is not None and len(x.spec.shape) == 2:
+            operands[i], attrs[side] = x.inputs[0], not attrs.get(side, False)
+            changed = True
+    if not changed:
+        return None
+    return rewrite.make(ops.matmul, operands, node, attrs)
+
+
+def _zero(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
+    """Only with fast_math: x + 0 is x, x · 0 is 0, x − x is 0 (not for NaN, infinity and −0)."""
+    a, b = inputs
+    if node.op is ops.add and value_of(b) == 0 and same(a.spec, node.spec):
+        return a
+    if node.op is ops.add and value_of(a) == 0 and same(b.spec, node.spec):
+        return b
+    zero = node.op is ops.mul and 0 in (value_of(a), value_of(b))
+    known = node.spec.shape is not None and not any(isinstance(n, Dim) for n in node.spec.shape)
+    if (zero or (node.op is ops.sub and a is b)) and known:
+        return rewrite.constant(np.zeros(node.spec.shape or (), node.dtype), node)
+    return None
+
+
+# Each row: the operators a rule looks at, the rule, and the reason it gives.
+Table = tuple[tuple[tuple[Any, ...], Rule, str], ...]
+EXACT: Table = (
+    ((ops.mul, ops.div, ops.sub, ops.add, ops.pow), _neutral, "pass_neutral"),
+    ((ops.neg, ops.abs, ops.relu, ops.identity, ops.cast), _twice, "pass_twice"),
+    ((ops.pow, ops.div, ops.add, ops.sub), _cheaper, "pass_cheaper"),
+)
+SHAPES: Table = (
+    (
+        (ops.reshape, ops.reshape_like, ops.sum_like, ops.broadcast_like, ops.transpose),
+        _shapes,
+        "pass_shapes",
+    ),
+    ((ops.matmul,), _matrix, "pass_matrix"),
+)
+FAST: Table = (((ops.add, ops.mul, ops.sub), _zero, "pass_fast"),)
+
+
+def _by_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:
+    rules: dict[Any, list[tuple[Rule, str]]] = {}
+    for operators, rule, reason in table:
+        for op in operators:
+            rules.setdefault(op, []).append((rule, reason))
+    rewrite = Rewrite(graph)
+
+    def apply(node: Node, inputs: tuple[Node, ...]) -> Node | None:
+        for rule, reason in rules.get(node.op, ()):
+            better = None if node.controls else rule(node, inputs, rewrite)
+            if better is not None:
+                rewrite.note("simplified", [node], [better], reason)
+                return better
+        return None
+
+    return rewrite.walk(apply), rewrite.changes
+
+
+def simplify(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Replace operations by cheaper ones that give the same bits."""
+    return _by_table(graph, EXACT)
+
+
+def tidy_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Remove changes of shape that change nothing or undo each other."""
+    return _by_table(graph, SHAPES)
+
+
+def fast_math(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Rules that may change NaN, infinities and the sign of zero; only on request."""
+    return _by_table(graph, FAST)

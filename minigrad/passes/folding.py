@@ -1,0 +1,77 @@
+"""What can be known before the run is computed once, and what is computed twice, once."""
+
+from __future__ import annotations
+
+from minigrad.core import run_kernel
+from minigrad.errors import GraphError
+from minigrad.graph import Graph, Node, ancestors
+from minigrad.ops import state
+from minigrad.passes.rewrite import Change, Rewrite, key_of
+
+LARGEST = 1 << 16  # elements; a larger constant would cost more memory than it saves time
+
+
+def fold_constants(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Compute whatever depends on constants alone, with the kernels that the run would use."""
+    rewrite = Rewrite(graph)
+
+    def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
+        op = node.op
+        if op.effect or op.impure or not inputs or node.controls:
+            return None
+        known = [x.op is state.constant for x in inputs]
+        by_shape = [i in op.shape_only and _is_known(x) for i, x in enumerate(inputs)]
+        if not all(a or b for a, b in zip(known, by_shape, strict=True)):
+            return None
+        shape = node.spec.shape
+        size = 1
+        for n in shape or ():
+            size *= n if isinstance(n, int) else LARGEST + 1
+        if shape is None or size > LARGEST:
+            return None
+        operands = [x.attrs["value"] if k else x.spec for x, k in zip(inputs, known, strict=True)]
+        try:
+            folded = rewrite.constant(run_kernel(op, operands, node.attrs), node)
+        except GraphError:  # it fails when it is run, and only then
+            return None
+        rewrite.note("folded", [node], [folded], "pass_folded")
+        return folded
+
+    return rewrite.walk(rule), rewrite.changes
+
+
+def _is_known(x: Node) -> bool:
+    return x.spec.shape is not None and all(isinstance(n, int) for n in x.spec.shape)
+
+
+def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Compute the same thing once: same operator, same operands, same attributes."""
+    rewrite = Rewrite(graph)
+    seen: dict[object, Node] = {}
+
+    def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
+        op = node.op
+        if op.impure or (op.effect and op is not state.constant) or node.controls:
+            return None
+        key = key_of(node, inputs)
+        if key in seen:
+            if op is not state.constant:
+                rewrite.note("merged", [node], [seen[key]], "pass_merged", name=seen[key].name)
+            return seen[key]
+        seen[key] = kept = rewrite.keep(node, inputs)
+        return kept
+
+    return rewrite.walk(rule), rewrite.changes
+
+
+def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Drop what leads to no output and has no effect."""
+    rewrite = Rewrite(graph)
+    impure = [n for n in graph.nodes if n.op.impure]
+    needed = set(ancestors([*graph.inputs, *graph.outputs, *graph.effects, *impure]))
+    for node in graph.nodes:
+        if node in needed:
+            rewrite.put(node, node)
+        else:
+            rewrite.note("removed", [node], [], "pass_dead")
+    return rewrite.finish(), rewrite.changes

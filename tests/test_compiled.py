@@ -1,0 +1,233 @@
+"""The compiled executor: what the reference gives, in planned memory, run after run."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_graphs import Recipe, recipes
+
+import minigrad as mg
+from minigrad.compiled import Bound
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[None]:
+    with mg.Graph():
+        yield
+
+
+def same_bits(found: Any, expected: Any) -> None:
+    for a, b in zip(found, expected, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_array_equal(a, b)
+
+
+@given(recipes(), st.booleans())
+def test_random_graphs_give_the_reference_bit_for_bit(recipe: Recipe, optimize: bool) -> None:
+    graph = recipe.graph(gradients=True)
+    program = graph.compile(optimize=optimize)
+    expected = mg.run(graph, recipe.feeds())
+    first = program(recipe.feeds())
+    same_bits(first, expected)
+    again = program({name: value * 0 for name, value in recipe.feeds().items()})
+    same_bits(first, expected)
+    zeros = {name: value * 0 for name, value in recipe.feeds().items()}
+    same_bits(again, mg.run(graph, zeros))
+    same_bits(program(recipe.feeds()), expected)
+
+
+@given(recipes())
+def test_the_reference_executor_runs_optimised_graphs(recipe: Recipe) -> None:
+    graph = recipe.graph()
+    program = graph.compile(executor="reference")
+    same_bits(program(recipe.feeds()), mg.run(graph, recipe.feeds()))
+
+
+def chain(n: int = 10, shape: Any = (1000,)) -> mg.Graph:
+    x = y = mg.placeholder("x", shape)
+    for _ in range(n):
+        y = mg.tanh(y)
+    return mg.build_graph(x, y)
+
+
+def test_ten_operators_in_a_row_need_two_buffers() -> None:
+    program = chain().compile(optimize=False)
+    assert len(program.plan.buffers) == 2
+    assert program.plan.bytes == 2 * 4032, "two of 4,000 bytes, aligned to 64"
+    assert program.plan.unshared_bytes == 9 * 4032, "the last one is the caller's"
+    assert program.plan.peak_bytes == 2 * 4032
+    assert program.bound.arena.block.nbytes == program.plan.bytes
+
+
+def test_in_place_they_need_one() -> None:
+    graph = chain()
+    x = graph.placeholders[0]
+    bound = Bound(graph, {x: (1000,)}, in_place=True)
+    assert len(bound.plan.buffers) == 1
+    values = np.linspace(-1, 1, 1000, dtype=np.float32)
+    same_bits(bound.run({x: values}, {}), [mg.run(graph, {x: values})])
+
+
+def test_live_values_never_overlap() -> None:
+    recipe_graph = chain(5)
+    x = mg.placeholder("x", (100,))
+    a, b = mg.exp(x), mg.sigmoid(x)
+    y = a * b + mg.tanh(a) * mg.exp(b)
+    for graph in (recipe_graph, mg.build_graph(x, [y, *mg.gradients([y], [x])])):
+        plan = graph.compile(optimize=False).plan
+        for i, one in enumerate(plan.lifetimes):
+            for two in plan.lifetimes[i + 1 :]:
+                if one.buffer == two.buffer:
+                    assert one.end < two.start or two.end < one.start, "or one overwrote the other"
+        assert plan.peak_bytes <= plan.bytes <= plan.unshared_bytes
+
+
+def test_results_are_the_callers_own() -> None:
+    x = mg.placeholder("x", (100_000,))
+    program = mg.build_graph(x, [mg.tanh(x), x.reshape(10, -1), mg.exp(x) * 2]).compile()
+    ones = np.ones(100_000, np.float32)
+    first = program({x: ones})
+    kept = [np.array(v) for v in first]
+    assert not np.shares_memory(first[1], ones)
+    program({x: ones * 0})
+    same_bits(first, kept)
+    for value in first:
+        assert not np.shares_memory(value, program.bound.arena.block)
+        value[...] = 7
+    same_bits(program({x: ones}), kept)
+
+
+def test_a_large_result_that_was_let_go_is_written_to_again() -> None:
+    x = mg.placeholder("x", (100_000,))
+    program = mg.build_graph(x, mg.tanh(x)).compile()
+    ones = np.ones(100_000, np.float32)
+    place = program({x: ones}).ctypes.data
+    assert program({x: ones}).ctypes.data == place
+    held = program({x: ones})
+    assert program({x: ones}).ctypes.data != held.ctypes.data
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+def test_training_gives_the_same_losses_and_variables(optimize: bool) -> None:
+    x, t = mg.placeholder("x", (None, 8)), mg.placeholder("t", (None,), mg.int64)
+    model = mg.nn.Sequential(mg.nn.Linear(8, 16, seed=0), mg.nn.ReLU(), mg.nn.Linear(16, 3, seed=1))
+    loss = mg.cross_entropy(model(x), t)
+    step = mg.optim.Adam(model.parameters(), lr=0.01).minimize(loss)
+    graph = mg.build_graph([x, t], [loss, step])
+    program = graph.compile(optimize=optimize)
+    random = np.random.default_rng(0)
+    with mg.Session(graph) as session:
+        session.run(mg.global_variables_initializer())
+        for n in (5, 7, 5, 1, 7):
+            feeds = {x: random.standard_normal((n, 8)), t: random.integers(0, 3, n)}
+            mine, theirs = program(feeds)[0], session.run(loss.name, feeds)
+            session.run([step], feeds)
+            np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+        for variable, value in session.variables.items():
+            np.testing.assert_allclose(program.variables[variable], value, rtol=1e-5, atol=1e-7)
+
+
+def test_a_program_can_share_the_variables_of_a_session() -> None:
+    w = mg.Variable(np.arange(3.0, dtype=np.float32), name="w")
+    graph = mg.build_graph([], [mg.assign(w, w * 2)])
+    with mg.Session(graph) as session:
+        session.run(mg.global_variables_initializer())
+        program = graph.compile(session=session)
+        assert program()[0].tolist() == [0, 2, 4]
+        first = session.value(w)
+        program()
+        assert first.tolist() == [0, 2, 4]
+        assert session.value(w).tolist() == [0, 4, 8]
+
+
+def test_a_failed_run_changes_no_variable() -> None:
+    x, w = mg.placeholder("x", (None,)), mg.Variable(np.ones(3, np.float32), name="w")
+    update = mg.assign(w, w * 2)
+    with mg.control_dependencies([update]):
+        y = x + mg.constant(np.ones(3, np.float32))
+    program = mg.build_graph(x, [y, update]).compile()
+    with pytest.raises(mg.ShapeError, match=r"\(2,\), \(3,\)") as found:
+        program({x: [1, 2]})
+    assert "defined at test_compiled.py" in str(found.value)
+    assert program.variables[w].tolist() == [1, 1, 1]
+    assert program({x: [1, 2, 3]})[1].tolist() == [2, 2, 2]
+    assert program.variables[w].tolist() == [2, 2, 2]
+
+
+def test_open_lengths_are_bound_once_each() -> None:
+    x = mg.placeholder("x", (None, 4))
+    program = mg.build_graph(x, mg.tanh(x @ np.eye(4, dtype=np.float32)) + 1).compile()
+    bounds = set()
+    for n in (2, 3, 2, 3, 2):
+        assert program({x: np.zeros((n, 4))}).shape == (n, 4)
+        bounds.add(id(program.bound))
+    assert len(bounds) == 2
+
+
+def test_control_flow_runs_inside_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    x = mg.placeholder("x", (None,))
+    y = mg.cond(x.sum() > 0, lambda: mg.Print(x * 2, "then"), lambda: x - 1)
+    n = mg.while_loop(lambda v: v.sum() < 9, lambda v: v * 2, mg.abs(y) + 1)
+    g = mg.gradients(n.sum(), x)
+    graph = mg.build_graph(x, [y, n, g])
+    program = graph.compile()
+    for value in ([1.0, 2.0], [-1.0, -2.0]):
+        found, printed = program({x: value}), capsys.readouterr().out
+        same_bits(found, mg.run(graph, {x: value}))
+        assert printed == capsys.readouterr().out == ("then [2., 4.]\n" if value[0] > 0 else "")
+
+
+def test_large_regions_run_in_tiles() -> None:
+    x, a = mg.placeholder("x", (300, 200)), mg.placeholder("a", (200,))
+    y = mg.sigmoid(a * x + 1) * mg.tanh(x) + x
+    z = mg.exp(-mg.abs(x)) * 3 - 1
+    graph = mg.build_graph([x, a], [y, z])
+    program = graph.compile()
+    feeds = {x: np.random.default_rng(0).standard_normal((300, 200)), a: np.linspace(-1, 1, 200)}
+    same_bits(program(feeds), mg.run(graph, feeds))
+    assert program.kernels == 2
+    with mg.record() as log:
+        program(feeds)
+    assert log.counts.by_op == {"Fused": 2}
+
+
+def test_events_tell_the_kernels_of_a_program() -> None:
+    x = mg.placeholder("x", (5,))
+    graph = mg.build_graph(x, mg.exp(x).sum() + 1)
+    for optimize in (False, True):
+        program = graph.compile(optimize=optimize)
+        with mg.record(values=True) as log:
+            result = program({x: np.zeros(5)})
+        assert result == 6
+        assert [str(e.op) for e in log.of_kind("run")] == ["Exp", "Sum", "Add"]
+        assert log.of_kind("run")[-1].value == 6
+
+
+def test_mistakes() -> None:
+    x = mg.placeholder("x", (None,))
+    graph = mg.build_graph(x, x + 1)
+    with pytest.raises(mg.GraphError, match=r"no executor named fpga.*numpy"):
+        graph.compile(executor="fpga")
+    program = graph.compile()
+    with pytest.raises(mg.NotFedError, match="x"):
+        program()
+    with pytest.raises(mg.GraphError, match=r"placeholder x has open lengths"):
+        _ = program.plan
+    with pytest.raises(mg.FeedError):
+        program({x: [["a"]]})
+
+
+def test_a_program_is_freed_with_its_memory() -> None:
+    program = chain(shape=(10,)).compile(optimize=False)
+    block = weakref.ref(program.bound.arena)
+    del program
+    gc.collect()
+    assert block() is None
