@@ -167,6 +167,21 @@ def test_a_cell_runs_under_dynamic_rnn(kind: str) -> None:
     np.testing.assert_allclose(values, layer(mg.tensor(data))[0].data, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [mg.int64, mg.float64])
+def test_the_state_has_the_common_data_type(kind: str, dtype: Any) -> None:
+    layer = getattr(mg.nn, kind)(3, 4, seed=0)
+    data = np.arange(12).reshape(2, 2, 3).astype(dtype)
+    y, _ = layer(mg.tensor(data))
+    with mg.Graph(), mg.Session() as session:
+        x = mg.placeholder("x", shape=(None, None, 3), dtype=dtype)
+        out, _ = layer(x)
+        session.run(mg.global_variables_initializer())
+        values = session.run(out, {x: data})
+    assert values.dtype == y.dtype == (mg.float64 if dtype == mg.float64 else mg.float32)
+    assert values.tobytes() == y.data.tobytes()
+
+
 def test_weights_are_seeded_and_bounded() -> None:
     for kind in KINDS:
         one, same, other = (getattr(mg.nn, kind)(3, 16, seed=s) for s in (0, 0, 1))

@@ -105,7 +105,9 @@ class _BatchNorm(Module):
 
     def _renew(self, x: Any, axes: tuple[int, ...]) -> None:
         """Move the running statistics a little towards those of x; no gradient flows here."""
-        m, x = self.momentum, x if not isinstance(x, Tensor) else x.detach()
+        m = self.momentum
+        if isinstance(x, Tensor):
+            x = x.detach()
         mean = ops.mean(x, axis=axes)
         centred = x - _per_channel(mean, x)
         n = ops.count(x, mean)

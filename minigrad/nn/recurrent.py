@@ -12,7 +12,7 @@ from typing import Any
 
 from minigrad import ops
 from minigrad.control import scan
-from minigrad.core import show_shape
+from minigrad.core import promote, show_shape
 from minigrad.errors import ShapeError
 from minigrad.nn.layers import Uniform
 from minigrad.nn.module import Module
@@ -32,6 +32,7 @@ class _Recurrent(Module):
 
     gates = 1
     joint_bias = True  # whether the bias for the state may be added with the other
+    a_weight = "weight_hh"
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, seed: int | None) -> None:
         super().__init__()
@@ -65,7 +66,8 @@ class _Recurrent(Module):
 
     def zero_state(self, x: Any) -> Any:
         """The state to begin with, for x of shape (batch, features): zeros (batch, hidden_size)."""
-        nothing = ops.sum(ops.full_like(x, value=0.0), axis=-1, keepdims=True)
+        dtype = promote(x.dtype, vars(self)[self.a_weight].dtype)
+        nothing = ops.sum(ops.full_like(x, value=0.0, dtype=dtype), axis=-1, keepdims=True)
         return ops.broadcast_to(nothing, shape=(*[-1] * (x.ndim - 1), self.hidden_size))
 
     def extra_repr(self) -> str:
@@ -98,6 +100,8 @@ class _Layers(_Recurrent):
     zeros if not given. The time axis may be open in a static graph: all steps are one loop node.
     Parameters: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, then …_l1.
     """
+
+    a_weight = "weight_hh_l0"
 
     def __init__(
         self,
