@@ -490,7 +490,7 @@ ERRORS: dict[str, Pair] = {
         "{source}: data type {before} → {after}",
         "{source}：数据类型 {before} → {after}",
     ),
-    "why_value": ("{source}: {before} → {after}", "{source}：{before} → {after}"),
+    "why_value": ("{source} changed: {before} → {after}", "{source} 改变：{before} → {after}"),
     "why_number": (
         "{source}: Python value {before} → {after} (as a tensor it would need no trace of its own)",
         "{source}：Python 值 {before} → {after}（传入张量就不必为每个值各追踪一次）",
@@ -577,7 +577,7 @@ ERRORS: dict[str, Pair] = {
         "Remedy: mg.cond or mg.while_loop, or @mg.script; or see with .check(other inputs) whether "
         "it matters.",
         "追踪 {function}：对例子而言，{baked}，图对所有输入都照此办理。"
-        "解决办法：用 mg.cond、mg.while_loop 或 @mg.script；也可以用 .check(其他输入) 看它是否有影响。",
+        "解决办法：用 mg.cond、mg.while_loop 或 @mg.script；也可以用 .check(...) 换别的输入，看它是否有影响。",
     ),
     "check_equal": (
         "{function}: Python and the graph agree; the largest difference is {difference}.",
@@ -589,7 +589,7 @@ ERRORS: dict[str, Pair] = {
     ),
     "check_turn": (
         "{baked} when it was traced, and is {now} here.",
-        "追踪时{baked}，这里却为 {now}。",
+        "追踪时：{baked}，这里却为 {now}。",
     ),
     "a_body": ("a branch or a loop step", "分支或循环体"),
     "node_backward": (

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.core import Spec, as_array, float32, float64, int64, is_weak
 from minigrad.errors import ControlFlowError, GraphError
-from minigrad.scripting.merging import Marker, Undefined, describe, is_number, same, zeros
+from minigrad.scripting.merging import Marker, Undefined, describe, is_number, same, variable, zeros
 from minigrad.source import here
 from minigrad.structure import flatten, rebuild
 
@@ -25,11 +25,12 @@ NAMED = {
 class naming:
     """Errors raised in the block name the variable that they are about instead of a number.
 
-    Those of functions given to `inside` are left as they are: their numbers are of other things.
+    who: the statement; owners: for each number the variable. Errors of functions given to `inside`
+    are left as they are: their numbers are of other things.
     """
 
-    def __init__(self, owners: Sequence[str]) -> None:
-        self.owners = owners
+    def __init__(self, who: str, owners: Sequence[str]) -> None:
+        self.who, self.owners = who, owners
         self.others: list[BaseException] = []
 
     def __enter__(self) -> naming:
@@ -37,8 +38,8 @@ class naming:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, GraphError) and error.key in NAMED and error not in self.others:
-            fields: dict[str, Any] = dict(error.fields)
-            fields["name"] = self.owners[fields.pop("index")]
+            fields: dict[str, Any] = {**error.fields, "op": self.who}
+            fields["variable"] = variable(self.owners[fields.pop("index")])
             raise type(error)(NAMED[error.key], defined=here(), **fields) from None
 
     def inside(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,8 +56,8 @@ class naming:
 class Carry:
     """The variables of a loop: `numbers` are what the graph carries, `owners` whose they are."""
 
-    def __init__(self, names: Sequence[str], state: State) -> None:
-        self.names = names
+    def __init__(self, who: str, names: Sequence[str], state: State) -> None:
+        self.who, self.names = who, names
         self.parts = [flatten(value) for value in state]
         pairs = [
             (x, name)
@@ -89,13 +90,19 @@ class Carry:
 
     def _numbers(self, name: str, leaves: list[Any], skeleton: Any, value: Any) -> list[Any]:
         found, after = flatten(value)
-        shown: dict[str, Any] = {"op": "loop", "name": name, "after": describe(value)}
-        shown["before"] = describe(rebuild(skeleton, leaves))
-        if after != skeleton:
-            raise ControlFlowError("script_loop_arrangement", defined=here(), **shown)
-        for x, y in zip(leaves, found, strict=True):
-            if is_number(x) != is_number(y) or not (is_number(x) or same(x, y)):
-                raise ControlFlowError("script_loop_values", defined=here(), **shown)
+        fits = after == skeleton and all(
+            is_number(y) if is_number(x) else same(x, y) for x, y in zip(leaves, found, strict=True)
+        )
+        if not fits:
+            before = describe(rebuild(skeleton, leaves))
+            raise ControlFlowError(
+                "script_loop_values",
+                op=self.who,
+                variable=variable(name),
+                before=before,
+                after=describe(value),
+                defined=here(),
+            )
         return [y for y in found if is_number(y)]
 
 

@@ -60,7 +60,7 @@ class Rows(Uncounted):
 
 def while_(test: Step, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
     """The variables after a loop that runs as long as test(*state) holds and no flag is set."""
-    loop = Loop(body, listed(gives), listed(stop))
+    loop = Loop("while", body, listed(gives), listed(stop))
     while True:
         holds = loop.clear(state)
         if not is_symbolic(holds):
@@ -79,7 +79,7 @@ def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str =
     else Python goes through; where a node decides on `break`, a range becomes a loop of the graph,
     and each later element of anything else a branch.
     """
-    loop = Loop(body, listed(gives), listed(stop))
+    loop = Loop("for", body, listed(gives), listed(stop))
     if isinstance(items, Span):
         return loop.counted(items, state)
     if isinstance(items, Rows) or is_symbolic(items):
@@ -97,8 +97,8 @@ def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str =
 class Loop:
     """One loop: its body, the names of its variables, and those of them that end it when set."""
 
-    def __init__(self, body: Step, names: Sequence[str], stops: Sequence[str]) -> None:
-        self.body, self.names = body, names
+    def __init__(self, who: str, body: Step, names: Sequence[str], stops: Sequence[str]) -> None:
+        self.who, self.body, self.names = who, body, names
         self.stops = [names.index(flag) for flag in stops]
 
     def clear(self, state: State) -> Any:
@@ -127,7 +127,7 @@ class Loop:
     def repeated(self, graph: Graph, test: Step, state: State) -> State:
         """`while` as a loop of the graph."""
         state, late = self._begun(graph, state)
-        carry = Carry(self.names, state)
+        carry = Carry(self.who, self.names, state)
 
         def going(*numbers: Any) -> Any:
             now = carry.state(numbers)
@@ -136,7 +136,7 @@ class Loop:
         def step(*numbers: Any) -> tuple[Any, ...]:
             return carry.values(self.step(*carry.state(numbers)), numbers)
 
-        with naming(carry.owners) as names:
+        with naming(self.who, carry.owners) as names:
             inside = names.inside
             values = control.loop(graph, inside(going), inside(step), carry.numbers)
         return self._stepped(carry.state(values), late, lambda: going(*carry.numbers))
@@ -156,14 +156,14 @@ class Loop:
 
     def _with_counter(self, body: Step) -> Loop:
         stops = [self.names[i] for i in self.stops]
-        return Loop(functools.wraps(self.body)(body), ["counter", *self.names], stops)
+        return Loop(self.who, functools.wraps(self.body)(body), ["counter", *self.names], stops)
 
     def _scanned(self, tree: Any, state: State) -> State:
         sequences, skeleton = flatten(tree)
         graph = graph_of(control.SCAN, sequences)
         specs = [control.slice_spec(graph.lift(x)) for x in sequences]
         state, late = self._begun(graph, state, specs, skeleton)
-        carry = Carry(self.names, state)
+        carry = Carry(self.who, self.names, state)
 
         def step(numbers: Sequence[Any], row: list[Any]) -> tuple[Any, None]:
             now = carry.state(numbers)
@@ -171,7 +171,7 @@ class Loop:
                 new = self.step_if(self.clear(now), rebuild(skeleton, row), now)
             return carry.values(new, numbers), None
 
-        with naming(carry.owners) as names:
+        with naming(self.who, carry.owners) as names:
             values, _ = control.scan(names.inside(step), carry.numbers, sequences)
         return self._stepped(carry.state(values), late, lambda: length(sequences[0]) > 0)
 
@@ -186,7 +186,7 @@ class Loop:
         missing = [i for i, value in enumerate(state) if is_missing(value)]
         if not missing:
             return state, []
-        carry, scratch = Carry(self.names, state), Body(graph)
+        carry, scratch = Carry(self.who, self.names, state), Body(graph)
         with scratch:
             known = [*map(spec_of_number, carry.numbers), *specs]
             inputs = [scratch.input({"shape": s.shape, "dtype": s.dtype}, None) for s in known]

@@ -15,8 +15,9 @@ import numpy as np
 
 from minigrad.core import is_weak
 from minigrad.errors import ControlFlowError, ScriptError
+from minigrad.messages import Pair, fill
 from minigrad.source import here
-from minigrad.structure import flatten, rebuild
+from minigrad.structure import flatten, rebuild, transform
 from minigrad.values import Value
 
 
@@ -27,6 +28,9 @@ class Undefined:
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+    def __repr__(self) -> str:
+        return "?"
 
     def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ScriptError("script_undefined", name=self.name, defined=here())
@@ -53,6 +57,7 @@ class Marker:
         return self.name
 
 
+RETURNED = "return"  # by this name goes the variable that holds what the function returns
 UNUSED = Marker("unused")  # nobody needs it: this way, the function has jumped already
 
 
@@ -137,8 +142,8 @@ class Merge:
 
 
 def _disagreement(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
-    true, false = describe(a), describe(b)
-    return ControlFlowError(key, op="if", name=name, true=true, false=false, defined=here())
+    shown: dict[str, Any] = {"true": describe(a), "false": describe(b)}
+    return ControlFlowError(key, op="if", variable=variable(name), defined=here(), **shown)
 
 
 def _instead(marker: Marker, x: Any) -> Any:
@@ -158,11 +163,27 @@ def zeros(x: Any) -> Any:
     return np.zeros(shape, x.dtype)[()]
 
 
+def variable(name: str) -> Pair:
+    """A variable in words: the name by which messages call it, in both languages."""
+    if name == RETURNED:
+        return fill("script_returned")
+    return fill("script_variable" if name.isidentifier() else "script_value_of", name=name)
+
+
 def describe(x: Any) -> str:
     """A value in a few words, as messages show it."""
-    if isinstance(x, Undefined):
-        return "?"
-    if isinstance(x, Value):
-        return f"{x.dtype}{list(x.shape) if x.shape is not None else '[?]'}"  # type: ignore[attr-defined]
-    text = repr(x)
+    text = repr(transform(x, _Words))
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+class _Words:
+    """A leaf of a value as it is shown: data type and shape of what is in the graph."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __repr__(self) -> str:
+        if not isinstance(self.x, Value):
+            return repr(self.x)
+        x: Any = self.x
+        return f"{x.dtype}{list(x.shape) if x.shape is not None else '[?]'}"

@@ -48,7 +48,7 @@ def refuse(
     for node in own_nodes(*function.body):
         key = REFUSED.get(type(node)) or _other(node, own_context)
         if key:
-            text = ast.unparse(node).splitlines()[0]
+            text = ast.unparse(node).splitlines()[0].rstrip(":")
             raise ScriptError(key, code=text[:60], defined=at(node))
     for name, node in _split(function):
         raise ScriptError("script_closure", name=name, defined=at(node))

@@ -94,7 +94,7 @@ def _chosen(
     ]
     if not pairs and not any(has_effect(n) for body in bodies for n in body.nodes):
         return []
-    with naming(owners):
+    with naming("if", owners):
         return control.branch(pred.graph, pred, [], built)[0]
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from minigrad.scripting.expressions import Expressions, Known
 from minigrad.scripting.jumps import after_docstring, lower
+from minigrad.scripting.merging import RETURNED
 from minigrad.scripting.names import (
     FunctionDef,
     Liveness,
@@ -262,15 +263,18 @@ class _Function:
         stops: Sequence[str] = (),
     ) -> ast.stmt:
         if gives or takes:
-            call.args.append(ast.Constant(", ".join(gives)))
+            call.args.append(ast.Constant(self._labels(gives)))
         if takes:
             call.args.append(ast.Tuple([_load(v) for v in takes], ast.Load()))
         if stops:
-            call.keywords.append(ast.keyword("stop", ast.Constant(", ".join(stops))))
+            call.keywords.append(ast.keyword("stop", ast.Constant(self._labels(stops))))
         if not gives:
             return placed(head, ast.Expr(call))
         names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in gives]
         return placed(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
+
+    def _labels(self, names: Sequence[str]) -> str:
+        return ", ".join(RETURNED if name == self.result else name for name in names)
 
     def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
         """The variables that a loop hands from step to step, or out."""
