@@ -36,6 +36,8 @@ MODULES = (
     "viz",
 )
 VALUES = {
+    "PASSES": "The optimiser passes by name: those of the pipeline, and `fast_math`.",
+    "PIPELINE": "The passes that `Graph.optimize` applies when none are named, in this order.",
     "bool_": "The data type of truth values.",
     "float32": "The data type of numbers with a fraction, unless another one is asked for.",
     "float64": "The data type with twice the digits, in which gradients are checked.",
