@@ -8,7 +8,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 from minigrad import data, nn, optim, passes
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
-from minigrad.baking import trace
+from minigrad.baking import TraceWarning, trace
 from minigrad.build import (
     Variable,
     assign,
@@ -49,7 +49,6 @@ from minigrad.errors import (
     ScriptError,
     ShapeError,
     TraceError,
-    TraceWarning,
     UninitializedError,
     VerifyError,
 )

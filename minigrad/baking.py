@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.concrete import Concrete
 from minigrad.core import Array, silently
 from minigrad.eager import Tensor
-from minigrad.errors import TraceError, TraceWarning
+from minigrad.errors import TraceError
 from minigrad.execute import Program, Run
 from minigrad.graph import Graph, Node, ancestors, in_body
 from minigrad.guards import python_function
@@ -30,6 +30,10 @@ from minigrad.source import Location, here
 from minigrad.structure import flatten, transform
 from minigrad.tape import recording
 from minigrad.tracing import TracedBody, afresh, replaced, stand_ins
+
+
+class TraceWarning(UserWarning):
+    """Python decided something by the value of an example, and the graph keeps that decision."""
 
 
 @dataclass(frozen=True)

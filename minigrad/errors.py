@@ -60,6 +60,10 @@ def located(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+class ArgumentError(GraphError, ValueError):
+    """An argument, other than an operand, that the function cannot take."""
+
+
 class ShapeError(GraphError, ValueError):
     """Operands whose shapes do not fit."""
 
@@ -122,7 +126,3 @@ class FormatError(GraphError, ValueError):
 
 class ScriptError(GraphError, RuntimeError):
     """Python source that `mg.script` cannot make part of a graph."""
-
-
-class TraceWarning(UserWarning):
-    """Python decided something by the value of an example, and the graph keeps that decision."""

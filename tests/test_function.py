@@ -284,7 +284,7 @@ def test_a_global_that_changes_makes_a_new_trace() -> None:
     same(f(mg.tensor(FEW)), FEW * 3)
     same(f(mg.tensor(FEW)), FEW * 3)
     assert f.traces == 2
-    assert f.cache[1].reason == "global scale: 2 → 3"
+    assert f.cache[1].reason == "global scale changed: 2 → 3"
     scale = 2
     same(f(mg.tensor(FEW)), FEW * 2)
     assert f.traces == 2, "the first trace serves again"
@@ -336,7 +336,7 @@ def test_a_closure_variable_that_changes_makes_a_new_trace() -> None:
     k = 2.5
     same(f(mg.tensor(FEW)), FEW * 2.5)
     assert f.traces == 2
-    assert f.cache[1].reason == "closure variable k: 2 → 2.5"
+    assert f.cache[1].reason == "closure variable k changed: 2 → 2.5"
 
 
 class Counter:
@@ -372,7 +372,7 @@ def test_methods_know_their_object_and_guard_its_values() -> None:
     one.rate = 5.0
     assert one.step(mg.tensor(1.0)).item() == 30
     assert step.traces - before == 3
-    assert step.cache[-1].reason == "attribute self.rate: 2.0 → 5.0"
+    assert step.cache[-1].reason == "attribute self.rate changed: 2.0 → 5.0"
     one.start = 0.0
     assert one.step(mg.tensor(1.0)).item() == 25
 
@@ -439,7 +439,7 @@ def test_a_model_that_stops_training_makes_a_new_trace() -> None:
     model.eval()
     same(f(x), model(x))
     assert not np.array_equal(dropped.data, model(x).data)
-    assert f.cache[1].reason == "training mode of model: (True, True, True) → (False, False, False)"
+    assert f.cache[1].reason == "training mode of model changed: (True, True, True) → (False, False, False)"
 
 
 def test_a_layer_of_the_user_is_looked_into() -> None:
@@ -490,13 +490,13 @@ def test_explain_says_which_argument_forced_each_trace() -> None:
         "    signature: x: float32[4], n: 3; calls served: 1\n"
         "  trace 4, made for call 5: argument x: data type float32 → int64\n"
         "    signature: x: int64[3], n: 2; calls served: 1\n"
-        "  trace 5, made for call 6: global scale: 2 → 5\n"
+        "  trace 5, made for call 6: global scale changed: 2 → 5\n"
         "    signature: x: float32[4], n: 3; calls served: 1"
     )
     messages.set_language("zh")
     try:
         assert "为第 3 次调用而做：参数 x：形状 (3,) → (4,)" in f.explain()
-        assert f.cache[4].reason == "全局变量 scale：2 → 5"
+        assert f.cache[4].reason == "全局变量 scale 改变：2 → 5"
     finally:
         messages.set_language("en")
 

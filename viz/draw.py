@@ -83,13 +83,11 @@ class Diagram:
 
 
 def draw(obj: Any, fold: bool | None = None) -> Diagram:
-    """The diagram of a tensor (its tape), a node, a graph, or a list of tensors or nodes.
+    """The diagram of a tensor, a node, a graph, a traced function, or a list of tensors or nodes.
 
-    Of a traced function, that of its newest graph.
-
-    Leaves without a name are called by the variable that holds them where `draw` is called. `fold`
-    draws each layer as one box; by default only large graphs are folded. TypeError for other
-    things.
+    Of a tensor its tape is drawn, of a function its newest graph. Leaves without a name are called
+    by the variable that holds them where `draw` is called. `fold` draws each layer as one box; by
+    default only large graphs are folded. TypeError for other things.
 
     >>> import minigrad as mg
     >>> from viz import draw
