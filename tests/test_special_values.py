@@ -188,6 +188,13 @@ def test_slopes_at_special_places(name: str) -> None:
     np.testing.assert_equal(gradient(f, *values), expected)
 
 
+def test_where_passes_on_the_gradient_of_what_was_chosen_only() -> None:
+    a, b = (mg.tensor([1.0, 1.0], requires_grad=True) for _ in range(2))
+    mg.where(mg.tensor([True, False]), a, b).backward([INF, NAN])
+    assert a.grad.tolist() == [INF, 0.0]
+    np.testing.assert_equal(b.grad.tolist(), [0.0, NAN])
+
+
 @pytest.mark.parametrize("f", [mg.sign, mg.floor, mg.ceil, mg.round, lambda x: x // 2], ids=str)
 def test_steps_have_no_gradient_rather_than_a_gradient_of_zero(f: Any) -> None:
     x = mg.tensor([1.5], requires_grad=True)
