@@ -189,7 +189,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     outputs = [expect_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
     graph = outputs[0].graph
     many = isinstance(xs, (list, tuple))
-    targets = [expect_node("gradients", x, graph) for x in (xs if many else [xs])]
+    targets = [_target(x, graph) for x in (xs if many else [xs])]
     seeds = grad_ys if isinstance(grad_ys, (list, tuple)) else [grad_ys] * len(outputs)
     found: dict[Any, Any] = {}
     with scoped("gradients"):
@@ -200,7 +200,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
             g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
             found[y] = found[y] + g if y in found else g
         nodes = ancestors(outputs)
-        leading = set(targets)  # nodes that some target leads to
+        known = set(targets) - {None}
+        leading = set(known)  # nodes that some target leads to
         for node in nodes:
             if not leading.isdisjoint(node.inputs):
                 leading.add(node)
@@ -208,10 +209,15 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
             [n for n in nodes if n in leading],
             found,
             lambda node: ((node, *node.inputs), _followed(node, leading)),
-            keep=set(targets),
+            keep=known,
         )
     result = [found.get(x) for x in targets]
     return result if many else result[0]
+
+
+def _target(x: Any, graph: Graph) -> Node | None:
+    """The node of a target; a tensor that the graph does not use has none, and no gradient."""
+    return graph.lifted(x) if hasattr(type(x), "as_node") else expect_node("gradients", x, graph)
 
 
 def _followed(node: Node, leading: set[Any]) -> list[int]:

@@ -79,13 +79,15 @@ class ExampleBody(TracedBody):
         self.values: dict[Node, Any] = {}
         self.baked: list[Baked] = []
         self._warn = warn
+        self._warned: set[Any] = set()
 
     def python_value(self, node: Node, use: str) -> Any:
         if node.graph is not self:  # inside a branch or a loop
             return super().python_value(node, use)
         value = self.value(node)
         baked = Baked(use, here(), OUTCOMES[use](value))
-        if self._warn and baked.place not in {b.place for b in self.baked}:
+        if self._warn and baked.place not in self._warned:
+            self._warned.add(baked.place)
             text = choose(fill("baked_warning", function=self.function, baked=baked.pair))
             warnings.warn_explicit(text, TraceWarning, baked.where.filename, baked.line)
         self.baked.append(baked)

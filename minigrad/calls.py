@@ -7,6 +7,7 @@ a gradient is a call of another body: the gradients as a function of operands an
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Sequence
@@ -109,7 +110,6 @@ class Call:
 
     def __init__(self, body: Body, name: str) -> None:
         self.body = body
-        self.forward = Program(body.outputs, body.inputs, body.effects)
         operands = ", ".join(f"{{{i}}}" for i in range(len(body.inputs)))
         self.op = CallOp(
             name,
@@ -126,9 +126,14 @@ class Call:
         self._pulls: dict[tuple[Positions, Positions], Pull] = {}
         self._gradients: dict[tuple[Positions, Positions], tuple[Call, Positions]] = {}
 
+    @functools.cached_property
+    def forward(self) -> Program:
+        """What runs when no gradient is wanted."""
+        return Program(self.body.outputs, self.body.inputs, self.body.effects)
+
     def __call__(self, operands: Sequence[Any]) -> list[Tensor]:
         """Run it; the results are recorded as one operation if a gradient may flow through it."""
-        arrays = [x.data if type(x) is Tensor else x for x in operands]
+        arrays = [x.data if isinstance(x, Tensor) else x for x in operands]
         if context.grad:
             wants = [i for i, x in enumerate(operands) if type(x) is Tensor and x.requires_grad]
             derivative = self._derivative(tuple(wants)) if wants else None

@@ -45,6 +45,7 @@ class Concrete:
         self._get = [sources.get(id(x)) or functools.partial(_same, x) for x in captured]
         counter = [] if body.counter is None else [body.counter]
         body.finish([*body.arguments, *body.captures, *counter], [*outputs, *renewed])
+        body.single = self.arrangement.single and not renewed
         self.body, self._counted = body, bool(counter)
         self._results = len(outputs)
         place = {id(x): i for i, x in enumerate(captured)}

@@ -36,7 +36,7 @@ from minigrad.core import (
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError, TraceError
 from minigrad.graph import Graph, Node, ancestors, in_body
 from minigrad.source import caller, here
-from minigrad.tape import TapeNode, changes, recording
+from minigrad.tape import TapeNode, at_once, changes, recording
 from minigrad.values import Value
 
 
@@ -155,6 +155,9 @@ class Tensor(Value):
         create_graph: record the backward pass itself, for higher orders.
         Raises GradientError when there is no graph, or it was walked already; then nothing changed.
         """
+        if context.lazy is not None:
+            with at_once():
+                return self.backward(gradient, retain_graph, create_graph)
         if create_graph:
             retain_graph = True
         found = _walk([self], [gradient], None, retain_graph, create_graph)
@@ -207,6 +210,8 @@ class TapeReader:
     level = 1
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        if context.lazy is not None:
+            return context.lazy.note(op, operands, attrs, sys._getframe(1))
         if events.listeners and in_body():
             return Node.reader.apply(op, tuple(operands), attrs)
         if len(operands) == 1 and (op.inputs is None or operands[0].data.dtype.kind == "f"):
@@ -394,7 +399,7 @@ def _walk(
             changes.check(node)
     keep: set[Any] = set()
     if targets is not None:
-        keep = {x.creator or x for x in targets}
+        keep = {_place(x)[0] for x in targets}
     with recording(create_graph), np.errstate(all="ignore"):
         backprop.sweep(
             nodes,
@@ -453,23 +458,42 @@ def grad_of(
     >>> mg.grad(dx, [x])[0].item()
     18.0
     """
+    if context.lazy is not None:
+        with at_once():
+            options = retain_graph, create_graph, allow_unused
+            return grad_of(outputs, inputs, grad_outputs, *options)
     ys = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     many = isinstance(inputs, (list, tuple))
     xs = list(inputs) if many else [inputs]
     seeds = grad_outputs if isinstance(grad_outputs, (list, tuple)) else [grad_outputs] * len(ys)
     retain = create_graph if retain_graph is None else retain_graph
     if any(isinstance(y, Node) for y in ys):  # while a function is traced
-        found = dict(zip(xs, backprop.gradients(ys, xs, list(seeds)), strict=True))
+        result = backprop.gradients(ys, xs, list(seeds))
     else:
         found = _walk(ys, list(seeds), xs, retain, create_graph)
-    result = []
-    for x in xs:
-        g = found.get(getattr(x, "creator", None) or x)
+        result = [_found(x, found) for x in xs]
+    for x, g in zip(xs, result, strict=True):
         if g is None and not allow_unused:
             raise GradientError("not_connected", name=x.name or "this input", defined=here())
-        result.append(g)
     tensors = list(_unshared(result))
     return tensors if many else tensors[0]
+
+
+def _found(x: Any, found: dict[Any, Any]) -> Any:
+    """The gradient of one tensor, among those that a sweep left."""
+    key, row = _place(x)
+    g = found.get(key)
+    return g if g is None or row is None else ops.pick_rows(g, rows=(row,))
+
+
+def _place(x: Any) -> tuple[Any, int | None]:
+    """Where a sweep leaves the gradient of a tensor: at its node, or at that of its batch."""
+    creator = x.creator
+    if creator is not None and creator.op is ops.pick_rows and creator.attrs["apart"]:
+        row = creator.attrs["rows"][0]
+        if isinstance(row, int):  # noted in `lazy_batch`: others read the same row
+            return creator.inputs[0], row
+    return creator or x, None
 
 
 def _unshared(gradients: Iterable[Any]) -> Iterator[Any]:

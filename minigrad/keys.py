@@ -22,7 +22,7 @@ from minigrad.source import here
 
 Key = Hashable
 
-PLAIN = {int, bool, str, bytes, type(None), type(...), range, type(np.dtype("f4"))}
+PLAIN = {int, bool, str, bytes, type(None), type(...), range}
 _INEXACT = {float, complex, *(np.dtype(letter).type for letter in "?bhilqBHILQefd")}
 NUMBERS = (int, float)
 

@@ -14,7 +14,7 @@ from minigrad.keys import TensorSpec, is_array
 from minigrad.messages import fill
 from minigrad.source import here
 from minigrad.structure import LEAF, flatten, rebuild, transform
-from minigrad.tape import recording
+from minigrad.tape import at_once, recording
 
 
 class TracedBody(Body):
@@ -81,7 +81,7 @@ def afresh() -> Iterator[None]:
     """Trace as if nothing were going on around: no scope, and the tape switched on."""
     scope, context.scope = context.scope, ""
     try:
-        with building, recording(True):
+        with building, recording(True), at_once():
             yield
     finally:
         context.scope = scope
@@ -124,11 +124,11 @@ class Arrangement:
         number = {node: i for i, node in enumerate(self.outputs)}
         self._places = [None if x is None else number[x] for x in lifted]
         self._constants = [None if is_array(x) else x for x in leaves]
-        self._single = self._skeleton is LEAF and self._places == [0]
+        self.single = self._skeleton is LEAF and self._places == [0]
 
     def of(self, values: Sequence[Any]) -> Any:
         """The outputs arranged as the function returned them."""
-        if self._single:
+        if self.single:
             return values[0]
         pairs = zip(self._places, self._constants, strict=True)
         leaves = [constant if i is None else values[i] for i, constant in pairs]
