@@ -40,7 +40,9 @@ class Rewritten:
     runtime: str
 
 
-_kept: weakref.WeakKeyDictionary[CodeType, Rewritten | ScriptError] = weakref.WeakKeyDictionary()
+# For each code the file it stands in, and its rewriting or why there is none.
+_kept: weakref.WeakKeyDictionary[CodeType, tuple[str, Rewritten | ScriptError]]
+_kept = weakref.WeakKeyDictionary()
 _done: weakref.WeakSet[CodeType] = weakref.WeakSet()  # the codes of functions that were rewritten
 
 
@@ -70,16 +72,21 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
 def rewritten(function: FunctionType) -> Rewritten:
     """The rewriting of a function, made once for its code; ScriptError where it cannot be."""
     code = function.__code__
-    if code not in _kept:
-        try:
-            _kept[code] = _rewrite(function)
-        except ScriptError as error:
-            _kept[code] = error
-    found = _kept[code]
-    if isinstance(found, ScriptError):
-        fields: dict[str, Any] = dict(found.fields)
-        raise ScriptError(found.key, defined=found.defined, **fields)
-    return found
+    found = _kept.get(code)
+    if found is None or found[0] != code.co_filename:  # equal code may stand in two files
+        found = _kept[code] = (code.co_filename, _rewritten_or_reason(function))
+    result = found[1]
+    if isinstance(result, ScriptError):
+        fields: dict[str, Any] = dict(result.fields)
+        raise ScriptError(result.key, defined=result.defined, **fields)
+    return result
+
+
+def _rewritten_or_reason(function: FunctionType) -> Rewritten | ScriptError:
+    try:
+        return _rewrite(function)
+    except ScriptError as error:
+        return error.with_traceback(None)
 
 
 def _rewrite(function: FunctionType) -> Rewritten:
@@ -136,7 +143,7 @@ def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any
 def callee(f: Any) -> Any:
     """What to call instead of f: functions and methods of the user's are rewritten first."""
     if isinstance(f, FunctionType):
-        return f if f.__code__ in _done or _of_a_library(f) else _rewritten_or_warned(f)
+        return f if f.__code__ in _done or _of_a_library(f) else _rewritten_or_unchanged(f)
     if isinstance(f, MethodType):
         return MethodType(callee(f.__func__), f.__self__)
     if isinstance(f, BuiltinMethodType):
@@ -170,7 +177,7 @@ class _WithForward:
         return getattr(self._layer, name)
 
 
-def _rewritten_or_warned(f: FunctionType) -> Callable[..., Any]:
+def _rewritten_or_unchanged(f: FunctionType) -> Callable[..., Any]:
     """The function rewritten; else itself, and where it meets a node, the reason why it is not."""
     try:
         return convert(f)

@@ -11,11 +11,13 @@ g(x)             script.call(g)(x)          # where g may be the user's: it is r
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Set
 from types import ModuleType
 from typing import Any
 
-from minigrad.scripting.names import FunctionDef, parameters, placed, stores
+from minigrad.scripting.names import FunctionDef, parameters, stores
+from minigrad.scripting.syntax import lambda_, later, load, placed
 
 Known = Callable[[str], Any]  # the value of a global name or a closure's cell, else MISSING
 MISSING = object()
@@ -53,8 +55,8 @@ class Expressions(ast.NodeTransformer):
 
     def call(self, function: str, *arguments: ast.expr) -> ast.Call:
         """script.function(*arguments)"""
-        name = ast.Name(self.runtime, ast.Load())
-        return ast.Call(ast.Attribute(name, function, ast.Load()), list(arguments), [])
+        attribute = ast.Attribute(load(self.runtime), function, ast.Load())
+        return ast.Call(attribute, list(arguments), [])
 
     def truth(self, test: ast.expr) -> ast.expr:
         """The expression where only its truth counts: the operands of `or` become bools."""
@@ -94,11 +96,10 @@ class Expressions(ast.NodeTransformer):
             return placed(at, ast.Compare(left, ops, others))
         middle = others[0]
         if not _is_plain(middle):
-            names = [ast.arg(self.unique("left")), ast.arg(self.unique("middle"))]
-            pair: list[ast.expr] = [ast.Name(a.arg, ast.Load()) for a in names]
+            names = [self.unique("left"), self.unique("middle")]
+            pair: list[ast.expr] = [load(name) for name in names]
             body = self._chain(at, pair[0], ops, [pair[1], *others[1:]])
-            function = ast.Lambda(ast.arguments([], names, None, [], [], None, []), body)
-            return placed(at, ast.Call(function, [left, middle], []))
+            return placed(at, ast.Call(lambda_(names, body), [left, middle], []))
         first = placed(at, ast.Compare(left, ops[:1], [middle]))
         rest = self._chain(at, middle, ops[1:], others[1:])
         return placed(at, self.call("and_", first, later(rest)))
@@ -118,8 +119,10 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _never_rewritten(self, function: ast.expr) -> bool:
-        """Whether it can be seen from here that this is no function of the user's."""
+        """Whether this is no function of the user's, and will never be: mg.exp, or isinstance."""
         value = resolved(function, self.known)
+        if isinstance(function, ast.Name) and value is not vars(builtins).get(function.id):
+            return False  # the same code may find another function under this name
         return value is not MISSING and self.untouched(value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -160,11 +163,6 @@ def resolved(name: ast.expr, known: Known) -> Any:
     for attribute in reversed(path):
         value = getattr(value, attribute, MISSING) if isinstance(value, ModuleType) else MISSING
     return value
-
-
-def later(value: ast.expr) -> ast.expr:
-    """lambda: value"""
-    return placed(value, ast.Lambda(ast.arguments([], [], None, [], [], None, []), value))
 
 
 def _is_plain(node: ast.expr) -> bool:

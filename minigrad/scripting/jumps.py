@@ -30,8 +30,8 @@ from minigrad.scripting.names import (
     ends,
     escaping,
     nested_functions,
-    placed,
 )
+from minigrad.scripting.syntax import placed
 
 Unique = Callable[[str], str]
 Alive = Set[str] | None

@@ -9,21 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 FunctionDef = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Loop = ast.While | ast.For
 Jump = ast.Return | ast.Break | ast.Continue
 Names = dict[str, None]  # a set that keeps the order of the source
-
-
-T = TypeVar("T", bound=ast.AST)
-
-
-def placed(where: ast.AST, new: T) -> T:
-    """The new node at the place of another, with everything below it that has no place yet."""
-    return ast.fix_missing_locations(ast.copy_location(new, where))
 
 
 def stores(*nodes: ast.AST) -> Names:

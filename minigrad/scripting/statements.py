@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
 from minigrad.scripting.expressions import Expressions, Known
@@ -29,39 +28,10 @@ from minigrad.scripting.names import (
     nested_functions,
     own_nodes,
     parameters,
-    placed,
+    reads,
     stores,
 )
-
-_NEW_FIELDS = {"type_params"} & set(ast.FunctionDef._fields)  # from Python 3.12 on
-
-
-@dataclass
-class Scope:
-    """The variables of one function as far as it is written.
-
-    bound: those that exist here. defined: those that certainly have a value. marked: those that
-    must be marked at the beginning as having no value yet.
-    """
-
-    bound: set[str]
-    defined: set[str]
-    marked: dict[str, None] = field(default_factory=dict)
-
-    def inner(self, own: Iterable[str], passed: Iterable[str]) -> Scope:
-        """The scope of a branch or a loop step, which sets `own` and takes `passed`."""
-        return Scope((self.bound - set(own)) | set(passed), set(self.defined))
-
-    def give(self, names: Iterable[str]) -> None:
-        self.bound.update(names)
-        self.defined.update(names)
-
-    def take(self, names: Iterable[str]) -> None:
-        """These are handed on here, with or without a value."""
-        for name in names:
-            if name not in self.bound:
-                self.bound.add(name)
-                self.marked[name] = None
+from minigrad.scripting.syntax import Scope, definition, head_of, lambda_, load, placed
 
 
 class Rewriter:
@@ -130,7 +100,7 @@ class _Function:
 
     def _mark(self, name: str) -> ast.expr:
         if name == self.result:
-            return ast.Attribute(_load(self.rewriter.runtime), "unused", ast.Load())
+            return self._unused()
         return self.expressions.call("undefined", ast.Constant(name))
 
     def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> list[ast.stmt]:
@@ -167,11 +137,18 @@ class _Function:
 
     def _idle(self, s: ast.stmt) -> bool:
         """Whether this sets a flag that nobody will ask."""
-        own = stores(*s.targets) if isinstance(s, ast.Assign) else {}
+        constant = isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant)
+        own = stores(*s.targets) if constant and isinstance(s, ast.Assign) else {}
         return bool(own) and own.keys() <= self.flow.flags - self.live.after[s]
 
     def _expression(self, node: Any, scope: Scope) -> Any:
-        return self.expressions.rewrite(node, self.maybe - scope.defined)
+        """The expression, or simple statement, rewritten; names in doubt are checked."""
+        doubtful = self.maybe - scope.defined
+        scope.take(reads(node) & doubtful)
+        for part in own_nodes(node):
+            if isinstance(part, ast.NamedExpr):
+                scope.give([part.target.id])
+        return self.expressions.rewrite(node, doubtful)
 
     def _test(self, test: ast.expr, scope: Scope) -> ast.expr:
         new: ast.expr = self._expression(self.expressions.truth(test), scope)
@@ -179,7 +156,7 @@ class _Function:
 
     def _assertion(self, s: ast.Assert, scope: Scope) -> ast.expr:
         test = self._test(s.test, scope)
-        message = [_lambda([], self._expression(s.msg, scope))] if s.msg else []
+        message = [lambda_([], self._expression(s.msg, scope))] if s.msg else []
         return self.expressions.call("assert_", test, *message)
 
     def _checks(self, s: ast.stmt) -> list[ast.stmt]:
@@ -200,13 +177,13 @@ class _Function:
 
     def _check(self, target: ast.Attribute | ast.Subscript, text: ast.Constant) -> ast.expr:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            return self.expressions.call("set_item", text, _load(target.value.id))
+            return self.expressions.call("set_item", text, load(target.value.id))
         return self.expressions.call("set_attribute", text)
 
     # ---- branches and loops -----------------------------------------------------------------
 
     def _if(self, s: ast.If, scope: Scope) -> list[ast.stmt]:
-        head, own = _head(s, s.test), stores(*s.body, *s.orelse)
+        head, own = head_of(s, s.test), stores(*s.body, *s.orelse)
         test = self._test(s.test, scope)
         gives = [v for v in own if v in self.live.after[s]]
         sides = list(zip((s.body, s.orelse), self.live.branches[s], strict=True))
@@ -223,15 +200,18 @@ class _Function:
                 ways.append(inner.defined)
         scope.defined = set.intersection(*ways) if ways else scope.defined | own.keys()
         scope.bound.update(gives)
-        names = [_load(self.names[n]) for n in ("then", "orelse")]
+        names = [load(self.names[n]) for n in ("then", "orelse")]
         call = self.expressions.call("if_", test, *names)
         return [*functions, self._called(head, call, gives, takes)]
 
     def _result(self, name: str, alive: Set[str] | None) -> ast.expr:
         """A result of a branch; where the branch ends in a jump, nobody may need it."""
         if alive is None or name in alive or name in self.flow.flags:
-            return _load(name)
-        return ast.Attribute(_load(self.rewriter.runtime), "unused", ast.Load())
+            return load(name)
+        return self._unused()
+
+    def _unused(self) -> ast.expr:
+        return ast.Attribute(load(self.rewriter.runtime), "unused", ast.Load())
 
     def _named(
         self,
@@ -248,11 +228,7 @@ class _Function:
         inside = self._marks(scope, head) + inside
         if results:
             inside.append(placed(head, ast.Return(ast.Tuple(results, ast.Load()))))
-        fields: dict[str, Any] = {name: [] for name in _NEW_FIELDS}
-        inside = inside or [ast.Pass()]
-        return placed(
-            head, ast.FunctionDef(self.names[name], _arguments(takes), inside, [], None, **fields)
-        )
+        return placed(head, definition(self.names[name], takes, inside or [ast.Pass()]))
 
     def _called(
         self,
@@ -265,7 +241,7 @@ class _Function:
         if gives or takes:
             call.args.append(ast.Constant(self._labels(gives)))
         if takes:
-            call.args.append(ast.Tuple([_load(v) for v in takes], ast.Load()))
+            call.args.append(ast.Tuple([load(v) for v in takes], ast.Load()))
         if stops:
             call.keywords.append(ast.keyword("stop", ast.Constant(self._labels(stops))))
         if not gives:
@@ -283,45 +259,26 @@ class _Function:
         return [v for v in own if v in wanted]
 
     def _while(self, s: ast.While, scope: Scope) -> list[ast.stmt]:
-        head, own = _head(s, s.test), stores(*s.body)
+        head, own = head_of(s, s.test), stores(*s.body)
         state = self._carried(s, own)
         scope.take(state)
-        test = _lambda(state, self._test(s.test, scope))
-        results: list[ast.expr] = [_load(v) for v in state]
+        test = lambda_(state, self._test(s.test, scope))
+        results: list[ast.expr] = [load(v) for v in state]
         body = self._named("body", head, state, s.body, scope.inner(own, state), results)
-        call = self.expressions.call("while_", placed(s.test, test), _load(self.names["body"]))
+        call = self.expressions.call("while_", placed(s.test, test), load(self.names["body"]))
         return [body, self._called(head, call, state, state, self.flow.stops[s])]
 
     def _for(self, s: ast.For, scope: Scope) -> list[ast.stmt]:
-        head, own = _head(s, s.iter), stores(s.target, *s.body)
+        head, own = head_of(s, s.iter), stores(s.target, *s.body)
         state = self._carried(s, own)
         scope.take(state)
         items = self._expression(s.iter, scope)
         plain = isinstance(s.target, ast.Name) and s.target.id not in state
         element = s.target.id if plain and isinstance(s.target, ast.Name) else self.names["element"]
-        first = [] if plain else [placed(head, ast.Assign([s.target], _load(element)))]
+        first = [] if plain else [placed(head, ast.Assign([s.target], load(element)))]
         inner = scope.inner(own, state)
         inner.give(stores(s.target))
-        results: list[ast.expr] = [_load(v) for v in state]
+        results: list[ast.expr] = [load(v) for v in state]
         body = self._named("body", head, [element, *state], s.body, inner, results, first)
-        call = self.expressions.call("for_", items, _load(self.names["body"]))
+        call = self.expressions.call("for_", items, load(self.names["body"]))
         return [body, self._called(head, call, state, state, self.flow.stops[s])]
-
-
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _arguments(names: Iterable[str]) -> ast.arguments:
-    return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-
-
-def _lambda(names: Iterable[str], body: ast.expr) -> ast.expr:
-    return ast.Lambda(_arguments(names), body)
-
-
-def _head(s: ast.stmt, last: ast.expr) -> ast.stmt:
-    """The place of the first line of a compound statement."""
-    place = ast.copy_location(ast.Pass(), s)
-    place.end_lineno, place.end_col_offset = last.end_lineno, last.end_col_offset
-    return place
