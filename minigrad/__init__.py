@@ -149,6 +149,7 @@ from minigrad.graph import (
     reset_default_graph,
 )
 from minigrad.keys import TensorSpec
+from minigrad.lazy import lazy_batch
 from minigrad.loading import load_graph
 from minigrad.making import make_graph
 from minigrad.nn.functional import (
@@ -252,6 +253,7 @@ __all__ = [
     "isnan",
     "l1_loss",
     "layer_norm",
+    "lazy_batch",
     "linspace",
     "load_graph",
     "log",

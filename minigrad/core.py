@@ -232,12 +232,15 @@ def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 class Context(threading.local):
     """What holds for the running thread: is the tape on, and in which scope are we.
 
+    `lazy` collects operations instead of running them (inside `lazy_batch`).
+
     `silently` is the quicker form of the function, for ufuncs only: they never call back, and a
     context that was entered cannot be entered again.
     """
 
     grad: bool = True
     scope: str = ""
+    lazy: Any = None
 
     def __init__(self) -> None:
         self.silently = _silent.copy().run

@@ -221,14 +221,28 @@ ERRORS: dict[str, Pair] = {
         "{op}：不能使用 {name}={value}。解决办法：{expected}。",
     ),
     "expect_whole": ("pass a whole number from {least}", "传入不小于 {least} 的整数"),
+    "expect_any_number": ("pass a number", "传入一个数"),
     "expect_number": ("pass a number from {least}", "传入不小于 {least} 的数"),
     "expect_shape": (
         "pass whole numbers from {least}: one, or a tuple of them",
         "传入不小于 {least} 的整数：一个，或由它们组成的元组",
     ),
+    "expect_open_shape": (
+        "pass a tuple of whole numbers, with None for an unknown length: (None, 784)",
+        "传入由整数组成的元组，未知长度写 None，例如 (None, 784)",
+    ),
+    "expect_graph": (
+        "pass a graph from mg.Graph() or mg.build_graph",
+        "传入 mg.Graph() 或 mg.build_graph 的结果",
+    ),
+    "expect_feeds": (
+        "pass a dict from placeholders or their names to values",
+        "传入字典：键是占位符或它的名字，值是要馈送的数据",
+    ),
+    "expect_tensors": ("pass tensors", "传入张量"),
     "expect_widths": (
         "pass one whole number from 0, a pair (before, after), or such a pair for each axis",
-        "传入一个不小于 0 的整数、一对 (前, 后)，或给每个轴各传一对",
+        "传入一个不小于 0 的整数、一对（前，后），或给每个轴各传一对",
     ),
     "expect_axis": (
         "pass one whole number; negative ones count from the end",
@@ -245,11 +259,34 @@ ERRORS: dict[str, Pair] = {
     "expect_float": ("pass mg.float32 or mg.float64", "传入 mg.float32 或 mg.float64"),
     "expect_bounds": (
         "pass (stop), (start, stop) or (start, stop, step) with a step other than 0",
-        "传入 (终点)、(起点, 终点) 或 (起点, 终点, 步长)，步长不能为 0",
+        "传入终点、起点和终点，或起点、终点和步长，步长不能为 0",
+    ),
+    "expect_state": (
+        "pass the state to begin with, or a cell that has a method zero_state(x)",
+        "传入初始状态，或使用带 zero_state(x) 方法的单元",
     ),
     "expect_function": (
         "pass the function itself: f, not f()",
         "传入函数本身：写 f，不要写 f()",
+    ),
+    "expect_module": (
+        "pass layers, for example mg.nn.ReLU() instead of mg.relu",
+        "传入层，例如用 mg.nn.ReLU()，而不是 mg.relu",
+    ),
+    "expect_parameters": (
+        "pass model.parameters(), or a list of tensors or variables",
+        "传入 model.parameters()，或由张量、变量组成的列表",
+    ),
+    "method": (
+        "{op} has no method of its own for this. Remedy: define {method} in the class.",
+        "{op} 没有为此定义自己的方法。解决办法：在类中定义 {method}。",
+    ),
+    "expect_betas": ("pass two numbers from 0 to below 1", "传入两个从 0 到小于 1 的数"),
+    "computed_parameter": (
+        "{op}: this tensor was computed by {creator}, so it is no parameter: what is trained are "
+        "leaves. Remedy: mg.tensor(x.numpy(), requires_grad=True), or pass the leaves themselves.",
+        "{op}：这个张量是由 {creator} 算出来的，不是参数：能训练的是叶子张量。"
+        "解决办法：mg.tensor(x.numpy(), requires_grad=True)，或直接传入叶子张量。",
     ),
     "expect_list": ("pass a list of them, as in [a, b]", "传入列表，例如 [a, b]"),
     "bool_arithmetic": (
@@ -287,7 +324,7 @@ ERRORS: dict[str, Pair] = {
     "window_option": (
         "{op}: {option}={value} is not possible. Remedy: one whole number from {least}, or two: "
         "(height, width).",
-        "{op}：{option}={value} 不合法。解决办法：写一个不小于 {least} 的整数，或写两个：(高, 宽)。",
+        "{op}：{option}={value} 不合法。解决办法：写一个不小于 {least} 的整数，或写两个：先高后宽。",
     ),
     "same_padding": (
         '{op}: padding="same" keeps height and width, which is not possible with stride {stride}. '
@@ -306,7 +343,7 @@ ERRORS: dict[str, Pair] = {
         "kernels take {expected}. Remedy: in_channels of a layer is out_channels of the one before; "
         "images come as (batch, channels, height, width).",
         "{op}：形状 {shapes} 不匹配：图像有 {channels} 个通道，卷积核需要 {expected} 个。"
-        "解决办法：一层的 in_channels 等于前一层的 out_channels；图像的形状是 (批量, 通道, 高, 宽)。",
+        "解决办法：一层的 in_channels 等于前一层的 out_channels；图像的四个轴依次是批量、通道、高、宽。",
     ),
     "gradient_shape": (
         "{op}: shape {shape} does not belong to a result of shape {expected}. Remedy: pass a "
@@ -407,6 +444,12 @@ ERRORS: dict[str, Pair] = {
         "the value.",
         "backward：{op} 保存的一个值后来被原地修改，算出的梯度会是错的。"
         "解决办法：把 y += 1 写成 y = y + 1，或在 {op} 使用它之前修改。",
+    ),
+    "lazy_dropped": (
+        "{op}: this result of a lazy_batch block was never computed, because an error ended the "
+        "block or its run. Remedy: run the block again without the error.",
+        "{op}：lazy_batch 代码块或其运行因错误而中断，这个结果没有计算出来。"
+        "解决办法：排除错误后重新运行该代码块。",
     ),
     "leaf_in_place": (
         "{op}: a leaf tensor with requires_grad=True cannot be changed in place while operations "

@@ -17,7 +17,7 @@ _PACKAGE = str(Path(__file__).parent) + os.sep
 def caller(frame: FrameType) -> tuple[CodeType, int]:
     """The code object and instruction of the innermost frame outside this package."""
     code = frame.f_code
-    while _INSIDE[code.co_filename] and frame.f_back is not None:
+    while INSIDE[code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
         code = frame.f_code
     return code, frame.f_lasti
@@ -31,7 +31,7 @@ class _Inside(dict[str, bool]):
         return inside
 
 
-_INSIDE = _Inside()
+INSIDE = _Inside()
 
 
 def here() -> Location:

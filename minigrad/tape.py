@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,16 @@ def no_grad() -> recording:
     return recording(False)
 
 
+@contextlib.contextmanager
+def at_once() -> Iterator[None]:
+    """Run operations inside the block at once, even within `lazy_batch`."""
+    before, context.lazy = context.lazy, None
+    try:
+        yield
+    finally:
+        context.lazy = before
+
+
 class Changes:
     """The version counter: at which tick the memory of an array was last changed in place.
 
@@ -76,6 +86,8 @@ class Changes:
 
     def note(self, array: Array) -> None:
         """An array is about to change."""
+        if context.lazy is not None:
+            context.lazy.run_all()  # what was noted reads it as it is now
         owner = _owner(array)
         key = id(owner)
         held: Any = owner  # a NumPy scalar takes no weak reference; each tensor leaves one at most

@@ -1,0 +1,287 @@
+"""Lazy batching: operations of many samples are noted, and those that are alike run as one.
+
+The idea is DyNet's (Neubig, Goldberg and Dyer, On-the-fly operation batching in dynamic computation
+graphs, 2017). Each sample may have a graph of its own form; written is one sample at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+from minigrad import events, ops
+from minigrad.core import (
+    Attrs,
+    Op,
+    Spec,
+    apply,
+    as_operand,
+    as_weak,
+    context,
+    is_weak,
+    spec_of,
+    unify,
+)
+from minigrad.eager import Tensor
+from minigrad.errors import GraphError
+from minigrad.graph import Node, in_body
+from minigrad.lazy.groups import WHOLE, Agenda, Group, Signature, leading_to
+from minigrad.lazy.notes import Notebook
+from minigrad.lazy.pending import Pending, run_first, settle
+from minigrad.lazy.postponing import postpone
+from minigrad.lazy.together import run_together
+from minigrad.source import caller, here
+from minigrad.tape import at_once
+
+
+@contextlib.contextmanager
+def lazy_batch() -> Iterator[None]:
+    """Collect the operations on tensors inside the block, and run those that are alike as one.
+
+    Write the model for one sample, with Python's own `if`, loops and recursion, and call it for
+    each sample inside the block: samples may have graphs of different form. Operations with the
+    same operator, the same shapes and the same parameters are run as one operator on stacked
+    operands, and so is their backward pass. Values and gradients are those of the plain run, up to
+    the rounding of matrix products of another size.
+
+    Nothing is computed until a value is needed (`item`, printing, `if` on a tensor, `backward`) or
+    the block ends; what is asked for earlier runs earlier, with what it depends on. Matrices that
+    require a gradient are taken for parameters: only operations on the very same one are joined. A
+    shape that does not fit is refused at its line; other errors appear when the operation runs, and
+    name its line, too. After an exception nothing of the block is computed any more. Tensors must
+    not be changed through `numpy()` or `data` between their use in the block and its end.
+
+    >>> import minigrad as mg
+    >>> w = mg.randn(4, 4, seed=0, requires_grad=True)
+    >>> def encode(tree):
+    ...     if not isinstance(tree, tuple):
+    ...         return mg.tensor([tree] * 4)
+    ...     return mg.tanh((encode(tree[0]) + encode(tree[1])) @ w)
+    >>> trees = [((1.0, 2.0), 3.0), ((0.5, 1.0), (2.0, 1.5)), (1.0, (3.0, 2.0))]
+    >>> with mg.record() as log:
+    ...     with mg.lazy_batch():
+    ...         total = sum(encode(tree).sum() for tree in trees)
+    >>> [str(event.node) for event in log.of_kind("group") if event.op.name == "Tanh"]
+    ['Tanh × 4', 'Tanh × 3']
+    >>> total.backward()
+    >>> w.grad.shape
+    (4, 4)
+    """
+    if context.lazy is not None:  # a block inside a block is part of it
+        yield
+        return
+    context.lazy = collector = Collector()
+    try:
+        yield
+        collector.run_all()
+    finally:
+        context.lazy = None
+        collector.drop()
+
+
+class Collector:
+    """What was noted in one block, in groups that have not run."""
+
+    def __init__(self) -> None:
+        self.pending: dict[Group, None] = {}
+        self.known: dict[Any, Group] = {}  # groups by what was written: quick to ask
+        self.signatures: dict[Any, Signature] = {}  # by what it comes to
+        self.notebook = Notebook()
+
+    # ---- noting ----
+
+    def note(self, op: Op, operands: Sequence[Any], attrs: Attrs, frame: FrameType) -> Any:
+        """Note an operation and give a tensor to come; or run it now, where it cannot wait."""
+        if events.listeners and in_body():
+            return Node.reader.apply(op, tuple(operands), attrs)
+        if op.impure or op.effect:
+            return self.run_now(op, operands, attrs)
+        if op is ops.slice_ and type(operands[0]) is Tensor:
+            group, row = self._row(op, operands[0], attrs["key"])
+            if group is not None:
+                return self.enter(group, (operands[0], row), frame)
+        key: list[Any] = [op, context.grad]
+        member: list[Any] = []
+        for x in operands:
+            if type(x) is Pending:
+                group = x.group
+                if group.owner is not self:
+                    run_first(group)
+                key.append(group)
+                member += (group, x.row)
+            else:
+                seen, source = self._see(op, x)
+                key.append(seen)
+                member += (source, WHOLE)
+        if attrs:
+            key.append(_hashable(attrs))
+        known = tuple(key)
+        found = self.known.get(known) or self._group(op, known, member, attrs)
+        if found is None:
+            return self.run_now(op, operands, attrs)
+        return self.enter(found, member, frame)
+
+    def enter(self, group: Group, member: Sequence[Any], frame: FrameType) -> Any:
+        """One more member: the sources and rows of its operands."""
+        result = Pending()
+        result.group, result.row = group, group.count
+        group.members += member
+        group.members += caller(frame)
+        group.count += 1
+        if events.listeners:
+            self.notebook.tell_noted(group, result.row)
+        return result
+
+    def _see(self, op: Op, x: Any) -> tuple[Any, Any]:
+        """What counts of an operand at hand for its group, and the tensor or number itself."""
+        if type(x) is not Tensor:
+            x = as_operand(op, as_weak(op, x))
+            if is_weak(x):
+                return type(x), x
+            x = Tensor(x)
+        data, wants = x.data, x.requires_grad
+        if (data.ndim > 1 and len(data) > 1) or (wants and data.ndim and x.creator is None):
+            return x, x  # a parameter, by the look of it
+        return (data.shape, data.dtype, wants), x
+
+    def _row(self, op: Op, x: Tensor, key: Any) -> tuple[Group | None, int]:
+        """x[i] and x[i : i + 1] of a tensor at hand: no kernel, whoever reads it picks the row."""
+        item = key[0] if len(key) == 1 else None
+        keep = type(item) is tuple
+        first = _only_row(item) if keep else item
+        length = len(x.data) if x.data.ndim else 0
+        if type(first) is not int or not -length <= first < length:
+            return None, 0
+        known = (op, context.grad, keep, x)
+        group = self.known.get(known)
+        if group is None:
+            kind = (x.shape[1:], x.dtype, x.requires_grad)
+            form = (op, context.grad, keep, kind)
+            signature = self.signatures.get(form)
+            if signature is None:
+                spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
+                signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
+                self.signatures[form] = signature
+            group = self.known[known] = self._open(signature, 0)
+        return group, first % length
+
+    def _group(self, op: Op, known: Any, member: list[Any], attrs: Attrs) -> Group | None:
+        """The group for operands that are seen like this for the first time."""
+        depth, kinds = 0, []
+        for seen in known[2 : 2 + len(member) // 2]:
+            if type(seen) is Group:
+                depth = max(depth, seen.depth + 1)
+                seen = seen.signature.kind
+            kinds.append(seen)
+        form = (op, context.grad, tuple(kinds), known[2 + len(kinds) :])
+        signature = self.signatures.get(form)
+        if signature is None:
+            signature = _signature(form, tuple(kinds), member[::2], attrs)
+            if signature is None:
+                return None
+            self.signatures[form] = signature
+        group = self.known[known] = self._open(signature, depth)
+        return group
+
+    def _open(self, signature: Signature, depth: int) -> Group:
+        group = signature.open.get(depth)
+        if group is None:
+            group = signature.open[depth] = Group(signature, depth, self)
+            self.pending[group] = None
+        return group
+
+    # ---- running ----
+
+    def run_now(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        """Run an operation that cannot wait: it prints, or its shape depends on values."""
+        for x in operands:
+            if type(x) is Pending:
+                settle(x)
+        with at_once():
+            return apply(op, tuple(operands), attrs)
+
+    def run_all(self) -> None:
+        """Run whatever is left."""
+        self.run(self.pending)
+
+    def run(self, wanted: Iterable[Group]) -> None:
+        """Run groups and what they depend on. After an error nothing is left to run."""
+        try:
+            with at_once():
+                for together in Agenda(self._postponed(leading_to(wanted))):
+                    how = run_together(together)
+                    if events.listeners:
+                        self.notebook.tell_group(together, how)
+                    for group in together:
+                        del self.pending[group]
+                        group.close(ran=True)
+        except BaseException:
+            self.drop()
+            raise
+        self.known.clear()  # they take no more members
+
+    def _postponed(self, groups: list[Group]) -> list[Group]:
+        """The groups as they will run."""
+        result = postpone(groups)
+        if result is not groups:
+            self.notebook.follow(groups)
+            for group in groups:
+                if group.moved:
+                    del self.pending[group]
+            self.pending.update(dict.fromkeys(result))
+        return result
+
+    def drop(self) -> None:
+        """Forget what has not run."""
+        for group in self.pending:
+            group.close()
+        self.pending.clear()
+        self.known.clear()
+        self.signatures.clear()
+
+
+def _only_row(item: Any) -> int | None:
+    """The i of i : i + 1."""
+    start, stop, step = item
+    start = start or 0
+    return start if step is None and start >= 0 and stop == start + 1 else None
+
+
+def _signature(
+    form: tuple[Any, ...], kinds: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs
+) -> Signature | None:
+    """The signature for operands like these; None where the shape depends on values.
+
+    Raises what the shape rule raises.
+    """
+    op: Op = form[0]
+    given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
+    try:
+        specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
+        result = op.spec(specs, attrs)
+    except GraphError as error:
+        error.defined = error.defined or here()
+        raise
+    except (ValueError, IndexError, TypeError):  # the kernel will say it better
+        return None
+    if result.shape is None or any(not isinstance(n, int) for n in result.shape):
+        return None
+    return Signature(form, kinds, specs, attrs, result)
+
+
+def _spec(kind: Any, source: Any) -> Any:
+    """What the shape rule sees of an operand: shape and data type, or a Python number."""
+    if type(kind) is tuple:
+        return Spec(kind[0], kind[1])
+    return source if isinstance(kind, type) else spec_of(source)
+
+
+def _hashable(value: Any) -> Any:
+    """Attributes as a key of a dictionary."""
+    if isinstance(value, dict):
+        return tuple((name, _hashable(value[name])) for name in value)
+    if isinstance(value, (list, tuple)):
+        return type(value), *map(_hashable, value)
+    return value

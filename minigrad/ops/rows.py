@@ -1,0 +1,248 @@
+"""Rows of batches: picked from several of them at once, and put back by the gradient.
+
+A batch that many readers take rows from gets a gradient from each of them, and each is zero nearly
+everywhere. `RowGradient` keeps such parts as they are and adds them up once, when somebody reads
+them, so that the cost is that of the rows and not of the batch for every reader.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Attrs,
+    Op,
+    Reader,
+    Rule,
+    Sample,
+    Shape,
+    Spec,
+    apply,
+    fits,
+    operator,
+    show_shapes,
+)
+from minigrad.errors import ShapeError
+
+# Which rows: one by its number (its axis goes), some from start to stop, or numbers in any order.
+Rows = int | slice | Sequence[int] | np.ndarray[Any, Any]
+
+
+def _index(rows: Rows) -> Any:
+    return np.array(rows, np.intp) if isinstance(rows, (tuple, list)) else rows
+
+
+def _count(rows: Any) -> int:
+    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+
+def _pick_shape(
+    *xs: Shape, rows: Sequence[Rows], where: Sequence[Rows] | None = None, apart: bool = False
+) -> Shape:
+    if any(not x or not fits(x[1:], xs[0][1:]) for x in xs):
+        raise ShapeError("joined", op="PickRows", shapes=show_shapes(*xs))
+    if isinstance(rows[0], int):
+        return xs[0][1:]
+    return (sum(map(_count, rows)), *xs[0][1:])
+
+
+def _pick(
+    out: Array | None,
+    *xs: Array,
+    rows: Sequence[Rows],
+    where: Sequence[Rows] | None = None,
+    apart: bool = False,
+) -> Array:
+    if out is None and len(xs) == 1:
+        picked = xs[0][_index(rows[0])]
+        return picked if picked.ndim else picked[()]
+    if out is None:
+        out = np.empty(_pick_shape(*(x.shape for x in xs), rows=rows), xs[0].dtype)
+    start = 0
+    for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
+        if isinstance(r, int):
+            out[...] = x[r]
+        elif where is None:
+            out[start : start + _count(r)] = x[_index(r)]
+            start += _count(r)
+        else:
+            out[_index(where[i])] = x[_index(r)]
+    return out
+
+
+def _put_back(
+    g: Any,
+    y: Any,
+    *xs: Any,
+    wanted: Sequence[int],
+    rows: Sequence[Rows],
+    where: Sequence[Rows] | None = None,
+    apart: bool = False,
+) -> list[Any]:
+    """Each row of g goes back to the row that it was picked from."""
+    result: list[Any] = [None] * len(xs)
+    start = 0
+    for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
+        part = g
+        if len(xs) > 1:
+            stop = start + _count(r)
+            part = pick_rows(g, rows=(tuple(range(start, stop)) if where is None else where[i],))
+            start = stop
+        if i in wanted:
+            like = Spec(x.shape, x.dtype)
+            result[i] = RowGradient(like, part, r) if apart else put_rows(x, part, rows=(r,))
+    return result
+
+
+PICKED: tuple[tuple[list[tuple[int, ...]], Attrs], ...] = (
+    ([(3, 2)], {"rows": ((2, 0),)}),
+    ([(3, 2)], {"rows": ((1, 1, 2, 1),)}),
+    ([(3,)], {"rows": (1,)}),
+    ([(3, 2), (5, 2)], {"rows": ((2, 0), (4,))}),
+    ([(3, 2), (5, 2)], {"rows": ((2, 0), (4,)), "where": ((2, 0), (1,))}),
+)
+pick_rows: Op = operator(
+    "PickRows",
+    shape=_pick_shape,
+    run=_pick,
+    vjp=_put_back,
+    title=("rows of several batches", "从多个批次中取行"),
+    formula="rows of {0}",
+    samples=tuple(Sample(shapes, attrs) for shapes, attrs in PICKED),
+)
+
+
+def _put_shape(x: Shape, *gs: Shape, rows: Sequence[Rows]) -> Shape:
+    for g, r in zip(gs, rows, strict=True):
+        if not fits(g, x[1:] if isinstance(r, int) else (_count(r), *x[1:])):
+            raise ShapeError("joined", op="PutRows", shapes=show_shapes(x, g))
+    return x
+
+
+def _put(out: Array | None, x: Any, *gs: Array, rows: Sequence[Rows]) -> Array:
+    if out is None:
+        out = np.zeros(x.shape, gs[0].dtype)
+    else:
+        out[...] = 0
+    for g, r in zip(gs, rows, strict=True):
+        if isinstance(r, (int, slice)):
+            out[r] += g
+        else:
+            _add_rows(out, _index(r), g)
+    return out
+
+
+def _add_rows(out: Array, index: Any, g: Array) -> None:
+    """Rows that are put to the same place are summed first: `+=` would keep only one of them."""
+    if len(index) and len(set(index.tolist())) < len(index):
+        order = np.argsort(index, kind="stable")
+        index = index[order]
+        starts = np.flatnonzero(np.concatenate(([True], index[1:] != index[:-1])))
+        index, g = index[starts], np.add.reduceat(g[order], starts, axis=0, dtype=g.dtype)
+    out[index] += g
+
+
+def _picked_again(
+    h: Any, y: Any, x: Any, *gs: Any, wanted: Sequence[int], rows: Sequence[Rows]
+) -> list[Any]:
+    picked = [pick_rows(h, rows=(r,)) if i in wanted else None for i, r in enumerate(rows, 1)]
+    return [None, *picked]
+
+
+put_rows: Op = operator(
+    "PutRows",
+    shape=_put_shape,
+    run=_put,
+    vjp=_picked_again,
+    dtype=lambda *dtypes: dtypes[1],
+    shape_only=(0,),
+    title=("rows put back, 0 elsewhere", "把各行放回原处，其余为 0"),
+    formula="rows of {1}, put back",
+    samples=(
+        Sample([(3, 2), (2, 2)], {"rows": ((2, 0),)}),
+        Sample([(3, 2), (3, 2)], {"rows": ((1, 0, 1),)}),
+        Sample([(3, 2), (2, 2), (1, 2)], {"rows": ((2, 0), (2,))}),
+        Sample([(3,), ()], {"rows": (1,)}),
+    ),
+)
+
+
+class RowGradient:
+    """The gradient of a batch as the rows that its readers sent, not added up yet.
+
+    Adding one to others only remembers them; `dense` adds all rows up. Whoever hands `apart` to
+    `pick_rows` sees to it that the rules of the batch get the sum: see `summing`.
+    """
+
+    __slots__ = ("before", "like", "part", "rows")
+    reader: ClassVar[Reader]
+    __array_ufunc__ = None  # NumPy arrays on the left leave the addition to us
+
+    def __init__(self, like: Spec, part: Any, rows: Rows, before: RowGradient | None = None):
+        self.like, self.part, self.rows, self.before = like, part, rows, before
+
+    @property
+    def shape(self) -> Shape | None:
+        return self.like.shape
+
+    def dense(self) -> Any:
+        """The sum of all rows in the shape of the batch: an array, or a tensor for more orders."""
+        parts, rows = [], []
+        one: RowGradient | None = self
+        while one is not None:
+            parts.append(one.part)
+            rows.append(one.rows)
+            one = one.before
+        return put_rows(self.like, *parts, rows=tuple(rows))
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, RowGradient) and other.before is None:
+            return RowGradient(self.like, other.part, other.rows, self)
+        return self.dense() + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self.dense()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        dense = self.dense()
+        return np.asarray(getattr(dense, "data", dense), dtype)
+
+
+class RowGradientReader:
+    """Reads `a + b` where one of them is such a gradient; nothing else is ever asked of it."""
+
+    level = 9
+
+    def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
+        dense = (x.dense() if isinstance(x, RowGradient) else x for x in operands)
+        return apply(op, tuple(dense), attrs)
+
+
+RowGradient.reader = RowGradientReader()
+
+
+_summing: dict[Op, Op] = {}
+
+
+def summing(op: Op) -> Op:
+    """The operator with rules that add up the rows of their gradient first."""
+    found = _summing.get(op)
+    if found is None:
+        rules: Any = op.vjp
+        several = isinstance(rules, tuple)
+        summed = tuple(r and _summed(r) for r in rules) if several else _summed(rules)
+        found = dataclasses.replace(op, vjp=summed)
+        _summing[op] = _summing[found] = found
+    return found
+
+
+def _summed(rule: Rule) -> Rule:
+    def call(g: Any, *values: Any, **attrs: Any) -> Any:
+        return rule(g.dense() if isinstance(g, RowGradient) else g, *values, **attrs)
+
+    return call
