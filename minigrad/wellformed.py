@@ -14,6 +14,7 @@ from minigrad import control
 from minigrad.archive import NAMES
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, fits, int64
 from minigrad.encoding import LARGEST
+from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts, state
 from minigrad.signature import Signature, signature
@@ -44,6 +45,7 @@ SIGNATURES: dict[Op, Signature] = {
     control.WHILE: _signature(1, None, _WHILE),
     control.SCAN: _signature(1, None, _SCAN),
     control.HISTORY: _signature(1, 1, {**_PLACE, **_PLACED}),
+    FUSED: _signature(0, None, {"body": Graph, "kind": str}),
 }
 
 

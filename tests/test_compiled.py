@@ -23,32 +23,42 @@ def own_graph() -> Iterator[None]:
         yield
 
 
-def same_bits(found: Any, expected: Any) -> None:
+def same(found: Any, expected: Any, tolerance: float = 0) -> None:
+    """The same values up to a relative tolerance; 0 means bit for bit."""
     for a, b in zip(found, expected, strict=True):
         a, b = np.asarray(a), np.asarray(b)
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
-        np.testing.assert_array_equal(a, b)
+        if tolerance and a.dtype.kind == "f":
+            size = np.max(np.abs(b), initial=1)
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * size)
+        else:
+            np.testing.assert_array_equal(a, b)
+
+
+# A matrix product of planned arrays may add in another order than one of views.
+TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
 
 
 @given(recipes(), st.booleans())
-def test_random_graphs_give_the_reference_bit_for_bit(recipe: Recipe, optimize: bool) -> None:
-    graph = recipe.graph(gradients=True)
+def test_random_graphs_give_what_the_reference_gives(recipe: Recipe, optimize: bool) -> None:
+    graph, near = recipe.graph(gradients=True), TOLERANCE[recipe.dtype]
     program = graph.compile(optimize=optimize)
-    expected = mg.run(graph, recipe.feeds())
-    first = program(recipe.feeds())
-    same_bits(first, expected)
-    again = program({name: value * 0 for name, value in recipe.feeds().items()})
-    same_bits(first, expected)
-    zeros = {name: value * 0 for name, value in recipe.feeds().items()}
-    same_bits(again, mg.run(graph, zeros))
-    same_bits(program(recipe.feeds()), expected)
+    feeds = recipe.feeds()
+    zeros = {name: value * 0 for name, value in feeds.items()}
+    expected = mg.run(graph, feeds)
+    first = program(feeds)
+    kept = [np.array(v) for v in first]
+    same(first, expected, near)
+    same(program(zeros), mg.run(graph, zeros), near)
+    same(first, kept)
+    same(program(feeds), kept)
 
 
 @given(recipes())
 def test_the_reference_executor_runs_optimised_graphs(recipe: Recipe) -> None:
     graph = recipe.graph()
     program = graph.compile(executor="reference")
-    same_bits(program(recipe.feeds()), mg.run(graph, recipe.feeds()))
+    same(program(recipe.feeds()), mg.run(graph, recipe.feeds()))
 
 
 def chain(n: int = 10, shape: Any = (1000,)) -> mg.Graph:
@@ -73,7 +83,7 @@ def test_in_place_they_need_one() -> None:
     bound = Bound(graph, {x: (1000,)}, in_place=True)
     assert len(bound.plan.buffers) == 1
     values = np.linspace(-1, 1, 1000, dtype=np.float32)
-    same_bits(bound.run({x: values}, {}), [mg.run(graph, {x: values})])
+    same(bound.run({x: values}, {}), [mg.run(graph, {x: values})])
 
 
 def test_live_values_never_overlap() -> None:
@@ -98,11 +108,11 @@ def test_results_are_the_callers_own() -> None:
     kept = [np.array(v) for v in first]
     assert not np.shares_memory(first[1], ones)
     program({x: ones * 0})
-    same_bits(first, kept)
+    same(first, kept)
     for value in first:
         assert not np.shares_memory(value, program.bound.arena.block)
         value[...] = 7
-    same_bits(program({x: ones}), kept)
+    same(program({x: ones}), kept)
 
 
 def test_a_large_result_that_was_let_go_is_written_to_again() -> None:
@@ -181,7 +191,7 @@ def test_control_flow_runs_inside_a_program(capsys: pytest.CaptureFixture[str]) 
     program = graph.compile()
     for value in ([1.0, 2.0], [-1.0, -2.0]):
         found, printed = program({x: value}), capsys.readouterr().out
-        same_bits(found, mg.run(graph, {x: value}))
+        same(found, mg.run(graph, {x: value}))
         assert printed == capsys.readouterr().out == ("then [2., 4.]\n" if value[0] > 0 else "")
 
 
@@ -192,7 +202,7 @@ def test_large_regions_run_in_tiles() -> None:
     graph = mg.build_graph([x, a], [y, z])
     program = graph.compile()
     feeds = {x: np.random.default_rng(0).standard_normal((300, 200)), a: np.linspace(-1, 1, 200)}
-    same_bits(program(feeds), mg.run(graph, feeds))
+    same(program(feeds), mg.run(graph, feeds))
     assert program.kernels == 2
     with mg.record() as log:
         program(feeds)

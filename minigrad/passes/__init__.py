@@ -59,8 +59,9 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
     when a pass breaks the graph.
 
     >>> import minigrad as mg
-    >>> x = mg.placeholder("x", shape=(3,))
-    >>> graph = mg.build_graph(x, x * 1 + x * 1).optimize()
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(3,))
+    ...     graph = mg.build_graph(x, x * 1 + x * 1).optimize()
     >>> print(graph.text())
     %0 = Placeholder "x" : float32[3]
     %1 = Add(%0, %0) : float32[3]
