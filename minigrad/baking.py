@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import arguments
 from minigrad.concrete import Concrete
 from minigrad.core import Array, silently
 from minigrad.eager import Tensor
@@ -174,7 +175,6 @@ class Traced:
             actual = self._call(values)
             expected = self._parameters.call(self.python_function, values)
         body, _ = self._run_on_stand_ins(values, warn=False)
-        body.freeze()
         difference = _difference(expected, actual)
         turn = self._turn(body.baked)
         return Check(self.__name__, expected, actual, difference, difference <= tolerance, turn)
@@ -196,14 +196,10 @@ class Traced:
         arrays = [leaf for name, x in named for leaf in leaves_of(name, x) if is_array(leaf[1])]
         code = python_function(self.python_function)[0]
         body = ExampleBody(self.__name__, code and code.__code__, warn)
-        try:
-            with afresh(), body:
-                nodes = stand_ins(body, arrays)
-                body.values.update((n, x.data) for n, (_, x) in zip(nodes, arrays, strict=True))
-                return body, self._parameters.call(self.python_function, replaced(values, nodes))
-        except BaseException:
-            body.freeze()
-            raise
+        with afresh(), body:
+            nodes = stand_ins(body, arrays)
+            body.values.update((n, x.data) for n, (_, x) in zip(nodes, arrays, strict=True))
+            return body, self._parameters.call(self.python_function, replaced(values, nodes))
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,4 +292,4 @@ def trace(function: Callable[..., Any], *examples: Any) -> Traced:
     >>> double(5.0), double.check(-1.0)
     (tensor(10.), <lambda>: Python and the graph agree; the largest difference is 0.)
     """
-    return Traced(function, examples)
+    return Traced(arguments.function("trace", "function", function), examples)

@@ -15,7 +15,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from minigrad import events
+from minigrad import arguments, events
 from minigrad.calls import building
 from minigrad.concrete import Concrete
 from minigrad.eager import Tensor
@@ -228,10 +228,8 @@ class Function:
             with afresh(), body:
                 nodes = stand_ins(body, arrays)
                 result = self._parameters.call(self._converted, replaced(values, nodes))
-            sources = _settle(trace, body)
-            return Concrete(body, result, sources)
+            return Concrete(body, result, _settle(trace, body))
         finally:
-            body.freeze()
             _tracing.stack.pop()
 
     def _drop_the_gone(self) -> None:
@@ -339,4 +337,5 @@ def function(
     """
     if python_function is None:
         return functools.partial(Function, input_signature=input_signature)
+    arguments.function("function", "python_function", python_function)
     return Function(python_function, input_signature=input_signature)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import arguments
 from minigrad.build import build_graph
 from minigrad.concrete import Concrete
 from minigrad.core import as_array
@@ -37,6 +38,8 @@ def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
     return %3
     """
 
+    arguments.function("make_graph", "function", function)
+
     @functools.wraps(function, updated=())
     def make(*examples: Any, **options: Any) -> Graph:
         concrete = _traced(function, examples, options)
@@ -60,12 +63,9 @@ def _traced(function: Callable[..., Any], examples: tuple[Any, ...], options: An
     code = python_function(function)[0]
     name = getattr(function, "__name__", type(function).__name__)
     body = TracedBody(str(name), code and code.__code__)
-    try:
-        with afresh(), body:
-            result = parameters.call(function, replaced(values, stand_ins(body, arrays)))
-        return Concrete(body, result, {})
-    finally:
-        body.freeze()
+    with afresh(), body:
+        result = parameters.call(function, replaced(values, stand_ins(body, arrays)))
+    return Concrete(body, result, {})
 
 
 def _abstract(x: Any) -> Any:

@@ -310,6 +310,12 @@ def test_results_that_are_not_comparable_are_not_equal() -> None:
         traced = mg.trace(f, 3.0)
     assert traced.check(-1.0).difference == np.inf
     with pytest.warns(mg.TraceWarning):
+        traced = mg.trace(lambda x: x if x > 0 else mg.stack([x, x]), 3.0)
+    assert not traced.check(-1.0)
+    with pytest.warns(mg.TraceWarning):
+        traced = mg.trace(lambda x: x if x > 0 else x.astype(mg.float64), 3.0)
+    assert not traced.check(-1.0)
+    with pytest.warns(mg.TraceWarning):
         traced = mg.trace(lambda x: "yes" if x > 0 else "no", 3.0)
     assert traced.check(1.0)
     assert not traced.check(-1.0)
