@@ -8,6 +8,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 from minigrad import data, nn, optim, passes
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
+from minigrad.backward import grad_of as grad
 from minigrad.baking import TraceWarning, trace
 from minigrad.build import (
     Variable,
@@ -31,7 +32,6 @@ from minigrad.core import (
     int64,
 )
 from minigrad.eager import Tensor
-from minigrad.eager import grad_of as grad
 from minigrad.errors import (
     ArgumentError,
     AssertionFailed,
@@ -163,7 +163,7 @@ from minigrad.nn.functional import (
 from minigrad.optim import clip_by_global_norm
 from minigrad.scripting.script import script
 from minigrad.session import Session
-from minigrad.tape import no_grad
+from minigrad.tape import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.theano import theano_function
 
 __version__ = "0.1.0"
@@ -228,6 +228,7 @@ __all__ = [
     "dropout",
     "dynamic_rnn",
     "embedding",
+    "enable_grad",
     "erf",
     "exp",
     "expand_dims",
@@ -250,6 +251,7 @@ __all__ = [
     "group",
     "int32",
     "int64",
+    "is_grad_enabled",
     "isnan",
     "l1_loss",
     "layer_norm",
@@ -300,6 +302,7 @@ __all__ = [
     "run_functions_eagerly",
     "scan",
     "script",
+    "set_grad_enabled",
     "sigmoid",
     "sign",
     "sin",

@@ -17,24 +17,16 @@ from typing import Any
 import numpy as np
 
 from minigrad import control, events
-from minigrad.backprop import DATA, NOTHING, Retained, gradients, listen_to_nobody
-from minigrad.core import (
-    Array,
-    Op,
-    Spec,
-    TupleSpec,
-    context,
-    float32,
-    next_order,
-    silently,
-    spec_of,
-)
-from minigrad.eager import Tensor, _stub, _wrap
+from minigrad.backprop import gradients
+from minigrad.core import Array, Op, Spec, TupleSpec, context, float32, silently, spec_of
+from minigrad.eager import Tensor
 from minigrad.errors import VerifyError
 from minigrad.execute import Program, Run, own
 from minigrad.graph import Body, Node, ancestors
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
+from minigrad.recorder import NONE, stub
+from minigrad.rules import DATA, NOTHING, Pullback, Retained, listen_to_nobody
 from minigrad.source import caller
 from minigrad.tape import TapeNode, changes, recording
 
@@ -72,7 +64,7 @@ class Derivative:
     loops: list[Node]
     pull: Pull
     forward: Program
-    kept: Retained
+    kept: Pullback
     needed: tuple[bool, ...]
 
 
@@ -134,12 +126,12 @@ class Call:
     def __call__(self, operands: Sequence[Any]) -> list[Tensor]:
         """Run it; the results are recorded as one operation if a gradient may flow through it."""
         arrays = [x.data if isinstance(x, Tensor) else x for x in operands]
-        if context.grad:
+        if context.recording:
             wants = [i for i, x in enumerate(operands) if type(x) is Tensor and x.requires_grad]
             derivative = self._derivative(tuple(wants)) if wants else None
             if derivative is not None:
                 return self._recorded(derivative, operands, arrays)
-        return [_wrap(y, None) for y in self._run(self.forward, arrays)]
+        return [Tensor.reader.wrap(y, None) for y in self._run(self.forward, arrays)]
 
     def _run(self, program: Program, arrays: Sequence[Array]) -> list[Array]:
         """All results of a program. The outputs come first, and belong to the caller."""
@@ -161,20 +153,20 @@ class Call:
         count = len(self.body.outputs)
         saved = Saved(derivative, results[count:], arrays)
         wanted = derivative.kept.wanted
-        inputs = [(x.creator or x) if i in wanted else _stub(x) for i, x in enumerate(operands)]
-        frame = caller(sys._getframe(1))
+        inputs = [(x.creator or x) if i in wanted else stub(x) for i, x in enumerate(operands)]
+        place = caller(sys._getframe(1))
         first, *more = derivative.outputs
         about = results[first] if not more else float32.type(0)
-        node = _tape_node(self.op, inputs, derivative.kept, (saved, *[None] * len(inputs)), about)
-        node.code, node.lasti = frame
+        kept = (saved, *[None] * len(inputs))
+        node = TapeNode.of(derivative.kept, inputs, kept, about, NONE, place)
         creators: dict[int, TapeNode] = {first: node}
         if more:
-            creators = {i: _choice(node, i, results[i]) for i in derivative.outputs}
+            creators = {i: _choice(node, i, results[i], place) for i in derivative.outputs}
         if events.listeners:
             _tell(node, tuple(results[:count]) if more else results[first], operands, arrays)
             for i, choice in creators.items() if more else ():
                 _tell(choice, results[i], (), (tuple(results[:count]),))
-        return [_wrap(y, creators.get(i)) for i, y in enumerate(results[:count])]
+        return [Tensor.reader.wrap(y, creators.get(i)) for i, y in enumerate(results[:count])]
 
     def _vjp(self, g: Any, y: Any, *operands: Any, wanted: Positions, **attrs: Any) -> list[Any]:
         saved = y.data if isinstance(y, Tensor) else y
@@ -218,7 +210,7 @@ class Call:
             return None
         whole = [only for only in pull.given.values() if not only]
         parts = (DATA if whole else NOTHING, *[NOTHING] * len(body.inputs))
-        kept = Retained(parts, pull.connected, bool(whole), len(whole) < len(pull.given))
+        kept = Pullback.interpreting(self.op, Retained(parts, pull.connected))
         loops = [n for n in body.nodes if isinstance(n.spec, TupleSpec) and n in live]
         loops = loops if len(outputs) > 1 else []
         forward = Program([*body.outputs, *pull.given, *loops], body.inputs, body.effects)
@@ -299,25 +291,15 @@ def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
         if isinstance(x, Spec):  # nobody reads it
             x = np.broadcast_to(x.dtype.type(0), x.shape)  # type: ignore[arg-type]
         known = isinstance(source, TapeNode)
-        operands.append(source if type(source) is Tensor else _wrap(x, source) if known else x)
+        operands.append(
+            source if type(source) is Tensor else Tensor.reader.wrap(x, source) if known else x
+        )
     return operands
 
 
-def _tape_node(
-    op: Op, inputs: Sequence[Any], kept: Retained, saved: tuple[Any, ...], about: Array
-) -> TapeNode:
-    node = TapeNode()
-    node.op, node.attrs, node.kept, node.inputs, node.saved = op, {}, kept, tuple(inputs), saved
-    node.shape, node.dtype = about.shape, about.dtype
-    node.order, node.scope = next_order(), context.scope
-    return node
-
-
-def _choice(call: TapeNode, index: int, value: Array) -> TapeNode:
+def _choice(call: TapeNode, index: int, value: Array, place: Any) -> TapeNode:
     """The tape node of one of several results."""
-    node = _tape_node(output, [call], _CHOICE, (None, None), value)
-    node.attrs, (node.code, node.lasti) = {"index": index}, caller(sys._getframe(1))
-    return node
+    return TapeNode.of(_CHOICE, [call], (None, None), value, {"index": index}, place)
 
 
-_CHOICE = Retained((NOTHING, NOTHING), (0,), False, False)
+_CHOICE = Pullback.interpreting(output, Retained((NOTHING, NOTHING), (0,)))

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import float64
-from minigrad.eager import Tensor, grad_of
+from minigrad.arguments import function
+from minigrad.backward import grad_of
+from minigrad.core import as_array, float64
+from minigrad.eager import Tensor
 from minigrad.errors import GradientError
 from minigrad.source import here
 
@@ -43,6 +45,9 @@ def check_grads(
     >>> mg.check_grads(lambda x: x * x + 3, 2.0, order=2) < 1e-6
     True
     """
+    function("check_grads", "f", f)
+    for x in xs:
+        as_array(getattr(x, "data", x), None, "check_grads")  # refuses what is not numbers
     given = [np.asarray(getattr(x, "data", x)) for x in xs]
     arrays = [
         a if a.dtype.kind in "bu" or _is_labels(a, x) else a.astype(float64)

@@ -76,7 +76,7 @@ class Concrete:
             new = graph.inlined(body, values)
         self._renew(graph, new)
         results = [new[y] for y in body.outputs[: self._results]]
-        if not context.grad:
+        if not context.recording:
             results = [ops.stop_gradient(y) if y.dtype.kind == "f" else y for y in results]
         return self.arrangement.of(results)
 

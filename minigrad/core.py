@@ -181,9 +181,14 @@ class Op:
     title: tuple[str, str] = ("", "")
     formula: str = ""
     samples: Sequence[Sample] = ()
-    kept: dict[tuple[bool, ...], Any] = field(default_factory=dict)  # see backprop.retained
+    kept: dict[Any, Any] = field(default_factory=dict)  # see rules.pullback
+    ways: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see recorder
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
+        if not attrs:
+            way = self.ways.get(tuple([type(x) for x in operands]))
+            if way is not None:
+                return way(*operands)
         return apply(self, operands, attrs)
 
     def __repr__(self) -> str:
@@ -222,6 +227,7 @@ def operator(name: str, **record: Any) -> Op:
 # to enter a copy of it costs a tenth of a microsecond, np.errstate costs one.
 _silent = contextvars.copy_context()
 _silent.run(np.seterr, all="ignore")
+silence = _silent.copy  # silence().run(function, ...) for those in a hurry
 
 
 def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -229,25 +235,61 @@ def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return _silent.copy().run(function, *args, **kwargs)
 
 
-class Context(threading.local):
-    """What holds for the running thread: is the tape on, and in which scope are we.
+class State:
+    """What holds for one thread.
 
-    `lazy` collects operations instead of running them (inside `lazy_batch`).
-
-    `silently` is the quicker form of the function, for ufuncs only: they never call back, and a
-    context that was entered cannot be entered again.
+    recording: whether the tape records, and nodes that are built let gradients through
+    scope: the layer or name scope that new nodes belong to
+    lazy: who reads operators on tensors in the place of the tape, if anybody
+    quick: whether the tape's quick ways are open: it records, and nobody has taken its place
     """
 
-    grad: bool = True
-    scope: str = ""
-    lazy: Any = None
+    __slots__ = ("lazy", "quick", "recording", "scope")
 
     def __init__(self) -> None:
-        self.silently = _silent.copy().run
+        self.recording, self.scope, self.quick = True, "", True
+        self.lazy: Any = None  # see lazy.collector
+
+
+class Context(threading.local):
+    """What holds for the running thread; `now` is all of it at the price of one look."""
+
+    def __init__(self) -> None:
+        self.now = State()
+
+    @property
+    def recording(self) -> bool:
+        return self.now.recording
+
+    @recording.setter
+    def recording(self, on: bool) -> None:
+        self.now.recording = on
+        self.now.quick = on and self.now.lazy is None
+
+    @property
+    def lazy(self) -> Any:
+        return self.now.lazy
+
+    @lazy.setter
+    def lazy(self, reader: Any) -> None:
+        self.now.lazy = reader
+        self.now.quick = self.now.recording and reader is None
+
+    @property
+    def scope(self) -> str:
+        return self.now.scope
+
+    @scope.setter
+    def scope(self, scope: str) -> None:
+        self.now.scope = scope
 
 
 context = Context()
 next_order = itertools.count(1).__next__
+
+
+# What nodes hold that are filled once and then left alone; those of the tape have their own way.
+NODE_SLOTS = ("attrs", "code", "inputs", "lasti", "op", "order", "scope")
 
 
 class BaseNode:
@@ -257,7 +299,7 @@ class BaseNode:
     `code` and `lasti` are the user's line, `scope` the layer it was built in.
     """
 
-    __slots__ = ("attrs", "code", "inputs", "lasti", "op", "order", "scope")
+    __slots__ = ()
     controls: tuple[Any, ...] = ()  # nodes that must run first though no value comes from them
     op: Op
     inputs: tuple[Any, ...]
@@ -311,12 +353,24 @@ _ARRAYS = {np.ndarray, Spec, Unrecorded, np.float32, np.float64, np.int64, np.in
 VALUES = ValueReader()
 
 
+class _Readers(dict[type, Reader]):
+    """The reader that a class of operands asks for, remembered."""
+
+    def __missing__(self, kind: type) -> Reader:
+        reader: Reader = getattr(kind, "reader", VALUES)
+        self[kind] = reader
+        return reader
+
+
+READERS = _Readers()
+
+
 def apply(op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
     """Give an operator and its operands to the reader that they ask for."""
     reader: Reader = VALUES
     for x in operands:
-        other: Reader = getattr(type(x), "reader", VALUES)
-        if other.level > reader.level:
+        other = READERS[type(x)]
+        if other is not reader and other.level > reader.level:
             reader = other
     return reader.apply(op, operands, attrs)
 
@@ -326,7 +380,7 @@ _WEAK = {bool: bool_, int: int64, float: float32}
 
 def as_operand(op: Op, x: Any) -> Any:
     """An array of numbers, or a Python number or Spec as it is."""
-    if type(x) in _WEAK or isinstance(x, (np.ndarray, np.generic, Spec)):
+    if type(x) in _WEAK or isinstance(x, (np.ndarray, np.generic, Spec, BaseNode)):
         return x
     return as_array(x, None, op.name)
 
@@ -416,6 +470,11 @@ def explain(op: Op, specs: Sequence[Spec], attrs: Attrs, error: Exception) -> Gr
         return found
     shapes = show_shapes(*(s.shape for s in specs))
     return ShapeError("kernel", op=op.name, shapes=shapes, reason=str(error), defined=here())
+
+
+def quick_kernel(op: Op) -> Callable[..., Array] | None:
+    """The kernel as a function of the operands alone, where there is one in NumPy or Python."""
+    return op.symbol or op.ufunc
 
 
 def into(out: Array | None, value: Array) -> Array:

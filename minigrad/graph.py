@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad import events, ops, saving
 from minigrad.core import (
+    NODE_SLOTS,
     Array,
     Attrs,
     BaseNode,
@@ -64,7 +65,7 @@ class Node(BaseNode, Value):
     <Node Mul = Mul: float32 (None, 3), no value>
     """
 
-    __slots__ = ("__weakref__", "controls", "graph", "name", "spec")
+    __slots__ = (*NODE_SLOTS, "__weakref__", "controls", "graph", "name", "spec")
     reader: ClassVar[Reader]
     inputs: tuple[Node, ...]
     controls: tuple[Node, ...]
@@ -623,7 +624,7 @@ class GraphReader:
         given = [as_weak(op, x) for x in operands]
         mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
         node = graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
-        if context.grad or node.dtype.kind != "f" or op is ops.stop_gradient:
+        if context.recording or node.dtype.kind != "f" or op is ops.stop_gradient:
             return node
         return graph.add(ops.stop_gradient, (node,), {})  # no_grad while building
 

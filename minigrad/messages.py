@@ -240,6 +240,13 @@ ERRORS: dict[str, Pair] = {
         "传入字典：键是占位符或它的名字，值是要馈送的数据",
     ),
     "expect_tensors": ("pass tensors", "传入张量"),
+    "expect_as_many": ("pass a list of {count}", "传入含 {count} 项的列表"),
+    "one_element": (
+        "{op}: a tensor of shape {shape} is not a single number. Remedy: reduce it first, for "
+        "example x.sum(), or (x > 0).all() and (x > 0).any() for a condition; or pick one element.",
+        "{op}：形状为 {shape} 的张量不是单个数。"
+        "解决办法：先归约，例如 x.sum()，条件可以用 (x > 0).all() 或 (x > 0).any()；或取出其中一个元素。",
+    ),
     "expect_widths": (
         "pass one whole number from 0, a pair (before, after), or such a pair for each axis",
         "传入一个不小于 0 的整数、一对（前，后），或给每个轴各传一对",
@@ -292,7 +299,7 @@ ERRORS: dict[str, Pair] = {
     "bool_arithmetic": (
         "{op}: truth values have no {what}. Remedy: x.astype(int) to count with them, or "
         "mg.logical_not, mg.logical_xor.",
-        "{op}：布尔值没有{what}。"
+        "{op}：布尔值没有这一项：{what}。"
         "解决办法：用 x.astype(int) 当作数来计算，或使用 mg.logical_not、mg.logical_xor。",
     ),
     "what_difference": ("difference", "差"),
@@ -439,10 +446,10 @@ ERRORS: dict[str, Pair] = {
         "只有确实要把同一张图走两遍时才用 retain_graph=True。",
     ),
     "changed": (
-        "backward: a value that {op} saved was changed in place afterwards, so its gradient would "
-        "be wrong. Remedy: use y = y + 1 instead of y += 1, or make the change before {op} uses "
-        "the value.",
-        "backward：{op} 保存的一个值后来被原地修改，算出的梯度会是错的。"
+        "backward: a value that {op} saved was changed in place afterwards, at {where}, so its "
+        "gradient would be wrong. Remedy: use y = y + 1 instead of y += 1, or make the change "
+        "before {op} uses the value.",
+        "backward：{op} 保存的一个值后来在 {where} 被原地修改，算出的梯度会是错的。"
         "解决办法：把 y += 1 写成 y = y + 1，或在 {op} 使用它之前修改。",
     ),
     "lazy_dropped": (
@@ -456,6 +463,62 @@ ERRORS: dict[str, Pair] = {
         "are recorded. Remedy: do it inside mg.no_grad().",
         "{op}：记录运算时，不能原地修改 requires_grad=True 的叶子张量。"
         "解决办法：在 mg.no_grad() 中修改。",
+    ),
+    "view_of_leaf": (
+        "{op}: this tensor is a view of a leaf with requires_grad=True: changing it would change "
+        "the leaf while operations are recorded. Remedy: do it inside mg.no_grad(), or on a copy "
+        "such as x * 1.",
+        "{op}：这个张量是 requires_grad=True 的叶子张量的视图，修改它就会在记录运算时改动叶子。"
+        "解决办法：在 mg.no_grad() 中修改，或修改副本，例如 x * 1。",
+    ),
+    "view_in_place": (
+        "{op}: another tensor looks at the same memory (one is a view of the other), and its "
+        "history would no longer tell how its values came about. Remedy: assign to the whole "
+        "tensor, x[index] = value, before views of it are made; or use y = y + 1 instead of "
+        "y += 1.",
+        "{op}：另有张量使用同一块内存（一个是另一个的视图），修改之后它的历史就不再说明它的值从何而来。"
+        "解决办法：在取视图之前对整个张量赋值：x[index] = value；或者把 y += 1 写成 y = y + 1。",
+    ),
+    "in_place_shape": (
+        "{op}: the result has shape {found} and cannot stand in the place of shape {shape}. "
+        "Remedy: y = y + other makes a new tensor of the larger shape.",
+        "{op}：结果的形状是 {found}，放不进形状 {shape} 里。"
+        "解决办法：用 y = y + other 得到形状更大的新张量。",
+    ),
+    "in_place_type": (
+        "{op}: a value of {found} cannot stand in the place of {dtype} without losing something. "
+        "Remedy: y = y + other makes a new tensor, or convert first: x.astype(...).",
+        "{op}：{found} 的值放进 {dtype} 里会丢失信息。"
+        "解决办法：用 y = y + other 得到新张量，或先转换：x.astype(...)。",
+    ),
+    "recorded": (
+        "{op}: {name} of a recorded node cannot be changed: the node tells what was computed. "
+        "Remedy: compute anew; another run of the code records another graph.",
+        "{op}：已记录节点的 {name} 不能修改，因为节点说的是已经算过的事。"
+        "解决办法：重新计算；代码再运行一次就会记录另一张图。",
+    ),
+    "needs_grad": (
+        "{op}: this tensor does not require a gradient, so none will ever come by. "
+        "Remedy: mg.tensor(..., requires_grad=True), and compute outside mg.no_grad().",
+        "{op}：这个张量不需要梯度，永远不会有梯度经过。"
+        "解决办法：使用 mg.tensor(..., requires_grad=True)，并且不要在 mg.no_grad() 里计算。",
+    ),
+    "hook_shape": (
+        "register_hook: the hook returned shape {found} for a gradient of shape {shape}. "
+        "Remedy: return a gradient of the same shape, or None to leave it as it is.",
+        "register_hook：梯度的形状是 {shape}，钩子返回的形状却是 {found}。"
+        "解决办法：返回形状相同的梯度；返回 None 表示不改动。",
+    ),
+    "not_a_leaf": (
+        "{op}: only a leaf can be told that it requires no gradient; this tensor was computed. "
+        "Remedy: use x.detach().",
+        "{op}：只有叶子张量可以改为不需要梯度，而这个张量是算出来的。解决办法：使用 x.detach()。",
+    ),
+    "copy_history": (
+        "{op}: this tensor was computed by {creator}, and its history cannot be copied. "
+        "Remedy: copy x.detach(), or compute it again from copies of the leaves.",
+        "{op}：这个张量由 {creator} 算出，它的历史无法复制。"
+        "解决办法：复制 x.detach()，或用叶子的副本重新计算。",
     ),
     "not_connected": (
         "grad: the output does not depend on {name}. Remedy: pass allow_unused=True to get None "

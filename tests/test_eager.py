@@ -224,26 +224,6 @@ def test_create_graph_makes_gradients_that_have_a_history() -> None:
     assert x.grad.creator is None, "a plain backward records nothing"
 
 
-def test_what_python_writes_in_place_is_a_new_tensor() -> None:
-    x = leaf(1.0)
-    y = x
-    y += 1
-    assert (x.item(), y.item(), y.is_leaf) == (1, 2, False)
-
-
-def test_copy_changes_values_only_where_nothing_is_recorded() -> None:
-    x = leaf([1.0, 2.0])
-    with pytest.raises(mg.GradientError, match="no_grad"):
-        x.copy_([3.0, 4.0])
-    assert x.tolist() == [1, 2]
-    with mg.no_grad():
-        assert x.copy_([3.0, 4.0]) is x
-    assert x.tolist() == [3, 4]
-    number = mg.tensor(1.0)
-    number.copy_(mg.tensor(5))
-    assert (number.item(), number.dtype) == (5, float32)
-
-
 # ---- no_grad --------------------------------------------------------------------------------
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minigrad.backprop import listen_to_nobody, pull_back
 from minigrad.core import Attrs, Op, Spec
 from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
+from minigrad.rules import listen_to_nobody, pull_back
 
 UPSTREAM = "∂"  # how the incoming gradient is written
 

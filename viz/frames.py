@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backprop import pull_back
 from minigrad.core import BaseNode, Spec, TupleSpec, show_shape
 from minigrad.eager import Tensor
 from minigrad.events import Event
 from minigrad.graph import Node
 from minigrad.ops.parts import Parts
+from minigrad.rules import pull_back
 from minigrad.tape import TapeNode
 from viz import formula
 from viz.picture import Picture, number

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.backprop import DATA, listen_to_nobody
+from minigrad.backward import Walk
 from minigrad.calls import CallOp
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import Tensor
@@ -16,6 +16,7 @@ from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
+from minigrad.rules import DATA, listen_to_nobody
 from minigrad.tape import TapeNode, recording
 from viz.frames import Film, event_film, static_film
 from viz.picture import picture
@@ -43,7 +44,7 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
                 context.scope = before
             twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
             new_names[id(twin)] = names.get(id(node), "")
-            twin.code, twin.lasti = node.code, node.lasti
+            twin.retell(node.code, node.lasti)
         again = [new.get(t.creator, t) for t in outputs]
         backward(again)
     ends = zip(again, outputs, strict=True)
@@ -95,10 +96,11 @@ def _kept(node: TapeNode, index: int) -> Any:
 
 
 def backward(outputs: list[Tensor]) -> None:
-    """One backward pass from all outputs, each element weighted 1."""
+    """One backward pass from all outputs, each element weighted 1; no gradient is kept."""
     ends = [y for y in outputs if y.requires_grad and y.creator is not None]
     if ends:
-        mg.grad(ends, ends, [np.ones(y.shape, y.dtype) for y in ends], retain_graph=True)
+        seeds = [np.ones(y.shape, y.dtype) for y in ends]
+        Walk(ends, create_graph=False).run(seeds, None, retain_graph=True)
 
 
 def replay_graph(

@@ -92,7 +92,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     with recording(True), _eagerly():
         computed = model(*tensors)
     dynamic = replay_tape(_listed(computed), names)
-    with mg.Graph():
+    with mg.Graph(), recording(True):
         nodes = [
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
             for label, a in zip(labels, arrays, strict=True)

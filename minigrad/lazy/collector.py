@@ -102,7 +102,7 @@ class Collector:
             group, row = self._row(op, operands[0], attrs["key"])
             if group is not None:
                 return self.enter(group, (operands[0], row), frame)
-        key: list[Any] = [op, context.grad]
+        key: list[Any] = [op, context.recording]
         member: list[Any] = []
         for x in operands:
             if type(x) is Pending:
@@ -154,11 +154,11 @@ class Collector:
         length = len(x.data) if x.data.ndim else 0
         if type(first) is not int or not -length <= first < length:
             return None, 0
-        known = (op, context.grad, keep, x)
+        known = (op, context.recording, keep, x)
         group = self.known.get(known)
         if group is None:
             kind = (x.shape[1:], x.dtype, x.requires_grad)
-            form = (op, context.grad, keep, kind)
+            form = (op, context.recording, keep, kind)
             signature = self.signatures.get(form)
             if signature is None:
                 spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
@@ -175,7 +175,7 @@ class Collector:
                 depth = max(depth, seen.depth + 1)
                 seen = seen.signature.kind
             kinds.append(seen)
-        form = (op, context.grad, tuple(kinds), known[2 + len(kinds) :])
+        form = (op, context.recording, tuple(kinds), known[2 + len(kinds) :])
         signature = self.signatures.get(form)
         if signature is None:
             signature = _signature(form, tuple(kinds), member[::2], attrs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad import events
-from minigrad.core import BaseNode, Dtype, Op, context, next_order
+from minigrad.core import NODE_SLOTS, BaseNode, Dtype, Op, context, next_order
 from minigrad.eager import Tensor
 from minigrad.lazy.groups import Group
 
@@ -19,7 +19,7 @@ class Note(BaseNode):
     `group` the number of the `Together` that it ran in, None before.
     """
 
-    __slots__ = ("depth", "dtype", "group", "shape")
+    __slots__ = (*NODE_SLOTS, "depth", "dtype", "group", "shape")
     shape: tuple[int, ...]
     dtype: Dtype
     depth: int
@@ -34,7 +34,8 @@ class Together:
     """Noted operations of one signature that ran as one, and how they did.
 
     how: "batched" (one operator, a row for each), "once" (one operator, whose result they share;
-    or only one member), "one by one" (as many operators as members).
+    or only one member), "running sum" (additions that go on from each other, as one cumulative
+    sum), "one by one" (as many operators as members).
     """
 
     number: int

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
-from minigrad.core import Attrs, Dtype, Op, apply, context
+from minigrad.core import REGISTRY, Attrs, Dtype, Op, apply, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.lazy.gathering import value_of
@@ -17,8 +17,9 @@ from minigrad.lazy.groups import WHOLE, Group
 from minigrad.source import INSIDE, caller
 from minigrad.tape import at_once, recording
 
-SLOTS = tuple(name for name in Tensor.__slots__ if name != "__weakref__")
+PARTS = ("data", "creator", "requires_grad", "grad", "name")  # what a tensor always has
 NONE: Attrs = {}
+getframe, listeners = sys._getframe, events.listeners
 
 
 class Pending(Tensor):
@@ -66,7 +67,7 @@ def settle(pending: Pending) -> None:
     with at_once(), recording(group.signature.requires_grad):
         value = value_of(group, row)
     pending.__class__ = Tensor  # type: ignore[assignment]
-    for name in SLOTS:
+    for name in PARTS:
         setattr(pending, name, getattr(value, name))
     if group.single and group.count > 1:  # one result serves several, each with its own memory
         pending.data = np.array(pending.data)[()]
@@ -99,9 +100,12 @@ KNOWN: dict[str, Callable[[Pending], Any]] = {
     "grad": lambda self: None,
     "name": lambda self: None,
 }
-for _name in SLOTS:
-    _slot = _settling(_name)
-    setattr(Pending, _name, _slot.getter(KNOWN[_name]) if _name in KNOWN else _slot)
+for _name in PARTS:
+    _part = _settling(_name)
+    setattr(Pending, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
+
+
+# ---- Operators on it ------------------------------------------------------------------------
 
 
 class PendingReader:
@@ -112,13 +116,7 @@ class PendingReader:
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
         lazy = context.lazy
         if lazy is not None:
-            frame = sys._getframe(1)
-            if len(operands) == 1 and not attrs:
-                x = operands[0]
-                group = lazy.known.get((op, context.grad, x.group))
-                if group is not None and not events.listeners:
-                    return lazy.enter(group, (x.group, x.row), frame)
-            return lazy.note(op, operands, attrs, frame)
+            return lazy.note(op, operands, attrs, getframe(1))
         for x in operands:
             if type(x) is Pending:
                 settle(x)
@@ -128,44 +126,82 @@ class PendingReader:
 Pending.reader = PendingReader()
 
 
-def _infix(op: Op) -> Callable[[Pending, Any], Any]:
-    """The method behind an operator such as `*`: what `note` does, without the detours.
+def _single(op: Op) -> Callable[[Pending], Any]:
+    """What `note` does for one operand, without the detours.
 
-    The same operator on members of the same groups goes to the same group again.
+    The same operator on another member of the same group goes to the same group again.
     """
 
-    def method(self: Pending, other: Any) -> Any:
-        lazy = context.lazy
-        if lazy is None or events.listeners:
-            return apply(op, (self, other), NONE)
-        left = self.group
-        if type(other) is Pending:
-            right, row = other.group, other.row
-        elif type(other) is Tensor:
-            right, row = other, WHOLE
-        else:
-            return apply(op, (self, other), NONE)
-        group = lazy.known.get((op, context.grad, left, right))
-        frame = sys._getframe(1)
+    def way(x: Pending) -> Any:
+        now = context.now
+        lazy = now.lazy
+        if lazy is None or listeners:
+            return apply(op, (x,), NONE)
+        frame = getframe(1)
+        group = lazy.known.get((op, now.recording, x.group))
         if group is None:
-            return lazy.note(op, (self, other), NONE, frame)
+            return lazy.note(op, (x,), NONE, frame)
         code, lasti = frame.f_code, frame.f_lasti
         if INSIDE[code.co_filename]:
             code, lasti = caller(frame)
-        group.members += (left, self.row, right, row, code, lasti)
+        group.members += (x.group, x.row, code, lasti)
         result = Pending()
         result.group, result.row = group, group.count
         group.count += 1
         return result
 
-    return method
+    return way
 
 
-for _name, _op in (
-    ("__add__", ops.add),
-    ("__sub__", ops.sub),
-    ("__mul__", ops.mul),
-    ("__truediv__", ops.div),
-    ("__matmul__", ops.matmul),
-):
-    setattr(Pending, _name, _infix(_op))
+def _pair(op: Op) -> Callable[[Any, Any], Any]:
+    """The same for two operands, one of which may be a tensor at hand."""
+
+    def way(x: Any, z: Any) -> Any:
+        now = context.now
+        lazy = now.lazy
+        if lazy is None or listeners:
+            return apply(op, (x, z), NONE)
+        if type(x) is Pending:
+            left, left_row = x.group, x.row
+        elif type(x) is Tensor:
+            left, left_row = x, WHOLE
+        else:
+            return apply(op, (x, z), NONE)
+        if type(z) is Pending:
+            right, right_row = z.group, z.row
+        elif type(z) is Tensor:
+            right, right_row = z, WHOLE
+        else:
+            return apply(op, (x, z), NONE)
+        frame = getframe(1)
+        group = lazy.known.get((op, now.recording, left, right))
+        if group is None:
+            return lazy.note(op, (x, z), NONE, frame)
+        code, lasti = frame.f_code, frame.f_lasti
+        if INSIDE[code.co_filename]:
+            code, lasti = caller(frame)
+        group.members += (left, left_row, right, right_row, code, lasti)
+        result = Pending()
+        result.group, result.row = group, group.count
+        group.count += 1
+        return result
+
+    return way
+
+
+def _turned(pair: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: pair(other, self)
+
+
+for _op in REGISTRY.values():
+    if not (_op.effect or _op.impure):
+        _op.ways[Pending,] = _single(_op)
+        for _kinds in ((Pending, Pending), (Pending, Tensor), (Tensor, Pending)):
+            _op.ways[_kinds] = _pair(_op)
+for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):
+    _op = getattr(ops, {"truediv": "div"}.get(_name, _name))
+    setattr(Pending, f"__{_name}__", _op.ways[Pending, Pending])
+    setattr(Pending, f"__r{_name}__", _turned(_op.ways[Pending, Pending]))
+for _name in ("abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu"):
+    setattr(Pending, _name, getattr(ops, _name).ways[Pending,])
+setattr(Pending, "__neg__", ops.neg.ways[Pending,])  # noqa: B010

@@ -31,27 +31,27 @@ from minigrad.source import here
 from minigrad.tape import TapeNode
 
 # How groups ran, as their event tells.
-BATCHED, ONCE, SINGLY = "batched", "once", "one by one"
+BATCHED, ONCE, SINGLY, RUNNING = "batched", "once", "one by one", "running sum"
 
 
 def run_together(groups: list[Group]) -> str:
     """Run groups of one signature, and say how. An error names the line of the member."""
     signature = groups[0].signature
-    before, context.grad = context.grad, signature.grad
+    before, context.recording = context.recording, signature.grad
     try:
         try:
             return _run(signature, groups)
         except GraphError:
             return _run_singly(signature, groups)
     finally:
-        context.grad = before
+        context.recording = before
 
 
 def _run(signature: Signature, groups: list[Group]) -> str:
     count, start = sum(group.count for group in groups), next_order()
-    single, first = False, 0  # the row of the first result
+    single, first, how = False, 0, BATCHED  # `first`: the row of the first result
     if len(groups) > 1 and follows(groups[1], groups[0]):
-        batch, first = _running_sum(groups), 1
+        batch, first, how = _running_sum(groups), 1, RUNNING
     elif count == 1 and _stands_alone(groups[0]):
         batch, single = _plain(groups[0], 0), True
     else:
@@ -64,7 +64,7 @@ def _run(signature: Signature, groups: list[Group]) -> str:
     for group in groups:
         group.batch, group.offset, group.single = batch, first, single
         first += group.count
-    return ONCE if single else BATCHED
+    return ONCE if single else how
 
 
 def _run_singly(signature: Signature, groups: list[Group]) -> str:
@@ -91,7 +91,7 @@ def _name_line(result: Any, start: int, group: Group, member: int = 0) -> None:
     while stack:
         node = stack.pop()
         if isinstance(node, TapeNode) and node.order > start:
-            node.code, node.lasti = code, lasti
+            node.retell(code, lasti)
             stack += node.inputs
 
 

@@ -26,7 +26,7 @@ from minigrad.core import (
     show_shapes,
 )
 from minigrad.errors import DtypeError, IndexRangeError, ShapeError
-from minigrad.ops.shape import positive_axes
+from minigrad.ops.shape import positive_axis
 
 # One place of a slice: a position, None for a new axis, "..." for the axes in between, or
 # (start, stop, step). Plain data, so that a graph can be printed, compared and saved.
@@ -54,7 +54,7 @@ def _spread(name: str, key: Key, shape: Shape) -> list[Item]:
     return [*key[:place], *[FULL] * (len(shape) - count), *key[place + 1 :]]
 
 
-def _slice_shape(x: Shape, key: Key) -> Shape:
+def sliced_shape(x: Shape, key: Key) -> Shape:
     result: list[int | Dim] = []
     axis = 0
     for item in _spread("Slice", key, x):
@@ -99,7 +99,7 @@ def _unslice(out: Array, g: Array, x: Any, key: Key) -> Array:
 
 
 def _unslice_shape(g: Shape, x: Shape, key: Key) -> Shape:
-    if not fits(g, _slice_shape(x, key)):
+    if not fits(g, sliced_shape(x, key)):
         raise ShapeError("broadcast", op="Unslice", shapes=show_shapes(g, x))
     return x
 
@@ -113,10 +113,10 @@ SLICES: tuple[tuple[tuple[int, ...], Key], ...] = (
     ((3,), (-1,)),
     ((), ("...",)),
 )
-UNSLICES: Any = [(_slice_shape(shape, key), shape, key) for shape, key in SLICES]
+UNSLICES: Any = [(sliced_shape(shape, key), shape, key) for shape, key in SLICES]
 slice_: Op = operator(
     "Slice",
-    shape=_slice_shape,
+    shape=sliced_shape,
     run=_slice,
     vjp=(lambda g, y, x, key: unslice(g, x, key=key),),
     inputs=None,
@@ -158,7 +158,7 @@ def _positions(name: str, first: int) -> Callable[..., Dtype]:
 
 
 def _take_shape(x: Shape, *indices: Shape, axis: int = 0) -> Shape:
-    (axis,) = positive_axes("Take", axis, x)
+    axis = positive_axis("Take", axis, x)
     if axis + len(indices) > len(x):
         shown = show_shape(public_shape(x))
         raise ShapeError("index_count", op="Take", count=axis + len(indices), shape=shown)
@@ -199,13 +199,15 @@ def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Arr
         return into(out, result)
     rows: Any = 0
     for index, length in zip(indices, shape[axis : axis + n], strict=True):
-        rows = rows * length + index.astype(np.intp, copy=False) % max(length, 1)
+        index = index.astype(np.intp, copy=False)
+        rows = rows * length + (index + length * (index < 0))
     lead, tail = math.prod(shape[:axis]), math.prod(shape[axis + n :])
     count = math.prod(shape[axis : axis + n])
-    result = np.zeros((lead, count, tail), g.dtype)
-    numbers = np.arange(lead)[:, None, None] * count + rows.reshape(-1, 1)
-    numbers = numbers * tail + np.arange(tail)
-    np.add.at(result.reshape(-1), numbers.reshape(-1), g.reshape(-1))
+    if (lead, tail) != (1, 1):
+        rows = np.arange(lead)[:, None, None] * count + rows.reshape(-1, 1)
+        rows = rows * tail + np.arange(tail)
+    result = np.zeros(lead * count * tail, g.dtype)
+    np.add.at(result, rows.reshape(-1), g.reshape(-1))
     return into(out, result.reshape(shape))
 
 
@@ -264,7 +266,7 @@ add_at: Op = operator(
 
 
 def _gather_shape(x: Shape, indices: Shape, axis: int) -> Shape:
-    (axis,) = positive_axes("Gather", axis, x)
+    axis = positive_axis("Gather", axis, x)
     fit = len(x) == len(indices) and all(
         i == axis or isinstance(m, Dim) or isinstance(n, Dim) or n <= m
         for i, (m, n) in enumerate(zip(x, indices, strict=True))
@@ -277,7 +279,10 @@ def _gather_shape(x: Shape, indices: Shape, axis: int) -> Shape:
 
 def _grid(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
     """For each element of `indices` its own position, but along `axis` the one it holds."""
-    grid = list(np.ogrid[tuple(slice(n) for n in shape)])
+    ndim = len(shape)
+    grid = [
+        np.arange(n).reshape((1,) * i + (n,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)
+    ]
     grid[axis] = indices
     return tuple(grid)
 

@@ -34,11 +34,17 @@ def get_item(x: Any, key: Any) -> Any:
     return _get_item(x, key)
 
 
-@located
-def _get_item(x: Any, key: Any) -> Any:
+def parts_of(key: Any) -> list[Part]:
+    """The items of a key as plain data or as positions."""
     parts = [_part(item) for item in (key if isinstance(key, tuple) else (key,))]
     if parts.count("...") > 1:
         raise DtypeError("index_type", op="Slice", value="..., ...")
+    return parts
+
+
+@located
+def _get_item(x: Any, key: Any) -> Any:
+    parts = parts_of(key)
     if any(isinstance(part, Positions) for part in parts):
         return _pick(x, parts)
     return apply(slice_, (x,), {"key": tuple(parts)})

@@ -1,0 +1,311 @@
+"""The backward pass of the dynamic graph: look first, then sweep, then hand the gradients out."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from minigrad import events, ops
+from minigrad.backprop import gradients, sweep
+from minigrad.core import as_array, context, silently
+from minigrad.errors import GradientError
+from minigrad.graph import Node
+from minigrad.rules import Share, shape_of, shares
+from minigrad.source import here
+from minigrad.tape import FREED, TapeNode, at_once, changes, recording
+
+by_order = attrgetter("_order")
+Hook = Callable[[Any], Any]
+
+
+class Walk:
+    """One backward pass: from some outputs to their leaves, or to given targets.
+
+    Everything that can be wrong is looked for before anything is changed. Where the user's own
+    functions run in between (hooks, listeners), what was saved is dropped only at the end.
+    """
+
+    def __init__(self, outputs: Sequence[Any], create_graph: bool) -> None:
+        self.outputs, self.create_graph = outputs, create_graph
+        self.wrap: Callable[..., Any] = outputs[0].reader.wrap
+        self.found: dict[Any, Any] = {}  # gradients by leaf, or by node
+        self.retained: list[tuple[Any, Any]] = []  # tensors in the middle that asked for theirs
+
+    def run(
+        self, seeds: Sequence[Any], targets: Sequence[Any] | None, retain_graph: bool
+    ) -> dict[Any, Any]:
+        """Gradients by leaf (or by the node of each target), from one sweep over the tape."""
+        found = self.found
+        for y, seed in zip(self.outputs, seeds, strict=True):
+            if not y.requires_grad:
+                raise GradientError("no_graph", defined=here())
+            key, g = y.creator or y, self._seed(y, seed)
+            found[key] = found[key] + g if key in found else g
+        nodes = reachable([y.creator for y in self.outputs if y.creator is not None])
+        keep: Any = ()
+        if targets is not None:
+            keep = {place_of(x)[0] for x in targets}
+            nodes = _leading(nodes, keep)
+        adjust = {n: self._hooks_of(n) for n in nodes if n in hooked} if hooked else {}
+        if self.create_graph:
+            with recording(True):
+                sweep(nodes, found, self._with_history, keep, adjust)
+        elif adjust or events.listeners:
+            with recording(False), np.errstate(all="ignore"):
+                sweep(nodes, found, None, keep, adjust)
+        else:
+            silently(sweep, nodes, found, None, keep, {}, not retain_graph)
+            return found
+        if not retain_graph:
+            for node in nodes:
+                node.release()
+        return found
+
+    def _seed(self, y: Any, seed: Any) -> Any:
+        """The weights of the elements of an output: 1 for a single number."""
+        if seed is None:
+            if y.size != 1:
+                raise GradientError("scalar_only", shape=y.shape, defined=here())
+            data = y.dtype.type(1) if y.shape == () else np.ones(y.shape, y.dtype)
+        else:
+            data = as_array(getattr(seed, "data", seed), y.dtype, "backward")
+            if data.shape != y.shape:
+                raise GradientError("seed_shape", seed=data.shape, shape=y.shape, defined=here())
+        if not self.create_graph:
+            return data
+        return seed if type(seed) is type(y) else self.wrap(data, None)
+
+    def _with_history(self, g: Any, node: TapeNode) -> list[Share]:
+        """Apply the rules to tensors that know where they came from."""
+        op, sources = node.op, node.sources
+        pairs = zip(node.saved or (), (node, *sources), strict=True)
+        values = [self._rejoin(value, source) for value, source in pairs]
+        return shares(op, node.kept.wanted, g, values, node.attrs, sources, op.broadcasts)
+
+    def _rejoin(self, value: Any, source: Any) -> Any:
+        if hasattr(source, "creator"):  # a leaf
+            return source
+        if value is None:  # at most its shape is read
+            return shape_of(source)
+        return self.wrap(value, source) if isinstance(source, TapeNode) else value
+
+    # ---- hooks
+
+    def _hooks_of(self, node: TapeNode) -> Hook:
+        """What the gradient of a node goes through: its hooks, and who keeps it."""
+        hooks: Hooks = node._hooks
+
+        def adjust(g: Any) -> Any:
+            g = self.hooked(hooks, g)
+            self.retained += [(x, g) for x in hooks.keepers()]
+            return g
+
+        return adjust
+
+    def hooked(self, hooks: Hooks, g: Any) -> Any:
+        """A gradient after its hooks; a hook gets a tensor, and may give another one back."""
+        shape = g.shape
+        for hook in list(hooks.functions.values()):
+            given = g if hasattr(g, "creator") else self.wrap(g, None)
+            answer = hook(given)
+            if answer is None:
+                continue
+            g = as_array(getattr(answer, "data", answer), g.dtype, "register_hook")
+            if g.shape != shape:
+                raise GradientError("hook_shape", found=g.shape, shape=shape, defined=here())
+            if self.create_graph:
+                g = answer if hasattr(answer, "creator") else self.wrap(g, None)
+        return g
+
+
+class Hooks:
+    """What is to be done with the gradient of one node or leaf, in the order registered."""
+
+    def __init__(self) -> None:
+        self.functions: dict[int, Hook] = {}
+        self._keepers: list[weakref.ref[Any]] = []
+
+    def keep_for(self, tensor: Any) -> None:
+        """Hand the gradient to this tensor, too."""
+        if all(x is not tensor for x in self.keepers()):
+            self._keepers.append(weakref.ref(tensor))
+
+    def keepers(self) -> list[Any]:
+        return [x for ref in self._keepers if (x := ref()) is not None]
+
+
+hooked: weakref.WeakSet[TapeNode] = weakref.WeakSet()  # nodes that have hooks
+
+
+class Handle:
+    """What `register_hook` returns: `remove()` ends the hook."""
+
+    def __init__(self, hooks: Hooks, key: int) -> None:
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> None:
+        """Call the function no more; a second time changes nothing."""
+        self._hooks.functions.pop(self._key, None)
+
+
+def hooks_of(tensor: Any, who: str) -> Hooks:
+    """The hooks of a tensor: of its node, or of the leaf itself."""
+    if not tensor.requires_grad:
+        raise GradientError("needs_grad", op=who, defined=here())
+    holder = tensor.creator or tensor
+    hooks: Hooks | None = getattr(holder, "_hooks", None)
+    if hooks is None:
+        hooks = holder._hooks = Hooks()
+        if isinstance(holder, TapeNode):
+            hooked.add(holder)
+    return hooks
+
+
+# ---- Which nodes ------------------------------------------------------------------------------
+
+
+def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
+    """All nodes that these depend on, in the order recorded; GradientError if one is of no use."""
+    nodes = list(dict.fromkeys(ends))
+    found = set(nodes)
+    latest, add, append = changes.latest, found.add, nodes.append
+    for node in nodes:  # which grows meanwhile
+        if node._result is FREED:
+            raise GradientError("freed", op=node.op, defined=node.where, ran=here())
+        if node._order < latest:
+            changes.check(node)
+        x, count = node._source, node._kept.count
+        if count > 2:
+            for x in node._source:
+                if type(x) is TapeNode and x not in found:
+                    add(x)
+                    append(x)
+            continue
+        if type(x) is TapeNode and x not in found:
+            add(x)
+            append(x)
+        if count == 2:
+            x = node._source2
+            if type(x) is TapeNode and x not in found:
+                add(x)
+                append(x)
+    nodes.sort(key=by_order)
+    return nodes
+
+
+def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode]:
+    """The nodes that one of the targets leads to, and the targets."""
+    leading = {id(x) for x in targets}
+    found = []
+    for node in nodes:
+        if id(node) in leading or any(id(x) in leading for x in node.sources):
+            leading.add(id(node))
+            found.append(node)
+    return found
+
+
+def place_of(x: Any) -> tuple[Any, int | None]:
+    """Where a sweep leaves the gradient of a tensor: at its node, or at that of its batch."""
+    node = x.creator
+    if node is not None and node.op is ops.pick_rows and node.attrs["apart"]:
+        row = node.attrs["rows"][0]
+        if isinstance(row, int):  # noted in `lazy_batch`: others read the same row
+            return node.inputs[0], row
+    return node or x, None
+
+
+# ---- What users call ----------------------------------------------------------------------------
+
+
+def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
+    """Add the gradient of a tensor to `.grad` of every leaf it depends on; see Tensor.backward."""
+    if context.lazy is not None:
+        with at_once():
+            return backward(y, gradient, retain_graph, create_graph)
+    walk = Walk([y], create_graph)
+    found = walk.run([gradient], None, retain_graph or create_graph)
+    leaves = list(found)
+    for leaf in leaves:
+        hooks = getattr(leaf, "_hooks", None)
+        if hooks is not None:
+            with recording(create_graph):
+                found[leaf] = walk.hooked(hooks, found[leaf])
+    receivers = [*leaves, *(x for x, _ in walk.retained)]
+    parts = [*found.values(), *(g for _, g in walk.retained)]
+    for x, part in zip(receivers, _unshared(walk.wrap, parts), strict=True):
+        if x.grad is None:
+            x.grad = part
+        else:
+            with recording(create_graph):
+                x.grad = x.grad + part
+
+
+def grad_of(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> Any:
+    """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated.
+
+    One tensor for `inputs` gives one tensor, a list gives a list. (torch.autograd.grad.)
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor(3.0, requires_grad=True)
+    >>> (dx,) = mg.grad(x * x * x, [x], create_graph=True)
+    >>> mg.grad(dx, [x])[0].item()
+    18.0
+    """
+    if context.lazy is not None:
+        with at_once():
+            options = retain_graph, create_graph, allow_unused
+            return grad_of(outputs, inputs, grad_outputs, *options)
+    ys = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    many = isinstance(inputs, (list, tuple))
+    xs = list(inputs) if many else [inputs]
+    seeds = grad_outputs if isinstance(grad_outputs, (list, tuple)) else [grad_outputs] * len(ys)
+    if any(isinstance(y, Node) for y in ys):  # while a function is traced
+        result = gradients(ys, xs, list(seeds))
+    else:
+        retain = create_graph if retain_graph is None else retain_graph
+        result = _gradients_of(ys, xs, seeds, retain, create_graph)
+    for x, g in zip(xs, result, strict=True):
+        if g is None and not allow_unused:
+            raise GradientError("not_connected", name=x.name or "this input", defined=here())
+    return result if many else result[0]
+
+
+def _gradients_of(
+    ys: list[Any], xs: list[Any], seeds: Sequence[Any], retain: bool, create_graph: bool
+) -> list[Any]:
+    walk = Walk(ys, create_graph)
+    found = walk.run(list(seeds), xs, retain)
+    result = []
+    for x in xs:
+        (place, row), hooks = place_of(x), getattr(x, "_hooks", None)
+        g = found.get(place)
+        if g is not None and row is not None:
+            g = ops.pick_rows(g, rows=(row,))
+        if g is not None and hooks is not None:
+            with recording(create_graph):
+                g = walk.hooked(hooks, g)
+        result.append(g)
+    return list(_unshared(walk.wrap, result))
+
+
+def _unshared(wrap: Callable[..., Any], parts: Iterable[Any]) -> Iterator[Any]:
+    """Gradients as tensors, no two of which share memory with each other or with a view."""
+    seen: set[int] = set()
+    for g in parts:
+        if g is None or hasattr(g, "creator"):
+            yield g
+            continue
+        shared = isinstance(g, np.ndarray) and (g.base is not None or id(g) in seen)
+        seen.add(id(g))
+        yield wrap(g.copy() if shared else g, None)

@@ -1,0 +1,221 @@
+"""Changing a tensor in place: what is allowed, what is recorded, and who is told.
+
+A change is an operator whose kernel writes into the memory of the tensor. It is recorded like any
+other, and the tensor then belongs to the new node. The version counter tells the nodes that saved
+what was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from minigrad import events, ops
+from minigrad.core import (
+    Array,
+    Attrs,
+    Op,
+    as_operand,
+    as_weak,
+    context,
+    explain,
+    is_weak,
+    promote,
+    show_shape,
+    show_shapes,
+    silently,
+    spec_of,
+)
+from minigrad.errors import DtypeError, GradientError, ShapeError, TraceError, located
+from minigrad.graph import Node, in_body
+from minigrad.ops.placing import put_item
+from minigrad.recorder import TapeReader, kind_of
+from minigrad.rules import pullback
+from minigrad.source import here
+from minigrad.tape import changes, owner_of
+from minigrad.values import Value
+
+
+def change(
+    x: Any, op: Op, operands: tuple[Any, ...], attrs: Attrs, who: str, convert: bool = False
+) -> Any:
+    """Put the result of an operator, of which x is an operand, in the place of the values of x.
+
+    Everything that can be wrong is looked for before anything is changed. With `convert`, floats
+    may become integers.
+    """
+    if in_body():
+        raise TraceError("tensor_in_place", op=who, name=x.name or "", defined=here())
+    tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
+    arrays = [z.data if type(z) is type(x) else z for z in tensors]
+    spec = op.spec([spec_of(a) for a in arrays], attrs)
+    if spec.shape != x.shape:
+        found = show_shape(spec.shape)
+        raise ShapeError("in_place_shape", op=who, shape=x.shape, found=found)
+    if spec.dtype.kind != x.dtype.kind:
+        raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=spec.dtype)
+    mask = tuple([type(z) is type(x) and z.requires_grad for z in tensors])
+    tracked = context.recording and (x.requires_grad or True in mask)
+    if tracked:
+        _expect_own(x, who)
+    memory = owner_of(changes.array_of(x))
+    kept = None
+    saved = arrays
+    if tracked and True in mask:
+        kept = pullback(op, mask, x.data, arrays, attrs, None if attrs else kind_of(arrays))
+        saved = [  # what is needed of the old values has to be copied
+            np.array(a) if keeps and owner_of(a) is memory else a
+            for a, keeps in zip(arrays, kept.keeps[1:], strict=True)
+        ]
+    changes.note(x.data)
+    _write(
+        op, x.data, [x.data if z is x else a for z, a in zip(tensors, arrays, strict=True)], attrs
+    )
+    node = None
+    if kept is not None and kept.wanted:
+        reader: TapeReader = x.reader
+        node = reader.record(kept, attrs, tensors, saved, mask, x.data)
+    if tracked:
+        x.creator, x.requires_grad = node, node is not None
+    if events.listeners:
+        if node is not None:
+            events.emit("built", op, node, None, tuple(tensors))
+        events.emit("run", op, node, np.array(x.data)[()], tuple(arrays))
+    return x
+
+
+def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> Any:
+    """An operand in the data type of x, which cannot change its own."""
+    if z is x or position in op.shape_only:
+        return z
+    if type(z) is not type(x):
+        z = as_operand(op, as_weak(op, z))
+    if position in op.selectors:
+        return z
+    weak = is_weak(z)
+    dtype = np.dtype(type(z)) if weak else z.dtype
+    if dtype == x.dtype:
+        return x.dtype.type(z) if weak else z
+    common = dtype if weak and dtype.kind == "f" else promote(x.dtype, dtype)
+    if common.kind != x.dtype.kind and x.dtype.kind != "f" and not convert:
+        raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=dtype)
+    return x.dtype.type(z) if weak else ops.cast(z, dtype=x.dtype)
+
+
+def _expect_own(x: Any, who: str) -> None:
+    """GradientError unless the history of x may change without another tensor's being wrong."""
+    if x.creator is None and x.requires_grad:
+        raise GradientError("leaf_in_place", op=who)
+    sharing = getattr(x, "_sharing", None)
+    if sharing is None:
+        return
+    if sharing.of_leaf:
+        raise GradientError("view_of_leaf", op=who)
+    if sharing.others(x):
+        raise GradientError("view_in_place", op=who)
+
+
+def _write(op: Op, out: Array, arrays: list[Array], attrs: Attrs) -> None:
+    try:
+        silently(op.run, out, *arrays, **attrs)
+    except (ValueError, IndexError, TypeError) as reason:
+        raise explain(op, [spec_of(a) for a in arrays], attrs, reason) from None
+
+
+def _changed_by(op: Op, name: str) -> Callable[..., Any]:
+    """The method that applies an operator of two operands in place."""
+
+    def method(self: Any, other: Any) -> Any:
+        return change(self, op, (self, other), {}, name)
+
+    method.__name__, method.__doc__ = name, f"Put {op.formula.format('x', 'other')} in the place."
+    return located(method)
+
+
+def _written_as(op: Op, name: str) -> Callable[..., Any]:
+    """The method behind `+=` and the like; beside a node of a graph nothing changes in place."""
+
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, Node):
+            return NotImplemented
+        return change(self, op, (self, other), {}, name)
+
+    return located(method)
+
+
+def _itself(op: Op, name: str) -> Callable[..., Any]:
+    """The method that applies an operator of one operand in place."""
+
+    def method(self: Any) -> Any:
+        return change(self, op, (self,), {}, name)
+
+    method.__name__, method.__doc__ = name, f"Put {op.formula.format('x')} in the place of x."
+    return located(method)
+
+
+class InPlace(Value):
+    """What changes a tensor instead of making a new one.
+
+    While operations are recorded, a leaf that requires a gradient cannot be changed, nor can a
+    view of one; under `no_grad` both can. Raises GradientError, ShapeError, DtypeError.
+    """
+
+    __slots__ = ()
+    reader: ClassVar[TapeReader]
+
+    add_, __iadd__ = _changed_by(ops.add, "add_"), _written_as(ops.add, "+=")
+    sub_, __isub__ = _changed_by(ops.sub, "sub_"), _written_as(ops.sub, "-=")
+    mul_, __imul__ = _changed_by(ops.mul, "mul_"), _written_as(ops.mul, "*=")
+    div_, __itruediv__ = _changed_by(ops.div, "div_"), _written_as(ops.div, "/=")
+    pow_, __ipow__ = _changed_by(ops.pow, "pow_"), _written_as(ops.pow, "**=")
+    neg_ = _itself(ops.neg, "neg_")
+    exp_ = _itself(ops.exp, "exp_")
+    sqrt_ = _itself(ops.sqrt, "sqrt_")
+    tanh_ = _itself(ops.tanh, "tanh_")
+    sigmoid_ = _itself(ops.sigmoid, "sigmoid_")
+    relu_ = _itself(ops.relu, "relu_")
+
+    @located
+    def clip_(self, low: float | None = None, high: float | None = None) -> Self:
+        """Confine the elements between two bounds."""
+        result: Self = change(self, ops.clip, (self,), {"low": low, "high": high}, "clip_")
+        return result
+
+    clamp_ = clip_  # PyTorch's word
+
+    @located
+    def copy_(self, value: Any) -> Self:
+        """Take the values of another tensor or array, broadcast to the shape of this one."""
+        target: Any = self
+        shape = value.shape if hasattr(value, "shape") else np.shape(value)
+        if not _stretches(shape, target.shape):
+            raise ShapeError("broadcast", op="copy_", shapes=show_shapes(target.shape, shape))
+        result: Self = change(self, ops.broadcast_like, (value, self), {}, "copy_", convert=True)
+        return result
+
+    def fill_(self, value: Any) -> Self:
+        """Set every element to one number."""
+        return self.copy_(value)
+
+    def zero_(self) -> Self:
+        """Set every element to 0."""
+        return self.copy_(0)
+
+    @located
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """x[key] = value, for the keys that x[key] takes; `value` is broadcast to that shape.
+
+        Gradients flow to the value, and to what is left of the old ones.
+        """
+        op, operands, attrs = put_item(self, key, value)
+        change(self, op, operands, attrs, "x[…] =")
+
+
+def _stretches(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether an array can be repeated to this shape."""
+    if len(shape) > len(wanted):
+        return False
+    pairs = zip(shape[::-1], wanted[::-1], strict=False)
+    return all(m in (1, n) for m, n in pairs)

@@ -1,0 +1,362 @@
+"""How the dynamic graph reads `a * b`: run the kernel at once, and record a node.
+
+This is the inner loop of every dynamic model, so it is written for time. For each operator two
+functions are made when it is first used, for one and for two operands that need no conversion;
+everything else takes the general way. Both end in the same lines, which fill a node; a function of
+their own would cost as much as they do.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import events, ops
+from minigrad.core import (
+    READERS,
+    Array,
+    Attrs,
+    Dtype,
+    Op,
+    apply,
+    as_operand,
+    as_weak,
+    context,
+    float32,
+    float64,
+    next_order,
+    quick_kernel,
+    run_kernel,
+    silence,
+    unify,
+)
+from minigrad.errors import GraphError
+from minigrad.graph import Node, in_body
+from minigrad.rules import Pullback, pullback
+from minigrad.source import INSIDE, caller
+from minigrad.tape import TapeNode, share
+
+NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
+NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
+FAILURES = (GraphError, ValueError, IndexError, TypeError)
+Way = Callable[..., Any]
+
+ndarray, array, new = np.ndarray, np.array, object.__new__
+getframe, listeners = sys._getframe, events.listeners
+
+
+class TapeReader:
+    """Reads operators on tensors of the class it is made for.
+
+    Nothing is run before it is known that nobody listens and that the tape is on: whoever wants to
+    read tensors in another way finds all operands in `general`.
+    """
+
+    level = 1
+
+    def __init__(self, tensor: type[Any]) -> None:
+        self.tensor = tensor
+
+    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        count = len(operands)
+        if count == 1:
+            return self.single(op)(operands[0], attrs)
+        if count == 2:
+            return self.pair(op)(operands[0], operands[1], attrs)
+        return self.general(op, operands, attrs)
+
+    def single(self, op: Op) -> Way:
+        """The function for one operand."""
+        return op.ways.get((self.tensor,)) or self._single(op)
+
+    def pair(self, op: Op) -> Way:
+        """The function for two operands, of which one may be a Python number."""
+        return op.ways.get((self.tensor, self.tensor)) or self._pair(op)
+
+    def reversed_pair(self, op: Op) -> Way:
+        """The same with the operands exchanged: behind `__radd__` and the like."""
+        pair = self.pair(op)
+        return lambda self, other: pair(other, self)
+
+    def general(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        """Any operands, converted to one data type; listeners hear of it."""
+        if listeners and in_body():
+            return Node.reader.apply(op, tuple(operands), attrs)
+        lazy = context.lazy
+        if lazy is not None:
+            return lazy.note(op, operands, attrs, getframe(1))
+        tensor = self.tensor
+        given = [x if type(x) is tensor else self._given(op, x) for x in operands]
+        tensors = unify(op, given, _cast)
+        arrays = [x.data if type(x) is tensor else x for x in tensors]
+        y = run_kernel(op, arrays, attrs)
+        node = None
+        mask = tuple([type(x) is tensor and x.requires_grad for x in tensors])
+        if True in mask and context.recording:
+            kind = None if attrs else kind_of(arrays)
+            kept = pullback(op, mask, y, arrays, attrs, kind)
+            if kept.wanted:
+                node = self.record(kept, attrs, tensors, arrays, mask, y)
+        if listeners:
+            if node is not None:
+                events.emit("built", op, node, None, tuple(tensors))
+            events.emit("run", op, node, y, tuple(arrays))
+        return self.wrap(y, node, () if op.elementwise else tensors)
+
+    def _given(self, op: Op, x: Any) -> Any:
+        """An operand that is no tensor yet: a promise of one becomes it when it is looked at."""
+        if isinstance(x, self.tensor):
+            x.data  # noqa: B018
+            return x
+        return as_operand(op, as_weak(op, x))
+
+    def wrap(self, y: Array, node: TapeNode | None, viewed: Sequence[Any] = ()) -> Any:
+        """A tensor around an array that is known to be in order."""
+        result = new(self.tensor)
+        result.data, result.creator = y, node
+        result.requires_grad = node is not None
+        result.grad = result.name = None
+        if viewed and (y.base is not None or any(y is getattr(x, "data", x) for x in viewed)):
+            share(result, viewed)
+        return result
+
+    def record(
+        self,
+        kept: Pullback,
+        attrs: Attrs,
+        tensors: Sequence[Any],
+        arrays: Sequence[Array],
+        mask: Sequence[bool],
+        y: Array,
+    ) -> TapeNode:
+        """A node for what was computed, of any number of operands."""
+        stretched = kept.stretched
+        if stretched is not None and any(a.shape != y.shape for a in arrays):
+            kept = stretched
+        pairs = zip(tensors, mask, strict=True)
+        sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
+        saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
+        return TapeNode.of(kept, sources, saved, y, attrs, caller(getframe(1)))
+
+    def _single(self, op: Op) -> Way:
+        tensor, general, wrap = self.tensor, self.general, self.wrap
+        kernel, may_view = _kernel(op), not op.elementwise
+        plain: Any = None  # the pullbacks met last: without attributes, and with
+        special: Any = None
+        user = None  # the code that called last, known to be the user's
+
+        def way(x: Any, attrs: Attrs = NONE) -> Any:
+            nonlocal plain, special, user
+            now = context.now
+            if listeners or not now.quick or not x.requires_grad:
+                return general(op, (x,), attrs)
+            a = x.data
+            try:
+                if attrs:
+                    y = silence().run(kernel, a, **attrs)
+                    kind, kept = None, special
+                else:
+                    y = silence().run(kernel, a)
+                    kind, kept = type(a), plain
+                    if kind is ndarray:
+                        kind = a.dtype
+            except FAILURES:
+                return general(op, (x,), attrs)  # which says what is wrong
+            if kept is None or kept.kind is not kind or (kept.ranks and kept.ranks != (a.ndim,)):
+                kept = pullback(op, (True,), y, (a,), attrs, kind)
+                if attrs:
+                    special = kept
+                else:
+                    plain = kept
+            if not kept.wanted:
+                return wrap(y, None, (x,))
+            node = TapeNode()
+            node._source = x.creator or x
+            keeps_y, keeps_a = kept.keeps
+            node._result = y if keeps_y else None
+            node._operand = a if keeps_a else None
+            node._kept = kept
+            node._attrs = attrs
+            node._shape = y.shape
+            node._dtype = y.dtype if attrs else kept.dtype
+            node._order = next_order()
+            node._scope = now.scope
+            frame = getframe(1)
+            code = frame.f_code
+            if code is user or not INSIDE[code.co_filename]:
+                node._code = user = code
+                node._lasti = frame.f_lasti
+            else:
+                node._code, node._lasti = caller(frame)
+            result = new(tensor)
+            result.data = y
+            result.creator = node
+            result.requires_grad = True
+            result.grad = result.name = None
+            if may_view and (y.base is not None or y is a):
+                share(result, (x,))
+            return result
+
+        if not _takes_floats_as_they_are(op, 1):
+            way = _general_way(general, op, 1)
+        op.ways[tensor,] = way
+        return way
+
+    def _pair(self, op: Op) -> Way:
+        tensor, general, wrap = self.tensor, self.general, self.wrap
+        kernel, may_view = _kernel(op), not op.elementwise
+        takes_numbers = op.symbol is not None  # on scalars
+        kept_both: Any = None  # the pullbacks met last, by which operands want a gradient
+        kept_left: Any = None
+        kept_right: Any = None
+        user = None  # the code that called last, known to be the user's
+
+        def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
+            nonlocal kept_both, kept_left, kept_right, user
+            now = context.now
+            if listeners or not now.quick:
+                return _read(general, op, (x, z), attrs)
+            kind: Any
+            x_kind, z_kind = type(x), type(z)
+            if x_kind is z_kind:
+                if x_kind is not tensor:
+                    return _read(general, op, (x, z), attrs)
+                a, b = x.data, z.data
+                kind = type(a)
+                if kind is ndarray or kind is not type(b):
+                    kind = a.dtype
+                    if kind is not b.dtype:
+                        return general(op, (x, z), attrs)
+                x_wants, z_wants = x.requires_grad, z.requires_grad
+                if x_wants:
+                    kept = kept_both if z_wants else kept_left
+                elif z_wants:
+                    kept = kept_right
+                else:
+                    return general(op, (x, z), attrs)
+            elif z_kind in NUMBERS and x_kind is tensor and x.requires_grad:
+                a, x_wants, z_wants, kept = x.data, True, False, kept_left
+                kind = type(a)
+                if kind is ndarray:
+                    b = array(z, kind := a.dtype)  # an array without axes is quickest
+                else:
+                    b = z if takes_numbers else kind(z)
+            elif x_kind in NUMBERS and z_kind is tensor and z.requires_grad:
+                b, x_wants, z_wants, kept = z.data, False, True, kept_right
+                kind = type(b)
+                if kind is ndarray:
+                    a = array(x, kind := b.dtype)
+                else:
+                    a = x if takes_numbers else kind(x)
+            else:
+                return _read(general, op, (x, z), attrs)
+            try:
+                if attrs:
+                    y = silence().run(kernel, a, b, **attrs)
+                    kind = None
+                else:
+                    y = silence().run(kernel, a, b)
+            except FAILURES:
+                return general(op, (x, z), attrs)  # which says what is wrong
+            if (
+                kept is None
+                or kept.kind is not kind
+                or (kept.ranks and kept.ranks != (a.ndim, b.ndim))
+            ):
+                kept = pullback(op, (x_wants, z_wants), y, (a, b), attrs, kind)
+                if not x_wants:
+                    kept_right = kept
+                elif z_wants:
+                    kept_both = kept
+                else:
+                    kept_left = kept
+            if not kept.wanted:
+                return wrap(y, None, (x, z))
+            shape = y.shape
+            if kept.stretched is not None and shape and (shape != a.shape or shape != b.shape):
+                kept = kept.stretched
+            node = TapeNode()
+            node._source = (x.creator or x) if x_wants else stub(x)
+            node._source2 = (z.creator or z) if z_wants else stub(z)
+            keeps_y, keeps_a, keeps_b = kept.keeps
+            node._result = y if keeps_y else None
+            node._operand = a if keeps_a else None
+            node._operand2 = b if keeps_b else None
+            node._kept = kept
+            node._attrs = attrs
+            node._shape = shape
+            node._dtype = y.dtype if attrs else kept.dtype
+            node._order = next_order()
+            node._scope = now.scope
+            frame = getframe(1)
+            code = frame.f_code
+            if code is user or not INSIDE[code.co_filename]:
+                node._code = user = code
+                node._lasti = frame.f_lasti
+            else:
+                node._code, node._lasti = caller(frame)
+            result = new(tensor)
+            result.data = y
+            result.creator = node
+            result.requires_grad = True
+            result.grad = result.name = None
+            if may_view and y.base is not None:
+                share(result, (x, z))
+            return result
+
+        if not _takes_floats_as_they_are(op, 2):
+            way = _general_way(general, op, 2)
+        op.ways[tensor, tensor] = way
+        return way
+
+
+def _kernel(op: Op) -> Callable[..., Array]:
+    """The kernel without a place to write to."""
+    return quick_kernel(op) or functools.partial(op.run, None)
+
+
+def _takes_floats_as_they_are(op: Op, count: int) -> bool:
+    """Whether operands of one floating type need no conversion."""
+    return op.inputs is None or all(op.inputs(*[d] * count) == d for d in (float32, float64))
+
+
+def _general_way(general: Way, op: Op, count: int) -> Way:
+    """In the place of a quick way that there is not: attributes may come last."""
+
+    def way(*operands: Any) -> Any:
+        attrs = operands[count] if len(operands) > count else NONE
+        return _read(general, op, operands[:count], attrs)
+
+    return way
+
+
+def _read(general: Way, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
+    """The general way, unless another operand has a reader of a higher level: a node does."""
+    if all(READERS[type(x)].level <= TapeReader.level for x in operands):
+        return general(op, operands, attrs)
+    return apply(op, operands, attrs)
+
+
+def kind_of(arrays: Sequence[Array]) -> Any:
+    """The data type, or NumPy's scalar class, that all of these have in common; else None."""
+    kind = type(arrays[0])
+    if all(type(a) is kind for a in arrays) and kind is not ndarray:
+        return kind if issubclass(kind, np.generic) else None
+    dtype = getattr(arrays[0], "dtype", None)
+    return dtype if all(getattr(a, "dtype", None) is dtype for a in arrays) else None
+
+
+def stub(x: Any) -> Any:
+    """What the tape remembers of an operand without gradient: a number, or shape and name."""
+    data = getattr(x, "data", x) if hasattr(x, "creator") else x
+    if type(data) is not ndarray:
+        return data
+    return data.shape, data.dtype, x.name if data is not x else None
+
+
+def _cast(x: Any, dtype: Dtype) -> Any:
+    return ops.cast(x, dtype=dtype)
