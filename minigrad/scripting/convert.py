@@ -21,8 +21,8 @@ from minigrad.errors import ScriptError, TraceError
 from minigrad.scripting import loops, regions, runtime
 from minigrad.scripting.expressions import MISSING, resolved
 from minigrad.scripting.names import FunctionDef
-from minigrad.scripting.reading import Source, assemble, codes_in, compiled, read
-from minigrad.scripting.refusals import place, refuse
+from minigrad.scripting.reading import Source, assemble, codes_in, compiled, place, read
+from minigrad.scripting.refusals import refuse
 from minigrad.scripting.replacements import REPLACED
 from minigrad.scripting.statements import Rewriter
 from minigrad.source import here

@@ -35,7 +35,12 @@ class Undefined:
     def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ScriptError("script_undefined", name=self.name, defined=here())
 
-    __getattr__ = __call__ = __getitem__ = __iter__ = __len__ = __bool__ = complain
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # Python itself asks
+            raise AttributeError(name)
+        self.complain()
+
+    __call__ = __getitem__ = __iter__ = __len__ = __bool__ = complain
     __float__ = __int__ = __index__ = __neg__ = __abs__ = __format__ = complain
     __hash__ = object.__hash__
 

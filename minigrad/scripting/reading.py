@@ -19,7 +19,7 @@ from typing import Any
 
 from minigrad.errors import ScriptError
 from minigrad.scripting.names import FunctionDef
-from minigrad.source import Location
+from minigrad.source import Location, SavedLine
 
 _FLAGS = functools.reduce(
     int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
@@ -34,6 +34,12 @@ class Source:
     within: str | None
     filename: str
     lines: list[str]
+
+
+def place(filename: str, lines: list[str], node: Any) -> Location:
+    """Where in the user's file a piece of source stands."""
+    line = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
+    return Location(SavedLine(filename, node.lineno, line), 0)
 
 
 def read(function: FunctionType) -> Source:
@@ -55,6 +61,7 @@ def read(function: FunctionType) -> Source:
         raise ScriptError("script_source", name=name, file=code.co_filename, defined=where)
     within, tree = found[0]
     if not isinstance(tree, ast.FunctionDef):
+        where = place(code.co_filename, lines, tree)
         raise ScriptError("script_async", code=f"async def {tree.name}", defined=where)
     return Source(copy.deepcopy(tree), within, code.co_filename, lines)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from minigrad.errors import ScriptError
 from minigrad.scripting.names import FunctionDef, own_nodes, parameters, reads, stores
-from minigrad.source import Location, SavedLine
+from minigrad.source import Location
 
 REFUSED: dict[type[ast.AST], str] = {
     ast.Try: "script_try",
@@ -28,12 +28,6 @@ REFUSED: dict[type[ast.AST], str] = {
     ast.Match: "script_match",
 }
 HIDDEN = {"locals", "eval", "exec"}  # they look for variables that now live in other functions
-
-
-def place(filename: str, lines: list[str], node: Any) -> Location:
-    """Where in the user's file a piece of source stands."""
-    line = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
-    return Location(SavedLine(filename, node.lineno, line), 0)
 
 
 def refuse(

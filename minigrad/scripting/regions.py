@@ -48,8 +48,9 @@ class region:
         code = self.function.__code__
         if _regions.codes.count(code) >= DEEPEST:
             raise ScriptError("script_recursion", times=DEEPEST, defined=here())
+        seen = {id(x) for x in _seen(self.function)}
         _regions.codes.append(code)
-        _regions.visible.append({id(x) for x in _seen(self.function)})
+        _regions.visible.append(seen)
 
     def __exit__(self, *exc: object) -> None:
         _regions.codes.pop()

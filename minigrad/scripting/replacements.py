@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
@@ -80,7 +81,7 @@ def _len(x: Any) -> Any:
 
 @replaces(int)
 def _int(x: Any) -> Any:
-    return ops.cast(single(x, "int"), dtype=int64)
+    return ops.cast(ops.stop_gradient(single(x, "int")), dtype=int64)
 
 
 @replaces(float)
@@ -100,23 +101,26 @@ def _sum(xs: Any, start: Any = 0) -> Any:
     return total if isinstance(start, int) and start == 0 else start + total
 
 
-def _extreme(function: Any, of_two: Any, along: Any) -> None:
+def _extreme(function: Any, better: Callable[[Any, Any], Any], position: Any) -> None:
+    """min and max: where several are equal, the first of them, as in Python."""
+
     @replaces(function)
     def extreme(*xs: Any) -> Any:
         if len(xs) == 1:
-            return along(single_axis(xs[0], function.__name__))
-        return functools.reduce(of_two, xs)
+            vector = one_axis(xs[0], function.__name__)
+            return vector[position(vector)]
+        return functools.reduce(lambda a, b: ops.where(better(b, a), b, a), xs)
 
 
-def single_axis(x: Any, who: str) -> Any:
+def one_axis(x: Any, who: str) -> Any:
     """A node with one axis: of several rows Python could not say which is the smallest."""
     if x.ndim != 1:
         raise ScriptError("script_rows", name=who, shape=str(x.shape), defined=here())
     return x
 
 
-_extreme(min, ops.minimum, ops.min)
-_extreme(max, ops.maximum, ops.max)
+_extreme(min, operator.lt, ops.argmin)
+_extreme(max, operator.gt, ops.argmax)
 
 
 @replaces(print)
@@ -138,7 +142,7 @@ def _over(function: Any, combine: Callable[..., Any], start: bool) -> None:
 
     def either(xs: Iterable[Any]) -> Any:
         if is_symbolic(xs):
-            return bool_(getattr(ops, function.__name__)(single_axis(xs, function.__name__)))
+            return bool_(getattr(ops, function.__name__)(one_axis(xs, function.__name__)))
         found = list(xs)
         if not any(map(is_symbolic, found)):
             return function(found)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
 from typing import Any, overload
 
+from minigrad import arguments
 from minigrad.function import Function
 from minigrad.scripting.convert import convert, rewritten
 
@@ -68,4 +69,5 @@ def script(
         return functools.partial(script, input_signature=input_signature)
     if isinstance(python_function, Function):
         python_function = python_function.python_function
+    arguments.function("script", "python_function", python_function)
     return Script(python_function, input_signature)

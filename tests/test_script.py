@@ -1,0 +1,441 @@
+"""Source that becomes a graph: the same results as plain Python, in every way to run it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from script_programs import PROGRAMS, collatz, e10, newton, power
+
+import minigrad as mg
+from minigrad.scripting.convert import convert
+
+Program = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[mg.Graph]:
+    with mg.Graph() as graph:
+        yield graph
+
+
+def tensors(inputs: tuple[Any, ...], requires_grad: bool = False) -> list[mg.Tensor]:
+    made = [mg.tensor(x) for x in inputs]
+    return [mg.tensor(x, requires_grad=requires_grad and x.dtype.kind == "f") for x in made]
+
+
+def leaves(result: Any) -> list[Any]:
+    """The numbers of a result, in order."""
+    if isinstance(result, dict):
+        return [x for value in result.values() for x in leaves(value)]
+    if isinstance(result, (tuple, list)):
+        return [x for value in result for x in leaves(value)]
+    return [result]
+
+
+def arrays(result: Any) -> list[Any]:
+    return [np.asarray(getattr(x, "data", x)) for x in leaves(result)]
+
+
+def equal(found: Any, expected: Any) -> None:
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def placeholders(inputs: tuple[Any, ...]) -> list[mg.Node]:
+    return [
+        mg.placeholder(f"p{i}", shape=x.shape, dtype=x.dtype)
+        for i, x in enumerate(tensors(inputs))
+    ]
+
+
+@functools.cache
+def rewritten(f: Program) -> Program:
+    return convert(f)
+
+
+names = pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+
+
+@names
+def test_tensors_give_what_plain_python_gives(f: Program) -> None:
+    for inputs in PROGRAMS[f]:
+        equal(arrays(rewritten(f)(*tensors(inputs))), arrays(f(*tensors(inputs))))
+
+
+@names
+def test_one_graph_gives_what_plain_python_gives_for_all_inputs(f: Program) -> None:
+    nodes = placeholders(PROGRAMS[f][0])
+    graph = mg.get_default_graph()
+    outputs = [graph.lift(x) for x in leaves(rewritten(f)(*nodes))]
+    built = mg.build_graph(nodes, outputs)
+    built.verify()
+    for inputs in PROGRAMS[f]:
+        equal(mg.run(built, dict(zip(nodes, inputs, strict=True))), arrays(f(*tensors(inputs))))
+
+
+@names
+def test_one_trace_gives_what_plain_python_gives_for_all_inputs(f: Program) -> None:
+    scripted = mg.script(f)
+    for inputs in PROGRAMS[f]:
+        equal(arrays(scripted(*tensors(inputs))), arrays(f(*tensors(inputs))))
+    assert scripted.traces == 1
+
+
+@names
+def test_gradients_are_those_of_plain_python(f: Program) -> None:
+    scripted = mg.script(f)
+    for inputs in PROGRAMS[f]:
+        xs, zs = tensors(inputs, requires_grad=True), tensors(inputs, requires_grad=True)
+        pairs = [(x, z) for x, z in zip(xs, zs, strict=True) if x.requires_grad]
+        y, w = (mg.sum(mg.tensor(0.0) + leaves(g(*v))[0]) for g, v in ((f, xs), (scripted, zs)))
+        if y.requires_grad and pairs:
+            mine, wanted = ([p[k] for p in pairs] for k in (1, 0))
+            found = mg.grad(w, mine, allow_unused=True) if w.requires_grad else [None] * len(mine)
+            expected = mg.grad(y, wanted, allow_unused=True)
+            equal(*([0 if g is None else g.data for g in gs] for gs in (found, expected)))
+
+
+# ---- What the graph holds -----------------------------------------------------------------------
+
+
+def test_e10_keeps_both_branches_and_runs_one() -> None:
+    x = mg.placeholder("x", shape=())
+    y = rewritten(e10)(x)
+    built = mg.build_graph(x, y)
+    assert built.counted()["Mul"] == built.counted()["Sub"] == 1
+    for value, ran in ((3.0, "Mul"), (-3.0, "Sub")):
+        with mg.record() as log:
+            assert mg.run(built, {x: value}) == (6.0 if ran == "Mul" else -4.0)
+        run = [event.op.name for event in log.events if event.kind == "run"]
+        assert run.count(ran) == 1
+        assert not {"Mul", "Sub"} - {ran} & set(run)
+
+
+def test_the_graph_of_a_loop_does_not_grow_with_its_steps() -> None:
+    def repeated(n: Any) -> int:
+        with mg.Graph():
+            x, y = mg.placeholder("x", shape=()), 1.0
+            y = rewritten(power)(x, n if isinstance(n, int) else mg.placeholder("n", (), mg.int64))
+            return sum(mg.build_graph(mg.get_default_graph().placeholders, y).counted().values())
+
+    assert repeated(3) < repeated(50), "a Python number unrolls"
+    assert repeated("in the graph") < repeated(50)
+
+
+def test_a_range_that_a_node_ends_is_a_loop_and_not_fifty_branches() -> None:
+    x = mg.placeholder("x", shape=())
+    counts = mg.build_graph(x, rewritten(newton)(x)).counted()
+    assert counts["While"] == 1
+    assert counts["Div"] <= 6
+
+
+def test_what_is_not_needed_does_not_run() -> None:
+    def f(x):
+        return 1.0 if x > 0 and mg.log(x) > 1 else 2.0
+
+    x = mg.placeholder("x", shape=())
+    built = mg.build_graph(x, convert(f)(x))
+    for value, logs in ((5.0, 1), (-5.0, 0)):
+        with mg.record() as log:
+            assert mg.run(built, {x: value}) == (1.0 if logs else 2.0)
+        assert [e.op.name for e in log.events if e.kind == "run"].count("Log") == logs
+
+
+def test_flags_need_no_branch_of_their_own() -> None:
+    def f(xs):
+        for x in xs:
+            if x > 0:
+                break
+        return x
+
+    xs = mg.placeholder("xs", shape=(3,))
+    assert mg.build_graph(xs, convert(f)(xs)).counted()["Cond"] <= 2
+
+
+def test_what_both_branches_give_alike_stays_a_python_value() -> None:
+    def f(x):
+        mode, n, y = "up", 1, x
+        if x > 0:
+            mode, n, y = "down", 2, x * 3
+        else:
+            mode, n = "down", 2
+        assert mode == "down"
+        assert type(n) is int
+        return y * n
+
+    x = mg.placeholder("x", shape=())
+    cond = next(n for n in mg.build_graph(x, convert(f)(x)).nodes if n.op.name == "Cond")
+    assert len(cond.attrs["then"].outputs) == 1
+
+
+@pytest.mark.parametrize("length", [0, 1, 5])
+def test_open_lengths(length: int) -> None:
+    def f(xs):
+        total, count = 0.0, len(xs)
+        for i, x in enumerate(xs):
+            total = total + x[0] * i
+        for i in range(count):
+            total = total + xs[i, 1]
+        return total, count
+
+    xs = mg.placeholder("xs", shape=(None, 2))
+    total, count = convert(f)(xs)
+    data = np.arange(2.0 * length, dtype=np.float32).reshape(length, 2)
+    found = mg.run(mg.build_graph(xs, [total, count]), {xs: data})
+    assert found[0] == (data[:, 0] * np.arange(length)).sum() + data[:, 1].sum()
+    assert found[1] == length
+
+
+def test_second_order_gradients() -> None:
+    scripted = mg.script(power)
+    for f in (lambda x: scripted(x, mg.tensor(4)), mg.script(newton)):
+        mg.check_grads(f, mg.tensor(1.5), order=2)
+
+
+# ---- What scripts print and check ---------------------------------------------------------------
+
+
+def test_print_prints_where_and_when_the_graph_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    @mg.script
+    def f(x):
+        print("tracing", 1)
+        if x > 0:
+            print("positive:", x)
+        for v in mg.stack([x, x + 1]):
+            print("step", v, "of two")
+        return x
+
+    f(mg.tensor(1.0))
+    assert capsys.readouterr().out == (
+        "tracing 1\npositive: 1.0\nstep … of two 1.0\nstep … of two 2.0\n"
+    )
+    f(mg.tensor(-1.0))
+    assert capsys.readouterr().out == "step … of two -1.0\nstep … of two 0.0\n"
+
+
+def test_assert_checks_now_or_when_the_graph_runs() -> None:
+    def f(x, least=0.0):
+        assert x > least, f"more than {least}"
+        return x
+
+    with pytest.raises(AssertionError, match=r"more than 0\.0"):
+        convert(f)(-1.0)
+    with pytest.raises(mg.AssertionFailed, match=r"more than 0\.0"):
+        mg.script(f)(mg.tensor(-1.0))
+    assert mg.script(f)(mg.tensor(1.0)).item() == 1.0
+
+
+def test_a_variable_of_a_loop_that_makes_no_step_has_no_value() -> None:
+    @mg.script
+    def f(n):
+        for i in range(n):
+            y = i * 2
+        return y
+
+    assert f(mg.tensor(3)).item() == 4
+    with pytest.raises(mg.AssertionFailed, match="no step, so y has no value"):
+        f(mg.tensor(0))
+
+
+# ---- The function around the source -------------------------------------------------------------
+
+SCALE = 2.0
+RAN: list[str] = []
+
+
+def noting(text: str) -> Any:
+    RAN.append(text)
+    return lambda f: f
+
+
+def test_nothing_is_executed_on_the_way() -> None:
+    @noting("decorator")
+    def f(x: noting("annotation") = noting("default")) -> Any:
+        if x > 0:
+            return x
+        return -x
+
+    before = list(RAN)
+    assert convert(f)(-2.0) == 2.0
+    assert RAN == before
+
+
+def test_globals_and_closures_are_seen_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    offset = 1.0
+
+    def f(x, factor=3.0):
+        if x > 0:
+            return x * SCALE * factor
+        return x + offset
+
+    g = convert(f)
+    assert (g(1.0), g(-1.0)) == (6.0, 0.0)
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    offset = 10.0
+    assert (g(1.0), g(-1.0)) == (15.0, 9.0)
+    assert (g.__name__, g.__defaults__, g.__doc__) == (f.__name__, f.__defaults__, f.__doc__)
+
+
+def test_one_definition_may_see_different_functions() -> None:
+    def make(act):
+        def f(x):
+            return act(x)
+
+        return convert(f)
+
+    def mine(x):
+        return x if x > 0 else -x
+
+    x = mg.placeholder("x", shape=())
+    outputs = [make(act)(x) for act in (mg.tanh, mine)]
+    found = mg.run(mg.build_graph(x, outputs), {x: -2.0})
+    equal(found, [np.tanh(-2.0), 2.0])
+
+
+def test_methods_and_decorated_functions() -> None:
+    def plus_one(f):
+        @functools.wraps(f)
+        def wrapper(*args, **kwargs):
+            y = f(*args, **kwargs)
+            if y > 100:
+                y = y - 100
+            return y + 1
+
+        return wrapper
+
+    class Model:
+        def __init__(self):
+            self.limit = 2.0
+
+        @mg.script
+        @plus_one
+        def method(self, x, *, by=2.0):
+            if x > self.limit:
+                return x * by
+            return x
+
+        @staticmethod
+        @mg.script
+        def static(x):
+            return x if x > 0 else -x
+
+        @classmethod
+        def kind(cls, x):
+            while x > 3:
+                x = x - 1
+            return x
+
+        def __call__(self, x):
+            return self.method(x) if x > 0 else self.kind(x)
+
+    model = Model()
+    values = [2.0, 3.0, 60.0, -1.0]
+    assert [model.method(mg.tensor(v)).item() for v in values] == [3.0, 7.0, 21.0, 0.0]
+    assert model.method(mg.tensor(3.0), by=3.0).item() == 10.0
+    assert model.static(mg.tensor(-2.0)).item() == 2.0
+    assert mg.script(Model.kind)(mg.tensor(9.5)).item() == 2.5
+    scripted = mg.script(model)
+    assert [scripted(mg.tensor(v)).item() for v in values] == [3.0, 7.0, 21.0, -1.0]
+    assert "script.if_" not in scripted.code
+    assert "script.choose" in scripted.code
+
+
+def test_scripts_and_functions_call_each_other() -> None:
+    @mg.function
+    def double(x):
+        return x * 2
+
+    @mg.script
+    def inner(x):
+        return double(x) if x > 0 else x
+
+    @mg.function
+    def outer(x):
+        return inner(x) + inner(-x)
+
+    assert outer(mg.tensor(3.0)).item() == 3.0
+    again = mg.script(mg.function(e10))
+    assert again(mg.tensor(-3.0)).item() == -4.0
+
+
+def test_input_signature_and_eager_running() -> None:
+    @mg.script(input_signature=[mg.TensorSpec((None,))])
+    def f(xs):
+        total = 0.0
+        for x in xs:
+            total = total + x
+        return total
+
+    assert [f(mg.ones(n)).item() for n in (2, 5)] == [2.0, 5.0]
+    assert f.traces == 1
+    mg.run_functions_eagerly(True)
+    try:
+        assert f(mg.ones(3)).item() == 3.0
+        assert f.traces == 1
+    finally:
+        mg.run_functions_eagerly(False)
+
+
+def test_the_rewritten_source_can_be_read_and_keeps_its_lines() -> None:
+    code = mg.script(e10).code
+    assert code.splitlines()[0] == "def e10(x):"
+    assert "(result,) = " in code or "result, = script.if_(" in code
+    assert compile(code, "code", "exec")
+    x = mg.placeholder("x", shape=(2,))
+    rewritten(e10)(x)
+    first = e10.__code__.co_firstlineno + 1  # below the decorator
+    for node, line in (("Greater", 1), ("Cond", 1)):
+        where = mg.get_default_graph()[node].where
+        assert (where.file, where.lineno) == ("script_programs.py", first + line)
+    body = mg.get_default_graph()["Cond"].attrs["orelse"]
+    where = next(n.where for n in body.nodes if n.op.name == "Sub")
+    assert (where.lineno, where.text) == (first + 3, "return x - 1")
+    assert where.parts[1] == "x - 1"
+
+
+def test_names_of_the_program_are_left_alone() -> None:
+    def f(script, then, result, returned, broke, body):
+        element = orelse = test = 0.0
+        for k in range(3):
+            if script > k:
+                broke = broke + 1
+                continue
+            if result < 0:
+                return then
+            if body > returned:
+                break
+            element = element + orelse + test + 1
+        return script + then + result + returned + broke + body + element
+
+    xs = [mg.placeholder(shape=()) for _ in range(6)]
+    built = mg.build_graph(xs, convert(f)(*xs))
+    for values in ([2.0, 1, 1, 1, 1, 0], [0.0, 1, 1, 1, 1, 5], [1.0, 7, -1, 1, 1, 0]):
+        assert mg.run(built, dict(zip(xs, values, strict=True))) == f(*values)
+
+
+def test_a_function_of_a_notebook_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    import linecache
+
+    cell = "def f(x):\n    while x > 1:\n        x = x / 2\n    return x\n"
+    entry = (len(cell), None, cell.splitlines(keepends=True), "<cell 1>")
+    monkeypatch.setitem(linecache.cache, "<cell 1>", entry)
+    space: dict[str, Any] = {}
+    exec(compile(cell, "<cell 1>", "exec"), space)
+    assert mg.script(space["f"])(mg.tensor(12.0)).item() == 0.75
+
+
+def test_rewriting_is_done_once() -> None:
+    assert convert(e10).__code__ is convert(e10).__code__
+    done = convert(e10)
+    assert convert(done) is done
+
+
+def test_collatz_of_many_numbers_needs_one_trace() -> None:
+    scripted = mg.script(collatz)
+    assert [scripted(mg.tensor(n)).item() for n in (27, 97, 1)] == [111, 118, 0]
+    assert scripted.traces == 1
