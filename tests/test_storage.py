@@ -169,6 +169,17 @@ def test_an_error_names_the_line_that_defined_the_node(tmp_path: Path) -> None:
     assert f"line {y.where.lineno}:" in str(found.value)
 
 
+def test_a_line_is_what_the_file_says(good: Path) -> None:
+    """Not what stands in a file of that name here, which may be another one, or private."""
+    document, entries = unpack(good)
+    for name, shown in (("gone.py", "gone.py"), (__file__, Path(__file__).name)):
+        document["lines"] = [[name, 1, "y = x @ w  # as it was"]] * len(document["lines"])
+        pack(good, document, entries)
+        where = mg.load_graph(good).nodes[0].where
+        assert where.label == f"{shown}, line 1:  y = x @ w  # as it was"
+        assert where.parts == ("", "y = x @ w  # as it was", "")
+
+
 def test_an_open_graph_comes_back_open(tmp_path: Path, own_graph: mg.Graph) -> None:
     model()
     loaded = again(own_graph, tmp_path)
@@ -306,6 +317,9 @@ def test_names_of_arrays_and_sizes(tmp_path: Path) -> None:
         len(g["nodes"]) for g in document["graphs"]
     )
     assert max(map(len, lines)) < 300
+    infos = zipfile.ZipFile(tmp_path / "model").infolist()
+    assert {info.date_time for info in infos} == {(1980, 1, 1, 0, 0, 0)}
+    assert {info.create_system for info in infos} == {3}, "nothing of the machine"
 
 
 def test_the_path_may_be_of_any_kind(tmp_path: Path) -> None:
