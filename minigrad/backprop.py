@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
+from minigrad.arguments import refuse
 from minigrad.core import context, fits
 from minigrad.errors import GradientError
 from minigrad.graph import Graph, Node, ancestors, expect_node
+from minigrad.messages import fill
+from minigrad.ops.rows import RowGradient
 from minigrad.rules import Pull, Share, shares
 from minigrad.source import here
 
@@ -42,6 +45,8 @@ def sweep(
         g = take(node, None)
         if g is None:
             continue
+        if type(g) is RowGradient:
+            g = g.dense()
         if adjust and node in adjust:
             g = adjust[node](g)
         if keep and node in keep:

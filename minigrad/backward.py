@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
+from minigrad.arguments import refuse
 from minigrad.backprop import gradients, sweep
 from minigrad.core import as_array, context, silently
 from minigrad.errors import GradientError
 from minigrad.graph import Node
+from minigrad.messages import fill
 from minigrad.rules import Share, shape_of, shares
 from minigrad.source import here
 from minigrad.tape import FREED, TapeNode, at_once, changes, recording
@@ -31,6 +33,7 @@ class Walk:
 
     def __init__(self, outputs: Sequence[Any], create_graph: bool) -> None:
         self.outputs, self.create_graph = outputs, create_graph
+        self.ends = [y.creator for y in outputs]  # asking makes tensors of promises
         self.wrap: Callable[..., Any] = outputs[0].reader.wrap
         self.found: dict[Any, Any] = {}  # gradients by leaf, or by node
         self.retained: list[tuple[Any, Any]] = []  # tensors in the middle that asked for theirs
@@ -40,12 +43,12 @@ class Walk:
     ) -> dict[Any, Any]:
         """Gradients by leaf (or by the node of each target), from one sweep over the tape."""
         found = self.found
-        for y, seed in zip(self.outputs, seeds, strict=True):
+        for y, end, seed in zip(self.outputs, self.ends, seeds, strict=True):
             if not y.requires_grad:
                 raise GradientError("no_graph", defined=here())
-            key, g = y.creator or y, self._seed(y, seed)
+            key, g = end or y, self._seed(y, seed)
             found[key] = found[key] + g if key in found else g
-        nodes = reachable([y.creator for y in self.outputs if y.creator is not None])
+        nodes = reachable([end for end in self.ends if end is not None])
         keep: Any = ()
         if targets is not None:
             keep = {place_of(x)[0] for x in targets}
@@ -269,7 +272,12 @@ def grad_of(
     ys = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     many = isinstance(inputs, (list, tuple))
     xs = list(inputs) if many else [inputs]
+    for name, x in (*(("outputs", y) for y in ys), *(("inputs", x) for x in xs)):
+        if not hasattr(type(x), "reader"):
+            raise refuse("grad", name, x, fill("expect_tensors"))
     seeds = grad_outputs if isinstance(grad_outputs, (list, tuple)) else [grad_outputs] * len(ys)
+    if len(seeds) != len(ys) or not ys:
+        raise refuse("grad", "grad_outputs", grad_outputs, fill("expect_as_many", count=len(ys)))
     if any(isinstance(y, Node) for y in ys):  # while a function is traced
         result = gradients(ys, xs, list(seeds))
     else:

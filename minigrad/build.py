@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from minigrad import ops
+from minigrad.arguments import as_dtype, open_shape
 from minigrad.core import Attrs, Dim, as_array, fits, float32, show_shape
 from minigrad.errors import GraphError, ShapeError
 from minigrad.graph import Graph, Node, ancestors, expect_node, get_default_graph
@@ -30,10 +30,9 @@ def placeholder(
     >>> mg.placeholder("image", shape=(None, 784)).shape
     (None, 784)
     """
-    if shape is not None and any(n is not None and n < 0 for n in shape):
-        raise ShapeError("lengths", op="placeholder", shape=tuple(shape), defined=here())
-    known = None if shape is None else tuple(Dim() if n is None else int(n) for n in shape)
-    attrs: Attrs = {"shape": known, "dtype": np.dtype(dtype)}
+    lengths = open_shape("placeholder", shape)
+    known = None if lengths is None else tuple(Dim() if n is None else n for n in lengths)
+    attrs: Attrs = {"shape": known, "dtype": as_dtype("placeholder", dtype)}
     return get_default_graph().add(state.placeholder, (), attrs, name)
 
 
@@ -54,7 +53,7 @@ def Variable(
     [3.0, 6.0]
     """
     given = initial_value.data if hasattr(type(initial_value), "as_node") else initial_value
-    value = as_array(given, dtype, "Variable")
+    value = as_array(given, None if dtype is None else as_dtype("Variable", dtype), "Variable")
     return get_default_graph().variable(value, name)
 
 
@@ -68,7 +67,8 @@ def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = 
     >>> mg.constant([1, 2], name="c")
     <Node c = Constant: int64 (2,), no value>
     """
-    return get_default_graph().constant(as_array(value, dtype, "constant"), name)
+    kind = None if dtype is None else as_dtype("constant", dtype)
+    return get_default_graph().constant(as_array(value, kind, "constant"), name)
 
 
 def assign(variable: Any, value: Any) -> Node:
@@ -137,7 +137,7 @@ def group(*nodes: Node) -> Node:
     ...     [float(x) for x in sess.run([a, b])]
     [2.0, 1.0]
     """
-    return get_default_graph().add(state.group, nodes, {})
+    return get_default_graph().add(state.group, [expect_node("group", x) for x in nodes], {})
 
 
 def global_variables_initializer() -> Node:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.arguments import function, refuse, whole
 from minigrad.backprop import gradients
 from minigrad.bodies import Built, build_body, call, loop_body, matched, share_captures
 from minigrad.core import (
@@ -33,6 +34,8 @@ from minigrad.core import (
 from minigrad.eager import Tensor
 from minigrad.errors import ControlFlowError, ShapeError, VerifyError
 from minigrad.graph import Body, Graph, Node, ancestors, get_default_graph, graph_of
+from minigrad.messages import fill
+from minigrad.ops.arrange import as_operand
 from minigrad.ops.parts import Parts, output
 from minigrad.source import here
 from minigrad.structure import LEAF, flatten, rebuild
@@ -55,6 +58,8 @@ def cond(
     >>> [float(mg.run(mg.build_graph(x, y), {x: v})) for v in (3, -3)]
     [6.0, -4.0]
     """
+    function("cond", "true_fn", true_fn)
+    function("cond", "false_fn", false_fn)
     if not is_symbolic(pred):
         return (true_fn if bool(pred) else false_fn)(*operands)
     graph = graph_of(COND, [pred])
@@ -87,6 +92,10 @@ def while_loop(
     >>> float(mg.run(mg.build_graph(n, y), {n: 10}))
     1024.0
     """
+    function("while_loop", "cond_fn", cond_fn)
+    function("while_loop", "body_fn", body_fn)
+    if max_steps is not None:
+        whole("while_loop", "max_steps", max_steps)
     leaves, skeleton = flatten(init)
     nodes = _nodes_in(leaves, cond_fn, body_fn)
     if not nodes and not _in_body():
@@ -139,6 +148,7 @@ def scan(
     >>> sums.tolist()
     [1.0, 3.0, 6.0]
     """
+    function("scan", "step_fn", step_fn)
     carries, skeleton = flatten(init)
     sequences, arrangement = flatten(xs)
     nodes = _nodes_in([*carries, *sequences], step_fn)
@@ -183,6 +193,13 @@ def dynamic_rnn(
     >>> outputs.shape, state.shape
     ((None, None, 4), (None, 4))
     """
+    function("dynamic_rnn", "cell", cell)
+    if initial_state is None and not hasattr(cell, "zero_state"):
+        raise refuse("dynamic_rnn", "initial_state", None, fill("expect_state"))
+    inputs = as_operand(inputs)
+    if inputs.ndim < 3:
+        expected, shape = "3 axes (batch, time, features)", show_shape(inputs.shape)
+        raise ShapeError("rank", op="dynamic_rnn", expected=expected, shape=shape, defined=here())
     steps = ops.transpose(inputs, axes=(1, 0, *range(2, inputs.ndim)))
     state = cell.zero_state(steps[0]) if initial_state is None else initial_state  # type: ignore[attr-defined]
     skeleton = flatten(state)[1]
@@ -246,6 +263,8 @@ def _while_now(
 def _scan_now(
     step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any, reverse: bool
 ) -> tuple[Any, Any]:
+    if any(not np.shape(x) for x in sequences):
+        raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
     lengths = {len(x) for x in sequences}
     if len(lengths) != 1:
         raise ShapeError("scan_lengths", op="scan", lengths=sorted(lengths), defined=here())

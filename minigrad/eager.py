@@ -12,7 +12,7 @@ import numpy.typing as npt
 from minigrad import events, ops
 from minigrad.backward import Handle, backward, hooks_of
 from minigrad.core import Array, Dtype, Op, as_array, float32, next_order
-from minigrad.errors import DtypeError, GradientError, GraphError
+from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.graph import Graph, Node, in_body
 from minigrad.inplace import InPlace
 from minigrad.recorder import TapeReader
@@ -86,7 +86,12 @@ class Tensor(InPlace):
         return changes.count(self.data)
 
     def item(self) -> Any:
-        """The single number of this tensor as a Python number."""
+        """The single number of this tensor as a Python number; ShapeError if it has more."""
+        return self._single("item")
+
+    def _single(self, use: str) -> Any:
+        if self.data.size != 1:
+            raise ShapeError("one_element", op=use, shape=self.shape, defined=here())
         return self.data.item()
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -103,19 +108,23 @@ class Tensor(InPlace):
         return np.array(self.data, dtype=dtype) if copy else np.asarray(self.numpy(), dtype=dtype)
 
     def __bool__(self) -> bool:
-        return bool(self.data)
+        return bool(self._single("bool"))
 
     def __float__(self) -> float:
-        return float(self.data)
+        return float(self._single("float"))
 
     def __int__(self) -> int:
-        return int(self.data)
+        return int(self._single("int"))
 
     def __index__(self) -> int:
-        return operator.index(self.data)
+        if self.dtype.kind not in "iu":
+            raise DtypeError("index_type", op="index", value=self.dtype, defined=here())
+        return int(self._single("index"))
 
     def __len__(self) -> int:
-        return len(self.data)
+        if not self.shape:
+            raise ShapeError("rank", op="len", expected="1 axis or more", shape=(), defined=here())
+        return self.shape[0]
 
     def __repr__(self) -> str:
         values = np.array2string(np.asarray(self.data), separator=", ", prefix="tensor(")

@@ -77,7 +77,10 @@ class DtypeError(GraphError, TypeError):
 
 
 class NumericError(GraphError, ArithmeticError):
-    """A result that is NaN or infinite, found by `detect_anomaly`; integers divided by 0."""
+    """A result that is NaN or infinite, found by `detect_anomaly`; integers divided by 0.
+
+    Also integers raised to negative powers, which make no integer.
+    """
 
 
 class GradientError(GraphError, RuntimeError):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import control, events
+from minigrad.arguments import refuse
 from minigrad.core import (
     Array,
     Op,
@@ -21,6 +22,7 @@ from minigrad.core import (
 )
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError, UninitializedError
 from minigrad.graph import Graph, Node, ancestors
+from minigrad.messages import fill
 from minigrad.ops import parts, state
 from minigrad.source import here
 
@@ -324,6 +326,8 @@ def check_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node,
     Keys are placeholders of the graph, or their names.
     """
     feeds: dict[Node, Any] = {}
+    if feed_dict is not None and not isinstance(feed_dict, Mapping):
+        raise refuse("run", "feed_dict", feed_dict, fill("expect_feeds"))
     for key, value in (feed_dict or {}).items():
         named = [n for n in graph.placeholders if n.name == key] if isinstance(key, str) else [key]
         if not named or not isinstance(named[0], Node) or named[0].op is not state.placeholder:

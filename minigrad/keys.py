@@ -13,12 +13,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from minigrad.arguments import as_dtype, open_shape
 from minigrad.core import Dim, Dtype, PublicShape, Shape, Spec, float32, public_shape, show_shape
 from minigrad.eager import Tensor
-from minigrad.errors import ShapeError
 from minigrad.graph import Node
 from minigrad.messages import Pair, fill
-from minigrad.source import here
 
 Key = Hashable
 
@@ -41,11 +40,10 @@ class TensorSpec:
         dtype: npt.DTypeLike = float32,
         name: str | None = None,
     ) -> None:
-        if shape is not None and any(n is not None and n < 0 for n in shape):
-            raise ShapeError("lengths", op="TensorSpec", shape=tuple(shape), defined=here())
+        given = open_shape("TensorSpec", shape)
         self.name = name
-        lengths = None if shape is None else tuple(Dim() if n is None else int(n) for n in shape)
-        self.spec = Spec(lengths, np.dtype(dtype))
+        lengths = None if given is None else tuple(Dim() if n is None else n for n in given)
+        self.spec = Spec(lengths, as_dtype("TensorSpec", dtype))
 
     @property
     def shape(self) -> PublicShape | None:

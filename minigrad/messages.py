@@ -699,17 +699,17 @@ ERRORS: dict[str, Pair] = {
     ),
     "a_body": ("a branch or a loop step", "分支或循环体"),
     "node_backward": (
-        "backward: {name} ({op}) is a node of a static graph, where there is no tape to walk. "
+        "{use}: {name} ({op}) is a node of a static graph, where there is no tape to walk. "
         "Remedy: mg.gradients(loss, [x, w]) gives the gradients as nodes; or return the loss from "
         "the function and call backward() on what the call returns.",
-        "backward：{name}（{op}）是静态图的节点，这里没有磁带可走。"
+        "{use}：{name}（{op}）是静态图的节点，这里没有磁带可走。"
         "解决办法：用 mg.gradients(loss, [x, w]) 得到梯度节点；"
         "或从函数返回损失，再对调用结果执行 backward()。",
     ),
     "node_in_place": (
-        "{name} ({op}) is a node of a static graph and cannot be changed in place. Remedy: compute "
-        "a new value, for example with x + 1 or mg.where, and use that.",
-        "{name}（{op}）是静态图的节点，不能原地修改。"
+        "{use}: {name} ({op}) is a node of a static graph and cannot be changed in place. Remedy: "
+        "compute a new value, for example with x + 1 or mg.where, and use that.",
+        "{use}：{name}（{op}）是静态图的节点，不能原地修改。"
         "解决办法：例如用 x + 1 或 mg.where 算出新的值，再使用它。",
     ),
     "tensor_in_place": (

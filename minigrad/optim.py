@@ -7,18 +7,20 @@ and ends in assign nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops
+from minigrad.arguments import listed, number, refuse
 from minigrad.backprop import gradients, scoped
 from minigrad.build import assign, group
 from minigrad.core import Array, float64
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError, GraphError
 from minigrad.graph import Node
+from minigrad.messages import fill
 from minigrad.nn import updates
 from minigrad.source import here
 from minigrad.tape import changes, recording
@@ -51,7 +53,7 @@ class Optimizer:
     """
 
     def __init__(self, params: Iterable[Any]) -> None:
-        self.params = list(params)
+        self.params: list[Any] = list(_parameters(self, params))
         if not self.params:
             raise GraphError("no_parameters", op=type(self).__name__, defined=here())
         self._slots: dict[int, tuple[Array, ...]] = {}
@@ -62,7 +64,8 @@ class Optimizer:
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
         """The new parameter and the new slots."""
-        raise TypeError(f"{type(self).__name__} needs a method rule(self, p, g, *slots)")
+        name = type(self).__name__
+        raise GraphError("method", op=name, method="rule(self, p, g, *slots)", defined=here())
 
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters."""
@@ -137,8 +140,9 @@ class SGD(Optimizer):
         nesterov: bool = False,
     ) -> None:
         super().__init__(params)
-        self.lr, self.momentum = lr, momentum
-        self.weight_decay, self.nesterov = weight_decay, nesterov
+        self.lr, self.momentum = number("SGD", "lr", lr), number("SGD", "momentum", momentum)
+        self.weight_decay = number("SGD", "weight_decay", weight_decay)
+        self.nesterov = nesterov
 
     def slots(self, p: Any) -> dict[str, Array]:
         return {"velocity": _zeros(p)} if self.momentum else {}
@@ -179,7 +183,13 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(params)
-        self.lr, self.betas, self.eps, self.weight_decay = lr, betas, eps, weight_decay
+        name = type(self).__name__
+        self.lr, self.eps = number(name, "lr", lr), number(name, "eps", eps)
+        self.weight_decay = number(name, "weight_decay", weight_decay)
+        b1, b2 = betas if isinstance(betas, (tuple, list)) and len(betas) == 2 else (None, None)
+        if not all(isinstance(b, (int, float)) and 0 <= b < 1 for b in (b1, b2)):
+            raise refuse(name, "betas", betas, fill("expect_betas"))
+        self.betas = betas
 
     def slots(self, p: Any) -> dict[str, Array]:
         return {"mean": _zeros(p), "square": _zeros(p), "time": float64.type(0)}
@@ -217,10 +227,24 @@ class AdamW(Adam):
         weight_decay: float = 0.01,
     ) -> None:
         super().__init__(params, lr, betas, eps)
-        self.decay = weight_decay
+        self.decay = number("AdamW", "weight_decay", weight_decay)
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
         return super().rule(p - p * (self.lr * self.decay), g, *slots)
+
+
+def _parameters(optimizer: Optimizer, params: Any) -> Iterator[Any]:
+    """The parameters one after the other; ArgumentError for what cannot be trained."""
+    single = hasattr(type(params), "reader")  # it could be looped over, too
+    if single or not isinstance(params, Iterable) or isinstance(params, (str, dict)):
+        raise refuse(type(optimizer).__name__, "params", params, fill("expect_parameters"))
+    for p in params:
+        if not hasattr(type(p), "reader"):
+            raise refuse(type(optimizer).__name__, "params", p, fill("expect_parameters"))
+        if isinstance(p, Tensor) and not p.is_leaf:
+            name, op = type(optimizer).__name__, p.creator
+            raise GradientError("computed_parameter", op=name, creator=op, defined=here())
+        yield p
 
 
 def overwrite(p: Tensor, new: Array) -> None:
@@ -251,12 +275,20 @@ def clip_grad_norm(params: Any, max_norm: float) -> Any:
     >>> float(mg.optim.clip_grad_norm(x, 2.5)), x.grad.tolist()
     (5.0, [1.5, 2.0])
     """
-    tensors = [params] if isinstance(params, Tensor) else params
-    grads = [p.grad for p in tensors if p.grad is not None]
+    grads = [p.grad for p in _tensors("clip_grad_norm", params) if p.grad is not None]
     clipped, norm = clip_by_global_norm([g.data for g in grads], max_norm)
     for g, new in zip(grads, clipped, strict=True):
         overwrite(g, new)
     return norm
+
+
+def _tensors(op: str, params: Any) -> list[Tensor]:
+    """One tensor or several as a list."""
+    found = [params] if isinstance(params, Tensor) else listed(op, "params", params)
+    for p in found:
+        if not isinstance(p, Tensor):
+            raise refuse(op, "params", p, fill("expect_parameters"))
+    return list(found)
 
 
 def clip_grad_value(params: Any, clip_value: float) -> None:
@@ -269,8 +301,8 @@ def clip_grad_value(params: Any, clip_value: float) -> None:
     >>> x.grad.tolist()
     [1.0, -0.5]
     """
-    tensors = [params] if isinstance(params, Tensor) else params
-    for p in tensors:
+    number("clip_grad_value", "clip_value", clip_value)
+    for p in _tensors("clip_grad_value", params):
         if p.grad is not None:
             overwrite(p.grad, ops.clip(p.grad.data, -clip_value, clip_value))
 
@@ -286,6 +318,8 @@ def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[A
     >>> norm.item()
     5.0
     """
+    values = listed("clip_by_global_norm", "values", values)
+    number("clip_by_global_norm", "clip_norm", clip_norm)
     squares = [ops.sum(v * v) for v in values if v is not None]
     if not squares:
         return list(values), 0.0

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from minigrad.arguments import refuse
 from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import Program, Variables, check_feeds
 from minigrad.graph import Graph, Node, get_default_graph
+from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.source import here
 
@@ -27,6 +29,8 @@ class Session:
     """
 
     def __init__(self, graph: Graph | None = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise refuse("Session", "graph", graph, fill("expect_graph"))
         self.graph = graph or get_default_graph()
         self.variables: Variables = {}
         self._programs: dict[tuple[Node, ...], Program] = {}

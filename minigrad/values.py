@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from minigrad import ops
+from minigrad.arguments import as_dtype, whole_numbers
 from minigrad.core import Op, Reader, apply
 from minigrad.errors import located
 from minigrad.ops.arrange import flatten, flip, swapaxes
@@ -164,7 +165,7 @@ class Value:
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
         """The same elements in another shape; one length may be -1."""
         lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return self._apply(ops.reshape, shape=tuple(lengths))
+        return self._apply(ops.reshape, shape=whole_numbers("Reshape", "shape", lengths))
 
     def flatten(self, start_axis: int = 0) -> Self:
         """All axes from `start_axis` on as one."""
@@ -202,7 +203,7 @@ class Value:
 
     def astype(self, dtype: Any) -> Self:
         """The elements converted to another data type."""
-        return self._apply(ops.cast, dtype=np.dtype(dtype))
+        return self._apply(ops.cast, dtype=as_dtype("astype", dtype))
 
     def clip(self, low: float | None = None, high: float | None = None) -> Self:
         """The elements confined between two bounds; the gradient is 1 inside and on the bounds."""

@@ -174,7 +174,7 @@ def test_an_optimizer_needs_parameters_and_a_rule() -> None:
         mg.optim.SGD([])
     p = mg.tensor(1.0, requires_grad=True)
     p.grad = mg.tensor(1.0)
-    with pytest.raises(TypeError, match="Optimizer needs a method rule"):
+    with pytest.raises(mg.GraphError, match=r"Optimizer has no method.*define rule\("):
         mg.optim.Optimizer([p]).step()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import ops
+from minigrad import arguments, ops
 from minigrad.core import float32
 from minigrad.errors import DtypeError, ShapeError
 from minigrad.ops import arrange
@@ -58,7 +58,7 @@ def reshape(x: Any, shape: int | Sequence[int]) -> Any:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    return ops.reshape(x, shape=(shape,) if isinstance(shape, int) else tuple(shape))
+    return ops.reshape(x, shape=arguments.whole_numbers("Reshape", "shape", shape))
 
 
 def flatten(x: Any, start_axis: int = 0) -> Any:
@@ -80,7 +80,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     >>> mg.transpose(mg.zeros(2, 3, 4), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    return ops.transpose(x, axes=None if axes is None else tuple(axes))
+    return ops.transpose(x, axes=None if axes is None else arguments.axes("Transpose", axes))
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
@@ -158,9 +158,10 @@ def stack(xs: Sequence[Any], axis: int = 0) -> Any:
 
 
 def _some(name: str, xs: Sequence[Any]) -> Sequence[Any]:
-    if len(xs) == 0:
+    found = arguments.listed(name, "xs", xs)
+    if not found:
         raise ShapeError("nothing_to_join", op=name, defined=here())
-    return xs
+    return found
 
 
 def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
@@ -188,7 +189,7 @@ def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
     >>> mg.broadcast_to(mg.tensor([1.0, 2.0]), (3, 2)).shape
     (3, 2)
     """
-    return ops.broadcast_to(x, shape=tuple(shape))
+    return ops.broadcast_to(x, shape=arguments.whole_numbers("BroadcastTo", "shape", shape))
 
 
 def tile(x: Any, repeats: int | Sequence[int]) -> Any:
@@ -260,4 +261,5 @@ def one_hot(labels: Any, depth: int, dtype: npt.DTypeLike = float32) -> Any:
     labels = arrange.as_operand(labels)
     if labels.dtype.kind not in "iu":
         raise DtypeError("label_type", op="OneHot", dtype=labels.dtype, defined=here())
-    return ops.one_hot(labels, np.zeros(depth, dtype))
+    n, kind = arguments.whole("OneHot", "depth", depth), arguments.as_dtype("OneHot", dtype)
+    return ops.one_hot(labels, np.zeros(n, kind))

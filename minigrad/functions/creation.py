@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import ops
-from minigrad.core import as_array, float32, int64
+from minigrad import arguments, ops
+from minigrad.core import as_array, float32, float64, int64
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
+from minigrad.messages import fill
 from minigrad.source import here
 
 Length = int | Sequence[int]
@@ -33,7 +34,9 @@ def tensor(
     tensor([[1., 2.]], requires_grad=True)
     """
     given = data.data if isinstance(data, Tensor) else data
-    return Tensor(given if dtype is None else as_array(given, dtype, "tensor"), requires_grad, name)
+    if dtype is not None:
+        given = as_array(given, arguments.as_dtype("tensor", dtype), "tensor")
+    return Tensor(given, requires_grad, name)
 
 
 def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
@@ -43,7 +46,7 @@ def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = 
     >>> mg.zeros(2)
     tensor([0., 0.])
     """
-    return Tensor(np.zeros(_lengths(shape), dtype), requires_grad)
+    return Tensor(np.zeros(_lengths(shape), arguments.as_dtype("zeros", dtype)), requires_grad)
 
 
 def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
@@ -53,7 +56,7 @@ def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = F
     >>> mg.ones(2)
     tensor([1., 1.])
     """
-    return Tensor(np.ones(_lengths(shape), dtype), requires_grad)
+    return Tensor(np.ones(_lengths(shape), arguments.as_dtype("ones", dtype)), requires_grad)
 
 
 def full(
@@ -65,8 +68,11 @@ def full(
     >>> mg.full((2,), 7.0)
     tensor([7., 7.])
     """
-    filled = np.full(_lengths((shape,)), as_array(value, dtype, "full"))
-    return Tensor(filled, requires_grad)
+    kind = None if dtype is None else arguments.as_dtype("full", dtype)
+    one = as_array(value, kind, "full")
+    if one.shape:
+        raise ShapeError("rank", op="full", expected="no axes", shape=one.shape, defined=here())
+    return Tensor(np.full(_lengths((shape,)), one), requires_grad)
 
 
 def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
@@ -78,7 +84,7 @@ def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
             [0., 1.]])
     """
     rows, columns = _lengths((n, n if m is None else m))
-    return Tensor(np.eye(rows, columns).astype(dtype))
+    return Tensor(np.eye(rows, columns).astype(arguments.as_dtype("eye", dtype)))
 
 
 def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
@@ -88,8 +94,13 @@ def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
     >>> mg.arange(3), mg.arange(0.0, 1.0, 0.5)
     (tensor([0, 1, 2]), tensor([0. , 0.5]))
     """
-    whole = all(isinstance(b, (int, np.integer)) for b in bounds)
-    return Tensor(np.arange(*bounds, dtype=dtype or (int64 if whole else float32)))
+    for bound in bounds:
+        arguments.number("arange", "bounds", bound, least=None)
+    if not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and bounds[2] == 0):
+        raise arguments.refuse("arange", "bounds", bounds, fill("expect_bounds"))
+    whole = all(map(arguments.is_whole, bounds))
+    kind = arguments.as_dtype("arange", dtype or (int64 if whole else float32))
+    return Tensor(np.arange(*bounds, dtype=kind))
 
 
 def linspace(start: float, stop: float, count: int, dtype: npt.DTypeLike = float32) -> Tensor:
@@ -99,8 +110,10 @@ def linspace(start: float, stop: float, count: int, dtype: npt.DTypeLike = float
     >>> mg.linspace(0, 1, 3)
     tensor([0. , 0.5, 1. ])
     """
-    (n,) = _lengths((count,))
-    return Tensor(np.linspace(start, stop, n).astype(dtype))
+    n = arguments.whole("linspace", "count", count)
+    for name, bound in (("start", start), ("stop", stop)):
+        arguments.number("linspace", name, bound, least=None)
+    return Tensor(np.linspace(start, stop, n).astype(arguments.as_dtype("linspace", dtype)))
 
 
 # ---- Random numbers: the same `seed`, the same numbers --------------------------------------
@@ -118,8 +131,8 @@ def rand(
     >>> mg.rand(2, 3, seed=0).shape
     (2, 3)
     """
-    kind: Any = np.dtype(dtype)  # drawn in that type: rounding afterwards could give 1
-    return Tensor(np.random.default_rng(seed).random(_lengths(shape), kind), requires_grad)
+    kind: Any = _float("rand", dtype)  # drawn in that type: rounding afterwards could give 1
+    return Tensor(arguments.seeded("rand", seed).random(_lengths(shape), kind), requires_grad)
 
 
 def randn(
@@ -134,8 +147,8 @@ def randn(
     >>> mg.randn(2, 3, seed=0).shape
     (2, 3)
     """
-    drawn = np.random.default_rng(seed).standard_normal(_lengths(shape))
-    return Tensor(drawn.astype(dtype), requires_grad)
+    drawn = arguments.seeded("randn", seed).standard_normal(_lengths(shape))
+    return Tensor(drawn.astype(_float("randn", dtype)), requires_grad)
 
 
 def randint(
@@ -147,8 +160,10 @@ def randint(
     >>> mg.randint(0, 10, 5, seed=0).shape
     (5,)
     """
-    drawn = np.random.default_rng(seed).integers(low, high, _lengths(shape))
-    return Tensor(drawn.astype(dtype))
+    first = arguments.whole("randint", "low", low, least=-(1 << 63))
+    end = arguments.whole("randint", "high", high, least=first + 1)
+    drawn = arguments.seeded("randint", seed).integers(first, end, _lengths(shape))
+    return Tensor(drawn.astype(arguments.as_dtype("randint", dtype)))
 
 
 # ---- In the shape of an operand, which may be a node of unknown shape -----------------------
@@ -161,7 +176,8 @@ def full_like(x: Any, value: float, dtype: npt.DTypeLike | None = None) -> Any:
     >>> mg.full_like(mg.tensor([1.0, 2.0]), 7.0)
     tensor([7., 7.])
     """
-    attrs = {} if dtype is None else {"dtype": np.dtype(dtype)}
+    attrs = {} if dtype is None else {"dtype": arguments.as_dtype("full_like", dtype)}
+    arguments.number("full_like", "value", value, least=None)
     return ops.full_like(x, value=value, **attrs)
 
 
@@ -183,6 +199,14 @@ def ones_like(x: Any, dtype: npt.DTypeLike | None = None) -> Any:
     dtype('float64')
     """
     return full_like(x, 1, dtype)
+
+
+def _float(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """A data type of numbers with a fraction."""
+    found = arguments.as_dtype(op, dtype)
+    if found not in (float32, float64):
+        raise arguments.refuse(op, "dtype", dtype, fill("expect_float"))
+    return found
 
 
 def _lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:

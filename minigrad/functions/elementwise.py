@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
-from minigrad import ops
+from minigrad import arguments, ops
 from minigrad.errors import DtypeError
 from minigrad.source import here
 
@@ -266,7 +265,7 @@ def cast(x: Any, dtype: npt.DTypeLike) -> Any:
     >>> mg.cast(mg.tensor([1.7, -1.7]), int)
     tensor([ 1, -1])
     """
-    return ops.cast(x, dtype=np.dtype(dtype))
+    return ops.cast(x, dtype=arguments.as_dtype("cast", dtype))
 
 
 def tanh(x: Any) -> Any:

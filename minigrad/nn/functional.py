@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad import ops
+from minigrad import arguments, ops
 from minigrad.core import PublicShape, show_shape
 from minigrad.errors import ShapeError
 from minigrad.functions import (
@@ -27,6 +27,7 @@ from minigrad.functions import (
     softplus,
     tanh,
 )
+from minigrad.ops.arrange import as_operand
 from minigrad.source import here
 
 Lengths = int | tuple[int, int]  # one number for height and width, or one for each
@@ -157,7 +158,8 @@ def layer_norm(
     >>> mg.layer_norm(mg.tensor([[1.0, 3.0]]), 2, eps=0.0)
     tensor([[-1.,  1.]])
     """
-    lengths = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    lengths = arguments.lengths("layer_norm", "normalized_shape", normalized_shape)
+    x = as_operand(x)
     if not _ends_with(x.shape, lengths):
         shape, expected = show_shape(x.shape), show_shape(lengths)
         raise ShapeError(

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from minigrad import ops
+from minigrad.arguments import number, seeded, whole
 from minigrad.core import float32
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
@@ -27,7 +28,7 @@ class Uniform:
     """Draws parameters uniform in ±bound; the same `seed`, the same numbers."""
 
     def __init__(self, bound: float, seed: int | None) -> None:
-        self.generator, self.bound = np.random.default_rng(seed), bound
+        self.generator, self.bound = seeded("parameters", seed), bound
 
     def __call__(self, *shape: int) -> Tensor:
         values = self.generator.uniform(-self.bound, self.bound, shape)
@@ -48,7 +49,8 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True, seed: int | None = None
     ) -> None:
         super().__init__()
-        self.in_features, self.out_features = in_features, out_features
+        self.in_features = whole("Linear", "in_features", in_features)
+        self.out_features = whole("Linear", "out_features", out_features)
         draw = Uniform(1 / np.sqrt(max(in_features, 1)), seed)
         self.weight = draw(out_features, in_features)
         self.bias = draw(out_features) if bias else None
@@ -85,7 +87,8 @@ class Conv2d(Module):
         seed: int | None = None,
     ) -> None:
         super().__init__()
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels = whole("Conv2d", "in_channels", in_channels)
+        self.out_channels = whole("Conv2d", "out_channels", out_channels)
         self.kernel_size = as_pair("Conv2d", "kernel_size", kernel_size, 1)
         self.stride, self.padding = stride, padding
         draw = Uniform(1 / math.sqrt(max(in_channels * math.prod(self.kernel_size), 1)), seed)
@@ -155,8 +158,9 @@ class Embedding(Module):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, seed: int | None = None) -> None:
         super().__init__()
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        drawn = np.random.default_rng(seed).standard_normal((num_embeddings, embedding_dim))
+        self.num_embeddings = whole("Embedding", "num_embeddings", num_embeddings)
+        self.embedding_dim = whole("Embedding", "embedding_dim", embedding_dim)
+        drawn = seeded("Embedding", seed).standard_normal((num_embeddings, embedding_dim))
         self.weight = Tensor(drawn.astype(float32), requires_grad=True)
 
     def forward(self, ids: Any) -> Any:
@@ -184,10 +188,11 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
+        if not 0 <= number("Dropout", "p", p, least=None) <= 1:
             raise ShapeError("probability", op="Dropout", p=p, defined=here())
         self.p = p
-        self.seed = int(np.random.default_rng().integers(1 << 62)) if seed is None else seed
+        self.seed = int(seeded("Dropout", None).integers(1 << 62)) if seed is None else seed
+        whole("Dropout", "seed", self.seed)
         self._calls = itertools.count()
         self._uses: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
 

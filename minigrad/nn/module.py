@@ -8,10 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from minigrad.arguments import refuse
 from minigrad.core import Array, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError, ShapeError
 from minigrad.graph import Node, in_body, tensors_as_nodes
+from minigrad.messages import fill
 from minigrad.source import here
 
 
@@ -35,15 +37,21 @@ class Module:
     ['body.weight', 'body.bias']
     """
 
-    name: str
-    training: bool
+    name = "module"
+    training = True
 
     def __init__(self) -> None:
         self.name, self.training = type(self).__name__.lower(), True
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """So that a class that forgets super().__init__() is called by its name all the same."""
+        super().__init_subclass__(**options)
+        cls.name = cls.__name__.lower()
+
     def forward(self, *xs: Any) -> Any:
         """What this module computes; sub-classes write it, users call the module."""
-        raise TypeError(f"{type(self).__name__} needs a method forward(self, x)")
+        name = type(self).__name__
+        raise GraphError("method", op=name, method="forward(self, x)", defined=here())
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
         outer = context.scope
@@ -204,6 +212,8 @@ class Sequential(Module):
         self.layers: dict[str, Module] = {}
         kinds: Counter[str] = Counter()
         for module in modules:
+            if not isinstance(module, Module):
+                raise refuse("Sequential", "modules", module, fill("expect_module"))
             kind = type(module).__name__.lower()
             kinds[kind] += 1
             module.name = f"{kind}{kinds[kind]}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.arguments import lengths, whole
 from minigrad.core import float32, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
@@ -38,8 +39,7 @@ class LayerNorm(Module):
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5, affine: bool = True
     ) -> None:
         super().__init__()
-        given = normalized_shape
-        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
+        self.normalized_shape = lengths("LayerNorm", "normalized_shape", normalized_shape)
         self.eps = eps
         self.weight = _full(self.normalized_shape, 1) if affine else None
         self.bias = _full(self.normalized_shape, 0) if affine else None
@@ -69,7 +69,8 @@ class _BatchNorm(Module):
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True
     ) -> None:
         super().__init__()
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.num_features = whole(type(self).__name__, "num_features", num_features)
+        self.eps, self.momentum = eps, momentum
         self.weight = _full((num_features,), 1) if affine else None
         self.bias = _full((num_features,), 0) if affine else None
         self.register_buffer("running_mean", _full((num_features,), 0, False))

@@ -11,9 +11,10 @@ import math
 from typing import Any
 
 from minigrad import ops
+from minigrad.arguments import whole
 from minigrad.control import scan
 from minigrad.core import promote, show_shape
-from minigrad.errors import ShapeError
+from minigrad.errors import GraphError, ShapeError
 from minigrad.nn.layers import Uniform
 from minigrad.nn.module import Module
 from minigrad.source import here
@@ -36,7 +37,9 @@ class _Recurrent(Module):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, seed: int | None) -> None:
         super().__init__()
-        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        name = type(self).__name__
+        self.input_size = whole(name, "input_size", input_size)
+        self.hidden_size, self.bias = whole(name, "hidden_size", hidden_size), bias
         self._draw = Uniform(1 / math.sqrt(max(hidden_size, 1)), seed)
 
     def _add_weights(self, input_size: int, suffix: str = "") -> None:
@@ -57,7 +60,8 @@ class _Recurrent(Module):
 
     def step(self, given: Any, state: Any, weight: Any, bias: Any) -> Any:
         """The next state. `given` is what the input adds to the gates."""
-        raise TypeError(f"{type(self).__name__} needs a method step")
+        signature = "step(self, given, state, weight, bias)"
+        raise GraphError("method", op=type(self).__name__, method=signature, defined=here())
 
     def _blocks(self, x: Any, first: int, count: int = 1) -> Any:
         """The part of x that belongs to one gate, or to some that follow each other."""
@@ -112,7 +116,7 @@ class _Layers(_Recurrent):
         seed: int | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, seed)
-        self.num_layers = num_layers
+        self.num_layers = whole(type(self).__name__, "num_layers", num_layers, least=1)
         for i in range(num_layers):
             self._add_weights(hidden_size if i else input_size, f"_l{i}")
 

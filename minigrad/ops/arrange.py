@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -23,10 +24,12 @@ from minigrad.core import (
     show_shapes,
 )
 from minigrad.errors import ShapeError, located
+from minigrad.messages import fill
 from minigrad.ops.indexing import FROM_ONE, FULL, numpy_key, slice_
 from minigrad.ops.shape import (
     Axis,
     positive_axes,
+    positive_axis,
     repeated,
     reshape,
     reshape_like,
@@ -68,7 +71,7 @@ def _common_shape(name: str, shapes: Sequence[Shape], axis: int | None = None) -
 
 
 def _concatenate_shape(*shapes: Shape, axis: int = 0) -> Shape:
-    (axis,) = positive_axes("Concatenate", axis, shapes[0])
+    axis = positive_axis("Concatenate", axis, shapes[0])
     result = _common_shape("Concatenate", shapes, axis)
     lengths = [s[axis] for s in shapes]
     known = [n for n in lengths if not isinstance(n, Dim)]
@@ -89,7 +92,7 @@ def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> l
             result[i] = piece(g, *xs, index=i, axis=axis)
         return result
     ends = list(itertools.accumulate(lengths))
-    (axis,) = positive_axes("Concatenate", axis, xs[0].shape)
+    axis = positive_axis("Concatenate", axis, xs[0].shape)
     for i in wanted:
         result[i] = slice_(g, key=(*(FULL,) * axis, (ends[i] - lengths[i], ends[i], None)))
     return result
@@ -148,7 +151,7 @@ piece: Op = operator(
 
 def _stack_shape(*shapes: Shape, axis: int = 0) -> Shape:
     result = _common_shape("Stack", shapes)
-    (axis,) = positive_axes("Stack", axis, (*shapes[0], 0))
+    axis = positive_axis("Stack", axis, (*shapes[0], 0))
     return (*result[:axis], len(shapes), *result[axis:])
 
 
@@ -185,9 +188,9 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     """Parts of x along an axis: so many equal ones, or ones of these lengths."""
     x = as_operand(x)
     ndim = x.ndim if x.shape is None else len(x.shape)
-    (axis,) = positive_axes("Split", axis, x.shape if ndim else ())
+    axis = positive_axis("Split", axis, x.shape if ndim else ())
     n = x.shape[axis]
-    lengths = [sections] if isinstance(sections, int) else list(sections)
+    lengths = list(arguments.lengths("Split", "sections", sections))
     if isinstance(sections, int) and n is not None and sections > 0:
         lengths = [n // sections] * sections
     if (n is None and isinstance(sections, int)) or (n is not None and sum(lengths) != n):
@@ -204,7 +207,7 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
 
 
 def _expand_shape(x: Shape, axis: int) -> Shape:
-    (axis,) = positive_axes("ExpandDims", axis, (*x, 1))
+    axis = positive_axis("ExpandDims", axis, (*x, 1))
     return (*x[:axis], 1, *x[axis:])
 
 
@@ -265,6 +268,7 @@ def flatten(x: Any, start_axis: int = 0) -> Any:
     if start_axis == 0:
         return reshape(x, shape=(-1,))
     lengths = x.shape if x.shape is not None else x.ndim
+    start_axis = positive_axis("Flatten", start_axis, tuple(lengths))
     kept, merged = lengths[:start_axis], lengths[start_axis:]
     size = -1 if None in merged else int(np.prod(merged, dtype=np.int64))
     return reshape(x, shape=(*(-1 if n is None else n for n in kept), size))
@@ -275,7 +279,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged."""
     x = as_operand(x)
     order = list(range(x.ndim))
-    a, b = (positive_axes("Transpose", axis, tuple(order))[0] for axis in (axis1, axis2))
+    a, b = (positive_axis("Transpose", axis, tuple(order)) for axis in (axis1, axis2))
     order[a], order[b] = b, a
     return transpose(x, axes=tuple(order))
 
@@ -365,21 +369,26 @@ pad = operator(
 
 def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
     """Widths for each axis from one number, one pair, or a pair for each axis."""
-    if isinstance(widths, int):
-        widths = (widths, widths)
-    if all(isinstance(n, int) for n in widths) and len(widths) == 2:
-        return ((int(widths[0]), int(widths[1])),) * len(x.shape)
-    return tuple((int(before), int(after)) for before, after in widths)
+    pairs = (widths, widths) if arguments.is_whole(widths) else widths
+    if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and all(map(arguments.is_whole, pairs)):
+        return ((int(pairs[0]), int(pairs[1])),) * len(x.shape)
+    try:
+        return tuple((int(before), int(after)) for before, after in pairs)
+    except (TypeError, ValueError):
+        raise arguments.refuse("Pad", "widths", widths, fill("expect_widths")) from None
 
 
 def tile(x: Any, repeats: int | Sequence[int]) -> Any:
     """The operand repeated as a whole along each axis, the last one at the right."""
     x = as_operand(x)
-    counts = (repeats,) if isinstance(repeats, int) else tuple(repeats)
+    counts = arguments.lengths("tile", "repeats", repeats)
     while x.ndim < len(counts):
         x = expand_dims(x, axis=0)
     for axis, n in enumerate(counts, x.ndim - len(counts)):
-        x = x if n == 1 else concatenate(*[x] * n, axis=axis)
+        if n == 0:
+            x = slice_(x, key=(FULL,) * axis + ((0, 0, None),))
+        elif n > 1:
+            x = concatenate(*[x] * n, axis=axis)
     return x
 
 

@@ -21,12 +21,12 @@ from minigrad.core import (
 )
 from minigrad.errors import DtypeError, ShapeError
 from minigrad.ops.elementwise import exp
-from minigrad.ops.shape import broadcast_like, positive_axes, sum
+from minigrad.ops.shape import broadcast_like, positive_axis, sum
 
 
 def _along_axis(name: str) -> Any:
     def shape(x: Shape, axis: int = -1) -> Shape:
-        positive_axes(name, axis, x)
+        positive_axis(name, axis, x)
         return x
 
     return shape

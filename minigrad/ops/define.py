@@ -20,6 +20,8 @@ from minigrad.core import (
     operator,
     promote,
 )
+from minigrad.errors import DtypeError
+from minigrad.messages import fill
 
 PAIRS = (
     Sample([(2, 3), (2, 3)]),
@@ -36,6 +38,18 @@ def counting(*dtypes: Dtype) -> Dtype:
     """Like `promote`, but bools are counted: int64 (powers, division with remainder)."""
     common = promote(*dtypes)
     return int64 if common == bool_ else common
+
+
+def no_bools(name: str, what: str) -> Callable[..., Dtype]:
+    """Like `promote`, but truth values alone are refused, as NumPy does it: they have no such."""
+
+    def dtype(*dtypes: Dtype) -> Dtype:
+        common = promote(*dtypes)
+        if common == bool_:
+            raise DtypeError("bool_arithmetic", op=name, what=fill(what))
+        return common
+
+    return dtype
 
 
 def summed(*dtypes: Dtype) -> Dtype:

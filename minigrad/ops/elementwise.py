@@ -17,6 +17,7 @@ from minigrad.ops.define import (
     counting,
     elementwise,
     infix,
+    no_bools,
     smooth,
 )
 from minigrad.ops.logic import logical_and, where
@@ -35,6 +36,7 @@ sub = infix(
     py.sub,
     np.subtract,
     vjp=(lambda g, y, a, b: g, lambda g, y, a, b: -g),
+    dtype=no_bools("Sub", "what_difference"),
     title=("subtraction", "减法"),
     formula="{0} − {1}",
     samples=PAIRS,
@@ -67,6 +69,7 @@ neg = infix(
     py.neg,
     np.negative,
     vjp=(lambda g, y, x: -g,),
+    dtype=no_bools("Neg", "what_negative"),
     title=("negation", "取负"),
     formula="−{0}",
     samples=ANY,
@@ -83,9 +86,19 @@ def _slope_in_exponent(g: Any, y: Any, a: Any, b: Any) -> Any:
     return g * y * log(where(logical_and(a == 0, b >= 0), 1, a))
 
 
+def _power(out: Array, a: Array, b: Array) -> Array:
+    try:
+        return np.power(a, b) if out is None else np.power(a, b, out=out)
+    except ValueError:
+        if a.dtype.kind in "iu" and np.any(b < 0):
+            raise NumericError("negative_power", op="Pow") from None
+        raise  # shapes that do not fit
+
+
 pow: Op = elementwise(
     "Pow",
-    np.power,
+    _power,
+    ufunc=np.power,
     vjp=(_slope_in_base, _slope_in_exponent),
     dtype=counting,
     inputs=counting,
@@ -172,6 +185,7 @@ sign = elementwise(
     "Sign",
     np.sign,
     vjp=(None,),
+    dtype=no_bools("Sign", "what_sign"),
     title=("sign", "符号"),
     formula="sign({0})",
     samples=ANY,
@@ -193,7 +207,10 @@ def _rounding(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) 
         whole = ufunc if x.dtype.kind == "f" else np.positive
         return whole(x) if out is None else whole(x, out=out)
 
-    return elementwise(name, run, vjp=(None,), title=title, formula=formula, samples=ANY)
+    dtype = no_bools(name, "what_rounding")
+    return elementwise(
+        name, run, vjp=(None,), dtype=dtype, title=title, formula=formula, samples=ANY
+    )
 
 
 floor = _rounding("Floor", np.floor, ("round down", "向下取整"), "⌊{0}⌋")

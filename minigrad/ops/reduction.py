@@ -33,6 +33,7 @@ from minigrad.ops.shape import (
     count,
     mean,
     positive_axes,
+    positive_axis,
     reduced_shape,
     sum,
 )
@@ -186,7 +187,7 @@ logsumexp = operator(
 
 def _along(name: str) -> Callable[..., Shape]:
     def shape(x: Shape, axis: int = 0, reverse: bool = False) -> Shape:
-        positive_axes(name, axis, x)
+        positive_axis(name, axis, x)
         return x
 
     return shape

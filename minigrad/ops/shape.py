@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -21,6 +22,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.errors import ShapeError
+from minigrad.messages import fill
 from minigrad.ops.define import summed
 
 Axis = int | tuple[int, ...] | None
@@ -29,7 +31,7 @@ Axis = int | tuple[int, ...] | None
 def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
     """The axes counted from 0; None means all of them."""
     n = len(shape)
-    axes = tuple(range(n)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = tuple(range(n)) if axis is None else arguments.axes(name, axis)
     for a in axes:
         if not -n <= a < n:
             shown = show_shape(public_shape(shape))
@@ -37,6 +39,13 @@ def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
     if len({a % n for a in axes}) < len(axes):
         raise ShapeError("axis_twice", op=name, axis=axis, shape=show_shape(public_shape(shape)))
     return tuple(a % n for a in axes)
+
+
+def positive_axis(name: str, axis: int, shape: Shape) -> int:
+    """The one axis counted from 0."""
+    if not arguments.is_whole(axis):
+        raise arguments.refuse(name, "axis", axis, fill("expect_axis"))
+    return positive_axes(name, axis, shape)[0]
 
 
 def reduced_shape(name: str) -> Callable[..., Shape]:

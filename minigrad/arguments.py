@@ -1,0 +1,120 @@
+"""Arguments that are no operands: axes, lengths, data types, seeds, functions, options.
+
+What NumPy or Python would stumble over later, in words of their own, is refused here with the name
+of the argument and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad.errors import ArgumentError, ShapeError
+from minigrad.messages import Pair, fill
+from minigrad.source import here
+
+
+def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
+    """The error for an argument; `expected` says what to write instead."""
+    text = repr(value)
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    return ArgumentError(
+        "argument", op=op, name=name, value=shown, expected=expected, defined=here()
+    )
+
+
+def is_whole(x: object) -> bool:
+    """Whether this is a whole number; True and False are none."""
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def whole(op: str, name: str, value: Any, least: int = 0) -> int:
+    """A whole number that is not below `least`."""
+    if not is_whole(value) or value < least:
+        raise refuse(op, name, value, fill("expect_whole", least=least))
+    return int(value)
+
+
+def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
+    """A number, not below `least` if that is given; a node or tensor is taken as it is."""
+    if hasattr(type(value), "reader"):
+        return value
+    if not isinstance(value, (int, float, np.number)):
+        raise refuse(op, name, value, fill("expect_any_number"))
+    if least is not None and not value >= least:
+        raise refuse(op, name, value, fill("expect_number", least=least))
+    return value
+
+
+def lengths(op: str, name: str, value: Any, least: int = 0) -> tuple[int, ...]:
+    """The lengths of some axes: whole numbers that are not below `least`, or one alone."""
+    result = whole_numbers(op, name, value, least)
+    if min(result, default=least) < least:
+        raise refuse(op, name, value, fill("expect_shape", least=least))
+    return result
+
+
+def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int, ...]:
+    """The same, but which numbers are possible is asked elsewhere."""
+    items = (value,) if is_whole(value) else value
+    if not isinstance(items, (tuple, list)) or not all(map(is_whole, items)):
+        raise refuse(op, name, value, fill("expect_shape", least=least))
+    return tuple(map(int, items))
+
+
+def open_shape(op: str, value: Any) -> tuple[int | None, ...] | None:
+    """A shape in which None stands for an unknown length, or None where nothing is known."""
+    if value is None:
+        return None
+    items = (value,) if is_whole(value) else value
+    if not isinstance(items, (tuple, list)) or not all(n is None or is_whole(n) for n in items):
+        raise refuse(op, "shape", value, fill("expect_open_shape"))
+    if any(n is not None and n < 0 for n in items):
+        raise ShapeError("lengths", op=op, shape=tuple(items), defined=here())
+    return tuple(None if n is None else int(n) for n in items)
+
+
+def axes(op: str, axis: Any) -> tuple[int, ...]:
+    """One or several axes, as a tuple."""
+    items = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if not all(map(is_whole, items)):
+        raise refuse(op, "axis", axis, fill("expect_axes"))
+    return tuple(map(int, items))
+
+
+def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """The data type of numbers that this names."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found.kind not in "fiub":
+        raise refuse(op, "dtype", dtype, fill("expect_dtype"))
+    return found
+
+
+def seeded(op: str, seed: Any) -> np.random.Generator:
+    """The random numbers that a seed stands for."""
+    if seed is not None:
+        seed = whole(op, "seed", seed)
+    return np.random.default_rng(seed)
+
+
+def function(op: str, name: str, value: Any) -> Callable[..., Any]:
+    """Something that can be called."""
+    if not callable(value):
+        raise refuse(op, name, value, fill("expect_function"))
+    result: Callable[..., Any] = value
+    return result
+
+
+def listed(op: str, name: str, value: Any) -> Sequence[Any]:
+    """The items of a list; a single tensor is not one, though it could be looped over."""
+    if isinstance(value, (str, bytes)) or hasattr(value, "shape"):
+        raise refuse(op, name, value, fill("expect_list"))
+    if not isinstance(value, Iterable):
+        raise refuse(op, name, value, fill("expect_list"))
+    return list(value)
