@@ -132,17 +132,25 @@ class Node(BaseNode, Value):
 
     def backward(self, *args: Any, **kwargs: Any) -> None:
         """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
-        raise self._refusal("node_backward")
+        raise self._refusal("node_backward", "backward")
+
+    def register_hook(self, *args: Any, **kwargs: Any) -> None:
+        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        raise self._refusal("node_backward", "register_hook")
+
+    def retain_grad(self) -> None:
+        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        raise self._refusal("node_backward", "retain_grad")
 
     def copy_(self, value: Any) -> None:
         """TraceError: a node never changes. A variable gets new values from `mg.assign`."""
-        raise self._refusal("node_in_place")
+        raise self._refusal("node_in_place", "copy_")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise self._refusal("node_in_place")
+        raise self._refusal("node_in_place", "x[…] =")
 
-    def _refusal(self, key: str) -> TraceError:
-        return TraceError(key, name=self.name, op=self.op, defined=self.where, ran=here())
+    def _refusal(self, key: str, use: str) -> TraceError:
+        return TraceError(key, use=use, name=self.name, op=self.op, defined=self.where, ran=here())
 
 
 class Graph:

@@ -47,7 +47,7 @@ def change(
     may become integers.
     """
     if in_body():
-        raise TraceError("tensor_in_place", op=who, name=x.name or "", defined=here())
+        raise TraceError("tensor_in_place", op=who, name=x.name or x.shape, defined=here())
     tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
     arrays = [z.data if type(z) is type(x) else z for z in tensors]
     spec = op.spec([spec_of(a) for a in arrays], attrs)
@@ -211,6 +211,21 @@ class InPlace(Value):
         """
         op, operands, attrs = put_item(self, key, value)
         change(self, op, operands, attrs, "x[…] =")
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    """The method of that name for nodes, which never change."""
+
+    def method(self: Node, *args: Any, **kwargs: Any) -> Any:
+        raise self._refusal("node_in_place", name)
+
+    method.__name__, method.__doc__ = name, Node.copy_.__doc__
+    return method
+
+
+for _name in vars(InPlace):
+    if _name.endswith("_") and not _name.startswith("_") and not hasattr(Node, _name):
+        setattr(Node, _name, _refused(_name))
 
 
 def _stretches(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

@@ -698,6 +698,21 @@ def test_a_second_backward_says_that_the_call_was_freed() -> None:
     assert x.grad.item() == 12
 
 
+def test_hooks_of_results_arguments_and_captured_tensors() -> None:
+    w, x = (mg.tensor(FEW, requires_grad=True) for _ in range(2))
+    one, several = mg.function(lambda x: x * w), mg.function(lambda x: (x * w, w + 1))
+    y, (u, v) = one(x), several(x)
+    y.retain_grad()
+    y.register_hook(lambda g: g * 10)
+    u.register_hook(lambda g: g * 100)
+    w.register_hook(lambda g: g + 1)
+    (y.sum() + u.sum() + v.sum()).backward()
+    assert y.grad is not None
+    assert y.grad.tolist() == [10, 10, 10]
+    same(x.grad, FEW * 110)
+    same(w.grad, FEW * 110 + 2)
+
+
 def test_no_gradient_where_none_is_wanted() -> None:
     f = mg.function(lambda x, y: (x * y, mg.argmax(x), y + 1, y.detach() * 2))
     x, y = mg.tensor(FEW), mg.tensor(FEW, requires_grad=True)
@@ -1041,8 +1056,11 @@ def test_backward_and_changes_in_place_are_refused_inside() -> None:
         mg.function(lambda x: (x * w).sum().backward())(mg.tensor(FEW))
     with pytest.raises(mg.TraceError, match="not at each call"):
         mg.function(lambda x: w.copy_(x))(mg.tensor(FEW))
-    with pytest.raises(mg.TraceError, match="cannot be changed in place"):
-        mg.function(lambda x: x.copy_(w))(mg.tensor(FEW))
+    for change in (lambda x: x.copy_(w), lambda x: x.add_(1), lambda x: x.__setitem__(0, 1)):
+        with pytest.raises(mg.TraceError, match="cannot be changed in place"):
+            mg.function(change)(mg.tensor(FEW))
+    with pytest.raises(mg.TraceError, match="register_hook: x"):
+        mg.function(lambda x: x.register_hook(print))(mg.tensor(FEW))
 
     @mg.function
     def rebinds(x: Any) -> Any:
