@@ -271,7 +271,7 @@ def _transpose_shape(x: Shape, axes: tuple[int, ...] | None = None) -> Shape:
 transpose: Op = operator(
     "Transpose",
     shape=_transpose_shape,
-    run=lambda out, x, axes=None: into(out, np.transpose(x, axes)),
+    run=lambda out, x, axes=None: into(out, x.transpose(axes)),
     vjp=(
         lambda g, y, x, axes=None: transpose(
             g, axes=None if axes is None else tuple(np.argsort(_order(axes, len(axes))).tolist())
