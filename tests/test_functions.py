@@ -357,7 +357,7 @@ INNER = (  # what only gradient rules and x[...] need
 
 def test_every_operator_for_users_has_a_function() -> None:
     kinds = (ops.elementwise, ops.logic, ops.activations, ops.shape, ops.reduction, ops.indexing)
-    for module in (*kinds, ops.arrange):
+    for module in (*kinds, ops.arrange, ops.joining):
         for name, op in vars(module).items():
             if isinstance(op, mg.core.Op) and name not in (SIGNS + INNER).split():
                 assert hasattr(functions, name), f"mg.{name}: a function with a docstring"

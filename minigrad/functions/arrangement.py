@@ -14,7 +14,7 @@ import numpy.typing as npt
 from minigrad import arguments, ops
 from minigrad.core import float32
 from minigrad.errors import DtypeError, ShapeError
-from minigrad.ops import arrange
+from minigrad.ops import arrange, joining
 from minigrad.ops.shape import Axis, as_axes
 from minigrad.source import here
 
@@ -177,7 +177,7 @@ def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
     >>> [part.shape for part in mg.split(mg.zeros(5, 2), [2, 3])]
     [(2, 2), (3, 2)]
     """
-    return arrange.split(x, sections, axis)
+    return joining.split(x, sections, axis)
 
 
 def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
@@ -199,7 +199,7 @@ def tile(x: Any, repeats: int | Sequence[int]) -> Any:
     >>> mg.tile(mg.tensor([1, 2]), 3)
     tensor([1, 2, 1, 2, 1, 2])
     """
-    return arrange.tile(x, repeats)
+    return joining.tile(x, repeats)
 
 
 def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:

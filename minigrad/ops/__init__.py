@@ -8,6 +8,7 @@ from minigrad.ops import (
     define,
     elementwise,
     indexing,
+    joining,
     linear,
     logic,
     normal,
@@ -20,16 +21,7 @@ from minigrad.ops import (
     subscript,
 )
 from minigrad.ops.activations import erf, gelu, relu, sigmoid, softplus, step, tanh
-from minigrad.ops.arrange import (
-    broadcast_to,
-    concatenate,
-    expand_dims,
-    full_like,
-    pad,
-    piece,
-    squeeze,
-    stack,
-)
+from minigrad.ops.arrange import broadcast_to, expand_dims, full_like, pad, squeeze
 from minigrad.ops.classify import log_softmax, one_hot, softmax, softmax_cross_entropy
 from minigrad.ops.conv import conv2d, conv2d_input, conv2d_weight
 from minigrad.ops.effects import assert_true, identity, print_value, stop_gradient
@@ -61,6 +53,7 @@ from minigrad.ops.elementwise import (
     within,
 )
 from minigrad.ops.indexing import add_at, gather, scatter_add, slice_, take, unslice
+from minigrad.ops.joining import concatenate, piece, stack
 from minigrad.ops.linear import matmul
 from minigrad.ops.logic import (
     equal,
@@ -155,6 +148,7 @@ __all__ = [
     "identity",
     "indexing",
     "isnan",
+    "joining",
     "less",
     "less_equal",
     "linear",

@@ -1,9 +1,7 @@
-"""Operators that join operands, add or drop axes, surround elements or repeat them."""
+"""Operators that add or drop axes, turn them round, repeat elements or surround them."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,20 +10,17 @@ from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
-    Op,
     Sample,
     Shape,
     as_array,
-    fits,
     into,
     operator,
     public_shape,
     show_shape,
-    show_shapes,
 )
 from minigrad.errors import ShapeError, located
 from minigrad.messages import fill
-from minigrad.ops.indexing import FROM_ONE, FULL, numpy_key, slice_
+from minigrad.ops.indexing import FULL, numpy_key, slice_
 from minigrad.ops.shape import (
     Axis,
     positive_axes,
@@ -46,161 +41,6 @@ def as_operand(x: Any) -> Any:
 def _scalar(x: Array) -> Array:
     """What has no axes is a NumPy scalar."""
     return x if x.ndim else x[()]
-
-
-# ---- Joining --------------------------------------------------------------------------------
-
-
-def _common_length(lengths: Sequence[int | Dim]) -> int | Dim | None:
-    """The one length that all have, as far as known; None where they differ."""
-    known = {n for n in lengths if not isinstance(n, Dim)}
-    if len(known) > 1:
-        return None
-    return known.pop() if known else lengths[0] if len(set(lengths)) == 1 else Dim()
-
-
-def _common_shape(name: str, shapes: Sequence[Shape], axis: int | None = None) -> list[Any]:
-    """The common shape of all operands, which may differ along `axis` only."""
-    result = []
-    same_rank = len({len(s) for s in shapes}) == 1
-    for i, lengths in enumerate(zip(*shapes, strict=False)):
-        result.append(0 if i == axis else _common_length(lengths))
-    if not same_rank or None in result:
-        raise ShapeError("joined", op=name, shapes=show_shapes(*shapes))
-    return result
-
-
-def _concatenate_shape(*shapes: Shape, axis: int = 0) -> Shape:
-    axis = positive_axis("Concatenate", axis, shapes[0])
-    result = _common_shape("Concatenate", shapes, axis)
-    lengths = [s[axis] for s in shapes]
-    known = [n for n in lengths if not isinstance(n, Dim)]
-    result[axis] = sum(known) if len(known) == len(lengths) else Dim()
-    return tuple(result)
-
-
-def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
-    return np.concatenate(xs, axis=axis, out=out)
-
-
-def _pieces(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
-    """Each operand gets its own part of the gradient back."""
-    result: list[Any] = [None] * len(xs)
-    lengths: list[Any] = [None if x.shape is None else x.shape[axis] for x in xs]
-    if None in lengths:  # the graph does not know yet where the parts begin
-        for i in wanted:
-            result[i] = piece(g, *xs, index=i, axis=axis)
-        return result
-    ends = list(itertools.accumulate(lengths))
-    axis = positive_axis("Concatenate", axis, xs[0].shape)
-    for i in wanted:
-        result[i] = slice_(g, key=(*(FULL,) * axis, (ends[i] - lengths[i], ends[i], None)))
-    return result
-
-
-JOINED = (
-    Sample([(2, 3), (2, 3)]),
-    Sample([(2, 3), (4, 3), (1, 3)]),
-    Sample([(2, 3), (2, 1)], {"axis": -1}),
-    Sample([(3,)]),
-)
-concatenate: Op = operator(
-    "Concatenate",
-    shape=_concatenate_shape,
-    run=_concatenate,
-    vjp=_pieces,
-    title=("one after the other along an axis", "沿一个轴首尾相接"),
-    formula="[{0}, …]",
-    samples=JOINED,
-)
-
-
-def _piece_shape(g: Shape, *shapes: Shape, index: int, axis: int = 0) -> Shape:
-    if not fits(g, _concatenate_shape(*shapes, axis=axis)):
-        raise ShapeError("joined", op="Piece", shapes=show_shapes(*shapes))
-    return shapes[index]
-
-
-def _piece(out: Array, g: Array, *xs: Any, index: int, axis: int = 0) -> Array:
-    start = sum(x.shape[axis] for x in xs[:index])
-    key = (slice(None),) * (axis % g.ndim) + (slice(start, start + xs[index].shape[axis]),)
-    return into(out, g[key])
-
-
-def _piece_back(h: Any, y: Any, g: Any, *xs: Any, wanted: Any, index: int, axis: int = 0) -> Any:
-    parts = [h if i == index else full_like(x, value=0.0, dtype=g.dtype) for i, x in enumerate(xs)]
-    return [concatenate(*parts, axis=axis), *[None] * len(xs)]
-
-
-piece: Op = operator(
-    "Piece",
-    shape=_piece_shape,
-    run=_piece,
-    vjp=_piece_back,
-    dtype=lambda *dtypes: dtypes[0],
-    inputs=None,
-    shape_only=FROM_ONE,
-    title=("the part that came from one operand", "来自某个操作数的那一段"),
-    formula="{0}[…]",
-    samples=(
-        Sample([(6, 3), (2, 3), (4, 3)], {"index": 1}),
-        Sample([(2, 7), (2, 1), (2, 3), (2, 3)], {"index": 2, "axis": 1}),
-    ),
-)
-
-
-def _stack_shape(*shapes: Shape, axis: int = 0) -> Shape:
-    result = _common_shape("Stack", shapes)
-    axis = positive_axis("Stack", axis, (*shapes[0], 0))
-    return (*result[:axis], len(shapes), *result[axis:])
-
-
-def _stack(out: Array, *xs: Array, axis: int = 0) -> Array:
-    return np.stack(xs, axis=axis, out=out)
-
-
-def _layers(g: Any, y: Any, *xs: Any, wanted: Sequence[int], axis: int = 0) -> list[Any]:
-    if axis < 0:
-        keys: list[Any] = [("...", i, *(FULL,) * (-axis - 1)) for i in range(len(xs))]
-    else:
-        keys = [(*(FULL,) * axis, i) for i in range(len(xs))]
-    return [slice_(g, key=keys[i]) if i in wanted else None for i in range(len(xs))]
-
-
-stack = operator(
-    "Stack",
-    shape=_stack_shape,
-    run=_stack,
-    vjp=_layers,
-    title=("stack along a new axis", "沿新的轴堆叠"),
-    formula="stack [{0}, …]",
-    samples=(
-        Sample([(2, 3), (2, 3)]),
-        Sample([(2, 3), (2, 3), (2, 3)], {"axis": 1}),
-        Sample([(2, 3), (2, 3)], {"axis": -1}),
-        Sample([(), ()]),
-    ),
-)
-
-
-@located
-def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
-    """Parts of x along an axis: so many equal ones, or ones of these lengths."""
-    x = as_operand(x)
-    ndim = x.ndim if x.shape is None else len(x.shape)
-    axis = positive_axis("Split", axis, x.shape if ndim else ())
-    n = x.shape[axis]
-    lengths = list(arguments.lengths("Split", "sections", sections))
-    if isinstance(sections, int) and n is not None and sections > 0:
-        lengths = [n // sections] * sections
-    if (n is None and isinstance(sections, int)) or (n is not None and sum(lengths) != n):
-        shape = show_shape(x.shape)
-        raise ShapeError("split", op="Split", sections=sections, axis=axis, shape=shape)
-    parts, start = [], 0
-    for length in lengths:
-        parts.append(slice_(x, key=(FULL,) * axis + ((start, start + length, None),)))
-        start += length
-    return parts
 
 
 # ---- Axes -----------------------------------------------------------------------------------
@@ -376,20 +216,6 @@ def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
         return tuple((int(before), int(after)) for before, after in pairs)
     except (TypeError, ValueError):
         raise arguments.refuse("Pad", "widths", widths, fill("expect_widths")) from None
-
-
-def tile(x: Any, repeats: int | Sequence[int]) -> Any:
-    """The operand repeated as a whole along each axis, the last one at the right."""
-    x = as_operand(x)
-    counts = arguments.lengths("tile", "repeats", repeats)
-    while x.ndim < len(counts):
-        x = expand_dims(x, axis=0)
-    for axis, n in enumerate(counts, x.ndim - len(counts)):
-        if n == 0:
-            x = slice_(x, key=(FULL,) * axis + ((0, 0, None),))
-        elif n > 1:
-            x = concatenate(*[x] * n, axis=axis)
-    return x
 
 
 def _full_like(out: Array, x: Any, value: Any, dtype: Any = None) -> Array:
