@@ -14,7 +14,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import Dtype
 from minigrad.lazy.groups import WHOLE, Group
-from minigrad.ops.rows import pick_rows, summing
+from minigrad.ops.rows import pick_rows
 
 Column = tuple[Sequence[Any], Sequence[int]]  # source and row of an operand, for all members
 Operand = tuple[Any, bool]  # a value, and whether it has a row for each member
@@ -104,13 +104,7 @@ def _rows_of(batch: Any, rows: Sequence[int], offset: int | None) -> Operand:
 
 def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
     """Rows of one batch. The gradients of our own batches are added up once, at the end."""
-    return pick_rows(_summing(batch) if own else batch, rows=(rows,), apart=own)
-
-
-def _summing(batch: Any) -> Any:
-    if batch.creator is not None:
-        batch.creator.op = summing(batch.creator.op)
-    return batch
+    return pick_rows(batch, rows=(rows,), apart=own)
 
 
 def _from_many(sources: Sequence[Any], rows: Sequence[int]) -> Operand:
@@ -148,6 +142,4 @@ def _pick_from_many(places: dict[Any, tuple[list[int], list[int]]], ours: bool) 
         batches.append(ops.expand_dims(batch, axis=0) if single else batch)
         index.append(np.zeros(len(place), np.intp) if single else np.array(picked, np.intp))
         where.append(np.array(place, np.intp))
-    if ours:
-        batches = [_summing(batch) for batch in batches]
     return pick_rows(*batches, rows=tuple(index), where=tuple(where), apart=ours)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.lazy.gathering import value_of
 from minigrad.lazy.groups import WHOLE, Group
+from minigrad.recorder import TapeReader
 from minigrad.source import INSIDE, caller
 from minigrad.tape import at_once, recording
 
@@ -108,22 +109,20 @@ for _name in PARTS:
 # ---- Operators on it ------------------------------------------------------------------------
 
 
-class PendingReader:
+class PendingReader(TapeReader):
     """How operators read such a tensor: noted in turn, or as what it has become."""
 
-    level = 1.5  # after plain tensors, before nodes of a graph
-
-    def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
+    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         lazy = context.lazy
         if lazy is not None:
             return lazy.note(op, operands, attrs, getframe(1))
         for x in operands:
             if type(x) is Pending:
                 settle(x)
-        return apply(op, operands, attrs)
+        return apply(op, tuple(operands), attrs)
 
 
-Pending.reader = PendingReader()
+Pending.reader = PendingReader(Tensor)
 
 
 def _single(op: Op) -> Callable[[Pending], Any]:

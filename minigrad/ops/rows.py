@@ -7,7 +7,6 @@ them, so that the cost is that of the rows and not of the batch for every reader
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -18,7 +17,6 @@ from minigrad.core import (
     Attrs,
     Op,
     Reader,
-    Rule,
     Sample,
     Shape,
     Spec,
@@ -60,7 +58,7 @@ def _pick(
 ) -> Array:
     if out is None and len(xs) == 1:
         picked = xs[0][_index(rows[0])]
-        return picked if picked.ndim else picked[()]
+        return picked if picked.base is None else picked.copy()[()]  # nothing shares its memory
     if out is None:
         out = np.empty(_pick_shape(*(x.shape for x in xs), rows=rows), xs[0].dtype)
     start = 0
@@ -175,20 +173,14 @@ put_rows: Op = operator(
 class RowGradient:
     """The gradient of a batch as the rows that its readers sent, not added up yet.
 
-    Adding one to others only remembers them; `dense` adds all rows up. Whoever hands `apart` to
-    `pick_rows` sees to it that the rules of the batch get the sum: see `summing`.
+    Adding one to others only remembers them; the sweep asks for the sum when all have arrived.
     """
 
     __slots__ = ("before", "like", "part", "rows")
     reader: ClassVar[Reader]
-    __array_ufunc__ = None  # NumPy arrays on the left leave the addition to us
 
     def __init__(self, like: Spec, part: Any, rows: Rows, before: RowGradient | None = None):
         self.like, self.part, self.rows, self.before = like, part, rows, before
-
-    @property
-    def shape(self) -> Shape | None:
-        return self.like.shape
 
     def dense(self) -> Any:
         """The sum of all rows in the shape of the batch: an array, or a tensor for more orders."""
@@ -205,8 +197,9 @@ class RowGradient:
             return RowGradient(self.like, other.part, other.rows, self)
         return self.dense() + other
 
-    def __radd__(self, other: Any) -> Any:
-        return other + self.dense()
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *xs: Any, **options: Any) -> Any:
+        """Beside an array, as in `array + self`: the sum."""
+        return getattr(ufunc, method)(*map(_dense, xs), **options)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         dense = self.dense()
@@ -219,30 +212,11 @@ class RowGradientReader:
     level = 9
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
-        dense = (x.dense() if isinstance(x, RowGradient) else x for x in operands)
-        return apply(op, tuple(dense), attrs)
+        return apply(op, tuple(map(_dense, operands)), attrs)
+
+
+def _dense(x: Any) -> Any:
+    return x.dense() if isinstance(x, RowGradient) else x
 
 
 RowGradient.reader = RowGradientReader()
-
-
-_summing: dict[Op, Op] = {}
-
-
-def summing(op: Op) -> Op:
-    """The operator with rules that add up the rows of their gradient first."""
-    found = _summing.get(op)
-    if found is None:
-        rules: Any = op.vjp
-        several = isinstance(rules, tuple)
-        summed = tuple(r and _summed(r) for r in rules) if several else _summed(rules)
-        found = dataclasses.replace(op, vjp=summed)
-        _summing[op] = _summing[found] = found
-    return found
-
-
-def _summed(rule: Rule) -> Rule:
-    def call(g: Any, *values: Any, **attrs: Any) -> Any:
-        return rule(g.dense() if isinstance(g, RowGradient) else g, *values, **attrs)
-
-    return call
