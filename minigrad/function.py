@@ -10,7 +10,6 @@ import itertools
 import threading
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -21,69 +20,13 @@ from minigrad.concrete import Concrete
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
 from minigrad.graph import Graph, Node, in_body
-from minigrad.guards import Guard, find_guards, guard_captured, guard_same, python_function
-from minigrad.keys import Identity, Key, Operands, Part, is_array, is_value, key_of, leaves_of
+from minigrad.guards import find_guards, guard_captured, guard_same, python_function
+from minigrad.keys import Key, Operands, Part, is_array, is_value, key_of, leaves_of
 from minigrad.messages import Pair, choose, fill
 from minigrad.parameters import Parameters, conform
 from minigrad.source import here
+from minigrad.traces import Trace, listed
 from minigrad.tracing import TracedBody, afresh, replaced, stand_ins
-
-
-@dataclass(eq=False)
-class Trace:
-    """One graph of a function, what it was made for, and why.
-
-    made: the number of the call that it was made for; calls: how many calls it has served.
-    """
-
-    function: Function
-    key: Key
-    parts: list[Part]
-    made: int
-    reasons: list[Pair] = field(default_factory=list)
-    guards: list[Guard] = field(default_factory=list)
-    calls: int = 0
-    concrete: Concrete = field(init=False)
-
-    @property
-    def graph(self) -> Graph:
-        """The frozen graph: inputs are the arguments, and then what was captured from around."""
-        return self.concrete.body
-
-    @property
-    def signature(self) -> str:
-        """The arguments that it was made for: x: float32[3], n: 2."""
-        return ", ".join(f"{part.place}: {choose(part.shown)}" for part in self.parts) or "()"
-
-    @property
-    def reason(self) -> str:
-        """Why it was made, in words."""
-        return choose(_listed(self.reasons))
-
-    def holds(self) -> bool:
-        """Whether everything besides the arguments is as it was."""
-        for guard in self.guards:  # noqa: SIM110 - half the time of all()
-            if not guard.holds():
-                return False
-        return True
-
-    def changes(self, parts: Sequence[Part]) -> list[Pair]:
-        """In words, how a call with these arguments differs from what this trace was made for."""
-        mine, new = ({part.place: part for part in x} for x in (self.parts, parts))
-        found = [
-            fill("why_missing", source=mine[place].source) for place in mine if place not in new
-        ]
-        for place, part in new.items():
-            if place in mine:
-                found += mine[place].changes(part)
-            else:
-                found.append(fill("why_added", source=part.source, after=part.shown))
-        return found + [guard.change() for guard in self.guards if not guard.holds()]
-
-    @property
-    def gone(self) -> bool:
-        """Whether it was made for an object that is no more."""
-        return any(isinstance(part.key, Identity) and part.key.gone for part in self.parts)
 
 
 class Function:
@@ -151,12 +94,12 @@ class Function:
             lines.append(
                 fill(
                     "explain_trace",
-                    reason=_listed(trace.reasons),
+                    reason=listed(trace.reasons),
                     signature=trace.signature,
                     **about,
                 )
             )
-        return choose(_listed(lines, "\n", "\n"), "\n")
+        return choose(listed(lines, "\n", "\n"), "\n")
 
     def _key(self, values: tuple[Any, ...], operands: Operands) -> Key:
         """What must be equal for a trace to serve; the tensors and arrays go to `operands`."""
@@ -261,11 +204,6 @@ def _settle(trace: Trace, body: TracedBody) -> dict[int, Callable[[], Any]]:
     others = [x for x in body.captures.values() if isinstance(x, Tensor) and id(x) not in named]
     trace.guards += map(guard_captured, others)
     return named
-
-
-def _listed(pairs: Sequence[Pair], english: str = ", ", chinese: str = "，") -> Pair:
-    """Several pairs of sentences as one."""
-    return english.join(pair[0] for pair in pairs), chinese.join(pair[1] for pair in pairs)
 
 
 class _Tracing(threading.local):

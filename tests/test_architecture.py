@@ -64,6 +64,7 @@ LAYERS = [
     ["minigrad.keys", "minigrad.calls"],
     ["minigrad.guards", "minigrad.tracing"],
     ["minigrad.parameters", "minigrad.concrete"],
+    ["minigrad.traces"],
     ["minigrad.function", "minigrad.baking", "minigrad.making"],
     ["minigrad.scripting.names", "minigrad.scripting.syntax"],
     ["minigrad.scripting.merging", "minigrad.scripting.regions"],
