@@ -16,6 +16,7 @@ import pytest
 import minigrad as mg
 from minigrad import events, messages
 from minigrad.graph import in_body
+from minigrad.structure import flatten
 
 FEW = np.float32([1, 2, 3])
 MORE = np.float32([1, 2, 3, 4])
@@ -838,6 +839,37 @@ def test_dropout_draws_anew_at_each_call_and_as_eager_does() -> None:
     both = mg.function(lambda x: (f(x), f(x)))
     one, other = both(x)
     assert not np.array_equal(one.data, other.data), "two uses in one graph differ"
+
+
+def drawn(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).standard_normal(shape, np.float32)
+
+
+LAYERS: dict[str, tuple[Callable[[], mg.nn.Module], Any]] = {
+    "Linear": (lambda: mg.nn.Linear(3, 2, seed=0), drawn(4, 3)),
+    "Conv2d": (lambda: mg.nn.Conv2d(2, 3, 3, padding=1, seed=0), drawn(2, 2, 5, 5)),
+    "MaxPool2d": (lambda: mg.nn.MaxPool2d(2), drawn(2, 2, 4, 4)),
+    "BatchNorm2d": (lambda: mg.nn.BatchNorm2d(2), drawn(3, 2, 4, 4)),
+    "LayerNorm": (lambda: mg.nn.LayerNorm(4), drawn(3, 4)),
+    "Dropout": (lambda: mg.nn.Dropout(0.3, seed=1), drawn(3, 4)),
+    "Embedding": (lambda: mg.nn.Embedding(5, 3, seed=0), np.array([1, 2, 1])),
+    "LSTM": (lambda: mg.nn.LSTM(3, 4, seed=0), drawn(5, 2, 3)),
+    "GRU": (lambda: mg.nn.GRU(3, 4, seed=0), drawn(5, 2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_give_the_same_bits_and_gradients(name: str) -> None:
+    make, data = LAYERS[name]
+    found = []
+    for wrap in (lambda model: model, mg.function):
+        model = make()
+        x = mg.tensor(data, requires_grad=data.dtype.kind == "f")
+        ys = flatten(wrap(model)(x))[0]
+        sum(((y * y).sum() for y in ys[1:]), start=ys[0].sum()).backward()
+        found.append([*ys, *(t.grad for t in (x, *model.parameters()) if t.requires_grad)])
+    for plain, traced in zip(*found, strict=True):
+        same(traced, plain)
 
 
 # ---- In other graphs ----------------------------------------------------------------------------
