@@ -110,7 +110,8 @@ def text(x: Any) -> str:
     if len(x) > LONGEST:
         raise FormatError("format_limit", what="characters", count=len(x), limit=LONGEST)
     try:
-        x.encode()
+        if not x.isascii():
+            x.encode()
     except UnicodeEncodeError:
         raise FormatError("format_value", expected="Unicode", value=_brief(x)) from None
     return x

@@ -8,7 +8,7 @@ behind.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +63,17 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
         context.scope = scope
 
 
-def record(x: Any, required: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
+_DOCUMENT = frozenset(("format", "version", "lines", "graphs"))
+_GRAPH = frozenset(("inputs", "outputs", "effects", "single", "frozen", "nodes"))
+_NODE = frozenset(("op", "name", "line", "value"))
+_FULL_NODE = _NODE | {"inputs", "controls", "attrs", "scope"}
+
+
+def record(x: Any, required: Set[str], possible: Set[str]) -> dict[str, Any]:
     """A JSON object with these keys and no others; FormatError otherwise."""
-    if type(x) is not dict or not {*required} <= x.keys() <= {*required, *optional}:
+    if type(x) is not dict or not required <= x.keys() <= possible:
         keys = sorted(map(str, x))[:20] if type(x) is dict else type(x).__name__
-        expected = f"{{{', '.join(required)}}}"
+        expected = f"{{{', '.join(sorted(required))}}}"
         raise FormatError("format_value", expected=expected, value=ascii(keys)[:100])
     return x
 
@@ -96,7 +102,7 @@ class _Loader:
     def graph(self) -> Graph:
         document = self.archive.document()
         self._expect_version(document)
-        record(document, ("format", "version", "lines", "graphs"))
+        record(document, _DOCUMENT, _DOCUMENT)
         self.lines = [self._line(*items(line, 3)) for line in items(document["lines"])]
         for each in items(document["graphs"]):
             self.graphs.append(self._graph(each))
@@ -121,30 +127,28 @@ class _Loader:
         return SavedLine(text(file), whole(number), text(words))
 
     def _graph(self, given: Any) -> Graph:
-        facts = record(given, ("inputs", "outputs", "effects", "single", "frozen", "nodes"))
+        facts = record(given, _GRAPH, _GRAPH)
         home = Graph()  # stays open, so that gradients can be built
         nodes: list[Node] = []
         self.names = set()
-        for i, each in enumerate(items(facts["nodes"])):
+        waiting = items(facts["nodes"])[::-1]
+        facts["nodes"].clear()  # so that each record is free once its node is built
+        while waiting:
+            each = waiting.pop()
             try:
                 nodes.append(self._node(home, nodes, each))
             except FormatError as error:
                 if error.key == "format_operator":
                     raise
-                name = each.get("name") if type(each) is dict else None
-                about: dict[str, Any] = {
-                    "index": i,
-                    "name": ascii(name)[:100],
-                    "reason": error.pair,
-                }
+                name = ascii(each.get("name") if type(each) is dict else None)[:100]
+                about: dict[str, Any] = {"index": len(nodes), "name": name, "reason": error.pair}
                 raise FormatError("format_node", **about) from None
         graph = _cut(home, facts, nodes)
         self.extent.close(graph)
         return graph
 
     def _node(self, home: Graph, nodes: list[Node], given: Any) -> Node:
-        optional = ("inputs", "controls", "attrs", "scope")
-        facts = record(given, ("op", "name", "line", "value"), optional)
+        facts = record(given, _NODE, _FULL_NODE)
         op = REGISTRY.get(text(facts["op"]))
         if op is None:
             raise FormatError("format_operator", op=ascii(facts["op"])[:100])
@@ -155,7 +159,9 @@ class _Loader:
             raise FormatError("format_name", name=ascii(name)[:100])
         self.names.add(name)
         node = _added(home, op, operands, attrs, name)
-        node.controls = _chosen(facts.get("controls", []), nodes)
+        if op is state.run_counter:
+            home._counter = node
+        node.controls = _chosen(facts["controls"], nodes) if "controls" in facts else ()
         node.scope = text(facts.get("scope", ""))
         node.code, node.lasti = self.lines[whole(facts["line"], len(self.lines))], 0
         if claim(node.spec) != facts["value"]:

@@ -114,7 +114,9 @@ class TheanoFunction:
     def get_value(self, variable: Any) -> Array:
         """A copy of the present value of a variable. (Theano: variable.get_value().)"""
         node = _variable("get_value", variable)
-        return self.session.variables.get(node, node.attrs["value"]).copy()
+        values = self.session.variables
+        value: Array = values[node] if node in values else node.attrs["value"]
+        return value.copy()
 
     def set_value(self, variable: Any, value: Any) -> None:
         """Give a variable a new value of its shape. (Theano: variable.set_value().)"""
