@@ -30,6 +30,7 @@ from minigrad.core import (
 from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
+from minigrad.ops.shape import single_axes_first
 
 NOTHING, SHAPE, DATA = 0, 1, 2
 ndarray = np.ndarray
@@ -365,6 +366,8 @@ def unbroadcast(part: Any, target: Any) -> Any:
     if mine == wanted and mine is not None:
         return part
     lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
+    if type(part) is ndarray and mine[lead:] == wanted and single_axes_first(mine, lead):
+        return part.reshape(wanted)  # what the sum would give
     if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
         return ops.sum_like(part, target if isinstance(target, Node) else shape_of(target))
     return ops.sum(part, axis=tuple(range(lead)))

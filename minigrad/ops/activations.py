@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import Array, Op, Sample, float64, into
+from minigrad.core import Array, Op, Sample, float32, float64, into
 from minigrad.ops.define import ANY, elementwise, smooth
 from minigrad.ops.elementwise import exp
 
@@ -43,8 +43,16 @@ sigmoid = smooth(
 )
 
 
+_ZERO = np.zeros((), float32)
+
+
+def _zero(x: Array) -> Array:
+    """0 in the data type of x; an array without axes is what NumPy compares with quickest."""
+    return _ZERO if x.dtype is float32 else np.zeros((), x.dtype)
+
+
 def _relu(out: Array, x: Array) -> Array:
-    zero = x.dtype.type(0)
+    zero = _zero(x)
     return np.maximum(x, zero) if out is None else np.maximum(x, zero, out=out)
 
 
@@ -61,7 +69,7 @@ relu = elementwise(
 def _step(out: Array, x: Array) -> Array:
     if out is not None:
         return np.greater(x, 0, out=out, casting="unsafe")
-    return (x > 0).astype(x.dtype)
+    return np.greater(x, _zero(x)).astype(x.dtype)
 
 
 step: Op = elementwise(

@@ -75,8 +75,19 @@ REDUCTIONS = (
 
 
 def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
+    first = type(axis) is tuple and axis == tuple(range(len(axis))) and not keepdims
+    if first and single_axes_first(x.shape, len(axis)):  # as for a bias and a batch of one
+        return into(out, x.reshape(x.shape[len(axis) :]).copy())
     # dtype: NumPy would widen small integers and turn bools into counts; we keep the rule's type
     return np.add.reduce(x, axis=as_axes(axis), out=out, keepdims=keepdims, dtype=x.dtype)
+
+
+def single_axes_first(shape: Shape, count: int) -> bool:
+    """Whether the first `count` axes have the length 1, so that summing over them adds nothing.
+
+    Then −0 stays −0, which a sum that begins with 0 would not leave.
+    """
+    return shape[:count] == (1,) * count
 
 
 sum = operator(
