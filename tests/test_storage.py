@@ -338,7 +338,11 @@ def test_names_of_arrays_and_sizes(tmp_path: Path) -> None:
 
 def test_the_path_may_be_of_any_kind(tmp_path: Path) -> None:
     x = mg.placeholder("x", shape=())
-    for path in (tmp_path / "模型 1", str(tmp_path / "model"), os.fspath(tmp_path / ("n" * 250))):
+    for path in (
+        tmp_path / "模型 1",
+        str(tmp_path / "model"),
+        os.fspath(tmp_path / ("n" * (50 if os.name == "nt" else 250))),
+    ):
         mg.build_graph(x, x + 1).save(path)
         assert mg.run(mg.load_graph(path), {"x": 1}) == 2
     with pytest.raises(FileNotFoundError):
