@@ -75,9 +75,10 @@ REDUCTIONS = (
 
 
 def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-    first = type(axis) is tuple and axis == tuple(range(len(axis))) and not keepdims
-    if first and single_axes_first(x.shape, len(axis)):  # as for a bias and a batch of one
-        return into(out, x.reshape(x.shape[len(axis) :]).copy())
+    if isinstance(axis, tuple) and axis == tuple(range(len(axis))) and not keepdims:
+        rest = x.shape[len(axis) :]
+        if single_axes_first(x.shape, len(axis)):  # as for a bias and a batch of one
+            return into(out, x.reshape(rest).copy())
     # dtype: NumPy would widen small integers and turn bools into counts; we keep the rule's type
     return np.add.reduce(x, axis=as_axes(axis), out=out, keepdims=keepdims, dtype=x.dtype)
 
