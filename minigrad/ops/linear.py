@@ -44,7 +44,7 @@ def _flip(x: Array, flip: bool) -> Array:
 def _matmul(
     out: Array, a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False
 ) -> Array:
-    if a.ndim > 2 or b.ndim > 2:
+    if not 0 < a.ndim < 3 or not 0 < b.ndim < 3:  # dot would multiply by a single number
         a, b = _flip(a, transpose_a), _flip(b, transpose_b)
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
     if transpose_a:
