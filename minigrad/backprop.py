@@ -19,7 +19,7 @@ from minigrad.errors import GradientError
 from minigrad.graph import Graph, Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
-from minigrad.rules import Pull, Share, shares
+from minigrad.rules import FREED, Pull, Share, shares
 from minigrad.source import here
 
 ndarray, add_arrays = np.ndarray, np.add
@@ -56,8 +56,9 @@ def sweep(
         else:
             kept = node._kept
             shares = kept.pull(g, node)
-            if drop and kept.has_data:
-                node.release()
+            if drop and kept.has_data:  # what TapeNode.release does
+                node._result = FREED
+                node._operand = node._operand2 = None
         for target, part, position in shares:
             before = known(target)
             if before is None:

@@ -16,9 +16,9 @@ from minigrad.core import as_array, context, silently
 from minigrad.errors import GradientError
 from minigrad.graph import Node
 from minigrad.messages import fill
-from minigrad.rules import Share, shape_of, shares
+from minigrad.rules import FREED, Share, shape_of, shares
 from minigrad.source import here
-from minigrad.tape import FREED, TapeNode, at_once, changes, recording
+from minigrad.tape import TapeNode, at_once, changes, recording
 
 by_order = attrgetter("_order")
 Hook = Callable[[Any], Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -274,7 +275,6 @@ _install(
     sigmoid=ops.sigmoid,
     relu=ops.relu,
 )
-_reversed_axes = Tensor.reader.single(ops.transpose)
 Tensor.T = property(  # type: ignore[assignment]
-    lambda self: _reversed_axes(self), doc=Value.T.__doc__
+    Tensor.reader.plain(ops.transpose, operator.attrgetter("T")), doc=Value.T.__doc__
 )

@@ -120,8 +120,10 @@ class TapeReader:
         result.data, result.creator = y, node
         result.requires_grad = node is not None
         result.grad = result.name = None
-        if viewed and (y.base is not None or any(y is getattr(x, "data", x) for x in viewed)):
-            share(result, viewed)
+        for x in viewed:
+            if isinstance(x, self.tensor) and _looks_at(y, x.data):
+                share(result, x)
+                break
         return result
 
     def record(
@@ -142,9 +144,14 @@ class TapeReader:
         saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
         return TapeNode.of(kept, sources, saved, y, attrs, caller(getframe(1)))
 
-    def _single(self, op: Op) -> Way:
+    def plain(self, op: Op, kernel: Callable[[Array], Array]) -> Way:
+        """The function for one operand and no attributes, with a kernel of its own."""
+        return self._single(op, kernel)
+
+    def _single(self, op: Op, kernel: Callable[..., Array] | None = None) -> Way:
         tensor, general, wrap = self.tensor, self.general, self.wrap
-        kernel, may_view = _kernel(op), not op.elementwise
+        may_view, own = not op.elementwise, kernel is not None
+        kernel = kernel or _kernel(op)
         plain: Any = None  # the pullbacks met last: without attributes, and with
         special: Any = None
         user = None  # the code that called last, known to be the user's
@@ -197,13 +204,14 @@ class TapeReader:
             result.creator = node
             result.requires_grad = True
             result.grad = result.name = None
-            if may_view and (y.base is not None or y is a):
-                share(result, (x,))
+            if may_view and _looks_at(y, a):
+                share(result, x)
             return result
 
         if not _takes_floats_as_they_are(op, 1):
             way = _general_way(general, op, 1)
-        op.ways[tensor,] = way
+        if not own:
+            op.ways[tensor,] = way
         return way
 
     def _pair(self, op: Op) -> Way:
@@ -305,7 +313,10 @@ class TapeReader:
             result.requires_grad = True
             result.grad = result.name = None
             if may_view and y.base is not None:
-                share(result, (x, z))
+                if x_kind is tensor and _looks_at(y, a):
+                    share(result, x)
+                elif z_kind is tensor and _looks_at(y, b):
+                    share(result, z)
             return result
 
         if not _takes_floats_as_they_are(op, 2):
@@ -339,6 +350,12 @@ def _read(general: Way, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
     if all(READERS[type(x)].level <= TapeReader.level for x in operands):
         return general(op, operands, attrs)
     return apply(op, operands, attrs)
+
+
+def _looks_at(y: Array, a: Array) -> bool:
+    """Whether a result is a view of an operand, or the operand itself."""
+    base = y.base
+    return y is a or (base is not None and (base is a or base is a.base))
 
 
 def kind_of(arrays: Sequence[Array]) -> Any:

@@ -32,6 +32,15 @@ from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
 from minigrad.ops.shape import single_axes_first
 
+
+class _Freed:
+    """Stands where a node saved something that a backward pass has used and dropped."""
+
+    def __repr__(self) -> str:
+        return "freed"
+
+
+FREED = _Freed()
 NOTHING, SHAPE, DATA = 0, 1, 2
 ndarray = np.ndarray
 

@@ -14,18 +14,8 @@ import numpy as np
 
 from minigrad.core import Array, Attrs, BaseNode, Dtype, Op, Unrecorded, context, next_order
 from minigrad.errors import GradientError
-from minigrad.rules import Pullback
+from minigrad.rules import FREED, Pullback
 from minigrad.source import Location, SavedLine, caller, here
-
-
-class _Freed:
-    """Stands where a node saved something that a backward pass has used and dropped."""
-
-    def __repr__(self) -> str:
-        return "freed"
-
-
-FREED = _Freed()
 
 
 def _read_only(slot: str) -> Any:
@@ -277,17 +267,13 @@ class Sharing:
         return [x for x in found if x is not None and x is not tensor]
 
 
-def share(view: Any, tensors: Any) -> None:
-    """Note that a result looks at the memory of one of the tensors it was made from."""
-    owner = owner_of(view.data)
-    for x in tensors:
-        if hasattr(x, "creator") and owner_of(x.data) is owner:
-            sharing = getattr(x, "_sharing", None)
-            if sharing is None:
-                sharing = x._sharing = Sharing(x)
-            sharing.join(view)
-            view._sharing = sharing
-            return
+def share(view: Any, tensor: Any) -> None:
+    """Note that a result looks at the memory of the tensor that it was made from."""
+    sharing = getattr(tensor, "_sharing", None)
+    if sharing is None:
+        sharing = tensor._sharing = Sharing(tensor)
+    sharing.join(view)
+    view._sharing = sharing
 
 
 # ---- What changed -------------------------------------------------------------------------------
