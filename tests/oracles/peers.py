@@ -236,6 +236,34 @@ def piece(g: Any, *xs: Any, index: int, axis: int = 0) -> Any:
     return g[(*lead(axis, g), slice(start, start + xs[index].shape[axis]))]
 
 
+def put_slice_torch(x: Any, v: Any, key: Any) -> Any:
+    """By the numbers of the elements, as negative steps are unknown to PyTorch."""
+    at = np.arange(x.numel()).reshape(x.shape)[torch_key(key)]
+    return put_torch(x, v, torch.from_numpy(np.array(at)))
+
+
+def put_torch(x: Any, v: Any, positions: Any) -> Any:
+    value = v.expand(positions.shape).reshape(-1)
+    return x.reshape(-1).index_put((positions.reshape(-1),), value).reshape(x.shape)
+
+
+def pick_rows(*xs: Any, rows: Any, where: Any = None, apart: bool = False) -> Any:
+    if isinstance(rows[0], int):
+        return xs[0][rows[0]]
+    picked = torch.cat([x[torch.tensor(r)] for x, r in zip(xs, rows, strict=True)])
+    if where is None:
+        return picked
+    order = torch.cat([torch.tensor(w) for w in where])
+    return torch.zeros_like(picked).index_put((order,), picked)
+
+
+def put_rows(x: Any, *gs: Any, rows: Any) -> Any:
+    result = torch.zeros_like(x, dtype=gs[0].dtype)
+    for g, r in zip(gs, rows, strict=True):
+        result = result.index_put((torch.tensor(r),), g, accumulate=True)
+    return result
+
+
 def gather_jax(x: Any, indices: Any, axis: int) -> Any:
     """take_along_axis, where the other axes of the positions may be shorter."""
     cut = tuple(
@@ -354,6 +382,10 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
         lambda g, x, key: jnp.zeros_like(x).at[torch_key(key)].set(g),
     ),
     "Take": (take, take),
+    "PutSlice": (put_slice_torch, lambda x, v, key: x.at[torch_key(key)].set(v)),
+    "Put": (put_torch, lambda x, v, i: x.ravel().at[i].set(v).reshape(x.shape)),
+    "PickRows": (pick_rows, None),
+    "PutRows": (put_rows, None),
     "AddAt": (add_at_torch, add_at_jax),
     "Gather": (lambda x, i, axis: torch.gather(x, axis, i), gather_jax),
     "ScatterAdd": (lambda g, x, i, axis: torch.zeros_like(x).scatter_add(axis, i, g), scatter_jax),
@@ -401,6 +433,7 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(("Cond", "While", "Scan", "History"), EFFECT),
     "Print": "it hands its operand on, and what it writes is tested in test_control.py",
     "Assert": "it hands its operand on, or raises",
+    "Fused": "it holds other operators, which are all compared: see test_passes.py",
     "Dropout": "each framework draws other numbers: only the share that is kept can be compared",
 }
 

@@ -25,7 +25,20 @@ PROGRAMS: dict[str, Program] = {}
 REFUSED = "refused"
 
 # Where we answer otherwise than PyTorch, what we answer, and why.
-DEVIATIONS: dict[str, tuple[Any, str]] = {}
+QUOTIENT = "the derivative reads the quotient itself, so that it need not save an operand more"
+VIEW = "a recorded value that shares its memory is not changed; the error says to copy it first"
+DEVIATIONS: dict[str, tuple[Any, str]] = {
+    "in_place_with_itself": ([36.0, 36.0], "the old value is copied where it is needed: 18x"),
+    "in_place_after_division": (REFUSED, QUOTIENT),
+    "in_place_after_a_reciprocal": (REFUSED, QUOTIENT),
+    "copy_takes_over_value_and_gradient": (
+        [[3.0, 6.0], None, [3.0, 3.0]],
+        "nothing depends on x any more, so its gradient was not computed: None, never 0",
+    ),
+    "in_place_on_a_view_of_a_result": (REFUSED, VIEW),
+    "in_place_on_a_reshaped_result": (REFUSED, VIEW),
+    "in_place_on_the_base_of_a_view": (REFUSED, VIEW),
+}
 
 
 def program(function: Program) -> Program:
@@ -809,3 +822,76 @@ def a_hook_that_answers_with_another_shape(fw: Any) -> Any:
     x.register_hook(lambda g: g.sum())
     (x * 3).sum().backward()
     return x.grad
+
+
+# ---- More of the same kind ----------------------------------------------------------------------
+
+
+@program
+def a_leaf_that_is_frozen(fw: Any) -> Any:
+    x = leaf(fw)
+    x.requires_grad_(False)
+    return (x * 2).requires_grad
+
+
+@program
+def a_result_that_is_frozen(fw: Any) -> Any:
+    (leaf(fw) * 2).requires_grad_(False)
+
+
+@program
+def a_constant_that_becomes_a_parameter(fw: Any) -> Any:
+    x = fw.tensor([1.0, 2.0])
+    x.requires_grad_()
+    (x * x).sum().backward()
+    return x.grad
+
+
+@program
+def integers_that_become_parameters(fw: Any) -> Any:
+    fw.tensor([1, 2]).requires_grad_()
+
+
+@program
+def the_truth_of_many_numbers(fw: Any) -> Any:
+    return bool(fw.tensor([1.0, 2.0]))
+
+
+@program
+def the_truth_of_one_number_with_an_axis(fw: Any) -> Any:
+    return bool(fw.tensor([0.0])), bool(fw.tensor([[2.0]]))
+
+
+@program
+def many_numbers_as_one(fw: Any) -> Any:
+    return float(fw.tensor([1.0, 2.0]))
+
+
+@program
+def one_number_with_an_axis(fw: Any) -> Any:
+    return float(fw.tensor([1.5])), int(fw.tensor([2.7])), fw.tensor([[3]]).item()
+
+
+@program
+def a_length_without_axes(fw: Any) -> Any:
+    return len(fw.tensor(1.0))
+
+
+@program
+def rows_of_a_number(fw: Any) -> Any:
+    return list(fw.tensor(1.0))
+
+
+@program
+def a_float_as_an_index(fw: Any) -> Any:
+    return [1, 2, 3][fw.tensor(1.0)]
+
+
+@program
+def an_integer_as_an_index(fw: Any) -> Any:
+    return [1, 2, 3][fw.tensor(1)], range(3)[fw.tensor([2])]
+
+
+@program
+def numpy_of_what_needs_a_gradient(fw: Any) -> Any:
+    return fw.tensor([1.0, 2.0]).numpy().sum().item()
