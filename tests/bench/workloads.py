@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import networks
 import numpy as np
+import static
 
 import minigrad as mg
 from viz import dot
@@ -29,7 +31,13 @@ def collect(peers: list[str]) -> Iterator[tuple[str, int, Works]]:
     yield "x*x + 3, recorded and walked back", 300, sides(expression)
     yield "chain of 1,000: y*c, y+c, and back", 2, sides(chain_of_constants)
     yield "chain of 1,000: y*x, y+x, and back", 2, sides(chain_of_tensors)
+    yield "chain of 1,000 tanh on 64 numbers, and back", 2, sides(chain_of_tanh)
+    yield "100 products (4, 16) @ (16, 16) with relu, and back", 5, sides(products)
+    yield "one value used 1,000 times, and back", 2, sides(wide)
+    yield "chain of 100,000, and back: per node", 1, sides(long_chain)
+    yield from networks.collect(engines)
     yield "digits model, one training step, batch 64", 20, digits_step(engines)
+    yield from static.collect()
     yield "layout of a graph of 30 nodes", 1, layout(30)
     yield "layout of a graph of 300 nodes", 1, layout(300)
 
@@ -72,6 +80,56 @@ def chain_of_tensors(engine: Any) -> Callable[[], object]:
     return work
 
 
+def chain_of_tanh(engine: Any) -> Callable[[], object]:
+    x = engine.tensor(np.linspace(-1, 1, 64, dtype=np.float32), requires_grad=True)
+
+    def work() -> None:
+        y = x
+        for _ in range(1000):
+            y = y.tanh()
+        y.sum().backward()
+
+    return work
+
+
+def products(engine: Any) -> Callable[[], object]:
+    random = np.random.default_rng(0)
+    x = engine.tensor(random.standard_normal((4, 16)).astype(np.float32))
+    w = engine.tensor((random.standard_normal((16, 16)) / 4).astype(np.float32), requires_grad=True)
+
+    def work() -> None:
+        y = x
+        for _ in range(100):
+            y = (y @ w).relu()
+        y.sum().backward()
+        w.grad = None
+
+    return work
+
+
+def wide(engine: Any) -> Callable[[], object]:
+    def work() -> None:
+        x = engine.tensor(1.0, requires_grad=True)
+        total = x * 0.5
+        for i in range(999):
+            total = total + x * float(i)
+        total.backward()
+
+    return work
+
+
+def long_chain(engine: Any) -> Callable[[], object]:
+    def work() -> None:
+        x = engine.tensor(1.00001, requires_grad=True)
+        y = x
+        for _ in range(50_000):
+            y = y * x
+            y = y + x
+        y.backward()
+
+    return work
+
+
 def digits_step(engines: dict[str, Any]) -> Works:
     """One step of gradient descent on the digits: 64 → 32 → 10, the same for all."""
     data = mg.data.digits()
@@ -98,6 +156,8 @@ def digits_step(engines: dict[str, Any]) -> Works:
         session = mg.Session(graph)
         session.run(mg.global_variables_initializer())
     works["minigrad static"] = lambda: session.run([loss, train], {images: x, labels: t})
+    program = mg.build_graph([images, labels], [loss, train]).compile()
+    works["minigrad compiled"] = lambda: program({images: x, labels: t})
     if "torch" in engines:
         works["torch eager"] = torch_step(engines["torch"], x, t)
     return works
