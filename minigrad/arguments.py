@@ -49,6 +49,13 @@ def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
     return value
 
 
+def bound(op: str, name: str, value: Any) -> float | None:
+    """A number as it is, or None."""
+    if value is not None and not isinstance(value, (int, float, np.number)):
+        raise refuse(op, name, value, fill("expect_bound"))
+    return value.item() if isinstance(value, np.number) else value
+
+
 def lengths(op: str, name: str, value: Any, least: int = 0) -> tuple[int, ...]:
     """The lengths of some axes: whole numbers that are not below `least`, or one alone."""
     result = whole_numbers(op, name, value, least)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.arguments import function
+from minigrad.arguments import function, refuse
 from minigrad.backward import grad_of
 from minigrad.core import as_array, float64
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError
+from minigrad.messages import fill
 from minigrad.source import here
 
 
@@ -65,7 +66,10 @@ def _check(
 ) -> float:
     worst = 0.0
     weights = np.random.default_rng(level)
-    shape = f(*[Tensor(x) for x in xs]).shape
+    y = f(*[Tensor(x) for x in xs])
+    if not isinstance(y, Tensor):
+        raise refuse("check_grads", "f(…)", y, fill("expect_result"))
+    shape = y.shape
     seed = weights.standard_normal(shape)
 
     def total(*values: Any) -> Any:

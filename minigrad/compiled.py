@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
+from minigrad.arguments import refuse
 from minigrad.core import Array, Attrs, Spec, explain, spec_of
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Run, Step, Variables, check_feeds, expect_fed
 from minigrad.execute import Program as Interpreter
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
+from minigrad.messages import fill
 from minigrad.ops import parts, state
 from minigrad.plan import Arena, Plan, Wanted, share_buffers
 from minigrad.source import here
@@ -403,6 +405,8 @@ class Program:
         if executor not in EXECUTORS:
             known = ", ".join(EXECUTORS)
             raise GraphError("unknown_executor", name=executor, names=known, defined=here())
+        if not isinstance(graph, Graph):
+            raise refuse("Program", "graph", graph, fill("expect_graph"))
         self.graph = graph.optimize() if optimize else graph
         self.executor, self.optimized = executor, optimize
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}

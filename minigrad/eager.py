@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -240,6 +241,7 @@ def _install(quick: Callable[[Op], Any], **methods: Op) -> None:
         method, general = quick(op), getattr(Value, name)
         if not name.startswith("__"):
             method.__name__, method.__doc__ = name, general.__doc__
+            method.__signature__ = inspect.signature(general)
         setattr(Tensor, name, method)
 
 

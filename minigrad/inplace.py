@@ -7,16 +7,19 @@ what was there before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from minigrad import events, ops
+from minigrad.arguments import bound
 from minigrad.core import (
     Array,
     Attrs,
     Op,
+    as_array,
     as_operand,
     as_weak,
     context,
@@ -90,6 +93,8 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
     """An operand in the data type of x, which cannot change its own."""
     if z is x or position in op.shape_only:
         return z
+    if isinstance(z, Node):
+        z = z.graph.python_value(z, "use_array")  # a TraceError: it has none
     if type(z) is not type(x):
         z = as_operand(op, as_weak(op, z))
     if position in op.selectors:
@@ -101,7 +106,11 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
     common = dtype if weak and dtype.kind == "f" else promote(x.dtype, dtype)
     if common.kind != x.dtype.kind and x.dtype.kind != "f" and not convert:
         raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=dtype)
-    return x.dtype.type(z) if weak else ops.cast(z, dtype=x.dtype)
+    if not weak:
+        return ops.cast(z, dtype=x.dtype)
+    if x.dtype.kind in "iu" and not math.isfinite(z):
+        raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=z)
+    return x.dtype.type(z)
 
 
 def _expect_own(x: Any, who: str) -> None:
@@ -180,7 +189,8 @@ class InPlace(Value):
     @located
     def clip_(self, low: float | None = None, high: float | None = None) -> Self:
         """Confine the elements between two bounds."""
-        result: Self = change(self, ops.clip, (self,), {"low": low, "high": high}, "clip_")
+        bounds = {"low": bound("clip_", "low", low), "high": bound("clip_", "high", high)}
+        result: Self = change(self, ops.clip, (self,), bounds, "clip_")
         return result
 
     clamp_ = clip_  # PyTorch's word
@@ -189,7 +199,11 @@ class InPlace(Value):
     def copy_(self, value: Any) -> Self:
         """Take the values of another tensor or array, broadcast to the shape of this one."""
         target: Any = self
-        shape = value.shape if hasattr(value, "shape") else np.shape(value)
+        if isinstance(value, Node):
+            value = value.graph.python_value(value, "use_array")  # a TraceError: it has none
+        elif not hasattr(value, "shape") and not is_weak(value):
+            value = as_array(value, None, "copy_")
+        shape = value.shape if hasattr(value, "shape") else ()
         if not _stretches(shape, target.shape):
             raise ShapeError("broadcast", op="copy_", shapes=show_shapes(target.shape, shape))
         result: Self = change(self, ops.broadcast_like, (value, self), {}, "copy_", convert=True)

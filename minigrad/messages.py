@@ -239,6 +239,27 @@ ERRORS: dict[str, Pair] = {
         "pass a dict from placeholders or their names to values",
         "传入字典：键是占位符或它的名字，值是要馈送的数据",
     ),
+    "expect_pairs": (
+        "pass a dict, or a list of pairs: [(w, w - 0.1 * dw)]",
+        "传入字典，或由二元组组成的列表，例如 [(w, w - 0.1 * dw)]",
+    ),
+    "expect_bound": (
+        "pass a number or None; mg.maximum and mg.minimum take tensors",
+        "传入一个数或 None；若界限是张量，请用 mg.maximum 和 mg.minimum",
+    ),
+    "expect_result": (
+        "return one tensor of what f was given",
+        "让 f 返回一个由其参数算出的张量",
+    ),
+    "expect_one_state": (
+        "pass one tensor; only an LSTM has a pair",
+        "传入一个张量；只有 LSTM 的状态是一对",
+    ),
+    "expect_two_states": ("pass the pair (h, c)", "传入一对状态：(h, c)"),
+    "expect_state_dict": (
+        "pass what state_dict() returned: a dict from names to arrays",
+        "传入 state_dict() 返回的字典，即由名字到数组的映射",
+    ),
     "expect_tensors": ("pass tensors", "传入张量"),
     "expect_as_many": ("pass a list of {count}", "传入含 {count} 项的列表"),
     "one_element": (

@@ -19,7 +19,7 @@ from minigrad.build import assign, group
 from minigrad.core import Array, float64
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError, GraphError
-from minigrad.graph import Node
+from minigrad.graph import Node, expect_node
 from minigrad.messages import fill
 from minigrad.nn import updates
 from minigrad.source import here
@@ -91,6 +91,7 @@ class Optimizer:
         The running statistics of the layers that the loss depends on are renewed with it.
         GradientError when the loss depends on none of the parameters.
         """
+        loss = expect_node(f"{type(self).__name__}.minimize", loss)
         found = gradients(loss, [loss.graph.lift(p) for p in self.params])
         if all(g is None for g in found):
             name = type(self).__name__
@@ -320,7 +321,7 @@ def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[A
     """
     values = listed("clip_by_global_norm", "values", values)
     number("clip_by_global_norm", "clip_norm", clip_norm)
-    squares = [ops.sum(v * v) for v in values if v is not None]
+    squares = [ops.sum(ops.mul(v, v)) for v in values if v is not None]
     if not squares:
         return list(values), 0.0
     total = squares[0]

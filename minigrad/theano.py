@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from minigrad import ops
+from minigrad import arguments, ops
 from minigrad.build import assign
 from minigrad.core import Array, as_array, fits, show_shape
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, expect_node
+from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.session import Session
 from minigrad.source import here
@@ -59,7 +60,7 @@ class TheanoFunction:
         updates: list[tuple[Any, Any]],
         givens: list[tuple[Any, Any]],
     ) -> None:
-        self.inputs = tuple(_node(x) for x in inputs)
+        self.inputs = tuple(map(_node, arguments.listed("theano_function", "inputs", inputs)))
         for x in self.inputs:
             if x.op is not state.placeholder:
                 raise GraphError("function_input", name=x.name, op=x.op, defined=here())
@@ -135,7 +136,11 @@ class TheanoFunction:
 
 
 def _paired(pairs: Pairs | None) -> list[tuple[Any, Any]]:
-    return list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
+    items = pairs.items() if isinstance(pairs, Mapping) else () if pairs is None else pairs
+    found = arguments.listed("theano_function", "updates", items)
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in found):
+        raise arguments.refuse("theano_function", "updates", pairs, fill("expect_pairs"))
+    return [(x, value) for x, value in found]
 
 
 def _node(x: Any) -> Node:

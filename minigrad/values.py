@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from minigrad import ops
-from minigrad.arguments import as_dtype, whole_numbers
+from minigrad.arguments import as_dtype, bound, whole_numbers
 from minigrad.core import Op, Reader, apply
 from minigrad.errors import located
 from minigrad.ops.arrange import flatten, flip, swapaxes
@@ -207,7 +207,9 @@ class Value:
 
     def clip(self, low: float | None = None, high: float | None = None) -> Self:
         """The elements confined between two bounds; the gradient is 1 inside and on the bounds."""
-        return self._apply(ops.clip, low=low, high=high)
+        return self._apply(
+            ops.clip, low=bound("Clip", "low", low), high=bound("Clip", "high", high)
+        )
 
     def exp(self) -> Self:
         """eˣ, element by element."""

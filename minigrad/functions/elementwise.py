@@ -191,7 +191,9 @@ def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
     >>> mg.clip(mg.tensor([-2.0, 0.5, 2.0]), -1.0, 1.0)
     tensor([-1. ,  0.5,  1. ])
     """
-    return ops.clip(x, low=low, high=high)
+    return ops.clip(
+        x, low=arguments.bound("Clip", "low", low), high=arguments.bound("Clip", "high", high)
+    )
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:

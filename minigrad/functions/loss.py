@@ -56,7 +56,7 @@ def mse_loss(predictions: Any, targets: Any) -> Any:
     """
     x, t = _alike("mse_loss", predictions, targets)
     with scoped("loss"):
-        difference = x - t
+        difference = ops.sub(x, t)
         return ops.mean(difference * difference)
 
 
@@ -69,7 +69,7 @@ def l1_loss(predictions: Any, targets: Any) -> Any:
     """
     x, t = _alike("l1_loss", predictions, targets)
     with scoped("loss"):
-        return ops.mean(ops.abs(x - t))
+        return ops.mean(ops.abs(ops.sub(x, t)))
 
 
 def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:

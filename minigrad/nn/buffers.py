@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from minigrad.build import assign, group
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
-from minigrad.graph import Body, Node, ancestors
+from minigrad.graph import Body, Node, ancestors, expect_node
 from minigrad.source import here
 
 
@@ -62,6 +62,7 @@ def updates(loss: Node) -> Node:
     ...     float(sess.run(graph.buffer(layer.running_mean))[0])  # a tenth of the way from 0 to 15
     1.5
     """
+    loss = expect_node("updates", loss)
     needed = set(ancestors([loss]))
     newest = {id(u.buffer): u for u in loss.graph.updates if u.sources <= needed}
     return group(*(assign(loss.graph.buffer(u.buffer), u.value) for u in newest.values()))

@@ -164,8 +164,11 @@ class Module:
     def _state(self) -> dict[str, Tensor]:
         return dict([*self.named_parameters(), *self.named_buffers()])
 
-    def load_state_dict(self, values: Mapping[str, Any]) -> None:
+    def load_state_dict(self, values: Mapping[str, Any] | Any) -> None:
         """Overwrite all parameters and buffers; if a name or a shape does not fit, none of them."""
+        if not isinstance(values, Mapping):
+            name = type(self).__name__
+            raise refuse(f"{name}.load_state_dict", "values", values, fill("expect_state_dict"))
         own = self._state()
         missing, unknown = own.keys() - values.keys(), values.keys() - own.keys()
         if missing or unknown:

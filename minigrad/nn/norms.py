@@ -16,6 +16,7 @@ from minigrad.errors import ShapeError
 from minigrad.nn import functional
 from minigrad.nn.buffers import present, renew
 from minigrad.nn.module import Module
+from minigrad.ops.arrange import as_operand
 from minigrad.source import here
 
 
@@ -77,6 +78,7 @@ class _BatchNorm(Module):
         self.register_buffer("running_var", _full((num_features,), 1, False))
 
     def forward(self, x: Any) -> Any:
+        x = as_operand(x)
         self._expect(x)
         if self.training:
             axes = (0, *range(2, x.ndim))

@@ -11,12 +11,14 @@ import math
 from typing import Any
 
 from minigrad import ops
-from minigrad.arguments import whole
+from minigrad.arguments import refuse, whole
 from minigrad.control import scan
 from minigrad.core import promote, show_shape
 from minigrad.errors import GraphError, ShapeError
+from minigrad.messages import fill
 from minigrad.nn.layers import Uniform
 from minigrad.nn.module import Module
+from minigrad.ops.arrange import as_operand
 from minigrad.source import here
 
 BATCH_TIME_SWAPPED = (1, 0, 2)
@@ -74,6 +76,12 @@ class _Recurrent(Module):
         nothing = ops.sum(ops.full_like(x, value=0.0, dtype=dtype), axis=-1, keepdims=True)
         return ops.broadcast_to(nothing, shape=(*[-1] * (x.ndim - 1), self.hidden_size))
 
+    def _expected(self, state: Any) -> Any:
+        """The state to begin with; ArgumentError for another form of it."""
+        if isinstance(state, (tuple, list)):
+            raise refuse(type(self).__name__, "state", state, fill("expect_one_state"))
+        return state
+
     def extra_repr(self) -> str:
         return f"{self.input_size} → {self.hidden_size}"
 
@@ -91,6 +99,7 @@ class _Cell(_Recurrent):
         self._add_weights(input_size)
 
     def forward(self, x: Any, state: Any = None) -> Any:
+        x, state = as_operand(x), self._expected(state)
         begin = self.zero_state(x) if state is None else state
         given, weight, bias = self._prepare(x)
         return self.step(given, begin, weight, bias)
@@ -121,6 +130,7 @@ class _Layers(_Recurrent):
             self._add_weights(hidden_size if i else input_size, f"_l{i}")
 
     def forward(self, x: Any, state: Any = None) -> Any:
+        x, state = as_operand(x), self._expected(state)
         if x.ndim != 3:
             expected, shape = "3 axes (batch, time, features)", show_shape(x.shape)
             name = type(self).__name__
@@ -197,6 +207,11 @@ class _LongShort(_Recurrent):
         gates, new = ops.sigmoid(sums), ops.tanh(self._blocks(sums, 2))  # of g it goes unused
         c = self._blocks(gates, 1) * c + self._blocks(gates, 0) * new
         return self._blocks(gates, 3) * ops.tanh(c), c
+
+    def _expected(self, state: Any) -> Any:
+        if state is not None and not (isinstance(state, (tuple, list)) and len(state) == 2):
+            raise refuse(type(self).__name__, "state", state, fill("expect_two_states"))
+        return None if state is None else tuple(state)
 
     def _output(self, state: Any) -> Any:
         return state[0]

@@ -211,7 +211,7 @@ def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
     """Widths for each axis from one number, one pair, or a pair for each axis."""
     pairs = (widths, widths) if arguments.is_whole(widths) else widths
     if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and all(map(arguments.is_whole, pairs)):
-        return ((int(pairs[0]), int(pairs[1])),) * len(x.shape)
+        return ((int(pairs[0]), int(pairs[1])),) * int(x.ndim)
     try:
         return tuple((int(before), int(after)) for before, after in pairs)
     except (TypeError, ValueError):
