@@ -1,0 +1,89 @@
+"""Long and wide dynamic graphs: no recursion, and time that grows with the number of nodes."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+
+N = 100_000
+
+
+@pytest.fixture(autouse=True)
+def shallow() -> Iterator[None]:
+    """Recursion over the nodes would hit this at once."""
+    frames, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        frames, frame = frames + 1, frame.f_back
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(frames + 200)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+def chain(n: int) -> tuple[Any, Any]:
+    x = y = mg.tensor(1.0, requires_grad=True)
+    for _ in range(n // 2):
+        y = y + x
+        y = y * 0.5
+    return x, y
+
+
+def fan(n: int) -> tuple[Any, Any]:
+    """One value used n times."""
+    x = mg.tensor(1.0, requires_grad=True)
+    total = x * 1.0
+    for _ in range(n // 2):
+        total = total + x * 0.5
+    return x, total
+
+
+def leaves(n: int) -> tuple[Any, Any]:
+    xs = [mg.tensor(1.0, requires_grad=True) for _ in range(n)]
+    total = xs[0]
+    for x in xs[1:]:
+        total = total + x
+    return xs[-1], total
+
+
+@pytest.mark.parametrize(
+    ("build", "slope"), [(chain, 1.0), (fan, 1 + N // 4), (leaves, 1.0)], ids=lambda v: str(v)
+)
+def test_a_hundred_thousand_nodes(build: Callable[[int], Any], slope: float) -> None:
+    x, y = build(N)
+    y.backward()
+    assert x.grad.item() == pytest.approx(slope, rel=1e-3)
+    del y, x  # freeing recurses no more than the rest
+    gc.collect()
+
+
+@pytest.mark.parametrize("build", [chain, fan, leaves])
+def test_time_grows_with_the_number_of_nodes(build: Callable[[int], Any]) -> None:
+    def seconds(n: int) -> float:
+        gc.collect()
+        start = time.process_time()
+        x, y = build(n)
+        y.backward()
+        del x, y
+        return time.process_time() - start
+
+    seconds(N // 10)
+    small = min(seconds(N // 10) for _ in range(3))
+    large = min(seconds(N) for _ in range(2))
+    assert large < 40 * small, "10 times the nodes; quadratic work would take 100 times as long"
+
+
+def test_second_order_of_a_long_chain() -> None:
+    x = mg.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(5000):
+        y = y * 0.9999 + x * x * 1e-4
+    (dx,) = mg.grad(y, [x], create_graph=True)
+    (ddx,) = mg.grad(dx, [x])
+    assert ddx.item() == pytest.approx(2e-4 * sum(0.9999**k for k in range(5000)), rel=1e-3)

@@ -1,0 +1,287 @@
+"""Changes in place, leaves, hooks and switches: PyTorch's rules, in both directions."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+
+
+def leaf(value: Any, **options: Any) -> mg.Tensor:
+    return mg.tensor(value, requires_grad=True, **options)
+
+
+VALUES: list[Any] = [2.0, [1.0, 2.0, 3.0]]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_change_of_what_no_rule_saved_is_fine(value: Any) -> None:
+    x = leaf(value)
+    y = x * 2
+    before = y
+    y += 1
+    assert y is before
+    np.testing.assert_array_equal(y.data, np.asarray(value, np.float32) * 2 + 1)
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.data, np.full_like(x.data, 2))
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_change_of_a_saved_value_is_refused(value: Any) -> None:
+    x = leaf(value)
+    y = mg.exp(x)
+    y += 1
+    with pytest.raises(mg.GradientError, match=r"Exp saved was changed in place") as found:
+        y.sum().backward()
+    assert "y = mg.exp(x)" in str(found.value), "the line that saved"
+    assert "y += 1" in str(found.value), "the line that changed"
+    assert x.grad is None, "nothing was added"
+
+
+def test_a_change_between_saving_and_walking_is_seen_through_views() -> None:
+    x, w = leaf([1.0, 2.0]), mg.tensor([3.0, 4.0])
+    y = x * w
+    w.detach()[0] = 9.0
+    with pytest.raises(mg.GradientError, match="Mul saved was changed in place"):
+        y.sum().backward()
+    z = x * w
+    z.sum().backward()
+    assert x.grad.tolist() == [9, 4], "the new values are used from now on"
+
+
+CHANGES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "+=": (lambda y: y.__iadd__(3.0), lambda y: y + 3.0),
+    "-=": (lambda y: y.__isub__(3.0), lambda y: y - 3.0),
+    "*=": (lambda y: y.__imul__(3.0), lambda y: y * 3.0),
+    "/=": (lambda y: y.__itruediv__(4.0), lambda y: y / 4.0),
+    "add_": (lambda y: y.add_(3.0), lambda y: y + 3.0),
+    "sub_": (lambda y: y.sub_(3.0), lambda y: y - 3.0),
+    "mul_": (lambda y: y.mul_(3.0), lambda y: y * 3.0),
+    "div_": (lambda y: y.div_(4.0), lambda y: y / 4.0),
+    "zero_": (lambda y: y.zero_(), lambda y: y * 0.0),
+    "fill_": (lambda y: y.fill_(5.0), lambda y: y * 0.0 + 5.0),
+    "copy_": (lambda y: y.copy_([7.0, 8.0, 9.0]), lambda y: y * 0.0 + mg.tensor([7.0, 8.0, 9.0])),
+    "clip_": (lambda y: y.clip_(0.0, 3.0), lambda y: mg.clip(y, 0.0, 3.0)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_each_change_equals_the_operation_that_makes_a_new_tensor(name: str) -> None:
+    change, plain = CHANGES[name]
+    grads, values = [], []
+    for f in (change, plain):
+        x = leaf([-1.0, 0.5, 2.0])
+        y = x * 2
+        version = y.version
+        y = f(y)
+        values.append(y.tolist())
+        (y * mg.tensor([1.0, 10.0, 100.0]) + x).sum().backward()  # x: some lose their history
+        grads.append(x.grad.tolist())
+        if f is change:
+            assert y.version == version + 1
+    assert values[0] == values[1]
+    assert grads[0] == grads[1]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_leaf_may_change_only_where_nothing_is_recorded(name: str) -> None:
+    change, _ = CHANGES[name]
+    x = leaf([1.0, 2.0, 3.0])
+    with pytest.raises(mg.GradientError, match="leaf tensor"):
+        change(x)
+    assert x.tolist() == [1, 2, 3]
+    with mg.no_grad():
+        assert change(x) is x
+    assert x.is_leaf
+    assert x.requires_grad
+
+
+def test_items_are_set_with_gradients() -> None:
+    x, v = leaf([1.0, 2.0, 3.0]), leaf(5.0)
+    y = x * 2
+    y[1] = v * 3
+    y[2:] = x[2:] * 2 + 1
+    assert y.tolist() == [2, 15, 7]
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [8, 0, 28]
+    assert v.grad.item() == 90
+
+
+def test_a_view_with_history_cannot_change_by_itself() -> None:
+    y = leaf([1.0, 2.0, 3.0]) * 2
+    with pytest.raises(mg.GradientError, match="looks at the same memory"):
+        y[2:] += 1
+    assert y.tolist() == [2, 4, 6]
+    with mg.no_grad():
+        z = mg.tensor([1.0, 2.0, 3.0])
+        z[2:] += 1
+    assert z.tolist() == [1, 2, 4]
+
+
+def test_a_view_of_a_leaf_cannot_change() -> None:
+    x = leaf([1.0, 2.0])
+    with pytest.raises(mg.GradientError):
+        x[0] = 3.0
+    view = x[0:1]
+    with pytest.raises(mg.GraphError):
+        view += 1
+    assert x.tolist() == [1, 2]
+
+
+def test_detach_shares_memory_and_history_notices() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * x
+    x.detach().copy_([5.0, 6.0])
+    assert x.tolist() == [5, 6]
+    with pytest.raises(mg.GradientError, match="changed in place"):
+        y.sum().backward()
+
+
+def test_shapes_and_types_stay() -> None:
+    y = leaf([1.0, 2.0]) * 1
+    with pytest.raises(mg.ShapeError, match=r"\(2,\)"):
+        y += mg.tensor([[1.0], [2.0]])
+    whole = mg.tensor([1, 2])
+    with pytest.raises(mg.DtypeError):
+        whole += 0.5
+    assert whole.tolist() == [1, 2]
+    assert y.tolist() == [1, 2]
+
+
+# ---- Hooks and gradients of values in between ---------------------------------------------------
+
+
+def test_hooks_see_and_replace_gradients() -> None:
+    x = leaf(3.0)
+    y = x * x
+    seen: list[float] = []
+    handle = y.register_hook(lambda g: seen.append(g.item()) or g * 10)
+    x.register_hook(lambda g: seen.append(g.item()))
+    (y * 2).backward(retain_graph=True)
+    assert seen == [2, 120]
+    assert x.grad.item() == 120
+    handle.remove()
+    x.zero_grad()
+    (y * 2).backward()
+    assert x.grad.item() == 12
+
+
+def test_a_hook_of_another_shape_is_refused() -> None:
+    x = leaf([1.0, 2.0])
+    x.register_hook(lambda g: g.sum())
+    with pytest.raises(mg.GradientError, match=r"\(2,\)"):
+        (x * 2).sum().backward()
+    assert x.grad is None
+
+
+def test_gradients_in_between_are_kept_on_request() -> None:
+    x = leaf(2.0)
+    y = x * x
+    y.retain_grad()
+    z = y * 3
+    z.backward()
+    assert y.grad.item() == 3
+    assert z.grad is None
+    assert x.grad.item() == 12
+
+
+def test_requires_grad_can_be_switched_for_leaves() -> None:
+    x = mg.tensor([1.0]).requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2]
+    with pytest.raises(mg.DtypeError):
+        mg.tensor([1]).requires_grad_()
+    with pytest.raises(mg.GradientError):
+        (x * 2).requires_grad_(False)
+
+
+# ---- Switches -----------------------------------------------------------------------------------
+
+
+def test_switches_nest_and_hold_for_one_thread() -> None:
+    x, seen = leaf(1.0), []
+    with mg.no_grad():
+        assert not mg.is_grad_enabled()
+        with mg.enable_grad():
+            assert (x * 2).requires_grad
+        with mg.set_grad_enabled(True):
+            assert (x * 2).requires_grad
+        thread = threading.Thread(target=lambda: seen.append((x * 2).requires_grad))
+        thread.start()
+        thread.join()
+        assert not (x * 2).requires_grad
+    assert seen == [True]
+    assert mg.is_grad_enabled()
+
+    @mg.no_grad()
+    def silent(v: Any) -> Any:
+        return v * 2
+
+    assert not silent(x).requires_grad
+    with pytest.raises(RuntimeError), mg.no_grad():
+        raise RuntimeError
+    assert mg.is_grad_enabled()
+
+
+def test_a_recorded_node_is_read_only() -> None:
+    y = leaf(2.0) * 3
+    for name in ("op", "inputs", "attrs", "order"):
+        with pytest.raises(mg.GraphError, match=name):
+            setattr(y.creator, name, None)
+    assert y.creator.op.name == "Mul"
+
+
+def test_leaves_can_be_copied_and_results_cannot() -> None:
+    x = leaf([1.0, 2.0], name="x")
+    for clone in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert clone.tolist() == [1, 2]
+        assert (clone.requires_grad, clone.name) == (True, "x")
+        assert not np.shares_memory(clone.data, x.data)
+    with pytest.raises(mg.GraphError):
+        copy.deepcopy(x * 2)
+
+
+# ---- What stays alive ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [24, 48])
+def test_the_tape_keeps_one_array_for_each_tanh(length: int) -> None:
+    """The rule reads the result; its operand is the result before: n arrays and not 3 n."""
+    x = leaf(np.linspace(-1, 1, 1000).astype(np.float32))
+    with mg.record() as log:
+        y = x
+        for _ in range(length):
+            y = mg.tanh(y * 1.5)  # the product saves nothing of its operand
+        assert log.counts.bytes_live <= (length + 2) * 4000
+        y.sum().backward()
+    assert x.grad is not None
+
+
+def test_a_graph_goes_when_its_last_name_goes() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        x = leaf([1.0, 2.0])
+        y = mg.exp(x) * mg.tanh(x)
+        y.register_hook(lambda g: g)
+        nodes = [weakref.ref(y.creator), weakref.ref(y.creator.inputs[0])]
+        del y
+        assert [n() for n in nodes] == [None, None]
+        y = x * x
+        node = weakref.ref(y.creator)
+        with pytest.raises(mg.ShapeError):
+            y + mg.tensor([1.0, 2.0, 3.0])
+        y.sum().backward()
+        del y
+        assert node() is None
+    finally:
+        gc.enable()
