@@ -42,6 +42,10 @@ def outer(a: Any, b: Any) -> Any:
     tensor([[ 1., 10.],
             [ 2., 20.]])
     """
+    for x in (a, b):
+        shape = np.shape(x) if not hasattr(x, "shape") else x.shape
+        if shape is not None and len(shape) != 1:
+            raise ShapeError("rank", op="outer", expected="1 axis", shape=shape, defined=here())
     return ops.mul(ops.expand_dims(a, axis=1), b)
 
 

@@ -118,8 +118,8 @@ def flatten(x: Any, start_axis: int = 0) -> Any:
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged."""
     x = as_operand(x)
-    order = list(range(x.ndim))
-    a, b = (positive_axis("Transpose", axis, tuple(order)) for axis in (axis1, axis2))
+    order, shape = list(range(x.ndim)), getattr(x, "spec", x).shape
+    a, b = (positive_axis("Transpose", axis, shape) for axis in (axis1, axis2))
     order[a], order[b] = b, a
     return transpose(x, axes=tuple(order))
 
@@ -128,8 +128,9 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 def flip(x: Any, axis: Axis = None) -> Any:
     """The elements in reverse order along some axes, or all."""
     x = as_operand(x)
-    axes = positive_axes("Flip", axis, (1,) * x.ndim)
-    return slice_(x, key=tuple((None, None, -1) if i in axes else FULL for i in range(x.ndim)))
+    ndim = x.ndim
+    axes = positive_axes("Flip", axis, getattr(x, "spec", x).shape)
+    return slice_(x, key=tuple((None, None, -1) if i in axes else FULL for i in range(ndim)))
 
 
 # ---- More elements --------------------------------------------------------------------------

@@ -106,9 +106,15 @@ def _position(name: str, function: Any, **record: Any) -> Op:
             return function(x, axis=axis, keepdims=keepdims)
         return function(np.asarray(x), axis=axis, out=out, keepdims=keepdims)
 
+    never_of_nothing = _never_of_nothing(name)
+
+    def shape(x: Shape, axis: int | None = None, keepdims: bool = False) -> Shape:
+        one = axis if axis is None else positive_axis(name, axis, x)
+        return never_of_nothing(x, one, keepdims)
+
     return operator(
         name,
-        shape=_never_of_nothing(name),
+        shape=shape,
         run=run,
         vjp=(None,),
         dtype=always(int64),
