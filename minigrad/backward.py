@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import add, attrgetter
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from minigrad.source import here
 from minigrad.tape import TapeNode, at_once, changes, recording
 
 by_order = attrgetter("_order")
+ONES = {number: number(1) for number in (np.float32, np.float64)}
 Hook = Callable[[Any], Any]
 
 
@@ -28,7 +30,7 @@ class Walk:
     """One backward pass: from some outputs to their leaves, or to given targets.
 
     Everything that can be wrong is looked for before anything is changed. Where the user's own
-    functions run in between (hooks, listeners), what was saved is dropped only at the end.
+    functions run in between (hooks, listeners), what was saved is dropped by `finish`.
     """
 
     def __init__(self, outputs: Sequence[Any], create_graph: bool) -> None:
@@ -37,6 +39,7 @@ class Walk:
         self.wrap: Callable[..., Any] = outputs[0].reader.wrap
         self.found: dict[Any, Any] = {}  # gradients by leaf, or by node
         self.retained: list[tuple[Any, Any]] = []  # tensors in the middle that asked for theirs
+        self.used: Sequence[TapeNode] = ()  # nodes whose saved values are still to be dropped
 
     def run(
         self, seeds: Sequence[Any], targets: Sequence[Any] | None, retain_graph: bool
@@ -53,34 +56,36 @@ class Walk:
         if targets is not None:
             keep = {place_of(x)[0] for x in targets}
             nodes = _leading(nodes, keep)
-        adjust = {n: self._hooks_of(n) for n in nodes if n in hooked} if hooked else {}
-        if self.create_graph:
-            with recording(True):
-                sweep(nodes, found, self._with_history, keep, adjust)
-        elif adjust or events.listeners:
-            with recording(False), np.errstate(all="ignore"):
-                sweep(nodes, found, None, keep, adjust)
-        else:
-            silently(sweep, nodes, found, None, keep, {}, not retain_graph)
+        if not (hooked or events.listeners or self.create_graph):
+            silently(sweep, nodes, found, None, keep, NO_HOOKS, not retain_graph)
             return found
-        if not retain_graph:
-            for node in nodes:
-                node.release()
+        self.used = () if retain_graph else nodes
+        adjust = {n: self._hooks_of(n) for n in nodes if hasattr(n, "_hooks")} if hooked else {}
+        with recording(self.create_graph), np.errstate(all="ignore"):
+            sweep(nodes, found, self._with_history if self.create_graph else None, keep, adjust)
         return found
+
+    def finish(self) -> None:
+        """Drop what was saved, now that nothing can go wrong any more."""
+        for node in self.used:
+            node.release()
 
     def _seed(self, y: Any, seed: Any) -> Any:
         """The weights of the elements of an output: 1 for a single number."""
-        if seed is None:
-            if y.size != 1:
-                raise GradientError("scalar_only", shape=y.shape, defined=here())
-            data = y.dtype.type(1) if y.shape == () else np.ones(y.shape, y.dtype)
+        data = y.data
+        if seed is not None:
+            given = as_array(getattr(seed, "data", seed), data.dtype, "backward")
+            if given.shape != data.shape:
+                raise GradientError("seed_shape", seed=given.shape, shape=y.shape, defined=here())
+        elif data.size != 1:
+            raise GradientError("scalar_only", shape=y.shape, defined=here())
+        elif data.shape == ():
+            given = ONES.get(type(data)) or data.dtype.type(1)
         else:
-            data = as_array(getattr(seed, "data", seed), y.dtype, "backward")
-            if data.shape != y.shape:
-                raise GradientError("seed_shape", seed=data.shape, shape=y.shape, defined=here())
+            given = np.ones(data.shape, data.dtype)
         if not self.create_graph:
-            return data
-        return seed if type(seed) is type(y) else self.wrap(data, None)
+            return given
+        return seed if type(seed) is type(y) else self.wrap(given, None)
 
     def _with_history(self, g: Any, node: TapeNode) -> list[Share]:
         """Apply the rules to tensors that know where they came from."""
@@ -97,6 +102,14 @@ class Walk:
         return self.wrap(value, source) if isinstance(source, TapeNode) else value
 
     # ---- hooks
+
+    def leave(self, leaf: Any, g: Any) -> Any:
+        """The gradient of a leaf after its hooks."""
+        hooks = getattr(leaf, "_hooks", None)
+        if hooks is None:
+            return g
+        with recording(self.create_graph):
+            return self.hooked(hooks, g)
 
     def _hooks_of(self, node: TapeNode) -> Hook:
         """What the gradient of a node goes through: its hooks, and who keeps it."""
@@ -141,7 +154,8 @@ class Hooks:
         return [x for ref in self._keepers if (x := ref()) is not None]
 
 
-hooked: weakref.WeakSet[TapeNode] = weakref.WeakSet()  # nodes that have hooks
+hooked: set[weakref.ref[Any]] = set()  # nodes and leaves that have hooks
+NO_HOOKS: Mapping[Any, Hook] = MappingProxyType({})
 
 
 class Handle:
@@ -163,8 +177,7 @@ def hooks_of(tensor: Any, who: str) -> Hooks:
     hooks: Hooks | None = getattr(holder, "_hooks", None)
     if hooks is None:
         hooks = holder._hooks = Hooks()
-        if isinstance(holder, TapeNode):
-            hooked.add(holder)
+        hooked.add(weakref.ref(holder, hooked.discard))
     return hooks
 
 
@@ -175,7 +188,7 @@ def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
     """All nodes that these depend on, in the order recorded; GradientError if one is of no use."""
     nodes = list(dict.fromkeys(ends))
     found = set(nodes)
-    latest, add, append = changes.latest, found.add, nodes.append
+    latest, note, append = changes.latest, found.add, nodes.append
     for node in nodes:  # which grows meanwhile
         if node._result is FREED:
             raise GradientError("freed", op=node.op, defined=node.where, ran=here())
@@ -185,16 +198,16 @@ def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
         if count > 2:
             for x in node._source:
                 if type(x) is TapeNode and x not in found:
-                    add(x)
+                    note(x)
                     append(x)
             continue
         if type(x) is TapeNode and x not in found:
-            add(x)
+            note(x)
             append(x)
         if count == 2:
             x = node._source2
             if type(x) is TapeNode and x not in found:
-                add(x)
+                note(x)
                 append(x)
     nodes.sort(key=by_order)
     return nodes
@@ -226,25 +239,25 @@ def place_of(x: Any) -> tuple[Any, int | None]:
 
 def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Add the gradient of a tensor to `.grad` of every leaf it depends on; see Tensor.backward."""
-    if context.lazy is not None:
+    if context.now.lazy is not None:
         with at_once():
             return backward(y, gradient, retain_graph, create_graph)
     walk = Walk([y], create_graph)
     found = walk.run([gradient], None, retain_graph or create_graph)
-    leaves = list(found)
-    for leaf in leaves:
-        hooks = getattr(leaf, "_hooks", None)
-        if hooks is not None:
-            with recording(create_graph):
-                found[leaf] = walk.hooked(hooks, found[leaf])
-    receivers = [*leaves, *(x for x, _ in walk.retained)]
-    parts = [*found.values(), *(g for _, g in walk.retained)]
+    receivers, parts = list(found), list(found.values())
+    if hooked:
+        parts = [walk.leave(x, g) for x, g in found.items()]
+        receivers += [x for x, _ in walk.retained]
+        parts += [g for _, g in walk.retained]
     for x, part in zip(receivers, _unshared(walk.wrap, parts), strict=True):
         if x.grad is None:
             x.grad = part
-        else:
-            with recording(create_graph):
+        elif create_graph:
+            with recording(True):
                 x.grad = x.grad + part
+        else:
+            x.grad = walk.wrap(silently(add, x.grad.data, part.data), None)
+    walk.finish()
 
 
 def grad_of(
@@ -296,14 +309,14 @@ def _gradients_of(
     found = walk.run(list(seeds), xs, retain)
     result = []
     for x in xs:
-        (place, row), hooks = place_of(x), getattr(x, "_hooks", None)
+        place, row = place_of(x)
         g = found.get(place)
         if g is not None and row is not None:
             g = ops.pick_rows(g, rows=(row,))
-        if g is not None and hooks is not None:
-            with recording(create_graph):
-                g = walk.hooked(hooks, g)
+        if g is not None and hooked and x.creator is None:
+            g = walk.leave(x, g)
         result.append(g)
+    walk.finish()
     return list(_unshared(walk.wrap, result))
 
 

@@ -152,7 +152,8 @@ class Op:
         inputs   (*dtypes) -> dtype that operands are cast to first; None: taken as they come
         infer    (specs, attrs) -> spec of the result, where shape and dtype rules do not suffice
     Facts:
-        broadcasts   operands are stretched to a common shape (the sweep undoes it)
+        broadcasts   operands are stretched to a common shape (the sweep undoes it); those of an
+                     operator that is not elementwise along all axes but the last two
         elementwise  each element of the result depends on that element of the operands alone
         shape_only   positions whose shape is read and whose data are not
         selectors    positions that choose (conditions, indices): they keep their own data type
@@ -185,7 +186,7 @@ class Op:
     ways: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see recorder
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
-        if not attrs:
+        if not attrs and len(operands) <= 2:
             way = self.ways.get(tuple([type(x) for x in operands]))
             if way is not None:
                 return way(*operands)
@@ -334,7 +335,7 @@ class ValueReader:
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Array:
         dtype = None
         for x in operands:  # arrays of one floating type need no conversion
-            if type(x) not in _ARRAYS:
+            if type(x) not in READY:
                 break
             if op.inputs is not None:
                 dtype = dtype or x.dtype
@@ -347,7 +348,7 @@ class ValueReader:
         return run_kernel(op, arrays, attrs)
 
 
-_ARRAYS = {np.ndarray, Spec, Unrecorded, np.float32, np.float64, np.int64, np.int32, np.bool_}
+READY = {np.ndarray, Spec, Unrecorded, np.float32, np.float64, np.int64, np.int32, np.bool_}
 
 
 VALUES = ValueReader()

@@ -288,8 +288,18 @@ class TapeReader:
             if kept.stretched is not None and shape and (shape != a.shape or shape != b.shape):
                 kept = kept.stretched
             node = TapeNode()
-            node._source = (x.creator or x) if x_wants else stub(x)
-            node._source2 = (z.creator or z) if z_wants else stub(z)
+            if x_wants:
+                node._source = x.creator or x
+            elif x_kind is tensor and type(a) is ndarray:
+                node._source = a.shape, a.dtype, x.name
+            else:
+                node._source = stub(x)
+            if z_wants:
+                node._source2 = z.creator or z
+            elif z_kind is tensor and type(b) is ndarray:
+                node._source2 = b.shape, b.dtype, z.name
+            else:
+                node._source2 = stub(z)
             keeps_y, keeps_a, keeps_b = kept.keeps
             node._result = y if keeps_y else None
             node._operand = a if keeps_a else None

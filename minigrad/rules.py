@@ -204,7 +204,8 @@ def pullback(
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [Spec(x.shape, x.dtype) for x in values]
     needs = retained(op, mask, specs, attrs)
-    stretched = _made(op, needs, specs, kind, ranks, None) if op.broadcasts else None
+    repeats = op.broadcasts and (op.elementwise or max(ranks) > 2)
+    stretched = _made(op, needs, specs, kind, ranks, None) if repeats else None
     made = _made(op, needs, specs, kind, ranks, stretched, fit=False)
     op.kept[mask, kind, made.ranks] = made
     return made
@@ -220,19 +221,22 @@ def _made(
     fit: bool = True,
 ) -> Pullback:
     """With `fit`, gradients are summed over the axes along which their operand was repeated."""
-    short = kind is not None and len(ranks) <= 2
-    written = _written(op, needs, specs, kind, fit) if short else None
-    pull, source = written or (interpreted(op, needs, fit), "")
+    pull, source = None, ""
+    if len(ranks) <= 2 and needs.wanted:
+        source, scope = _as_kernels(op, needs, specs, kind, fit) or _as_rules(op, needs, fit)
+    if source:
+        exec(compile(source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
+        pull = scope["pull"]
     return Pullback(
         op=op,
         parts=needs.parts,
         wanted=needs.wanted,
-        pull=pull,
+        pull=pull or interpreted(op, needs, fit),
         keeps=tuple(part == DATA for part in needs.parts),
         has_data=DATA in needs.parts,
         count=len(ranks),
         kind=kind,
-        ranks=ranks if needs.ranked else None,
+        ranks=ranks if needs.ranked or (op.broadcasts and not op.elementwise) else None,
         dtype=specs[0].dtype,
         stretched=stretched,
         source=source,
@@ -277,15 +281,15 @@ PLACES = ("", "node._result", "node._operand", "node._operand2")  # where a node
 SOURCES = ("", "node", "node._source", "node._source2")
 
 
-def _written(
+def _as_kernels(
     op: Op, needs: Retained, specs: Sequence[Spec], kind: Kind, fit: bool
-) -> tuple[Pull, str] | None:
-    """The rules as one function of kernels, for operands of one data type and without attributes.
+) -> tuple[str, dict[str, Any]] | None:
+    """The rules written out as calls of kernels, for one data type and no attributes.
 
     They are built with open lengths, so they serve all shapes of these ranks. None: a rule needs
     to know the lengths, or is not made of kernels alone.
     """
-    if not needs.wanted:
+    if kind is None:
         return None
     open_specs = [Spec(tuple(Dim() for _ in s.shape or ()), s.dtype) for s in specs]
     try:
@@ -298,17 +302,33 @@ def _written(
     for node in ancestors(results):
         if node not in text.names:
             text.add(node)
-    given = []
-    for i, result in zip(needs.wanted, results, strict=True):
-        part, target = text.operand(result), SOURCES[i + 2]
-        given.append(f"({target}, {f'unbroadcast({part}, {target})' if fit else part}, {i}),")
+    given = [text.operand(x) for x in results]
     if text.stray:
         return None
-    lines = [*text.loads(), *text.lines, f"return ({' '.join(given)})"]
-    source = "\n    ".join(["def pull(g, node):", *lines])
-    code = compile(source, f"{__file__}: {op.name}", "exec")  # inside this package, see `caller`
-    exec(code, text.scope)
-    return text.scope["pull"], source
+    return _function([*text.loads(), *text.lines], needs.wanted, given, fit), text.scope
+
+
+def _as_rules(op: Op, needs: Retained, fit: bool) -> tuple[str, dict[str, Any]]:
+    """The rules called as they stand; "" where one rule serves all operands."""
+    if not isinstance(op.vjp, tuple):
+        return "", {}
+    count = len(needs.parts) - 1
+    words = [
+        f"shape_of({SOURCES[i + 1]})" if part == SHAPE else PLACES[i + 1]
+        for i, part in enumerate(needs.parts)
+    ]
+    scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
+    given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
+    return _function([], needs.wanted, given, fit), scope | HELPERS
+
+
+def _function(lines: Sequence[str], wanted: Sequence[int], given: Sequence[str], fit: bool) -> str:
+    """The text of a function that ends with the shares of the wanted operands."""
+    shares = []
+    for i, part in zip(wanted, given, strict=True):
+        target = SOURCES[i + 2]
+        shares.append(f"({target}, {f'unbroadcast({part}, {target})' if fit else part}, {i}),")
+    return "\n    ".join(["def pull(g, node):", *lines, f"return ({' '.join(shares)})"])
 
 
 class _Text:
@@ -318,7 +338,7 @@ class _Text:
         self.needs, self.scalars = needs, scalars
         self.names: dict[Node, str] = dict(zip(probes, NAMES, strict=False))
         self.place = {probe: i for i, probe in enumerate(probes)}
-        self.scope: dict[str, Any] = {"unbroadcast": unbroadcast, "shape_of": shape_of}
+        self.scope: dict[str, Any] = dict(HELPERS)
         self.lines: list[str] = []
         self.read: set[int] = set()
         self.stray = False  # something was met that cannot be written
@@ -385,3 +405,6 @@ def unbroadcast(part: Any, target: Any) -> Any:
 def _may_stretch(mine: Shape, wanted: Shape) -> bool:
     pairs = zip(mine, wanted, strict=True)
     return any(m != n and (n == 1 or isinstance(n, Dim)) for m, n in pairs)
+
+
+HELPERS = {"unbroadcast": unbroadcast, "shape_of": shape_of}  # what written functions may call

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.core import Array, Attrs, BaseNode, Dtype, Op, Unrecorded, context, next_order
+from minigrad.core import READY, Array, Attrs, BaseNode, Dtype, Op, Unrecorded, context, next_order
 from minigrad.errors import GradientError
 from minigrad.rules import FREED, Pullback
 from minigrad.source import Location, SavedLine, caller, here
@@ -140,6 +140,8 @@ class TapeNode(BaseNode):
     def __repr__(self) -> str:
         return f"<{self.op} recorded at {self.where.label}>"
 
+
+READY.add(TapeNode)  # it stands for an operand of which only the shape is read
 
 # ---- Is anything recorded? ----------------------------------------------------------------------
 
