@@ -49,8 +49,7 @@ def change(
     Everything that can be wrong is looked for before anything is changed. With `convert`, floats
     may become integers.
     """
-    if in_body():
-        raise TraceError("tensor_in_place", op=who, name=x.name or x.shape, defined=here())
+    _expect_at_once(x, who)
     tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
     arrays = [z.data if type(z) is type(x) else z for z in tensors]
     spec = op.spec([spec_of(a) for a in arrays], attrs)
@@ -111,6 +110,12 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
     if x.dtype.kind in "iu" and not math.isfinite(z):
         raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=z)
     return x.dtype.type(z)
+
+
+def _expect_at_once(x: Any, who: str) -> None:
+    """TraceError while a graph is built: the change would happen now, not when the graph runs."""
+    if in_body():
+        raise TraceError("tensor_in_place", op=who, name=x.name or x.shape, defined=here())
 
 
 def _expect_own(x: Any, who: str) -> None:
@@ -199,6 +204,7 @@ class InPlace(Value):
     def copy_(self, value: Any) -> Self:
         """Take the values of another tensor or array, broadcast to the shape of this one."""
         target: Any = self
+        _expect_at_once(target, "copy_")
         if isinstance(value, Node):
             value = value.graph.python_value(value, "use_array")  # a TraceError: it has none
         elif not hasattr(value, "shape") and not is_weak(value):
