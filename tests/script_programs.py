@@ -4,6 +4,9 @@ They are ordinary Python. `PROGRAMS` maps each to inputs that take every way thr
 become tensors (floats float32, integers int64), lists become vectors.
 """
 
+# The programs are written as learners write them: every construct is there on purpose.
+# ruff: noqa: B905, RUF021, SIM108
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -136,9 +139,10 @@ def pass_and_docstring(x):
         pass
     else:
         x = x - 1
-    y: mg.Tensor
+    y: Any
     z: Any = x * 2
-    return z
+    y = z
+    return y
 
 
 @on(*SIGNS)
@@ -337,6 +341,14 @@ def for_range_with_step(start, stop, step):
     return total
 
 
+@on(4, 0, 1)
+def for_range_downwards(n):
+    total = 0
+    for i in range(n, -2, -2):
+        total = total * 10 + i
+    return total
+
+
 @on(*SIGNS)
 def for_python_range(x):
     for i in range(3):
@@ -356,6 +368,20 @@ def for_python_range_with_break(x):
         if x < 0:
             break
     return x + last
+
+
+@on((3.0, 1.0), (3.0, -1.0), (-3.0, 1.0))
+def continue_on_some_ways(x, y):
+    total = 0.0
+    for k in range(4):
+        if x > k:
+            if y * k > 1:
+                continue
+            total = total + 1
+        else:
+            total = total * 2 - y
+        x = x - y
+    return total + x
 
 
 @on([1.0, -2.0, 3.0], [0.0, 0.0, 0.0])
@@ -510,6 +536,17 @@ def several_results(x, y):
     return y, {"rest": [x, 2.0]}
 
 
+@on(*SIGNS)
+def return_that_python_decides_in_a_loop(x, at_once=True):
+    k = 1.0
+    while x > 0:
+        k = k + x
+        if at_once:
+            return k
+        x = x - 1
+    return -k
+
+
 # ---- Functions ----------------------------------------------------------------------------------
 
 
@@ -549,6 +586,18 @@ def nested_functions(x):
 
     square = lambda v: v * v if v > 1 else v  # noqa: E731
     return inner(x) + inner(square(x), w=3.0)
+
+
+@on(*SIGNS)
+def nested_function_reads_what_a_branch_set(x):
+    k = 2.0
+
+    def times(v):
+        return v * k
+
+    if x > 0:
+        k = 3.0
+    return times(x) + 1
 
 
 def factorial(n):
@@ -629,6 +678,6 @@ def own_contexts(x):
 
 @on(1.0, 2.0)
 def checked(x):
-    assert x > 0, f"positive, please"
+    assert x > 0, "positive, please"
     assert len("abc") == 3
     return x * 2

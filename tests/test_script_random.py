@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_programs import Programs, load
@@ -40,9 +41,7 @@ def run(built: mg.Graph, nodes: Any, inputs: tuple[Any, ...]) -> float:
     return float(mg.run(built, {n: inputs[int(n.name[1])] for n in nodes}))
 
 
-@settings(fixed, max_examples=25)
-@given(programs)
-def test_the_graph_gives_what_plain_python_gives(draw: random.Random) -> None:
+def same_in_the_graph(draw: random.Random) -> None:
     f = load(Programs(draw).program())
     g, expected = convert(f), [f(*inputs) for inputs in INPUTS]
     assert [g(*inputs) for inputs in INPUTS] == expected
@@ -54,7 +53,18 @@ def test_the_graph_gives_what_plain_python_gives(draw: random.Random) -> None:
             assert run(*build(g, symbolic, INPUTS[0]), INPUTS[0]) == expected[0]
 
 
-@settings(fixed, max_examples=25)
+@settings(fixed, max_examples=20)
+@given(programs)
+def test_the_graph_gives_what_plain_python_gives(draw: random.Random) -> None:
+    same_in_the_graph(draw)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_larger_programs_do_so_too(seed: int) -> None:
+    same_in_the_graph(random.Random(seed))
+
+
+@settings(fixed, max_examples=20)
 @given(programs)
 def test_a_variable_without_a_value_is_never_read(draw: random.Random) -> None:
     """Where plain Python finds no value, the graph is refused or stops; it never makes one up."""

@@ -77,15 +77,8 @@ class _Lowering:
         lowered = self._clean(self.block(body))
         if self.returned in self.asked:
             lowered = after_docstring(lowered, [self._set(body[0], self.returned, False)])
-        return [*lowered, self._final(lowered)], self.flow, self.result
-
-    def _final(self, lowered: list[ast.stmt]) -> ast.stmt:
-        while _targets(lowered[-1], self.returned):
-            lowered.pop()
-        last = lowered[-1]
-        if isinstance(last, ast.Assign) and _targets(last, self.result):
-            return placed(lowered.pop(), ast.Return(last.value))
-        return placed(last, ast.Return(ast.Name(self.result, ast.Load())))
+        last = placed(lowered[-1], ast.Return(ast.Name(self.result, ast.Load())))
+        return [*lowered, last], self.flow, self.result
 
     def block(self, statements: Sequence[ast.stmt], around: Around | None = None) -> list[ast.stmt]:
         """The statements without jumps; what is never reached is left out."""
