@@ -7,7 +7,7 @@ graphs, 2017). Each sample may have a graph of its own form; written is one samp
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -34,6 +34,8 @@ from minigrad.lazy.postponing import postpone
 from minigrad.lazy.together import run_together
 from minigrad.source import caller, here
 from minigrad.tape import at_once
+
+listeners = events.listeners
 
 
 @contextlib.contextmanager
@@ -94,34 +96,37 @@ class Collector:
 
     def note(self, op: Op, operands: Sequence[Any], attrs: Attrs, frame: FrameType) -> Any:
         """Note an operation and give a tensor to come; or run it now, where it cannot wait."""
-        if events.listeners and in_body():
+        if listeners and in_body():
             return Node.reader.apply(op, tuple(operands), attrs)
         if op.impure or op.effect:
             return self.run_now(op, operands, attrs)
-        if op is ops.slice_ and type(operands[0]) is Tensor:
-            group, row = self._row(op, operands[0], attrs["key"])
-            if group is not None:
-                return self.enter(group, (operands[0], row), frame)
-        key: list[Any] = [op, context.recording]
+        if op is ops.slice_ and len(attrs["key"]) == 1:
+            row = self.row(operands[0], attrs["key"][0], frame)
+            if row is not None:
+                return row
+        key: list[Any] = [op, context.now.recording]
         member: list[Any] = []
         for x in operands:
-            if type(x) is Pending:
-                group = x.group
-                if group.owner is not self:
-                    run_first(group)
-                key.append(group)
-                member += (group, x.row)
+            kind, row = type(x), WHOLE
+            if kind is Pending:
+                source = seen = x.group
+                row = x.row
+                if source.owner is not self:
+                    run_first(source)
+            elif kind is Tensor or not is_weak(x):
+                source = x if kind is Tensor else self._given(op, x)
+                seen = _seen(source) if type(source) is Tensor else type(source)
             else:
-                seen, source = self._see(op, x)
-                key.append(seen)
-                member += (source, WHOLE)
+                source, seen = x, kind
+            key.append(seen)
+            member += (source, row)
         if attrs:
-            key.append(_hashable(attrs))
+            key += _parts(attrs)
         known = tuple(key)
-        found = self.known.get(known) or self._group(op, known, member, attrs)
-        if found is None:
-            return self.run_now(op, operands, attrs)
-        return self.enter(found, member, frame)
+        group = self.known.get(known) or self._group(op, known, member, attrs)
+        return (
+            self.run_now(op, operands, attrs) if group is None else self.enter(group, member, frame)
+        )
 
     def enter(self, group: Group, member: Sequence[Any], frame: FrameType) -> Any:
         """One more member: the sources and rows of its operands."""
@@ -130,42 +135,40 @@ class Collector:
         group.members += member
         group.members += caller(frame)
         group.count += 1
-        if events.listeners:
+        if listeners:
             self.notebook.tell_noted(group, result.row)
         return result
 
-    def _see(self, op: Op, x: Any) -> tuple[Any, Any]:
-        """What counts of an operand at hand for its group, and the tensor or number itself."""
-        if type(x) is not Tensor:
-            x = as_operand(op, as_weak(op, x))
-            if is_weak(x):
-                return type(x), x
-            x = Tensor(x)
-        data, wants = x.data, x.requires_grad
-        if (data.ndim > 1 and len(data) > 1) or (wants and data.ndim and x.creator is None):
-            return x, x  # a parameter, by the look of it
-        return (data.shape, data.dtype, wants), x
+    def _given(self, op: Op, x: Any) -> Any:
+        """An array as a tensor with memory of its own, a NumPy scalar as a number."""
+        x = as_operand(op, as_weak(op, x))
+        return x if is_weak(x) else Tensor(x)
 
-    def _row(self, op: Op, x: Tensor, key: Any) -> tuple[Group | None, int]:
-        """x[i] and x[i : i + 1] of a tensor at hand: no kernel, whoever reads it picks the row."""
-        item = key[0] if len(key) == 1 else None
+    def row(self, x: Any, item: Any, frame: FrameType) -> Any:
+        """x[i] or x[i : i + 1] of a tensor at hand: no kernel, whoever reads it picks the row.
+
+        None for other tensors and items.
+        """
         keep = type(item) is tuple
         first = _only_row(item) if keep else item
+        if type(x) is not Tensor or type(first) is not int or (listeners and in_body()):
+            return None
         length = len(x.data) if x.data.ndim else 0
-        if type(first) is not int or not -length <= first < length:
-            return None, 0
-        known = (op, context.recording, keep, x)
+        if not -length <= first < length:
+            return None
+        op = ops.slice_
+        known = (op, context.now.recording, keep, x)
         group = self.known.get(known)
         if group is None:
             kind = (x.shape[1:], x.dtype, x.requires_grad)
-            form = (op, context.recording, keep, kind)
+            form = (*known[:3], kind)
             signature = self.signatures.get(form)
             if signature is None:
                 spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
                 signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
                 self.signatures[form] = signature
             group = self.known[known] = self._open(signature, 0)
-        return group, first % length
+        return self.enter(group, (x, first % length), frame)
 
     def _group(self, op: Op, known: Any, member: list[Any], attrs: Attrs) -> Group | None:
         """The group for operands that are seen like this for the first time."""
@@ -175,7 +178,7 @@ class Collector:
                 depth = max(depth, seen.depth + 1)
                 seen = seen.signature.kind
             kinds.append(seen)
-        form = (op, context.recording, tuple(kinds), known[2 + len(kinds) :])
+        form = (*known[:2], tuple(kinds), known[2 + len(kinds) :])
         signature = self.signatures.get(form)
         if signature is None:
             signature = _signature(form, tuple(kinds), member[::2], attrs)
@@ -212,7 +215,7 @@ class Collector:
             with at_once():
                 for together in Agenda(self._postponed(leading_to(wanted))):
                     how = run_together(together)
-                    if events.listeners:
+                    if listeners:
                         self.notebook.tell_group(together, how)
                     for group in together:
                         del self.pending[group]
@@ -240,6 +243,35 @@ class Collector:
         self.pending.clear()
         self.known.clear()
         self.signatures.clear()
+
+
+def _seen(x: Tensor) -> Any:
+    """What counts of a tensor at hand for the group of its reader.
+
+    A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
+    """
+    data, wants = x.data, x.requires_grad
+    shape = data.shape
+    if (len(shape) > 1 and shape[0] > 1) or (wants and shape and x.creator is None):
+        return x
+    return shape, data.dtype, wants
+
+
+def _parts(attrs: Attrs) -> list[Any]:
+    """Attributes as parts of a key: 1, 1.0 and True are different."""
+    values = tuple(attrs.values())
+    try:
+        hash(values)
+    except TypeError:
+        values = tuple(map(_frozen, values))
+    return [*zip(attrs, values, map(type, values), strict=True)]
+
+
+def _frozen(value: Any) -> Any:
+    """Nested lists as tuples; whatever else cannot be compared stands for itself alone."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    return value if isinstance(value, Hashable) else id(value)
 
 
 def _only_row(item: Any) -> int | None:
@@ -276,12 +308,3 @@ def _spec(kind: Any, source: Any) -> Any:
     if type(kind) is tuple:
         return Spec(kind[0], kind[1])
     return source if isinstance(kind, type) else spec_of(source)
-
-
-def _hashable(value: Any) -> Any:
-    """Attributes as a key of a dictionary."""
-    if isinstance(value, dict):
-        return tuple((name, _hashable(value[name])) for name in value)
-    if isinstance(value, (list, tuple)):
-        return type(value), *map(_hashable, value)
-    return value

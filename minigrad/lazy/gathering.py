@@ -1,12 +1,13 @@
 """Operands of a group: from the results of earlier groups, or from tensors, as rows of a batch.
 
-Rows of one batch that are taken in order are a view of it; others are picked by one operator.
+Rows of one batch that are taken in order are the batch itself; others are picked by one operator.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,57 @@ from minigrad.core import Dtype
 from minigrad.lazy.groups import WHOLE, Group
 from minigrad.ops.rows import pick_rows
 
-Column = tuple[Sequence[Any], Sequence[int]]  # source and row of an operand, for all members
 Operand = tuple[Any, bool]  # a value, and whether it has a row for each member
+
+
+class Column:
+    """Where one operand comes from: for each member a source and a row."""
+
+    __slots__ = ("distinct", "rows", "sources")
+
+    def __init__(
+        self, sources: list[Any], rows: list[int], distinct: set[Any] | None = None
+    ) -> None:
+        self.sources, self.rows = sources, rows
+        self.distinct = set(sources) if distinct is None else distinct
+        for source in self.distinct:
+            if type(source) is Group and source.moved:
+                self._follow()
+                return
+
+    @classmethod
+    def of(cls, groups: Sequence[Group], operand: int) -> Column:
+        """The operand of all members of some groups."""
+        if len(groups) == 1:
+            return cls(*groups[0].column(operand), groups[0].sources[operand] or None)
+        sources: list[Any] = []
+        rows: list[int] = []
+        for group in groups:
+            some, places = group.column(operand)
+            sources += some
+            rows += places
+        return cls(sources, rows)
+
+    def _follow(self) -> None:
+        """Some values have moved to other groups."""
+        pairs = [
+            source.moved[row] if type(source) is Group and source.moved else (source, row)
+            for source, row in zip(self.sources, self.rows, strict=True)
+        ]
+        self.sources = [source for source, _ in pairs]
+        self.rows = [row for _, row in pairs]
+        self.distinct = set(self.sources)
+
+    def part(self, members: Sequence[int]) -> Column:
+        """The same for some members only."""
+        return Column([self.sources[i] for i in members], [self.rows[i] for i in members])
+
+    def equals(self, other: Column) -> bool:
+        """Whether all members read the same there."""
+        return self.rows == other.rows and all(map(is_, self.sources, other.sources))
+
+
+# ---- Single values --------------------------------------------------------------------------
 
 
 def value_of(source: Any, row: int) -> Any:
@@ -46,45 +96,37 @@ def numbers(values: Sequence[Any], dtype: Dtype) -> Operand:
     return np.array(values, dtype), True
 
 
-def resolved(sources: Sequence[Any], rows: Sequence[int]) -> Column:
-    """Where the values of an operand are now: some may have moved to other groups."""
-    if not any(type(source) is Group and source.moved for source in set(sources)):
-        return sources, rows
-    pairs = [
-        source.moved[row] if type(source) is Group and source.moved else (source, row)
-        for source, row in zip(sources, rows, strict=True)
-    ]
-    return [source for source, _ in pairs], [row for _, row in pairs]
+# ---- Values of all members ------------------------------------------------------------------
 
 
-def shared_parts(sources: Sequence[Any]) -> list[list[int]]:
+def shared_parts(column: Column) -> list[list[int]]:
     """The members in parts, where a few values are shared by many; empty where nothing is.
 
     To stack what is shared would copy it for each member. (Rows of batches are one part.)
     """
-    shared = {x for x in set(sources) if type(x) is not Group or x.single}
-    if not shared or len(set(sources)) == 1:
+    shared = {x for x in column.distinct if type(x) is not Group or x.single}
+    if not shared:
         return []
     parts: dict[Any, list[int]] = {}
-    for i, source in enumerate(sources):
+    for i, source in enumerate(column.sources):
         parts.setdefault(source if source in shared else None, []).append(i)
-    uses = len(sources) - len(parts.get(None, ()))
+    uses = len(column.sources) - len(parts.get(None, ()))
     few = len(shared) ** 2 <= uses and 2 * len(shared) <= uses
     return list(parts.values()) if few else []
 
 
-def gather(sources: Sequence[Any], rows: Sequence[int]) -> Operand:
+def gather(column: Column) -> Operand:
     """One operand of all members; the one value that they share, if they do."""
-    first = sources[0]
-    if len(set(sources)) > 1:
-        return _from_many(sources, rows)
-    if type(first) is Group:
-        if first.values is not None:
-            return _from_many(sources, rows)
-        if first.single:
-            return first.batch, False
-        return _rows_of(first.batch, rows, first.offset)
-    return (first, False) if rows[0] == WHOLE else _rows_of(first, rows, None)
+    first = column.sources[0]
+    if len(column.distinct) > 1:
+        return _from_many(column)
+    if type(first) is not Group:
+        return (first, False) if column.rows[0] == WHOLE else _rows_of(first, column.rows, None)
+    if first.single:
+        return first.batch, False
+    if first.values is not None:
+        return _from_many(column)
+    return _rows_of(first.batch, column.rows, first.offset)
 
 
 def _rows_of(batch: Any, rows: Sequence[int], offset: int | None) -> Operand:
@@ -107,11 +149,11 @@ def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
     return pick_rows(batch, rows=(rows,), apart=own)
 
 
-def _from_many(sources: Sequence[Any], rows: Sequence[int]) -> Operand:
+def _from_many(column: Column) -> Operand:
     """Rows of several batches, single values among them."""
     places: dict[Any, tuple[list[int], list[int]]] = {}
     ours = True
-    for place, (source, row) in enumerate(zip(sources, rows, strict=True)):
+    for place, (source, row) in enumerate(zip(column.sources, column.rows, strict=True)):
         if type(source) is not Group:
             ours = ours and (row == WHOLE or not source.requires_grad)
         elif source.values is not None:
@@ -126,20 +168,19 @@ def _from_many(sources: Sequence[Any], rows: Sequence[int]) -> Operand:
         found[0].append(row)
         found[1].append(place)
     if len(places) == 1:
-        ((batch, (picked, _)),) = places.items()
-        return (
-            (batch, False) if picked[0] == WHOLE else _rows_of(batch, picked, 0 if ours else None)
-        )
-    if all(picked[0] == WHOLE for picked, _ in places.values()) and len(places) == len(rows):
+        ((batch, (rows, _)),) = places.items()
+        return (batch, False) if rows[0] == WHOLE else _rows_of(batch, rows, 0 if ours else None)
+    single = all(rows[0] == WHOLE for rows, _ in places.values())
+    if single and len(places) == len(column.rows):
         return ops.stack(*places, axis=0), True
     return _pick_from_many(places, ours), True
 
 
 def _pick_from_many(places: dict[Any, tuple[list[int], list[int]]], ours: bool) -> Any:
     batches, index, where = [], [], []
-    for batch, (picked, place) in places.items():
-        single = picked[0] == WHOLE
+    for batch, (rows, place) in places.items():
+        single = rows[0] == WHOLE
         batches.append(ops.expand_dims(batch, axis=0) if single else batch)
-        index.append(np.zeros(len(place), np.intp) if single else np.array(picked, np.intp))
+        index.append(np.zeros(len(place), np.intp) if single else np.array(rows, np.intp))
         where.append(np.array(place, np.intp))
     return pick_rows(*batches, rows=tuple(index), where=tuple(where), apart=ours)

@@ -36,7 +36,7 @@ class Signature:
 
     __slots__ = (
         *("attrs", "dtype", "form", "grad", "kind", "kinds", "op", "open", "operands"),
-        *("requires_grad", "rows", "shape", "width"),
+        *("ranks", "requires_grad", "rows", "shape", "width"),
     )
 
     def __init__(
@@ -58,6 +58,7 @@ class Signature:
         self.requires_grad = self.grad and any(wants)
         self.kind = (self.shape, self.dtype, self.requires_grad)
         self.width = 2 * len(kinds) + LINE  # of one member
+        self.ranks = [len(spec.shape or ()) for spec in operands]
         self.open: dict[int, Group] = {}  # by depth: those that take members
 
     def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
@@ -97,7 +98,7 @@ class Group:
 
     __slots__ = (
         *("batch", "count", "depth", "members", "moved", "needs", "number", "offset", "owner"),
-        *("picked", "place", "ran", "signature", "single", "values"),
+        *("picked", "place", "ran", "signature", "single", "sources", "values"),
     )
 
     def __init__(self, signature: Signature, depth: int, owner: Any) -> None:
@@ -106,11 +107,12 @@ class Group:
         self.members: list[Any] = []
         self.count = self.offset = 0
         self.needs: set[Group] = set()
+        self.sources: list[set[Any]] = []  # of each operand, as `find_needs` found them
         self.ran = self.single = False
         self.batch: Any = None
         self.values: list[Any] | None = None
         self.picked: dict[int, Any] = {}  # results that were asked for one by one
-        self.moved: dict[int, tuple[Group, int]] = {}  # where members went: see `postpone`
+        self.moved: list[tuple[Group, int]] = []  # where members went: see `postpone`
         self.place: Location | None = None
 
     def column(self, operand: int) -> tuple[list[Any], list[int]]:
@@ -138,16 +140,22 @@ class Group:
         self.ran = ran
         if not ran:
             self.place = self.where(0)
-        self.owner, self.members, self.needs = None, [], set()
+        self.owner, self.members, self.sources, self.needs = None, [], [], set()
         self.signature.open.pop(self.depth, None)
 
     def find_needs(self) -> set[Group]:
         """The groups that must run before this one."""
-        needs: set[Any] = set()
-        for i, kind in enumerate(self.signature.kinds):
-            if type(kind) is tuple:
-                needs.update(self.members[2 * i :: self.signature.width])
-        self.needs = {g for g in needs if type(g) is Group and not g.ran}
+        members, width = self.members, self.signature.width
+        self.sources = [
+            set(members[2 * i :: width]) if type(kind) is tuple else set()
+            for i, kind in enumerate(self.signature.kinds)
+        ]
+        self.needs = {
+            source
+            for sources in self.sources
+            for source in sources
+            if type(source) is Group and not source.ran
+        }
         return self.needs
 
 
@@ -244,9 +252,10 @@ def _loosen(groups: list[Group]) -> None:
 def is_sum(group: Group) -> bool:
     """One addition of two values of the same form: a step of a running sum."""
     signature = group.signature
+    if group.count > 1 or signature.op is not ops.add or signature.dtype.kind != "f":
+        return False
     form = (signature.shape, signature.dtype)
-    same = all(type(k) is tuple and k[:2] == form for k in signature.kinds)
-    return group.count == 1 and signature.op is ops.add and same and signature.dtype.kind == "f"
+    return all(type(k) is tuple and k[:2] == form for k in signature.kinds)
 
 
 def follows(group: Group, other: Group) -> bool:

@@ -70,7 +70,7 @@ class Notebook:
         """Some members have moved to other groups."""
         if self.notes:
             for group in groups:
-                for row, place in group.moved.items():
+                for row, place in enumerate(group.moved):
                     note = self.notes.get((group, row))
                     if note is not None:
                         self.notes[place] = note

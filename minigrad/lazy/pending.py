@@ -125,10 +125,11 @@ class PendingReader(TapeReader):
 Pending.reader = PendingReader(Tensor)
 
 
-def _single(op: Op) -> Callable[[Pending], Any]:
+def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
     """What `note` does for one operand, without the detours.
 
-    The same operator on another member of the same group goes to the same group again.
+    The same operator on another member of the same group goes to the same group again. Whoever
+    asked is `depth` calls away.
     """
 
     def way(x: Pending) -> Any:
@@ -136,7 +137,7 @@ def _single(op: Op) -> Callable[[Pending], Any]:
         lazy = now.lazy
         if lazy is None or listeners:
             return apply(op, (x,), NONE)
-        frame = getframe(1)
+        frame = getframe(depth)
         group = lazy.known.get((op, now.recording, x.group))
         if group is None:
             return lazy.note(op, (x,), NONE, frame)
@@ -152,34 +153,42 @@ def _single(op: Op) -> Callable[[Pending], Any]:
     return way
 
 
-def _pair(op: Op) -> Callable[[Any, Any], Any]:
-    """The same for two operands, one of which may be a tensor at hand."""
+def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
+    """The same for two operands, one of which may be a tensor at hand, or a Python number."""
 
     def way(x: Any, z: Any) -> Any:
         now = context.now
         lazy = now.lazy
         if lazy is None or listeners:
             return apply(op, (x, z), NONE)
-        if type(x) is Pending:
-            left, left_row = x.group, x.row
-        elif type(x) is Tensor:
-            left, left_row = x, WHOLE
+        kind, x_row, z_row = type(x), WHOLE, WHOLE
+        if kind is Pending:
+            left = source = x.group
+            x_row = x.row
+        elif kind is Tensor:
+            left = source = x
+        elif kind is float or kind is int:
+            left, source = kind, x
         else:
             return apply(op, (x, z), NONE)
-        if type(z) is Pending:
-            right, right_row = z.group, z.row
-        elif type(z) is Tensor:
-            right, right_row = z, WHOLE
+        kind = type(z)
+        if kind is Pending:
+            right = other = z.group
+            z_row = z.row
+        elif kind is Tensor:
+            right = other = z
+        elif kind is float or kind is int:
+            right, other = kind, z
         else:
             return apply(op, (x, z), NONE)
-        frame = getframe(1)
+        frame = getframe(depth)
         group = lazy.known.get((op, now.recording, left, right))
         if group is None:
             return lazy.note(op, (x, z), NONE, frame)
         code, lasti = frame.f_code, frame.f_lasti
         if INSIDE[code.co_filename]:
             code, lasti = caller(frame)
-        group.members += (left, left_row, right, right_row, code, lasti)
+        group.members += (source, x_row, other, z_row, code, lasti)
         result = Pending()
         result.group, result.row = group, group.count
         group.count += 1
@@ -194,13 +203,13 @@ def _turned(pair: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 for _op in REGISTRY.values():
     if not (_op.effect or _op.impure):
-        _op.ways[Pending,] = _single(_op)
+        _op.ways[Pending,] = _single(_op, depth=2)
         for _kinds in ((Pending, Pending), (Pending, Tensor), (Tensor, Pending)):
-            _op.ways[_kinds] = _pair(_op)
+            _op.ways[_kinds] = _pair(_op, depth=2)
 for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):
-    _op = getattr(ops, {"truediv": "div"}.get(_name, _name))
-    setattr(Pending, f"__{_name}__", _op.ways[Pending, Pending])
-    setattr(Pending, f"__r{_name}__", _turned(_op.ways[Pending, Pending]))
+    _op = ops.div if _name == "truediv" else getattr(ops, _name)
+    setattr(Pending, f"__{_name}__", _pair(_op, depth=1))
+    setattr(Pending, f"__r{_name}__", _turned(_pair(_op, depth=2)))
 for _name in ("abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu"):
-    setattr(Pending, _name, getattr(ops, _name).ways[Pending,])
-setattr(Pending, "__neg__", ops.neg.ways[Pending,])  # noqa: B010
+    setattr(Pending, _name, _single(getattr(ops, _name), depth=1))
+setattr(Pending, "__neg__", _single(ops.neg, depth=1))  # noqa: B010

@@ -7,9 +7,17 @@ both wait for each other, the sum finds them in order, and nothing is picked.
 
 from __future__ import annotations
 
+import sys
+from operator import attrgetter
+from typing import Any
+
 from minigrad.lazy.groups import Group, Signature
 
-Place = tuple[Group, int]
+by_depth = attrgetter("depth")
+NEVER = sys.maxsize
+
+Later = dict[tuple[Signature, int], Group]
+Goes = dict[tuple[Group, int], Group]
 
 
 def postpone(groups: list[Group]) -> list[Group]:
@@ -17,35 +25,25 @@ def postpone(groups: list[Group]) -> list[Group]:
 
     Groups that lose or gain members are replaced by new ones, and tell where their members went.
     """
-    later = {(g.signature, g.depth): g for g in groups if _shares_weights(g.signature)}
+    shared = {s: _shares_weights(s) for s in {group.signature for group in groups}}
+    later = {(g.signature, g.depth): g for g in groups if shared[g.signature]}
     movable = _movable(groups, later)
-    if not movable:
+    reads = [
+        (reader, i)
+        for reader in (sorted(groups, key=by_depth) if movable else ())
+        for i, sources in enumerate(reader.sources)
+        if not movable.isdisjoint(sources)
+    ]
+    deadlines = _deadlines(movable, reads)
+    goes: Goes = {}
+    for group, depths in deadlines.items():
+        for depth in set(depths):
+            target = later.get((group.signature, depth), group)
+            if target is not group:
+                goes[group, depth] = target
+    if not goes:
         return groups
-    reads: list[tuple[Place, Group, int]] = []  # what is read, by whom, and where that is noted
-    latest: dict[Place, int] = {}
-    for reader in groups:
-        depth, width, members = reader.depth - 1, reader.signature.width, reader.members
-        for i in range(len(reader.signature.kinds)):
-            if movable.isdisjoint(members[2 * i :: width]):
-                continue
-            for at in range(2 * i, len(members), width):
-                if members[at] in movable:
-                    place = members[at], members[at + 1]
-                    reads.append((place, reader, at))
-                    latest[place] = min(depth, latest.get(place, depth))
-    targets: dict[Place, Group] = {}
-    for place, depth in latest.items():
-        target = later.get((place[0].signature, depth))
-        if target is not None and target is not place[0]:
-            targets[place] = target
-    if not targets:
-        return groups
-    changed = {place[0] for place in targets} | set(targets.values())
-    fresh = _move(targets, changed, [read for read in reads if read[0][0] in changed])
-    result = [group for group in groups if group not in changed] + fresh
-    for group in result:
-        group.find_needs()
-    return sorted(result, key=lambda group: group.depth)
+    return _moved(groups, goes, deadlines, reads)
 
 
 def _shares_weights(signature: Signature) -> bool:
@@ -54,39 +52,67 @@ def _shares_weights(signature: Signature) -> bool:
     return varying == 1 < len(signature.kinds)
 
 
-def _movable(groups: list[Group], later: dict[tuple[Signature, int], Group]) -> set[Group]:
+def _movable(groups: list[Group], later: Later) -> set[Group]:
     """Groups that might lose members, and those that might get them."""
     movable: set[Group] = set()
     for reader in groups if later else ():
-        for i, kind in enumerate(reader.signature.kinds):
-            if type(kind) is not tuple:
-                continue
-            for source in set(reader.members[2 * i :: reader.signature.width]):
-                if type(source) is Group and source.depth < reader.depth - 1:
-                    target = later.get((source.signature, reader.depth - 1))
+        before = reader.depth - 1
+        for sources in reader.sources:
+            for source in sources:
+                if type(source) is Group and source.depth < before:
+                    target = later.get((source.signature, before))
                     if target is not None:
                         movable |= {source, target}
     return movable
 
 
-def _move(
-    targets: dict[Place, Group], changed: set[Group], reads: list[tuple[Place, Group, int]]
+def _deadlines(movable: set[Group], reads: list[tuple[Group, int]]) -> dict[Any, list[int]]:
+    """For each member the depth just before it is first read."""
+    deadlines: dict[Any, list[int]] = {group: [NEVER] * group.count for group in movable}
+    for reader, i in reads:
+        before = reader.depth - 1
+        for source, row in zip(*reader.column(i), strict=True):
+            depths = deadlines.get(source)
+            if depths is not None and before < depths[row]:
+                depths[row] = before
+    return deadlines
+
+
+def _moved(
+    groups: list[Group],
+    goes: Goes,
+    deadlines: dict[Any, list[int]],
+    reads: list[tuple[Group, int]],
 ) -> list[Group]:
-    """New groups in place of those that change; members in the order of reading."""
+    """New groups for those that change; their members in the order in which they are read."""
+    changed = {group for group, _ in goes} | set(goes.values())
     fresh = {group: Group(group.signature, group.depth, group.owner) for group in changed}
-    order: dict[Place, None] = dict.fromkeys(place for place, _, _ in reads)
-    for group in changed:
-        order.update(dict.fromkeys((group, row) for row in range(group.count)))
-    for place in order:
-        target = fresh[targets.get(place, place[0])]
-        place[0].moved[place[1]] = target, target.count
-        target.count += 1
-    for (group, row), reader, at in reads:
-        reader.members[at : at + 2] = group.moved[row]
-    for group, row in order:
+    places: dict[Any, list[Any]] = {group: [None] * group.count for group in changed}
+
+    def place(group: Group, row: int) -> tuple[Group, int]:
+        target = fresh[goes.get((group, deadlines[group][row]), group)]
+        found = places[group][row] = target, target.count
         width = group.signature.width
-        target, _ = group.moved[row]
         target.members += group.members[row * width : (row + 1) * width]
+        target.count += 1
+        return found
+
+    for reader, i in reads:  # shallow ones first: those that move have told their sources by then
+        sources, rows = reader.column(i)
+        for at, (source, row) in enumerate(zip(sources, rows, strict=True)):
+            known = places.get(source)
+            if known is not None:
+                sources[at], rows[at] = known[row] or place(source, row)
+        width = reader.signature.width
+        reader.members[2 * i :: width], reader.members[2 * i + 1 :: width] = sources, rows
     for group in changed:
+        for row, found in enumerate(places[group]):
+            if found is None:  # nobody reads it
+                place(group, row)
+        group.moved = places[group]
         group.close(ran=True)
-    return [group for group in fresh.values() if group.count]
+    result = [group for group in groups if group not in changed]
+    result += [group for group in fresh.values() if group.count]
+    for group in {*(reader for reader, _ in reads), *fresh.values()}:
+        group.find_needs()
+    return sorted(result, key=by_depth)

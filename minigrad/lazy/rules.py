@@ -18,7 +18,7 @@ from minigrad.core import Attrs, Op, apply
 from minigrad.ops.indexing import FULL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Operands:
     """The operands of `count` samples: `batched` says which of them hold a row for each sample.
 
@@ -32,6 +32,8 @@ class Operands:
 
     def aligned(self, rank: int) -> list[Any]:
         """All operands, batched ones with axes of length 1 inserted up to `rank` axes a sample."""
+        if all(r == rank for r in self.ranks):
+            return list(self.values)
         pairs = zip(self.values, self.batched, self.ranks, strict=True)
         return [_widened(x, rank - r) if b and r < rank else x for x, b, r in pairs]
 
