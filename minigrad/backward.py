@@ -13,7 +13,7 @@ import numpy as np
 from minigrad import events, ops
 from minigrad.arguments import refuse
 from minigrad.backprop import gradients, sweep
-from minigrad.core import as_array, context, silently
+from minigrad.core import Array, as_array, context, silently
 from minigrad.errors import GradientError
 from minigrad.graph import Node
 from minigrad.messages import fill
@@ -49,7 +49,9 @@ class Walk:
         for y, end, seed in zip(self.outputs, self.ends, seeds, strict=True):
             if not y.requires_grad:
                 raise GradientError("no_graph", defined=here())
-            key, g = end or y, self._seed(y, seed)
+            key, g = end or y, _seed(y, seed)
+            if self.create_graph:
+                g = seed if type(seed) is type(y) else self.wrap(g, None)
             found[key] = found[key] + g if key in found else g
         nodes = reachable([end for end in self.ends if end is not None])
         keep: Any = ()
@@ -69,23 +71,6 @@ class Walk:
         """Drop what was saved, now that nothing can go wrong any more."""
         for node in self.used:
             node.release()
-
-    def _seed(self, y: Any, seed: Any) -> Any:
-        """The weights of the elements of an output: 1 for a single number."""
-        data = y.data
-        if seed is not None:
-            given = as_array(getattr(seed, "data", seed), data.dtype, "backward")
-            if given.shape != data.shape:
-                raise GradientError("seed_shape", seed=given.shape, shape=y.shape, defined=here())
-        elif data.size != 1:
-            raise GradientError("scalar_only", shape=y.shape, defined=here())
-        elif data.shape == ():
-            given = ONES.get(type(data)) or data.dtype.type(1)
-        else:
-            given = np.ones(data.shape, data.dtype)
-        if not self.create_graph:
-            return given
-        return seed if type(seed) is type(y) else self.wrap(given, None)
 
     def _with_history(self, g: Any, node: TapeNode) -> list[Share]:
         """Apply the rules to tensors that know where they came from."""
@@ -138,6 +123,21 @@ class Walk:
         return g
 
 
+def _seed(y: Any, seed: Any) -> Array:
+    """The weights of the elements of an output: 1 for a single number."""
+    data = y.data
+    if seed is not None:
+        given = as_array(getattr(seed, "data", seed), data.dtype, "backward")
+        if given.shape != data.shape:
+            raise GradientError("seed_shape", seed=given.shape, shape=y.shape, defined=here())
+        return given
+    if data.size != 1:
+        raise GradientError("scalar_only", shape=y.shape, defined=here())
+    if data.shape == ():
+        return ONES.get(type(data)) or data.dtype.type(1)
+    return np.ones(data.shape, data.dtype)
+
+
 class Hooks:
     """What is to be done with the gradient of one node or leaf, in the order registered."""
 
@@ -173,7 +173,9 @@ def hooks_of(tensor: Any, who: str) -> Hooks:
     """The hooks of a tensor: of its node, or of the leaf itself."""
     if not tensor.requires_grad:
         raise GradientError("needs_grad", op=who, defined=here())
-    holder = tensor.creator or tensor
+    holder, row = place_of(tensor)
+    if row is not None:
+        raise GradientError("hook_of_row", op=who, defined=here())
     hooks: Hooks | None = getattr(holder, "_hooks", None)
     if hooks is None:
         hooks = holder._hooks = Hooks()
@@ -227,7 +229,7 @@ def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode
 def place_of(x: Any) -> tuple[Any, int | None]:
     """Where a sweep leaves the gradient of a tensor: at its node, or at that of its batch."""
     node = x.creator
-    if node is not None and node.op is ops.pick_rows and node.attrs["apart"]:
+    if node is not None and node.op is ops.pick_rows and node.attrs.get("apart"):
         row = node.attrs["rows"][0]
         if isinstance(row, int):  # noted in `lazy_batch`: others read the same row
             return node.inputs[0], row
@@ -242,21 +244,30 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     if context.now.lazy is not None:
         with at_once():
             return backward(y, gradient, retain_graph, create_graph)
+    if create_graph or hooked or events.listeners or not y.requires_grad:
+        return _backward_with_care(y, gradient, retain_graph or create_graph, create_graph)
+    end = y.creator  # what Walk.run does, without its detours
+    found = {end or y: _seed(y, gradient)}
+    if end is not None:
+        nodes = reachable((end,))
+        silently(sweep, nodes, found, None, (), NO_HOOKS, not retain_graph)
+    wrap = y.reader.wrap
+    for x, part in zip(found, _unshared(found.values()), strict=True):
+        total = part if x.grad is None else silently(add, x.grad.data, part)
+        x.grad = wrap(total, None)
+
+
+def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
+    """The same where the user's functions run in between, or the pass itself is recorded."""
     walk = Walk([y], create_graph)
-    found = walk.run([gradient], None, retain_graph or create_graph)
-    receivers, parts = list(found), list(found.values())
-    if hooked:
-        parts = [walk.leave(x, g) for x, g in found.items()]
-        receivers += [x for x, _ in walk.retained]
-        parts += [g for _, g in walk.retained]
-    for x, part in zip(receivers, _unshared(walk.wrap, parts), strict=True):
-        if x.grad is None:
-            x.grad = part
-        elif create_graph:
-            with recording(True):
-                x.grad = x.grad + part
-        else:
-            x.grad = walk.wrap(silently(add, x.grad.data, part.data), None)
+    found = walk.run([gradient], None, retain_graph)
+    parts = [walk.leave(x, g) for x, g in found.items()]
+    receivers = [*found, *(x for x, _ in walk.retained)]
+    parts += [g for _, g in walk.retained]
+    for x, part in zip(receivers, _unshared(parts), strict=True):
+        g = part if hasattr(part, "creator") else walk.wrap(part, None)
+        with recording(create_graph):
+            x.grad = g if x.grad is None else x.grad + g
     walk.finish()
 
 
@@ -317,16 +328,16 @@ def _gradients_of(
             g = walk.leave(x, g)
         result.append(g)
     walk.finish()
-    return list(_unshared(walk.wrap, result))
+    parts = _unshared(result)
+    return [g if g is None or hasattr(g, "creator") else walk.wrap(g, None) for g in parts]
 
 
-def _unshared(wrap: Callable[..., Any], parts: Iterable[Any]) -> Iterator[Any]:
-    """Gradients as tensors, no two of which share memory with each other or with a view."""
+def _unshared(parts: Iterable[Any]) -> Iterator[Any]:
+    """Gradients of which no two share memory with each other, nor one with a larger array."""
     seen: set[int] = set()
     for g in parts:
-        if g is None or hasattr(g, "creator"):
+        if isinstance(g, np.ndarray):
+            yield g.copy() if g.base is not None or id(g) in seen else g
+            seen.add(id(g))
+        else:
             yield g
-            continue
-        shared = isinstance(g, np.ndarray) and (g.base is not None or id(g) in seen)
-        seen.add(id(g))
-        yield wrap(g.copy() if shared else g, None)
