@@ -19,7 +19,7 @@ from minigrad.source import here
 
 def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
     """The error for an argument; `expected` says what to write instead."""
-    text = repr(value)
+    text = " ".join(repr(value).split())
     shown = text if len(text) <= 60 else text[:57] + "..."
     return ArgumentError(
         "argument", op=op, name=name, value=shown, expected=expected, defined=here()
@@ -45,7 +45,7 @@ def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
     if not isinstance(value, (int, float, np.number)):
         raise refuse(op, name, value, fill("expect_any_number"))
     if least is not None and not value >= least:
-        raise refuse(op, name, value, fill("expect_number", least=least))
+        raise refuse(op, name, value, fill("expect_number", least=f"{least:g}"))
     return value
 
 

@@ -88,7 +88,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     """
     outputs = [expect_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
     if not outputs:
-        raise refuse("gradients", "ys", ys, fill("expect_as_many", count="1…"))
+        raise refuse("gradients", "ys", ys, fill("expect_nodes"))
     graph = outputs[0].graph
     many = isinstance(xs, (list, tuple))
     targets = [_target(x, graph) for x in (xs if many else [xs])]

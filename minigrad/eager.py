@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import events, ops
+from minigrad.arguments import function
 from minigrad.backward import Handle, backward, hooks_of
 from minigrad.core import Array, Dtype, Op, as_array, float32, next_order
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
@@ -169,6 +170,7 @@ class Tensor(InPlace):
         >>> x.grad.item()
         40.0
         """
+        function("register_hook", "hook", hook)
         hooks = hooks_of(self, "register_hook")
         key = next_order()
         hooks.functions[key] = hook

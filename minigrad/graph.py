@@ -298,7 +298,7 @@ class Graph:
         for node in self._nodes:
             if node.name == name:
                 return node
-        names = ", ".join(n.name for n in self._nodes[:20])
+        names = ", ".join(n.name for n in self._nodes[:20]) or "-"
         raise GraphError("unknown_name", name=name, names=names)
 
     def replace(self, replacements: Mapping[Node, Node]) -> Graph:

@@ -261,7 +261,11 @@ ERRORS: dict[str, Pair] = {
         "传入 state_dict() 返回的字典，即由名字到数组的映射",
     ),
     "expect_tensors": ("pass tensors", "传入张量"),
-    "expect_as_many": ("pass a list of {count}", "传入含 {count} 项的列表"),
+    "expect_as_many": (
+        "pass {count}, one for each output",
+        "传入 {count} 项，每个输出各一项",
+    ),
+    "expect_nodes": ("pass at least one node", "至少传入一个节点"),
     "one_element": (
         "{op}: a tensor of shape {shape} is not a single number. Remedy: reduce it first, for "
         "example x.sum(), or (x > 0).all() and (x > 0).any() for a condition; or pick one element.",
@@ -478,6 +482,13 @@ ERRORS: dict[str, Pair] = {
         "block or its run. Remedy: run the block again without the error.",
         "{op}：lazy_batch 代码块或其运行因错误而中断，这个结果没有计算出来。"
         "解决办法：排除错误后重新运行该代码块。",
+    ),
+    "hook_of_row": (
+        "{op}: this tensor is one row of a batch that lazy_batch computed, and its gradient never "
+        "stands alone in the backward pass. Remedy: mg.grad(loss, [x]) gives it, or compute this "
+        "tensor outside of lazy_batch.",
+        "{op}：这个张量是 lazy_batch 所算批次中的一行，反向传播时它的梯度不会单独出现。"
+        "解决办法：用 mg.grad(loss, [x]) 取得它，或在 lazy_batch 之外计算这个张量。",
     ),
     "leaf_in_place": (
         "{op}: a leaf tensor with requires_grad=True cannot be changed in place while operations "

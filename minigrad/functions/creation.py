@@ -46,7 +46,9 @@ def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = 
     >>> mg.zeros(2)
     tensor([0., 0.])
     """
-    return Tensor(np.zeros(_lengths(shape), arguments.as_dtype("zeros", dtype)), requires_grad)
+    return Tensor(
+        np.zeros(_lengths("zeros", shape), arguments.as_dtype("zeros", dtype)), requires_grad
+    )
 
 
 def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
@@ -56,7 +58,9 @@ def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = F
     >>> mg.ones(2)
     tensor([1., 1.])
     """
-    return Tensor(np.ones(_lengths(shape), arguments.as_dtype("ones", dtype)), requires_grad)
+    return Tensor(
+        np.ones(_lengths("ones", shape), arguments.as_dtype("ones", dtype)), requires_grad
+    )
 
 
 def full(
@@ -72,7 +76,7 @@ def full(
     one = as_array(value, kind, "full")
     if one.shape:
         raise ShapeError("rank", op="full", expected="no axes", shape=one.shape, defined=here())
-    return Tensor(np.full(_lengths((shape,)), one), requires_grad)
+    return Tensor(np.full(_lengths("full", (shape,)), one), requires_grad)
 
 
 def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
@@ -83,7 +87,7 @@ def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
     tensor([[1., 0.],
             [0., 1.]])
     """
-    rows, columns = _lengths((n, n if m is None else m))
+    rows, columns = _lengths("eye", (n, n if m is None else m))
     return Tensor(np.eye(rows, columns).astype(arguments.as_dtype("eye", dtype)))
 
 
@@ -132,7 +136,9 @@ def rand(
     (2, 3)
     """
     kind: Any = _float("rand", dtype)  # drawn in that type: rounding afterwards could give 1
-    return Tensor(arguments.seeded("rand", seed).random(_lengths(shape), kind), requires_grad)
+    return Tensor(
+        arguments.seeded("rand", seed).random(_lengths("rand", shape), kind), requires_grad
+    )
 
 
 def randn(
@@ -147,7 +153,7 @@ def randn(
     >>> mg.randn(2, 3, seed=0).shape
     (2, 3)
     """
-    drawn = arguments.seeded("randn", seed).standard_normal(_lengths(shape))
+    drawn = arguments.seeded("randn", seed).standard_normal(_lengths("randn", shape))
     return Tensor(drawn.astype(_float("randn", dtype)), requires_grad)
 
 
@@ -162,7 +168,7 @@ def randint(
     """
     first = arguments.whole("randint", "low", low, least=-(1 << 63))
     end = arguments.whole("randint", "high", high, least=first + 1)
-    drawn = arguments.seeded("randint", seed).integers(first, end, _lengths(shape))
+    drawn = arguments.seeded("randint", seed).integers(first, end, _lengths("randint", shape))
     return Tensor(drawn.astype(arguments.as_dtype("randint", dtype)))
 
 
@@ -209,9 +215,9 @@ def _float(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
     return found
 
 
-def _lengths(shape: tuple[Any, ...]) -> tuple[int, ...]:
+def _lengths(op: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
     nested = len(shape) == 1 and isinstance(shape[0], (tuple, list))
     lengths = tuple(shape[0]) if nested else shape
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in lengths):
-        raise ShapeError("lengths", op="tensor", shape=lengths, defined=here())
+        raise ShapeError("lengths", op=op, shape=lengths, defined=here())
     return tuple(int(n) for n in lengths)
