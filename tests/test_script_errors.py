@@ -175,6 +175,17 @@ def walrus_behind_and(x):
     return x
 
 
+@refused("try", "cannot catch exceptions")
+def nested_function_catches(x):
+    def inner(v):
+        try:  # here
+            return v
+        finally:
+            pass
+
+    return inner(x)
+
+
 @refused("locals()", "name the variables")
 def looks_around(x):
     return locals()["x"]  # here

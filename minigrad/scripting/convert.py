@@ -55,17 +55,24 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     if isinstance(function, MethodType):
         return MethodType(convert(function.__func__), function.__self__)
-    if isinstance(function, FunctionType):
-        if function.__code__ in _done:
-            return function
-        found = rewritten(function)
-        return assemble(function, found.code, {found.runtime: RUNTIME})
-    for name in ("forward", "__call__"):
-        method = getattr(type(function), name, None)
+    if not isinstance(function, FunctionType):
+        rewritten(source_function(function))
+        new: Callable[..., Any] = callee(function)
+        return new
+    if function.__code__ in _done:
+        return function
+    found = rewritten(function)
+    return assemble(function, found.code, {found.runtime: RUNTIME})
+
+
+def source_function(function: Any) -> FunctionType:
+    """The function whose source is rewritten where this is: itself, or `forward` of a layer."""
+    for method in (getattr(type(function), name, None) for name in ("forward", "__call__")):
         if isinstance(method, FunctionType) and not _of_a_library(method):
-            rewritten(method)
-            found_callee: Callable[..., Any] = callee(function)
-            return found_callee
+            return method
+    function = getattr(function, "__func__", function)
+    if isinstance(function, FunctionType):
+        return function
     raise ScriptError("script_callable", name=repr(function)[:60], defined=here())
 
 
@@ -77,9 +84,14 @@ def rewritten(function: FunctionType) -> Rewritten:
         found = _kept[code] = (code.co_filename, _rewritten_or_reason(function))
     result = found[1]
     if isinstance(result, ScriptError):
-        fields: dict[str, Any] = dict(result.fields)
-        raise ScriptError(result.key, defined=result.defined, **fields)
+        raise _again(result)
     return result
+
+
+def _again(error: ScriptError) -> ScriptError:
+    """The same error for another time, without the way that led to the first."""
+    fields: dict[str, Any] = dict(error.fields)
+    return ScriptError(error.key, defined=error.defined, **fields)
 
 
 def _rewritten_or_reason(function: FunctionType) -> Rewritten | ScriptError:
@@ -189,7 +201,7 @@ def _rewritten_or_unchanged(f: FunctionType) -> Callable[..., Any]:
         try:
             return f(*args, **kwargs)
         except TraceError:
-            raise reason from None
+            raise _again(reason) from None
 
     return unchanged
 

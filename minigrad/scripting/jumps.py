@@ -77,8 +77,8 @@ class _Lowering:
         lowered = self._clean(self.block(body))
         if self.returned in self.asked:
             lowered = after_docstring(lowered, [self._set(body[0], self.returned, False)])
-        last = placed(lowered[-1], ast.Return(ast.Name(self.result, ast.Load())))
-        return [*lowered, last], self.flow, self.result
+        end = placed(lowered[-1], ast.Return(ast.Name(self.result, ast.Load())))
+        return [*lowered, end], self.flow, self.result
 
     def block(self, statements: Sequence[ast.stmt], around: Around | None = None) -> list[ast.stmt]:
         """The statements without jumps; what is never reached is left out."""

@@ -161,7 +161,7 @@ class Liveness:
 
         jumps: what is needed where `break` and where `continue` lead to.
         """
-        needed = after | self.always
+        needed = after
         for s in reversed(list(statements)):
             needed = self._statement(s, needed, jumps) | self.always
         return needed

@@ -35,10 +35,20 @@ def refuse(
     at: Callable[[Any], Location],
     own_context: Callable[[ast.expr], bool],
 ) -> None:
-    """Raise ScriptError for the first thing in this function that cannot be rewritten.
+    """Raise ScriptError for the first thing that cannot be rewritten, in nested functions as well.
 
     at: the location of a node. own_context: whether a context manager is one of the engine's.
     """
+    for one in ast.walk(function):
+        if isinstance(one, FunctionDef):
+            _refuse_in(one, at, own_context)
+
+
+def _refuse_in(
+    function: FunctionDef,
+    at: Callable[[Any], Location],
+    own_context: Callable[[ast.expr], bool],
+) -> None:
     for node in own_nodes(*function.body):
         key = REFUSED.get(type(node)) or _other(node, own_context)
         if key:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from types import FunctionType, MethodType
 from typing import Any, overload
 
 from minigrad import arguments
 from minigrad.function import Function
-from minigrad.scripting.convert import convert, rewritten
+from minigrad.scripting.convert import convert, rewritten, source_function
 
 
 class Script(Function):
@@ -29,10 +28,7 @@ class Script(Function):
     @property
     def code(self) -> str:
         """The rewritten source as text, to be read."""
-        f: Any = self.python_function
-        if not isinstance(f, FunctionType | MethodType):
-            f = getattr(f, "forward", None) or f.__call__
-        return rewritten(getattr(f, "__func__", f)).text
+        return rewritten(source_function(self.python_function)).text
 
 
 @overload
@@ -51,8 +47,11 @@ def script(
     The source is read: if, elif, else, while, for over ranges and tensors, break, continue, early
     return, and, or, not and conditional expressions are rewritten, in this function and in those
     of yours that it calls. What decides on Python values is decided while tracing; both sides of
-    what decides on a tensor are in the graph, and one runs. `code` shows the rewritten source.
-    ScriptError, with the line, for what cannot be rewritten. (torch.jit.script, tf.autograph.)
+    what decides on a tensor are in the graph, and one runs: what stands behind `and` and `or`, too,
+    runs only if it is needed. A range of Python numbers is unrolled, unless a tensor decides on
+    break; `x += 1` gives x a new value, and nothing changes in place; print and assert act whenever
+    the graph runs. `code` shows the rewritten source. ScriptError, with the line, for what cannot
+    be rewritten. (torch.jit.script, tf.autograph.)
 
     >>> import minigrad as mg
     >>> @mg.script
