@@ -128,7 +128,8 @@ def _shares_of(g: Any, node: Node, leading: set[Any]) -> list[Share]:
     """Shares of the operands that lead to a target; no gradient flows through the others."""
     op, inputs = node.op, node.inputs
     followed = [i for i, x in enumerate(inputs) if x in leading and op.has_rule(i)]
-    return shares(op, followed, g, (node, *inputs), node.attrs, inputs, op.broadcasts)
+    every = followed if op.broadcasts else ()
+    return shares(op, followed, g, (node, *inputs), node.attrs, inputs, every)
 
 
 class scoped:

@@ -77,7 +77,8 @@ class Walk:
         op, sources = node.op, node.sources
         pairs = zip(node.saved or (), (node, *sources), strict=True)
         values = [self._rejoin(value, source) for value, source in pairs]
-        return shares(op, node.kept.wanted, g, values, node.attrs, sources, op.broadcasts)
+        every = node.kept.wanted if op.broadcasts else ()
+        return shares(op, node.kept.wanted, g, values, node.attrs, sources, every)
 
     def _rejoin(self, value: Any, source: Any) -> Any:
         if hasattr(source, "creator"):  # a leaf

@@ -40,6 +40,7 @@ from minigrad.rules import Pullback, pullback
 from minigrad.source import INSIDE, caller
 from minigrad.tape import TapeNode, share
 
+LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
 NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
 NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
 FAILURES = (GraphError, ValueError, IndexError, TypeError)
@@ -136,9 +137,9 @@ class TapeReader:
         y: Array,
     ) -> TapeNode:
         """A node for what was computed, of any number of operands."""
-        stretched = kept.stretched
-        if stretched is not None and any(a.shape != y.shape for a in arrays):
-            kept = stretched
+        if kept.stretched is not None:
+            which = [i for i, a in enumerate(arrays) if a.shape != y.shape]
+            kept = kept.stretched[tuple(which)] if which else kept
         pairs = zip(tensors, mask, strict=True)
         sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
         saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
@@ -285,8 +286,11 @@ class TapeReader:
             if not kept.wanted:
                 return wrap(y, None, (x, z))
             shape = y.shape
-            if kept.stretched is not None and shape and (shape != a.shape or shape != b.shape):
-                kept = kept.stretched
+            if shape and kept.stretched is not None:
+                if shape != a.shape:
+                    kept = kept.stretched[LEFT if shape == b.shape else BOTH]
+                elif shape != b.shape:
+                    kept = kept.stretched[RIGHT]
             node = TapeNode()
             if x_wants:
                 node._source = x.creator or x

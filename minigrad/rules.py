@@ -7,8 +7,9 @@ detour through operators that look at their operands first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,8 @@ class Pullback:
 
     `pull(g, node)` gives (where to, how much, position) for each wanted operand, in their order; it
     reads what the node saved. `kind` and `ranks` say which
-    operands it serves; `stretched` is the same where operands were repeated; `keeps` says which of
+    operands it serves; `stretched` holds the same for operands that were repeated, by their
+    positions (None: that does not happen); `keeps` says which of
     result and operands the node must save, `source` how it reads as Python, if it was written.
     """
 
@@ -82,13 +84,14 @@ class Pullback:
     kind: Kind = None
     ranks: tuple[int, ...] | None = None
     dtype: Dtype | None = None
-    stretched: Pullback | None = None
+    stretched: Mapping[tuple[int, ...], Pullback] | None = None
     source: str = ""
 
     @classmethod
     def interpreting(cls, op: Op, needs: Retained) -> Pullback:
         """The rules as they stand, for an operator that is recorded by hand."""
-        parts, pull = needs.parts, interpreted(op, needs, op.broadcasts)
+        parts = needs.parts
+        pull = interpreted(op, needs, range(len(parts)) if op.broadcasts else ())
         keeps = tuple(part == DATA for part in parts)
         return cls(op, parts, needs.wanted, pull, keeps, DATA in parts, len(parts) - 1)
 
@@ -204,11 +207,24 @@ def pullback(
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [Spec(x.shape, x.dtype) for x in values]
     needs = retained(op, mask, specs, attrs)
-    repeats = op.broadcasts and (op.elementwise or max(ranks) > 2)
-    stretched = _made(op, needs, specs, kind, ranks, None) if repeats else None
-    made = _made(op, needs, specs, kind, ranks, stretched, fit=False)
+    make = functools.partial(_made, op, needs, specs, kind, ranks)
+    made = make(())
+    if op.broadcasts and len(ranks) > 1 and (op.elementwise or max(ranks) > 2):
+        made = replace(made, stretched=_Stretched(make))
     op.kept[mask, kind, made.ranks] = made
     return made
+
+
+class _Stretched(dict[tuple[int, ...], Pullback]):
+    """Pullbacks for repeated operands, made when such are met."""
+
+    def __init__(self, make: Callable[[tuple[int, ...]], Pullback]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, repeated: tuple[int, ...]) -> Pullback:
+        made = self[repeated] = self._make(repeated)
+        return made
 
 
 def _made(
@@ -217,10 +233,9 @@ def _made(
     specs: Sequence[Spec],
     kind: Kind,
     ranks: tuple[int, ...],
-    stretched: Pullback | None,
-    fit: bool = True,
+    fit: tuple[int, ...],
 ) -> Pullback:
-    """With `fit`, gradients are summed over the axes along which their operand was repeated."""
+    """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
     pull, source = None, ""
     if len(ranks) <= 2 and needs.wanted:
         source, scope = _as_kernels(op, needs, specs, kind, fit) or _as_rules(op, needs, fit)
@@ -238,7 +253,6 @@ def _made(
         kind=kind,
         ranks=ranks if needs.ranked or (op.broadcasts and not op.elementwise) else None,
         dtype=specs[0].dtype,
-        stretched=stretched,
         source=source,
     )
 
@@ -250,18 +264,18 @@ def shares(
     values: Sequence[Any],
     attrs: Attrs,
     targets: Sequence[Any],
-    fit: bool,
+    fit: Container[int],
 ) -> list[Share]:
     """What the rules give to each wanted operand; nothing is said of one to which nothing flows."""
     found = []
     for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs), strict=True):
         if part is not None:
             target = targets[i]
-            found.append((target, unbroadcast(part, target) if fit else part, i))
+            found.append((target, unbroadcast(part, target) if i in fit else part, i))
     return found
 
 
-def interpreted(op: Op, needs: Retained, fit: bool) -> Pull:
+def interpreted(op: Op, needs: Retained, fit: Container[int]) -> Pull:
     """Apply the rules as they stand: for any number of operands, and with attributes."""
     parts, wanted = needs.parts, needs.wanted
 
@@ -282,7 +296,7 @@ SOURCES = ("", "node", "node._source", "node._source2")
 
 
 def _as_kernels(
-    op: Op, needs: Retained, specs: Sequence[Spec], kind: Kind, fit: bool
+    op: Op, needs: Retained, specs: Sequence[Spec], kind: Kind, fit: Container[int]
 ) -> tuple[str, dict[str, Any]] | None:
     """The rules written out as calls of kernels, for one data type and no attributes.
 
@@ -308,7 +322,7 @@ def _as_kernels(
     return _function([*text.loads(), *text.lines], needs.wanted, given, fit), text.scope
 
 
-def _as_rules(op: Op, needs: Retained, fit: bool) -> tuple[str, dict[str, Any]]:
+def _as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[str, Any]]:
     """The rules called as they stand; "" where one rule serves all operands."""
     if not isinstance(op.vjp, tuple):
         return "", {}
@@ -322,12 +336,14 @@ def _as_rules(op: Op, needs: Retained, fit: bool) -> tuple[str, dict[str, Any]]:
     return _function([], needs.wanted, given, fit), scope | HELPERS
 
 
-def _function(lines: Sequence[str], wanted: Sequence[int], given: Sequence[str], fit: bool) -> str:
+def _function(
+    lines: Sequence[str], wanted: Sequence[int], given: Sequence[str], fit: Container[int]
+) -> str:
     """The text of a function that ends with the shares of the wanted operands."""
     shares = []
     for i, part in zip(wanted, given, strict=True):
         target = SOURCES[i + 2]
-        shares.append(f"({target}, {f'unbroadcast({part}, {target})' if fit else part}, {i}),")
+        shares.append(f"({target}, {f'unbroadcast({part}, {target})' if i in fit else part}, {i}),")
     return "\n    ".join(["def pull(g, node):", *lines, f"return ({' '.join(shares)})"])
 
 
