@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import functools
 import itertools
 import linecache
 import os
@@ -12,6 +15,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
+_BETWEEN = {module.__file__ for module in (contextlib, copy, functools)}  # they call us for users
 
 
 def caller(frame: FrameType) -> tuple[CodeType, int]:
@@ -27,7 +31,7 @@ class _Inside(dict[str, bool]):
     """Whether a file belongs to this package, remembered by name: asked for every node."""
 
     def __missing__(self, filename: str) -> bool:
-        self[filename] = inside = filename.startswith(_PACKAGE)
+        self[filename] = inside = filename.startswith(_PACKAGE) or filename in _BETWEEN
         return inside
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.core import Array, Dim, Shape, fits, public_shape, show_shape
 from minigrad.errors import ShapeError
+from minigrad.source import here
 
 Pair = tuple[int, int]
 IMAGES = "4 axes (batch, channels, height, width)"
@@ -19,7 +20,8 @@ def as_pair(name: str, option: str, value: Any, least: int) -> Pair:
     """One whole number for both axes, or two; ShapeError when one is below `least`."""
     pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     if len(pair) != 2 or any(not isinstance(n, (int, np.integer)) or n < least for n in pair):
-        raise ShapeError("window_option", op=name, option=option, value=repr(value), least=least)
+        about: dict[str, Any] = {"option": option, "value": repr(value), "least": least}
+        raise ShapeError("window_option", op=name, **about, defined=here())
     return int(pair[0]), int(pair[1])
 
 
