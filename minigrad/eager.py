@@ -243,7 +243,8 @@ def _install(quick: Callable[[Op], Any], **methods: Op) -> None:
         method, general = quick(op), getattr(Value, name)
         if not name.startswith("__"):
             method.__name__, method.__doc__ = name, general.__doc__
-            method.__signature__ = inspect.signature(general)
+            plain = inspect.signature(general).replace(return_annotation=inspect.Signature.empty)
+            method.__signature__ = plain  # "Self" is unknown where the method is made
         setattr(Tensor, name, method)
 
 
