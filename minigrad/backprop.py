@@ -142,6 +142,8 @@ class scoped:
     """
 
     def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise refuse("name_scope", "name", name, fill("expect_name"))
         self.name = name
 
     def __enter__(self) -> str:

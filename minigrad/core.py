@@ -186,10 +186,16 @@ class Op:
     ways: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see recorder
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
-        if not attrs and len(operands) <= 2:
-            way = self.ways.get(tuple([type(x) for x in operands]))
-            if way is not None:
-                return way(*operands)
+        if not attrs:  # by one look, where this was met before
+            if len(operands) == 1:
+                way = self.ways.get((type(operands[0]),))
+                if way is not None:
+                    return way(operands[0])
+            elif len(operands) == 2:
+                x, z = operands
+                way = self.ways.get((type(x), type(z)))
+                if way is not None:
+                    return way(x, z)
         return apply(self, operands, attrs)
 
     def __repr__(self) -> str:

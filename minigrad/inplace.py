@@ -37,7 +37,7 @@ from minigrad.ops.placing import put_item
 from minigrad.recorder import TapeReader, kind_of
 from minigrad.rules import pullback
 from minigrad.source import here
-from minigrad.tape import changes, owner_of
+from minigrad.tape import at_once, changes, owner_of
 from minigrad.values import Value
 
 
@@ -50,6 +50,13 @@ def change(
     may become integers.
     """
     _expect_at_once(x, who)
+    lazy = context.lazy
+    if lazy is not None:
+        lazy.run_all()  # what was noted reads the values as they are now
+        with at_once():
+            return change(x, op, operands, attrs, who, convert)
+    for z in (x, *operands):
+        getattr(z, "data", None)  # a promise of a tensor becomes one when it is looked at
     tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
     arrays = [z.data if type(z) is type(x) else z for z in tensors]
     spec = op.spec([spec_of(a) for a in arrays], attrs)

@@ -265,6 +265,7 @@ ERRORS: dict[str, Pair] = {
         "pass {count}, one for each output",
         "传入 {count} 项，每个输出各一项",
     ),
+    "expect_name": ('pass a name: mg.name_scope("encoder")', '传入名字：mg.name_scope("encoder")'),
     "expect_nodes": ("pass at least one node", "至少传入一个节点"),
     "one_element": (
         "{op}: a tensor of shape {shape} is not a single number. Remedy: reduce it first, for "
@@ -1039,8 +1040,8 @@ ERRORS: dict[str, Pair] = {
         "例如某个分支，或可能一步也不执行的循环。解决办法：事先给 {name} 赋值，或在两个分支中都赋值。",
     ),
     "script_no_step": (
-        "the loop made no step, so {name} has no value",
-        "循环一步也没有执行，因此 {name} 没有值",
+        "variable {name} has no value: the loop that gives it one made no step",
+        "变量 {name} 没有值：给它赋值的循环一步也没有执行",
     ),
     "script_attribute": (
         "script: {code} is assigned in a branch or a loop of the graph, which Python builds once: "

@@ -488,6 +488,31 @@ def loop_variable_afterwards(n):
     return i + last
 
 
+@on((3, 2), (0, 2), (2, 1))
+def value_that_only_a_step_gives(n, m):
+    found = False
+    for i in range(n):
+        for j in range(m):
+            last = 10 * i + j
+        found = True
+    if found:
+        last += 1
+        return last
+    return -1
+
+
+@on([2, 0, 0], [1, 3, 0])
+def value_kept_over_empty_loops(lengths):
+    for n in lengths:
+        for j in range(n):
+            last = j * 10 + n
+
+    def look():
+        return last + 1
+
+    return look()
+
+
 @on((3.0, 2.0), (-1.0, 2.0), (9.0, 1.0))
 def first_value_in_the_loop(x, y):
     k = 0

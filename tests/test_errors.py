@@ -7,6 +7,7 @@ mistake reads the same in both modes, and everything works afterwards.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import string
 from collections.abc import Callable, Iterator
@@ -480,6 +481,57 @@ def test_a_name_that_does_not_exist_shows_those_that_do(own_graph: mg.Graph) -> 
     image()
     with pytest.raises(mg.GraphError, match=r"no node named picture.* use one of image"):
         mg.Session().run("picture")
+
+
+# ---- Nonsense -------------------------------------------------------------------------------
+
+
+class Thing:
+    """Something that is no number, no list and no function."""
+
+    def __repr__(self) -> str:
+        return "<a thing>"
+
+
+NONSENSE = (None, "nonsense", Thing())
+# What takes it all the same, and why.
+TAKES_ALL = {
+    "control_dependencies": "looked at when the block begins: see the table",
+    "load_graph": "what the file system says of a path is passed on",
+    "name_scope": "a name may be any text",
+    "run_functions_eagerly": "anything is true or false",
+    "set_grad_enabled": "anything is true or false",
+}
+
+
+def takes_something() -> Iterator[tuple[str, Callable[..., Any], int]]:
+    """Public functions and layers, and how many arguments each needs."""
+    for module in (mg, mg.nn, mg.nn.functional, mg.optim):
+        for name in module.__all__:
+            f = getattr(module, name)
+            if not callable(f) or (inspect.isclass(f) and issubclass(f, Exception)):
+                continue
+            needed = [p for p in inspect.signature(f).parameters.values() if p.default is p.empty]
+            count = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in needed)
+            if count:
+                yield name, f, count
+
+
+TAKERS = {name: (f, count) for name, f, count in takes_something()}
+
+
+@pytest.mark.parametrize("name", [name for name in TAKERS if name not in TAKES_ALL])
+def test_nonsense_is_refused_in_our_own_words(name: str) -> None:
+    f, count = TAKERS[name]
+    for x in NONSENSE:
+        with pytest.raises(mg.GraphError) as found:
+            f(*[x] * count)
+        assert "test_errors.py" in str(found.value), f"{name}: where is the user's line?"
+
+
+def test_what_takes_all_is_public() -> None:
+    assert set(TAKES_ALL) <= set(TAKERS)
+    assert len(TAKERS) > 100
 
 
 def test_every_error_is_of_one_family_and_of_a_usual_class() -> None:

@@ -300,6 +300,8 @@ def test_a_noted_result_knows_its_shape_and_runs_nothing() -> None:
         lambda y: y.backward(),
         lambda y: mg.Print(y),
         lambda y: mg.grad(y, [y]),
+        lambda y: y.version,
+        lambda y: mg.tensor(y),
     ],
 )
 def test_a_value_that_is_needed_is_computed_and_no_more(ask: Any) -> None:
@@ -439,6 +441,56 @@ def test_training_inside_the_block() -> None:
         found.append((w.data, late.item()))
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-6)
     assert found[1][1] == pytest.approx(found[0][1])
+
+
+def test_a_sum_may_be_written_with_plus_equals() -> None:
+    xs = [mg.tensor([float(i), 1.0], requires_grad=True) for i in range(1, 6)]
+    with mg.record() as log, mg.lazy_batch():
+        total: Any = 0
+        for x in xs:
+            total += mg.exp(x).sum()
+        first = total
+        total *= 2
+        total -= 1
+        assert log.counts.run == 0
+    assert first is total
+    total.backward()
+    np.testing.assert_allclose(xs[1].grad.data, 2 * np.exp([2, 1]), rtol=1e-6)
+    assert total.item() == pytest.approx(2 * sum(float(np.exp(x.data).sum()) for x in xs) - 1)
+
+
+def test_other_changes_in_place_work_on_values() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.lazy_batch():
+        h = x * 3
+        doubled = h * 2
+        h[0] = 5.0
+        later = h + 0
+        h.add_(mg.tensor([1.0, 1.0], dtype=mg.float64))
+        start = mg.tensor([1.0, 1.0])
+        start += h
+        h.zero_()
+    assert doubled.tolist() == [6, 12]
+    assert later.tolist() == [5, 6]
+    assert start.tolist() == [7, 8]
+    assert h.tolist() == [0, 0]
+    assert start.dtype == h.dtype == mg.float32
+    start.sum().backward()
+    assert x.grad.tolist() == [0, 3]
+
+
+def test_hooks_are_for_results_outside() -> None:
+    x = mg.randn(2, 3, seed=0, requires_grad=True)
+    with mg.lazy_batch():
+        rows = [mg.exp(x[i]) for i in range(2)]
+        alone = mg.tanh(x).sum()
+    for ask in ("retain_grad", "register_hook"):
+        with pytest.raises(mg.GradientError, match=r"row of a batch.*mg.grad"):
+            getattr(rows[0], ask)(*[print] * (ask == "register_hook"))
+    seen: list[Any] = []
+    alone.register_hook(lambda g: seen.append(g.item()))
+    (alone * 3).backward()
+    assert seen == [3]
 
 
 def test_a_function_that_was_traced_may_be_called_inside() -> None:

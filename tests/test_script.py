@@ -237,8 +237,24 @@ def test_a_variable_of_a_loop_that_makes_no_step_has_no_value() -> None:
         return y
 
     assert f(mg.tensor(3)).item() == 4
-    with pytest.raises(mg.AssertionFailed, match="no step, so y has no value"):
+    with pytest.raises(mg.AssertionFailed, match=r"y has no value: the loop .* made no step"):
         f(mg.tensor(0))
+
+
+def test_an_inner_loop_that_makes_no_step_gives_no_value_either() -> None:
+    @mg.script
+    def f(n, m):
+        total = 0
+        for i in range(n):
+            for j in range(m):
+                y = i * j
+            total = total + i
+        return y + total
+
+    assert f(mg.tensor(3), mg.tensor(2)).item() == 5
+    for n, m in ((3, 0), (0, 3)):
+        with pytest.raises(mg.AssertionFailed, match="y has no value"):
+            f(mg.tensor(n), mg.tensor(m))
 
 
 # ---- The function around the source -------------------------------------------------------------

@@ -29,7 +29,7 @@ from minigrad.errors import GraphError
 from minigrad.graph import Node, in_body
 from minigrad.lazy.groups import WHOLE, Agenda, Group, Signature, leading_to
 from minigrad.lazy.notes import Notebook
-from minigrad.lazy.pending import Pending, run_first, settle
+from minigrad.lazy.pending import Pending, run_first, seen, settle
 from minigrad.lazy.postponing import postpone
 from minigrad.lazy.together import run_together
 from minigrad.source import caller, here
@@ -109,16 +109,16 @@ class Collector:
         for x in operands:
             kind, row = type(x), WHOLE
             if kind is Pending:
-                source = seen = x.group
+                source = look = x.group
                 row = x.row
                 if source.owner is not self:
                     run_first(source)
             elif kind is Tensor or not is_weak(x):
                 source = x if kind is Tensor else self._given(op, x)
-                seen = _seen(source) if type(source) is Tensor else type(source)
+                look = seen(source) if type(source) is Tensor else type(source)
             else:
-                source, seen = x, kind
-            key.append(seen)
+                source, look = x, kind
+            key.append(look)
             member += (source, row)
         if attrs:
             key += _parts(attrs)
@@ -173,11 +173,10 @@ class Collector:
     def _group(self, op: Op, known: Any, member: list[Any], attrs: Attrs) -> Group | None:
         """The group for operands that are seen like this for the first time."""
         depth, kinds = 0, []
-        for seen in known[2 : 2 + len(member) // 2]:
-            if type(seen) is Group:
-                depth = max(depth, seen.depth + 1)
-                seen = seen.signature.kind
-            kinds.append(seen)
+        for kind in known[2 : 2 + len(member) // 2]:
+            if type(kind) is Group:
+                depth = max(depth, kind.depth + 1)
+            kinds.append(kind.signature.kind if type(kind) is Group else kind)
         form = (*known[:2], tuple(kinds), known[2 + len(kinds) :])
         signature = self.signatures.get(form)
         if signature is None:
@@ -243,18 +242,6 @@ class Collector:
         self.pending.clear()
         self.known.clear()
         self.signatures.clear()
-
-
-def _seen(x: Tensor) -> Any:
-    """What counts of a tensor at hand for the group of its reader.
-
-    A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
-    """
-    data, wants = x.data, x.requires_grad
-    shape = data.shape
-    if (len(shape) > 1 and shape[0] > 1) or (wants and shape and x.creator is None):
-        return x
-    return shape, data.dtype, wants
 
 
 def _parts(attrs: Attrs) -> list[Any]:

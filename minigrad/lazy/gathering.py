@@ -170,17 +170,25 @@ def _from_many(column: Column) -> Operand:
     if len(places) == 1:
         ((batch, (rows, _)),) = places.items()
         return (batch, False) if rows[0] == WHOLE else _rows_of(batch, rows, 0 if ours else None)
-    single = all(rows[0] == WHOLE for rows, _ in places.values())
-    if single and len(places) == len(column.rows):
-        return ops.stack(*places, axis=0), True
-    return _pick_from_many(places, ours), True
+    return _pick_from_many(places, len(column.rows), ours), True
 
 
-def _pick_from_many(places: dict[Any, tuple[list[int], list[int]]], ours: bool) -> Any:
+def _pick_from_many(places: dict[Any, tuple[list[int], list[int]]], count: int, ours: bool) -> Any:
+    """Single values are stacked first; what is left to do is to pick from some batches."""
+    singles = [value for value, (rows, _) in places.items() if rows[0] == WHOLE]
+    if len(singles) == count:  # each is there once, and they are in order
+        return ops.stack(*singles, axis=0)
     batches, index, where = [], [], []
     for batch, (rows, place) in places.items():
-        single = rows[0] == WHOLE
-        batches.append(ops.expand_dims(batch, axis=0) if single else batch)
-        index.append(np.zeros(len(place), np.intp) if single else np.array(rows, np.intp))
-        where.append(np.array(place, np.intp))
+        if rows[0] != WHOLE:
+            batches.append(batch)
+            index.append(np.array(rows, np.intp))
+            where.append(np.array(place, np.intp))
+    if singles:
+        batches.append(ops.stack(*singles, axis=0))
+        members = [places[value][1] for value in singles]
+        index.append(np.repeat(np.arange(len(singles)), [len(place) for place in members]))
+        where.append(np.array([i for place in members for i in place], np.intp))
+    if len(batches) == 1:
+        return _pick(batches[0], index[0][np.argsort(where[0])], ours)
     return pick_rows(*batches, rows=tuple(index), where=tuple(where), apart=ours)

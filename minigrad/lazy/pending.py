@@ -12,6 +12,7 @@ from minigrad import events, ops
 from minigrad.core import REGISTRY, Attrs, Dtype, Op, apply, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
+from minigrad.graph import Node
 from minigrad.lazy.gathering import value_of
 from minigrad.lazy.groups import WHOLE, Group
 from minigrad.recorder import TapeReader
@@ -125,6 +126,18 @@ class PendingReader(TapeReader):
 Pending.reader = PendingReader(Tensor)
 
 
+def seen(x: Tensor) -> Any:
+    """What counts of a tensor at hand for the group of its reader.
+
+    A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
+    """
+    data, wants = x.data, x.requires_grad
+    shape = data.shape
+    if (len(shape) > 1 and shape[0] > 1) or (wants and shape and x.creator is None):
+        return x
+    return shape, data.dtype, wants
+
+
 def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
     """What `note` does for one operand, without the detours.
 
@@ -166,7 +179,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
             left = source = x.group
             x_row = x.row
         elif kind is Tensor:
-            left = source = x
+            left, source = seen(x), x
         elif kind is float or kind is int:
             left, source = kind, x
         else:
@@ -176,7 +189,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
             right = other = z.group
             z_row = z.row
         elif kind is Tensor:
-            right = other = z
+            right, other = seen(z), z
         elif kind is float or kind is int:
             right, other = kind, z
         else:
@@ -201,15 +214,46 @@ def _turned(pair: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda self, other: pair(other, self)
 
 
+def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
+    """`x += y` and the like: x stands for the new result from here on.
+
+    Whoever read x before has read the old one, as nothing noted shares memory.
+    """
+    pair = _pair(op, depth=2)
+
+    def method(self: Pending, other: Any) -> Any:
+        if isinstance(other, Node):
+            return NotImplemented
+        if context.now.lazy is not None and type(self) is Pending:
+            result = pair(self, other)
+            same = result.shape == self.shape and result.dtype == self.dtype
+            if same and type(result) is Pending:
+                self.group, self.row = result.group, result.row
+                return self
+        settle(self)
+        return getattr(self, name)(other)
+
+    return method
+
+
 for _op in REGISTRY.values():
     if not (_op.effect or _op.impure):
         _op.ways[Pending,] = _single(_op, depth=2)
         for _kinds in ((Pending, Pending), (Pending, Tensor), (Tensor, Pending)):
             _op.ways[_kinds] = _pair(_op, depth=2)
-for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):
-    _op = ops.div if _name == "truediv" else getattr(ops, _name)
+for _name, _op in (
+    ("add", ops.add),
+    ("sub", ops.sub),
+    ("mul", ops.mul),
+    ("truediv", ops.div),
+    ("pow", ops.pow),
+    ("matmul", ops.matmul),
+):
     setattr(Pending, f"__{_name}__", _pair(_op, depth=1))
     setattr(Pending, f"__r{_name}__", _turned(_pair(_op, depth=2)))
+    for _method in (f"__i{_name}__", f"{_name.removeprefix('true')}_"):
+        if hasattr(Tensor, _method):
+            setattr(Pending, _method, _in_place(_op, _method))
 for _name in ("abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu"):
     setattr(Pending, _name, _single(getattr(ops, _name), depth=1))
 setattr(Pending, "__neg__", _single(ops.neg, depth=1))  # noqa: B010

@@ -125,6 +125,7 @@ class MaxPool2d(Module):
         padding: int | tuple[int, int] = 0,
     ) -> None:
         super().__init__()
+        as_pair(type(self).__name__, "kernel_size", kernel_size, 1)  # refuses what is none
         self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
 
     def forward(self, x: Any) -> Any:

@@ -56,7 +56,7 @@ def _pick(
     where: Sequence[Rows] | None = None,
     apart: bool = False,
 ) -> Array:
-    if out is None and len(xs) == 1:
+    if out is None and len(xs) == 1 and where is None:
         picked = xs[0][_index(rows[0])]
         return picked if picked.base is None else picked.copy()[()]  # nothing shares its memory
     if out is None:
@@ -87,7 +87,7 @@ def _put_back(
     start = 0
     for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
         part = g
-        if len(xs) > 1:
+        if len(xs) > 1 or where is not None:
             stop = start + _count(r)
             part = pick_rows(g, rows=(tuple(range(start, stop)) if where is None else where[i],))
             start = stop
@@ -101,6 +101,7 @@ PICKED: tuple[tuple[list[tuple[int, ...]], Attrs], ...] = (
     ([(3, 2)], {"rows": ((2, 0),)}),
     ([(3, 2)], {"rows": ((1, 1, 2, 1),)}),
     ([(3,)], {"rows": (1,)}),
+    ([(3, 2)], {"rows": ((2, 0),), "where": ((1, 0),)}),
     ([(3, 2), (5, 2)], {"rows": ((2, 0), (4,))}),
     ([(3, 2), (5, 2)], {"rows": ((2, 0), (4,)), "where": ((2, 0), (1,))}),
 )

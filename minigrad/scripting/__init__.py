@@ -2,10 +2,11 @@
 
 When a function is rewritten: `reading` finds its source, `refusals` says what cannot be part of a
 graph, `names` which variables are read and written where, `jumps` does away with break, continue
-and early return, `statements` and `expressions` turn what is left into calls, and `convert` puts
-the function together again.
+and early return, `statements` and `expressions` turn what is left into calls (`syntax` has the
+pieces), and `convert` puts the function together again.
 
 When it runs: `runtime` and `loops` decide for each value whether Python goes on at once or the
 graph gets a branch or a loop; `merging` and `carry` say what such a branch or loop has to carry,
-`regions` what cannot be done inside it, and `replacements` what built-in functions do with nodes.
+`missing` what stands for a value that is not there, `regions` what cannot be done inside, and
+`replacements` what built-in functions do with nodes.
 """

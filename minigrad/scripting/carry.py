@@ -9,7 +9,8 @@ import numpy as np
 
 from minigrad.core import Spec, as_array, float32, float64, int64, is_weak
 from minigrad.errors import ControlFlowError, GraphError
-from minigrad.scripting.merging import Marker, Undefined, describe, is_number, same, variable, zeros
+from minigrad.scripting.merging import describe, same, variable, zeros
+from minigrad.scripting.missing import Maybe, is_missing, is_number, maybe
 from minigrad.source import here
 from minigrad.structure import flatten, rebuild
 
@@ -84,8 +85,9 @@ class Carry:
             old = [next(rest) for x in leaves if is_number(x)]
             if is_missing(value):
                 result += old
-            else:
-                result += self._numbers(name, leaves, skeleton, value)
+                continue
+            whole = maybe(value, name) if isinstance(skeleton, Maybe) else value
+            result += self._numbers(name, leaves, skeleton, whole)
         return tuple(result)
 
     def _numbers(self, name: str, leaves: list[Any], skeleton: Any, value: Any) -> list[Any]:
@@ -104,11 +106,6 @@ class Carry:
                 defined=here(),
             )
         return [y for y in found if is_number(y)]
-
-
-def is_missing(x: Any) -> bool:
-    """Whether a variable has no value yet."""
-    return isinstance(x, (Undefined, Marker))
 
 
 def spec_of_number(x: Any) -> Spec:

@@ -18,7 +18,7 @@ from types import BuiltinMethodType, CodeType, FunctionType, MethodType, SimpleN
 from typing import Any
 
 from minigrad.errors import ScriptError, TraceError
-from minigrad.scripting import loops, regions, runtime
+from minigrad.scripting import loops, missing, regions, runtime
 from minigrad.scripting.expressions import MISSING, resolved
 from minigrad.scripting.names import FunctionDef
 from minigrad.scripting.reading import Source, assemble, codes_in, compiled, place, read
@@ -232,9 +232,9 @@ RUNTIME = SimpleNamespace(
     assert_=runtime.assert_,
     plain=loops.plain,
     items=loops.items,
-    undefined=runtime.undefined,
-    defined=runtime.defined,
-    unused=runtime.unused,
+    undefined=missing.Undefined,
+    defined=missing.defined,
+    unused=missing.UNUSED,
     set_attribute=regions.set_attribute,
     set_item=regions.set_item,
     raising=regions.raising,

@@ -38,7 +38,7 @@ class Expressions(ast.NodeTransformer):
         known: Known,
         untouched: Callable[[Any], bool],
         first_parameter: str | None,
-        function: Callable[[FunctionDef], FunctionDef],
+        function: Callable[[Any, Set[str]], FunctionDef],
     ) -> None:
         self.runtime, self.unique = runtime, unique
         self.known, self.untouched = known, untouched
@@ -126,7 +126,7 @@ class Expressions(ast.NodeTransformer):
         return value is not MISSING and self.untouched(value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return self.function(node)
+        return self.function(node, self.doubtful)
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return self._shadowed(node, set(parameters(node.args)))

@@ -16,10 +16,9 @@ import numpy as np
 from minigrad import control, ops
 from minigrad.core import Spec
 from minigrad.errors import ScriptError
-from minigrad.graph import Body, Graph, control_dependencies, graph_of
-from minigrad.messages import choose, fill
-from minigrad.scripting.carry import Carry, State, is_missing, naming, spec_of_number, start
-from minigrad.scripting.merging import Undefined, is_number
+from minigrad.graph import Body, Graph, graph_of
+from minigrad.scripting.carry import Carry, State, naming, spec_of_number, start
+from minigrad.scripting.missing import Maybe, Undefined, is_missing
 from minigrad.scripting.regions import region
 from minigrad.scripting.runtime import and_, branch, is_symbolic, listed, not_
 from minigrad.source import here
@@ -126,7 +125,7 @@ class Loop:
 
     def repeated(self, graph: Graph, test: Step, state: State) -> State:
         """`while` as a loop of the graph."""
-        state, late = self._begun(graph, state)
+        state = self._begun(graph, state)
         carry = Carry(self.who, self.names, state)
 
         def going(*numbers: Any) -> Any:
@@ -139,7 +138,7 @@ class Loop:
         with naming(self.who, carry.owners) as names:
             inside = names.inside
             values = control.loop(graph, inside(going), inside(step), carry.numbers)
-        return self._stepped(carry.state(values), late, lambda: going(*carry.numbers))
+        return carry.state(values)
 
     def counted(self, span: Span, state: State) -> State:
         """`for` over a range as a loop of the graph, with a counter as a further variable."""
@@ -162,7 +161,7 @@ class Loop:
         sequences, skeleton = flatten(tree)
         graph = graph_of(control.SCAN, sequences)
         specs = [control.slice_spec(graph.lift(x)) for x in sequences]
-        state, late = self._begun(graph, state, specs, skeleton)
+        state = self._begun(graph, state, specs, skeleton)
         carry = Carry(self.who, self.names, state)
 
         def step(numbers: Sequence[Any], row: list[Any]) -> tuple[Any, None]:
@@ -173,19 +172,19 @@ class Loop:
 
         with naming(self.who, carry.owners) as names:
             values, _ = control.scan(names.inside(step), carry.numbers, sequences)
-        return self._stepped(carry.state(values), late, lambda: length(sequences[0]) > 0)
+        return carry.state(values)
 
     def _begun(
         self, graph: Graph, state: State, specs: Sequence[Spec] = (), skeleton: Any = None
-    ) -> tuple[State, list[int]]:
+    ) -> State:
         """The state with something in the variables that the first step will give a value.
 
-        One step is built to see what that will be, and thrown away. Returns as well the positions
-        of the variables that have no value if there is no step.
+        One step is built to see what that will be, and thrown away. Whether a variable was given
+        its value, the loop carries beside it.
         """
         missing = [i for i, value in enumerate(state) if is_missing(value)]
         if not missing:
-            return state, []
+            return state
         carry, scratch = Carry(self.who, self.names, state), Body(graph)
         with scratch:
             known = [*map(spec_of_number, carry.numbers), *specs]
@@ -195,29 +194,11 @@ class Loop:
             new = self.step(*element, *carry.state(inputs[:n]))
         begun = list(state)
         for i in missing:
-            begun[i] = state[i] if is_missing(new[i]) else start(new[i])
-        late = [i for i in missing if isinstance(state[i], Undefined) and not is_missing(new[i])]
-        return tuple(begun), late
-
-    def _stepped(self, state: State, late: list[int], ran: Callable[[], Any]) -> State:
-        """The state after a loop; variables that the first step gives a value need that step."""
-        stepped = ran() if late else True
-        if not is_symbolic(stepped):
-            if stepped:
-                return state
-            return tuple(
-                Undefined(n) if i in late else x
-                for i, (n, x) in enumerate(zip(self.names, state, strict=True))
-            )
-        names = ", ".join(self.names[i] for i in late)
-        message = choose(fill("script_no_step", name=names))
-        after = list(state)
-        with control_dependencies([ops.assert_true(stepped, message=message)]):
-            for i in late:
-                leaves, skeleton = flatten(state[i])
-                checked = [ops.identity(x) if is_number(x) else x for x in leaves]
-                after[i] = rebuild(skeleton, checked)
-        return tuple(after)
+            if not is_missing(new[i]):
+                first = start(new[i].value if isinstance(new[i], Maybe) else new[i])
+                late = isinstance(state[i], Undefined)
+                begun[i] = Maybe(first, False, self.names[i]) if late else first
+        return tuple(begun)
 
 
 # ---- What loops go through ----------------------------------------------------------------------

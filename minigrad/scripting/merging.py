@@ -2,81 +2,34 @@
 
 A value is a number, a tensor, a node, or a nested tuple, list or dict of them with whatever else
 Python knows: what is the same on both ways stays a Python value, and what is a number or a node
-becomes a result of the branch. Two markers stand for values that are not there.
+becomes a result of the branch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from minigrad.core import is_weak
-from minigrad.errors import ControlFlowError, ScriptError
+from minigrad.errors import ControlFlowError
 from minigrad.messages import Pair, fill
+from minigrad.scripting.missing import (
+    RETURNED,
+    UNUSED,
+    Falsy,
+    Marker,
+    Maybe,
+    Undefined,
+    is_number,
+    maybe,
+    settled,
+)
 from minigrad.source import here
 from minigrad.structure import flatten, rebuild, transform
 from minigrad.values import Value
-
-
-class Undefined:
-    """What a variable holds that was given no value on this way; any use is an error."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return "?"
-
-    def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ScriptError("script_undefined", name=self.name, defined=here())
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # Python itself asks
-            raise AttributeError(name)
-        self.complain()
-
-    __call__ = __getitem__ = __iter__ = __len__ = __bool__ = complain
-    __float__ = __int__ = __index__ = __neg__ = __abs__ = __format__ = complain
-    __hash__ = object.__hash__
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or"):
-    setattr(Undefined, f"__{_name}__", Undefined.complain)
-    setattr(Undefined, f"__r{_name}__", Undefined.complain)
-for _name in ("lt", "le", "gt", "ge", "eq", "ne", "contains"):
-    setattr(Undefined, f"__{_name}__", Undefined.complain)
-
-
-class Marker:
-    """What stands for a value that was not computed this way."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-RETURNED = "return"  # by this name goes the variable that holds what the function returns
-UNUSED = Marker("unused")  # nobody needs it: this way, the function has jumped already
-
-
-class Falsy(Marker):
-    """A value that is false, beside what `and` gives otherwise: any other zero will do for it."""
-
-    def __init__(self, value: Any) -> None:
-        super().__init__("false")
-        self.value = value
-
-
-def is_number(x: Any) -> bool:
-    """Whether a graph can hold this: a node, a tensor, an array or a Python number."""
-    return isinstance(x, (Value, np.ndarray, np.generic)) or is_weak(x)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -120,6 +73,7 @@ class Merge:
                 return value
         if isinstance(a, Marker) and isinstance(b, Marker):
             return a
+        a, b = (maybe(x, name) if isinstance(y, Maybe) else x for x, y in ((a, b), (b, a)))
         (one, skeleton), (other, skeleton_of_other) = flatten(a), flatten(b)
         if isinstance(a, Marker):
             one, skeleton = [_instead(a, x) for x in other], skeleton_of_other
@@ -143,7 +97,7 @@ class Merge:
         """The variables, the numbers that the graph chose in their places."""
         leaves, skeleton = flatten(self.merged)
         filled = [values[x.index] if isinstance(x, Slot) else x for x in leaves]
-        return tuple(rebuild(skeleton, filled))
+        return tuple(settled(x) for x in rebuild(skeleton, filled))
 
 
 def _disagreement(key: str, name: str, a: Any, b: Any) -> ControlFlowError:
@@ -177,7 +131,7 @@ def variable(name: str) -> Pair:
 
 def describe(x: Any) -> str:
     """A value in a few words, as messages show it."""
-    text = repr(transform(x, _Words))
+    text = repr(transform(x.value if isinstance(x, Maybe) else x, _Words))
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 

@@ -17,18 +17,12 @@ from minigrad.bodies import Built
 from minigrad.core import is_weak
 from minigrad.graph import Body, Node, graph_of, has_effect
 from minigrad.scripting.carry import State, naming
-from minigrad.scripting.merging import UNUSED, Falsy, Merge, Undefined
+from minigrad.scripting.merging import Merge
+from minigrad.scripting.missing import Falsy
 from minigrad.scripting.regions import region
 from minigrad.structure import transform
 
 is_symbolic = control.is_symbolic
-unused = UNUSED
-undefined = Undefined
-
-
-def defined(x: Any) -> Any:
-    """The value of a variable that may have none; ScriptError then."""
-    return x.complain() if isinstance(x, Undefined) else x
 
 
 # ---- Branches -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Any
 
 from minigrad.scripting.expressions import Expressions, Known
 from minigrad.scripting.jumps import after_docstring, lower
-from minigrad.scripting.merging import RETURNED
+from minigrad.scripting.missing import RETURNED
 from minigrad.scripting.names import (
     FunctionDef,
     Liveness,
@@ -59,13 +59,16 @@ class Rewriter:
         self.taken.add(found)
         return found
 
-    def function(self, tree: ast.FunctionDef) -> ast.FunctionDef:
-        """The function without control flow on values that a graph may not know."""
-        return _Function(self, tree).rewritten()
+    def function(self, tree: ast.FunctionDef, around: Set[str] = frozenset()) -> ast.FunctionDef:
+        """The function without control flow on values that a graph may not know.
+
+        around: the variables of the function around it that may have no value.
+        """
+        return _Function(self, tree, around).rewritten()
 
 
 class _Function:
-    def __init__(self, rewriter: Rewriter, tree: ast.FunctionDef) -> None:
+    def __init__(self, rewriter: Rewriter, tree: ast.FunctionDef, around: Set[str]) -> None:
         self.rewriter, self.tree, self.names = rewriter, tree, rewriter.names
         first = (*tree.args.posonlyargs, *tree.args.args)
         self.expressions = Expressions(
@@ -74,7 +77,7 @@ class _Function:
             rewriter.known,
             rewriter.untouched,
             first[0].arg if first else None,
-            rewriter.function,  # type: ignore[arg-type]
+            rewriter.function,
         )
         nested = nested_functions(*tree.body)
         always = {name for f in nested for name in captured(f)}
@@ -83,6 +86,7 @@ class _Function:
         self.live.before(self.body, frozenset())
         regions = [n for n in own_nodes(*self.body) if isinstance(n, ast.If | Loop)]
         self.maybe = stores(*regions).keys() - self.flow.flags
+        self.around = around - stores(*tree.body).keys() - set(parameters(tree.args))
 
     def rewritten(self) -> ast.FunctionDef:
         tree, own = self.tree, set(parameters(self.tree.args))
@@ -125,7 +129,7 @@ class _Function:
             if s.value is None:
                 return []
             s = placed(s, ast.Assign([s.target], s.value))
-        first = self._checks(s)
+        first = self._checks(s) + self._first_read(s, scope)
         new = self._expression(s, scope)
         if isinstance(s, FunctionDef):
             scope.give([s.name])
@@ -148,7 +152,7 @@ class _Function:
         for part in own_nodes(node):
             if isinstance(part, ast.NamedExpr):
                 scope.give([part.target.id])
-        return self.expressions.rewrite(node, doubtful)
+        return self.expressions.rewrite(node, doubtful | self.around)
 
     def _test(self, test: ast.expr, scope: Scope) -> ast.expr:
         new: ast.expr = self._expression(self.expressions.truth(test), scope)
@@ -174,6 +178,14 @@ class _Function:
                 text = ast.Constant(ast.unparse(target))
                 found.append(placed(s, ast.Expr(self._check(target, text))))
         return found
+
+    def _first_read(self, s: ast.stmt, scope: Scope) -> list[ast.stmt]:
+        """y = script.defined(y) before y += 1, where y may have no value."""
+        target = s.target if isinstance(s, ast.AugAssign) else None
+        if not isinstance(target, ast.Name) or target.id not in self.maybe - scope.defined:
+            return []
+        value = self.expressions.call("defined", load(target.id))
+        return [placed(s, ast.Assign([ast.Name(target.id, ast.Store())], value))]
 
     def _check(self, target: ast.Attribute | ast.Subscript, text: ast.Constant) -> ast.expr:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):

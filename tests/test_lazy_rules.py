@@ -1,0 +1,149 @@
+"""How operators run on many samples at once: every record of the registry, all operands, both ways.
+
+A new operator is tested here by existing: three samples of it run in `lazy_batch` and one by one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from test_every_op import EFFECTS, draw
+
+import minigrad as mg
+from minigrad import ops
+from minigrad.core import REGISTRY, Op, Sample
+from minigrad.lazy import rules
+
+NEVER_NOTED = {"Fused"}  # made by a pass, for arrays
+OPERATORS = sorted(
+    name for name in set(REGISTRY) - EFFECTS - NEVER_NOTED if not REGISTRY[name].impure
+)
+# Operators whose bits depend on how many rows there are: BLAS adds in an order of its own.
+ROUNDED = {"MatMul"}
+# Operators that run one by one: gradients of others, which nobody writes for one sample; those
+# whose operands are rows already; random ones.
+SINGLY = {
+    *("AddAt", "AvgPool2dInput", "BroadcastLike", "Conv2dInput", "Conv2dWeight", "Count"),
+    *("Dropout", "MaxPool2dInput", "MaxPool2dPick", "PickRows", "Piece", "PutRows"),
+    *("Put", "PutSlice", "ReshapeLike", "ScatterAdd", "ShareOfExtreme", "SumLike", "Unslice"),
+}
+
+
+def cases(op: Op) -> Iterator[tuple[Sample, tuple[bool, ...]]]:
+    """Each sample, and each choice of operands that all samples share."""
+    for sample in op.samples:
+        count = len(sample.shapes)
+        for shared in itertools.product((False, True), repeat=min(count, 3)):
+            yield sample, shared + (False,) * (count - len(shared))
+
+
+def results(
+    op: Op, sample: Sample, shared: Sequence[bool], dtype: Any, lazy: bool
+) -> tuple[list[Any], list[Any], Any]:
+    """Values and gradients of three samples; operands pass through an operator of their own."""
+    drawn = [draw(sample, dtype, seed) for seed in range(3)]
+    tensors: list[list[mg.Tensor]] = []
+    for k in range(3):
+        row = []
+        for i, own in enumerate(drawn[k]):
+            wants = op.has_rule(i) and own.dtype.kind == "f"
+            fresh = not shared[i] or k == 0
+            row.append(mg.tensor(own, requires_grad=wants) if fresh else tensors[0][i])
+        tensors.append(row)
+    with mg.record() as log, mg.lazy_batch() if lazy else contextlib.nullcontext():
+        ys = []
+        for row in tensors:
+            pairs = zip(row, shared, strict=True)
+            passed = [x if s or x.dtype.kind != "f" else x * 1 for x, s in pairs]
+            ys.append(op(*passed, **sample.attrs))
+        weighed = [
+            (y * np.random.default_rng(k).standard_normal(y.shape).astype(y.dtype)).sum()
+            for k, y in enumerate(ys)
+            if y.requires_grad
+        ]
+    if weighed:
+        sum(weighed).backward()
+    leaves = [x for row in tensors for x in row]
+    gradients = [None if x.grad is None else x.grad.data for x in leaves]
+    return [y.data for y in ys], gradients, log
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_samples_together_equal_samples_one_by_one(name: str, dtype: Any) -> None:
+    op = REGISTRY[name]
+    tolerance = 1e-5 if dtype is np.float32 else 1e-12
+    for sample, shared in cases(op):
+        values, gradients, _ = results(op, sample, shared, dtype, lazy=False)
+        found, slopes, _ = results(op, sample, shared, dtype, lazy=True)
+        for a, b in zip(found, values, strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            if name in ROUNDED:
+                np.testing.assert_allclose(a, b, tolerance, tolerance)
+            else:
+                assert a.tobytes() == b.tobytes(), f"{name}: other bits, shared: {shared}"
+        for a, b in zip(slopes, gradients, strict=True):
+            assert (a is None) == (b is None), "a gradient that was not computed is None"
+            if a is not None:
+                np.testing.assert_allclose(a, b, tolerance, 10 * tolerance)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_what_can_run_as_one_does(name: str) -> None:
+    op = REGISTRY[name]
+    ways = set()
+    for sample, shared in cases(op):
+        _, _, log = results(op, sample, shared, np.float32, lazy=True)
+        ways |= {(e.node.how, e.node.size) for e in log.of_kind("group") if e.op is op}
+    expected = "one by one" if name in SINGLY else "batched"
+    assert (expected, 3) in ways
+    assert rules.has_rule(op) == (name not in SINGLY)
+
+
+def test_an_operator_without_a_rule_runs_one_by_one() -> None:
+    """Stands for what others may add: the record alone makes it work."""
+    halve = Op(
+        "Halve",
+        shape=lambda x: x,
+        run=lambda out, x: np.multiply(x, x.dtype.type(0.5), out=out),
+        vjp=(lambda g, y, x: g * 0.5,),
+    )
+    xs = [mg.tensor([1.0, 2.0 * i], requires_grad=True) for i in range(3)]
+    with mg.record() as log, mg.lazy_batch():
+        ys = [mg.exp(halve(mg.tanh(x))).sum() for x in xs]
+        total = ys[0] + ys[1] + ys[2]
+    total.backward()
+    assert [(e.node.how, e.node.size) for e in log.of_kind("group") if e.op is halve] == [
+        ("one by one", 3)
+    ]
+    for x in xs:
+        h = np.tanh(x.data)
+        np.testing.assert_allclose(x.grad.data, np.exp(h / 2) / 2 * (1 - h * h), rtol=1e-6)
+
+
+@pytest.mark.parametrize("ranks", [*itertools.product((1, 2, 3), (1, 2, 3))])
+@pytest.mark.parametrize("shared", [(False, False), (False, True), (True, False)])
+@pytest.mark.parametrize("flips", [*itertools.product((False, True), (False, True))])
+def test_products_of_all_ranks(ranks: Any, shared: Any, flips: Any) -> None:
+    shapes = [(2, 3, 3)[3 - ranks[0] :], (2, 3, 3)[3 - ranks[1] :]]
+    sample = Sample(shapes, {"transpose_a": flips[0], "transpose_b": flips[1]})
+    values, gradients, _ = results(ops.matmul, sample, shared, np.float64, lazy=False)
+    found, slopes, _ = results(ops.matmul, sample, shared, np.float64, lazy=True)
+    for a, b in zip(found + slopes, values + gradients, strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a, b, 1e-12, 1e-12)
+
+
+def test_rows_against_a_matrix_are_one_product() -> None:
+    w = mg.randn(4, 4, seed=0, requires_grad=True)
+    for shape in ((4,), (1, 4), (3, 4)):
+        xs = [mg.randn(*shape, seed=i) for i in range(5)]
+        with mg.record() as log, mg.lazy_batch():
+            _ = [mg.tanh(x) @ w for x in xs]
+        (product,) = [e.node for e in log.of_kind("built") if e.op is ops.matmul]
+        assert product.shape == (5 * int(np.prod(shape[:-1])), 4)
