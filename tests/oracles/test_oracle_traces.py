@@ -1,7 +1,8 @@
 """How often a function is traced: ours as tf.function counts, and JAX beside it.
 
-The rules of the tools differ, so a table tells them apart. TensorFlow is not installed for this:
-its column was counted in TensorFlow 2.21. JAX's is counted here.
+The rules of the tools differ, so a table tells them apart. JAX's column is counted here. TensorFlow
+is not installed for this: the first three rows of its column were counted in TensorFlow 2.21, the
+others follow from the rules that tf.function documents.
 """
 
 from __future__ import annotations
