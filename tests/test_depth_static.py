@@ -1,8 +1,7 @@
 """Long and wide static graphs: every phase is linear in their size and recurses into nothing.
 
-Linear is shown twice: by the number of Python calls, which is the same on every machine, and by
-the time per node of 10,000 and of 100,000 nodes, whose ratio must stay small.
-Sizes count the nodes of the graph with its gradients.
+Linear is shown by the number of calls per node, which is the same on every machine; times are in
+the benchmark. Sizes count the nodes of the graph with its gradients.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +22,6 @@ from minigrad.execute import Program
 
 Built = tuple[mg.Node, mg.Node]
 NEAR = 1.1  # calls per node, of a graph four times as large
-FAR = 5.0  # time per node, of a graph ten times as large; measured: below 1.6
 
 
 def chain(n: int) -> Built:
@@ -116,16 +113,6 @@ def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[],
     assert [ref() for ref in alive] == [None] * len(alive)
 
 
-def measured(shape: str, n: int, folder: Path) -> dict[str, float]:
-    """Nanoseconds per node of each phase."""
-    found = {}
-    for name, phase in phases(shape, n, folder):
-        start = time.process_time_ns()
-        phase()
-        found[name] = (time.process_time_ns() - start) / n
-    return found
-
-
 def called(shape: str, n: int, folder: Path) -> dict[str, float]:
     """Python functions called per node in each phase."""
     found = {}
@@ -147,14 +134,12 @@ def called(shape: str, n: int, folder: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_100_000_nodes(shape: str, tmp_path: Path) -> None:
-    """Built, differentiated, run, copied, saved, loaded and freed, in linear time."""
-    for _ in range(3):  # the first time may be slow for reasons of its own
-        small, large = (measured(shape, n, tmp_path) for n in (5_000, 50_000))
-        ratios = {name: large[name] / small[name] for name in small}
-        if max(ratios.values()) < FAR:
-            break
-    print({name: round(t / 1000, 2) for name, t in large.items()}, "µs per node")
-    assert max(ratios.values()) < FAR, ratios
+    """Built, differentiated, run, copied, saved, loaded and freed, without recursion."""
+    names = []
+    for name, phase in phases(shape, 50_000, tmp_path):
+        phase()
+        names.append(name)
+    assert names[-1] == "free", "the phases check what they made"
 
 
 @pytest.mark.parametrize("shape", SHAPES)
