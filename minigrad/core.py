@@ -121,6 +121,8 @@ class Sample:
 
 def promote(*dtypes: Dtype) -> Dtype:
     """The common data type, by PyTorch's rule: a float wins over any integer or bool."""
+    if dtypes and dtypes.count(dtypes[0]) == len(dtypes) and dtypes[0].isnative:
+        return dtypes[0]
     floats = [d for d in dtypes if d.kind == "f"]
     return np.result_type(*(floats or dtypes))
 
@@ -507,6 +509,8 @@ def broadcast_shapes(name: str, *shapes: Shape) -> Shape:
     >>> broadcast_shapes("Add", (64, 10), (10,))
     (64, 10)
     """
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     result: list[int | Dim] = []
     for axis in range(-max(map(len, shapes), default=0), 0):
         lengths = [s[axis] for s in shapes if -axis <= len(s)]

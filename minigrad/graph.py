@@ -217,19 +217,19 @@ class Graph:
     def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
         """Append one node; its shape and data type are inferred here, so mistakes show here."""
         code, lasti = caller(sys._getframe(1))
-        where = Location(code, lasti)
         if self.frozen:
-            raise FrozenGraphError("frozen", op=op.name, defined=where)
+            raise FrozenGraphError("frozen", op=op.name, defined=Location(code, lasti))
         try:
             spec = op.spec([x.spec for x in inputs], attrs)
         except GraphError as error:
-            error.defined = error.defined or where
+            error.defined = error.defined or Location(code, lasti)
             raise
+        scope = context.now.scope
         node = Node()
         node.op, node.inputs, node.attrs, node.spec = op, tuple(inputs), attrs, spec
-        node.order, node.scope, node.graph = next_order(), context.scope, self
+        node.order, node.scope, node.graph = next_order(), scope, self
         node.code, node.lasti = code, lasti
-        node.name = self._unique(name or op.name, context.scope)
+        node.name = self._unique(name or op.name, scope)
         node.controls = _building.controls and self._own_controls()
         self._nodes.append(node)
         if events.listeners:
@@ -241,8 +241,11 @@ class Graph:
 
     def _unique(self, name: str, scope: str) -> str:
         full = f"{scope}/{name}" if scope else name
-        used = self._names[full] = self._names.get(full, -1) + 1
-        return self._unique(f"{name}_{used}", scope) if used else full
+        while (used := self._names.get(full)) is not None:
+            self._names[full] = used + 1
+            full = f"{full}_{used + 1}"
+        self._names[full] = 0
+        return full
 
     def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
         """Any operand as a node of this graph: a tensor or number becomes a node once."""
@@ -628,6 +631,9 @@ class GraphReader:
     level = 2
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
+        if context.now.recording and _ready(op, operands):
+            ready: Graph = operands[0].graph
+            return ready.add(op, operands, attrs)
         graph = graph_of(op, operands)
         given = [as_weak(op, x) for x in operands]
         mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
@@ -635,6 +641,20 @@ class GraphReader:
         if context.recording or node.dtype.kind != "f" or op is ops.stop_gradient:
             return node
         return graph.add(ops.stop_gradient, (node,), {})  # no_grad while building
+
+
+def _ready(op: Op, operands: tuple[Any, ...]) -> bool:
+    """Whether these are nodes of the graph being built, and need no conversion."""
+    if not operands or type(operands[0]) is not Node:
+        return False
+    graph, dtype = operands[0].graph, operands[0].spec.dtype
+    stack = _building.stack
+    if (stack[-1] if stack else graph) is not graph or (not stack and isinstance(graph, Body)):
+        return False
+    for x in operands:
+        if type(x) is not Node or x.graph is not graph or x.spec.dtype is not dtype:
+            return False
+    return dtype.kind == "f" or op.inputs is None
 
 
 def _cast(x: Any, dtype: Dtype) -> Any:
