@@ -86,6 +86,7 @@ LAYERS = [
     ["viz.text", "viz.theme", "viz.assets"],
     ["viz.fonts", "viz.questions", "viz.picture", "viz.formula", "viz.charts", "viz.images"],
     ["viz.dot", "viz.frames", "viz.language", "viz.ask"],
+    ["viz.page"],
     ["viz.player"],
     ["viz.draw", "viz.replay"],
     ["viz.show"],

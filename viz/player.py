@@ -7,20 +7,14 @@ The same module plays in a saved page.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
-import anywidget
-import traitlets
-
-from minigrad.messages import choose, get_language
 from viz import assets
 from viz.dot import LayoutError, as_image, render
-from viz.fonts import font_face
 from viz.frames import Film, Frame, Summary, Track
+from viz.page import Page
 from viz.picture import Picture
 from viz.text import ROWS, Pair, bilingual, both, html
 
@@ -33,13 +27,11 @@ WORDS = [
 ]
 
 
-class Player(anywidget.AnyWidget):
+class Player(Page):
     """One or two graphs with a slider, step buttons and keys; made by step, compare, timeline."""
 
-    _esm = assets.source("player.js")
+    _esm = assets.source("widget.js") + assets.source("player.js")
     _css = assets.source("player.css") + assets.source("language.css")
-    data = traitlets.Dict().tag(sync=True)
-    index = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, films: Sequence[Film], verdict: Pair | None = None) -> None:
         super().__init__()
@@ -71,25 +63,6 @@ class Player(anywidget.AnyWidget):
             chinese.append(self.verdict[1])
         return "\n".join(english), "\n".join(chinese)
 
-    def save(self, path: str | Path) -> Path:
-        """Write one HTML file that plays without a kernel and without a network."""
-        target = Path(path)
-        data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
-        module = assets.source("player.js").replace("export default", "const player =")
-        css = font_face(data + PAGE) + assets.source("player.css") + assets.source("language.css")
-        page = PAGE.format(
-            css=css, data=data, module=module, index=self.index, language=get_language()
-        )
-        target.write_text(page, encoding="utf-8")
-        return target
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        data["text/plain"] = choose(self.text(), "\n\n")
-        data["text/html"] = self._still()
-        return bundle
-
     def _still(self) -> str:
         """What a page without widgets shows: the drawings, and the steps as a list."""
         if not self.films:
@@ -108,28 +81,6 @@ class Player(anywidget.AnyWidget):
             f'<figure class="mg-still">{drawings}'
             f"<details><summary>{summary}</summary>{steps}</details></figure>"
         )
-
-
-PAGE = """<!DOCTYPE html>
-<html lang="en" data-mg-font="inline"><head><meta charset="utf-8"><title>Graph player</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body, body > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
-{css}</style></head>
-<body data-mg-language="{language}"><main id="page"></main>
-<script type="module">
-{module}
-for (const code of ["en", "zh", "both"]) {{
-  const choice = document.createElement("button");
-  choice.textContent = {{ en: "English", zh: "中文", both: "English + 中文" }}[code];
-  choice.onclick = () => {{ document.body.dataset.mgLanguage = code; }};
-  document.getElementById("page").before(choice);
-}}
-const values = {{ data: {data}, index: {index} }};
-const model = {{ get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},
-  save_changes() {{}}, on() {{}}, off() {{}}, send() {{}} }};
-player.render({{ model, el: document.getElementById("page") }});
-</script></body></html>
-"""
 
 
 def _payload(films: Sequence[Film], verdict: Pair | None) -> dict[str, Any]:

@@ -1,29 +1,6 @@
 // The player. All content comes from the kernel once; a step only changes classes and text here.
 const SVG = "http://www.w3.org/2000/svg";
 
-function make(tag, className, parent) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (parent) parent.append(element);
-  if (["button", "input", "section"].includes(tag)) mine(element);
-  return element;
-}
-
-// JupyterLab leaves the keys to the focused element only if that very element says so.
-function mine(element) {
-  element.setAttribute("data-lm-suppress-shortcuts", "true");
-}
-
-function button(sign, label, parent, action) {
-  const b = make("button", "", parent);
-  b.type = "button";
-  b.textContent = sign;
-  b.setAttribute("aria-label", label);
-  b.title = label;
-  b.addEventListener("click", action);
-  return b;
-}
-
 // One graph: its views (in full, folded to layers), of which one is shown.
 function stage(graph, data, parent, choose) {
   const figure = make("figure", "mg-graph", parent);

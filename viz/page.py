@@ -1,0 +1,78 @@
+"""What all widgets of frames share: their state, their text, and the page that needs no kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import anywidget
+import traitlets
+
+from minigrad.messages import choose, get_language
+from viz.fonts import font_face
+from viz.text import Pair
+
+
+class Page(anywidget.AnyWidget):
+    """A widget that the kernel sends all its content once, and that the browser plays.
+
+    `data` is the content as plain JSON, `index` the step that is shown. A notebook without widgets
+    shows `_still()`, a terminal `text()`.
+    """
+
+    data = traitlets.Dict().tag(sync=True)
+    index = traitlets.Int(0).tag(sync=True)
+
+    def text(self) -> Pair:
+        """Everything it tells, as text in both languages."""
+        raise NotImplementedError
+
+    def _still(self) -> str:
+        """What a page without widgets shows."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> Path:
+        """Write one HTML file that plays without a kernel and without a network."""
+        target = Path(path)
+        data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
+        module = self._esm.replace("export default", "const widget =")
+        page = PAGE.format(
+            title=type(self).__name__,
+            css=font_face(data + PAGE) + self._css,
+            data=data,
+            module=module,
+            index=self.index,
+            language=get_language(),
+        )
+        target.write_text(page, encoding="utf-8")
+        return target
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        data["text/plain"] = choose(self.text(), "\n\n")
+        data["text/html"] = self._still()
+        return bundle
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en" data-mg-font="inline"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body, body > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
+{css}</style></head>
+<body data-mg-language="{language}"><main id="page"></main>
+<script type="module">
+{module}
+for (const code of ["en", "zh", "both"]) {{
+  const choice = document.createElement("button");
+  choice.textContent = {{ en: "English", zh: "中文", both: "English + 中文" }}[code];
+  choice.onclick = () => {{ document.body.dataset.mgLanguage = code; }};
+  document.getElementById("page").before(choice);
+}}
+const values = {{ data: {data}, index: {index} }};
+const model = {{ get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},
+  save_changes() {{}}, on() {{}}, off() {{}}, send() {{}} }};
+widget.render({{ model, el: document.getElementById("page") }});
+</script></body></html>
+"""
