@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad.compiled import Bound
 
 
 @pytest.fixture(autouse=True)
@@ -79,11 +78,11 @@ def test_ten_operators_in_a_row_need_two_buffers() -> None:
 
 def test_in_place_they_need_one() -> None:
     graph = chain()
-    x = graph.placeholders[0]
-    bound = Bound(graph, {x: (1000,)}, in_place=True)
-    assert len(bound.plan.buffers) == 1
+    program = graph.optimize([]).compile(optimize=False)
+    program.optimized = True  # which allows it, while the ten stay ten
+    assert len(program.plan.buffers) == 1
     values = np.linspace(-1, 1, 1000, dtype=np.float32)
-    same(bound.run({x: values}, {}), [mg.run(graph, {x: values})])
+    same([program({"x": values})], [mg.run(graph, {"x": values})])
 
 
 def test_live_values_never_overlap() -> None:

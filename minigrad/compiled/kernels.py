@@ -1,0 +1,44 @@
+"""Which functions compute a node: those of NumPy, the operator's own, or an executor's.
+
+An executor is a choice of kernels. `choose(node, results, operands)` is asked for every node whose
+values all lie in known places, with their specs; it returns a function that takes the arrays of the
+results, then those of the operands, or None: then the operator is called as everywhere else.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minigrad.core import Spec
+from minigrad.fused import FUSED
+from minigrad.graph import Graph, Node
+from minigrad.tiles import Region, Tiles
+
+Kernel = Callable[..., Any]
+Choose = Callable[[Node, Sequence[Spec], Sequence[Spec]], Kernel | None]
+
+_regions: weakref.WeakKeyDictionary[Graph, Region] = weakref.WeakKeyDictionary()
+
+
+def region_of(body: Graph) -> Region:
+    """The steps of a fused region, made once."""
+    found = _regions.get(body)
+    if found is None:
+        found = _regions[body] = Region(body)
+    return found
+
+
+def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
+    """Tiles for a region that is too large for the cache; nothing else needs a kernel in NumPy."""
+    shape: Any = results[0].shape
+    alike = all(x.shape == shape for x in results)
+    if node.op is not FUSED or node.attrs["kind"] != "elementwise" or not alike:
+        return None
+    tiles = Tiles(region_of(node.attrs["body"]), shape, [x.shape for x in operands])  # type: ignore[misc]
+    return tiles if tiles.count > 1 else None
+
+
+# By the name of an executor its choice of kernels; the reference has none and calls no program.
+EXECUTORS: dict[str, Choose] = {"numpy": tiled}

@@ -1,0 +1,157 @@
+"""What becomes of each value of a graph: decided once, whatever the sizes of the inputs are.
+
+source   fed, a variable or a constant
+alias    another value in another shape
+whole    a fused region with several results: not a value itself
+planned  in the arena
+result   in an array of its own, because the caller or a variable keeps it
+free     as it comes: what has no known shape, and what executors handle
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from minigrad import ops
+from minigrad.core import Spec, TupleSpec
+from minigrad.errors import GraphError
+from minigrad.execute import HANDLERS, Step
+from minigrad.fused import FUSED
+from minigrad.graph import Graph, Node
+from minigrad.ops import parts, state
+from minigrad.plan import Wanted
+from minigrad.source import here
+
+SOURCES = (state.placeholder, state.variable, state.constant)
+# The same elements in the same order: the result is the operand in another shape.
+RESHAPES = (
+    *(ops.reshape, ops.reshape_like, ops.expand_dims, ops.squeeze),
+    *(ops.identity, ops.stop_gradient),
+)
+
+Shape = tuple[int, ...]
+Specs = dict[Node, Spec]
+Kinds = tuple[str, ...]
+
+
+def concrete_specs(graph: Graph, shapes: Mapping[Node, Shape]) -> Specs:
+    """What is known of every node once the shapes of the inputs are: by the operators' rules."""
+    known: Specs = {}
+    for node in graph.nodes:
+        if node in shapes:
+            known[node] = Spec(shapes[node], node.spec.dtype)
+        elif node.inputs:
+            try:
+                known[node] = node.op.spec([known[x] for x in node.inputs], node.attrs)
+            except GraphError as error:
+                error.defined, error.ran = error.defined or node.where, here()
+                raise
+        else:
+            known[node] = node.spec
+    return known
+
+
+def is_known(spec: Spec) -> bool:
+    """Whether every length is known."""
+    return spec.shape is not None and all(type(n) is int for n in spec.shape)
+
+
+def kinds_of(graph: Graph, specs: Mapping[Node, Spec]) -> Kinds:
+    """The kind of each node, before it is known what the caller keeps."""
+    found: dict[Node, str] = {}
+    for node in graph.nodes:
+        found[node] = _kind(node, specs[node], found)
+    return tuple(found.values())
+
+
+def _kind(node: Node, spec: Spec, found: Mapping[Node, str]) -> str:
+    op = node.op
+    if op in SOURCES:
+        return "source"
+    if op is FUSED and isinstance(spec, TupleSpec):
+        return "whole" if all(map(is_known, spec.parts)) else "free"
+    if op is parts.output and found[node.inputs[0]] == "whole":
+        return "planned"
+    if op in HANDLERS or op.impure or not is_known(spec):
+        return "free"
+    return "alias" if op in RESHAPES else "planned"
+
+
+class Layout:
+    """What becomes of each node, and from when to when each value is needed."""
+
+    def __init__(self, graph: Graph, kinds: Kinds) -> None:
+        self.graph, self.kinds, self.order = graph, kinds, graph.nodes
+        self.kind = dict(zip(graph.nodes, kinds, strict=True))
+        self.root: dict[Node, Node] = {}  # of an alias: whose elements it shows
+        for node in self.order:
+            alias = self.kind[node] == "alias"
+            self.root[node] = self.root[node.inputs[0]] if alias else node
+        self.parts = self._parts()
+        self.assigned = self._assigned()
+        for x in (*graph.outputs, *self.assigned):
+            if self.kind[self.root[x]] == "planned":
+                self.kind[self.root[x]] = "result"
+        self.steps = {n: self._step(n) for n in self.order if n.op in HANDLERS}
+        self.lives = self._lives()
+
+    def _assigned(self) -> dict[Node, Node]:
+        """Values that become those of a variable, each of one: they are computed in its memory."""
+        found: dict[Node, Node] = {}
+        for node in self.order:
+            if node.op is state.assign:
+                value = node.inputs[1]
+                if self.kind[value] == "planned" and value not in found:
+                    found[value] = node.inputs[0]
+        returned = {self.root[x] for x in self.graph.outputs}
+        return {x: v for x, v in found.items() if x not in returned}
+
+    def _parts(self) -> dict[Node, dict[int, Node]]:
+        """For each region with several results the nodes that stand for them."""
+        found: dict[Node, dict[int, Node]] = {}
+        for node in self.order:
+            if node.op is parts.output and self.kind[node.inputs[0]] == "whole":
+                of = found.setdefault(node.inputs[0], {})
+                first = of.setdefault(node.attrs["index"], node)
+                if first is not node:  # the same result once more
+                    self.kind[node], self.root[node] = "alias", self.root[first]
+        return found
+
+    def _step(self, node: Node) -> Step:
+        step = Step(node, [], 0, ())
+        step.keeps_history = any(n.op.name == "History" and n.inputs[0] is node for n in self.order)
+        return step
+
+    def _lives(self) -> dict[Node, tuple[int, int]]:
+        """The first and the last step at which each planned value is needed, in their order."""
+        place = {node: i for i, node in enumerate(self.order)}
+        end = dict(place)
+        for node, i in place.items():
+            for x in node.inputs:
+                end[self.root[x]] = max(end[self.root[x]], i)
+        start = {n: place[n.inputs[0]] if n.op is parts.output else i for n, i in place.items()}
+        return {
+            n: (start[n], end[n])
+            for n in sorted(self.order, key=start.__getitem__)
+            if self.kind[n] == "planned"
+        }
+
+    def wanted(self, specs: Mapping[Node, Spec], in_place: bool) -> list[Wanted]:
+        """The values that need a place in the arena, with their sizes."""
+        return [
+            Wanted(n, shape_of(specs[n]), *life, self._overwritable(n, specs) if in_place else ())
+            for n, life in self.lives.items()
+        ]
+
+    def _overwritable(self, node: Node, specs: Mapping[Node, Spec]) -> tuple[Node, ...]:
+        """Operands of an element-wise NumPy function that have the form of its result."""
+        if node.op.ufunc is None:
+            return ()
+        same = [x for x in node.inputs if self.kind[x] == "planned" and specs[x] == specs[node]]
+        roots = [self.root[y] for y in node.inputs]
+        return tuple(x for x in same if sum(r is x for r in roots) == 1)
+
+
+def shape_of(spec: Spec) -> Shape:
+    """The shape of a spec in which every length is known."""
+    return spec.shape  # type: ignore[return-value]

@@ -1,0 +1,126 @@
+"""A graph made ready to run many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad import events
+from minigrad.arguments import refuse
+from minigrad.compiled.bound import Bound, Pairs
+from minigrad.compiled.kernels import EXECUTORS
+from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
+from minigrad.core import Array
+from minigrad.errors import GraphError
+from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
+from minigrad.execute import Program as Interpreter
+from minigrad.graph import Graph, Node
+from minigrad.messages import fill
+from minigrad.plan import Plan
+from minigrad.source import here
+
+MOST_BOUND = 16  # choices of input shapes that are kept ready
+
+
+class Program:
+    """A graph made ready to run many times: `graph.compile()`.
+
+    executor: "numpy" runs planned calls, "reference" one operator after the other. `plan`, `source`
+    and `kernels` tell what it will do; they need shapes that are known, or a run.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=(None, 3))
+    >>> program = mg.build_graph(x, mg.tanh(x * 2 + 1)).compile()
+    >>> program({x: [[0.0, 1.0, 2.0]]}).shape, program.kernels
+    ((1, 3), 1)
+    """
+
+    def __init__(
+        self, graph: Graph, optimize: bool = True, executor: str = "numpy", session: Any = None
+    ) -> None:
+        if executor != REFERENCE and executor not in EXECUTORS:
+            known = ", ".join([REFERENCE, *EXECUTORS])
+            raise GraphError("unknown_executor", name=executor, names=known, defined=here())
+        if not isinstance(graph, Graph):
+            raise refuse("Program", "graph", graph, fill("expect_graph"))
+        self.graph = graph.optimize() if optimize else graph
+        self.executor, self.optimized = executor, optimize
+        variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
+        self.variables: Variables = variables if session is None else session.variables
+        self._inputs = self.graph.placeholders
+        self._layouts: dict[Kinds, Layout] = {}
+        self._bound: dict[tuple[Shape, ...], Bound] = {}
+        self._pairs: Pairs = {}
+        self._latest: Bound | None = None
+        self._interpreter = Interpreter(self.graph.outputs, effects=self.graph.effects)
+
+    def __call__(self, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+        """Run with these feeds, by placeholder or name; one array or a list, as built.
+
+        Raises NotFedError, FeedError, and the errors of the operators with both lines.
+        """
+        feeds = check_feeds(self.graph, feed_dict)
+        if self.executor == REFERENCE:
+            results = self._interpreter(feeds, self.variables)
+        else:
+            results = self.bind(feeds).run(feeds, self.variables)
+        return results[0] if self.graph.single else results
+
+    def bind(self, feeds: Mapping[Node, Array]) -> Bound:
+        """The calls for feeds of these shapes: made once for each combination."""
+        for node in self._inputs:
+            expect_fed(node, feeds, self.graph.outputs[0])
+        key = tuple([np.shape(feeds[node]) for node in self._inputs])
+        if key not in self._bound:
+            if len(self._bound) >= MOST_BOUND:
+                self._bound.pop(next(iter(self._bound)))
+            self._bound[key] = self._made(key)
+        self._latest = self._bound[key]
+        return self._latest
+
+    def _made(self, shapes: tuple[Shape, ...]) -> Bound:
+        """Bind the graph to these shapes; what does not depend on sizes is there from before."""
+        specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
+        kinds = kinds_of(self.graph, specs)
+        if kinds not in self._layouts:
+            self._layouts[kinds] = Layout(self.graph, kinds)
+            if events.listeners:
+                events.emit("compiled", None, self)
+        choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
+        bound = Bound(self._layouts[kinds], specs, choose, self.optimized, self._pairs)
+        if events.listeners:
+            events.emit("bound", None, self)
+        return bound
+
+    @property
+    def bound(self) -> Bound:
+        """The calls of the latest run, or those for the declared shapes."""
+        if self._latest is None:
+            for node in self._inputs:
+                if node.shape is None or None in node.shape:
+                    raise GraphError("open_plan", name=node.name, defined=node.where, ran=here())
+            shapes: Any = tuple([node.shape for node in self._inputs])
+            self._latest = self._bound[shapes] = self._made(shapes)
+        return self._latest
+
+    @property
+    def plan(self) -> Plan:
+        """Which values share which memory."""
+        return self.bound.plan
+
+    @property
+    def kernels(self) -> int:
+        """How many kernels a run starts; a fused region is one."""
+        return len({id(n) for n in self.graph.nodes if n.op not in HANDLERS})
+
+
+REFERENCE = "reference"
+
+
+def _compile(graph: Graph, optimize: bool, executor: str, session: Any) -> Program:
+    return Program(graph, optimize, executor, session)
+
+
+Graph._compiler = _compile

@@ -1,0 +1,73 @@
+"""Arrays that calls read and write, each with its place in the arguments of the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.core import Array, Attrs, Spec
+from minigrad.graph import Node
+
+
+class Slot:
+    """One array of a program: fixed in memory, or put in its place at each run.
+
+    `kind` says where the array comes from: fed, variable, constant, planned, result, free, scratch
+    or view. `node` is the node whose value it is, if there is one.
+    """
+
+    __slots__ = ("array", "fixed", "kind", "node", "source", "spec", "uses", "views")
+
+    def __init__(
+        self, kind: str, spec: Spec, array: Array = None, node: Node | None = None
+    ) -> None:
+        self.kind, self.spec, self.array, self.node = kind, spec, array, node
+        self.fixed = array is not None
+        self.uses: list[tuple[list[Any], int]] = []  # where it stands among arguments
+        self.views: list[Slot] = []  # other forms of the same memory
+        self.source: tuple[Slot, str, tuple[Any, ...]] | None = None  # of a view: what, and how
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.spec.shape  # type: ignore[return-value]
+
+    def put(self, array: Array) -> None:
+        """Have all calls work on this array from now on; None: on none."""
+        self.array = array
+        for args, i in self.uses:
+            args[i] = array
+        for view in self.views:
+            view.put(None if array is None else view.of(array))
+
+    def view(self, shape: tuple[int, ...], method: str, *args: Any) -> Slot:
+        """The same memory in this shape, by a method of arrays: `reshape`, `transpose`."""
+        found = Slot("view", Spec(shape, self.spec.dtype), None, self.node)
+        found.source, found.fixed = (self, method, args), self.fixed
+        self.views.append(found)
+        if self.array is not None:
+            found.array = found.of(self.array)
+        return found
+
+    def of(self, array: Array) -> Array:
+        """What this view shows of an array."""
+        _, method, args = self.source or (self, "view", ())
+        return getattr(array, method)(*args)
+
+
+class Call:
+    """A function with its arguments, and the node that it works for."""
+
+    __slots__ = ("args", "attrs", "function", "node", "operands")
+
+    def __init__(
+        self, function: Callable[..., Any], operands: tuple[Any, ...], attrs: Attrs, node: Node
+    ) -> None:
+        self.function, self.operands, self.attrs, self.node = function, operands, attrs, node
+        self.args: list[Any] = []
+        for i, x in enumerate(operands):
+            if isinstance(x, Slot):
+                self.args.append(x.array)
+                if not x.fixed:
+                    x.uses.append((self.args, i))
+            else:
+                self.args.append(x)
