@@ -264,3 +264,127 @@ def test_alternative_text_counts_and_names_both_ends() -> None:
     assert english.startswith("Dynamic graph")
     assert chinese.endswith("4 个节点，4 条边。从 x 到 Add。")
     assert picture(e2()).alt()[0].startswith("Static graph")
+
+
+# ---- Groups in groups, and the insides of nodes -----------------------------------------------
+
+
+def nested() -> mg.Tensor:
+    """Two blocks of two layers each."""
+    y = mg.tensor(1.0, requires_grad=True)
+    for block in "ab":
+        for layer in "pq":
+            with mg.name_scope(block), mg.name_scope(layer):
+                y = y * 2
+    return y
+
+
+def branch_and_loop() -> mg.Graph:
+    """2x or x − 1, then doubled three times."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        y = mg.cond(x > 0, lambda v: v * 2, lambda v: v - 1, x)
+        _, z = mg.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2), (0, y))
+        return mg.build_graph(x, z)
+
+
+def boxes(drawn: Picture) -> list[str]:
+    return [f"{n.group}/{n.label}".lstrip("/") for n in drawn.nodes]
+
+
+def test_groups_fold_from_the_outside_and_open_one_by_one() -> None:
+    whole = picture(nested())
+    assert whole.groups == ("a", "a/p", "a/q", "b", "b/p", "b/q")
+    assert boxes(whole.fold()) == ["tensor", "a", "b"]
+    assert boxes(whole.fold({"a"})) == ["tensor", "a/p", "a/q", "b"]
+    assert boxes(whole.fold({"a", "a/q"})) == ["tensor", "a/p", "a/q/2", "a/q/Mul", "b"]
+    assert whole.fold(whole.groups) is whole
+    assert [n.members for n in whole.fold({"a"}).nodes] == [
+        (),
+        ("n2", "n3"),
+        ("n4", "n5"),
+        ("n6", "n7", "n8", "n9"),
+    ]
+
+
+def test_the_first_drawing_opens_whole_levels_but_the_last() -> None:
+    assert picture(nested()).overview() == {"a", "b"}
+    assert picture(digits()[0]).overview() == frozenset()
+    y = mg.tensor(1.0, requires_grad=True)
+    for i in range(30):
+        with mg.name_scope("block"), mg.name_scope(f"layer{i}"):
+            y = y * 2
+    assert picture(y).overview() == frozenset(), "thirty boxes are too many"
+
+
+def test_arrows_between_nodes_that_are_drawn_keep_their_ids() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.name_scope("a"):
+        y = (x * x) * 2
+    folded = picture((y + x) * y).fold()
+    assert [(e.id, e.source, e.target) for e in folded.edges] == [
+        ("f1", "n1", "g1"),
+        ("f2", "g1", "n5"),
+        ("e6", "n1", "n5"),
+        ("e7", "n5", "n6"),
+        ("f3", "g1", "n6"),
+    ]
+
+
+def test_the_insides_of_branches_and_loops_are_groups_of_their_node() -> None:
+    whole = picture(branch_and_loop(), bodies=True)
+    assert whole.owners == {
+        "Cond: then": "n4",
+        "Cond: else": "n4",
+        "While: test": "n6",
+        "While: body": "n6",
+    }
+    opened = whole.fold({"Cond: else"})
+    assert [line for line in opened.text().splitlines() if "Cond: else" in line] == [
+        "b4: arg0 = Placeholder(x) ()  [Cond: else]",
+        "b5: 1 = Constant ()  [Cond: else]",
+        "b6: Sub(arg0, 1) ()  [Cond: else]",
+    ]
+    ends = {(e.source, e.target) for e in opened.edges}
+    assert {("n1", "b4"), ("b4", "b6"), ("b6", "n4")} <= ends
+
+
+def test_folded_insides_leave_the_picture_as_it_is_without_them() -> None:
+    plain, whole = picture(branch_and_loop()), picture(branch_and_loop(), bodies=True)
+    assert whole.fold().text() == plain.text()
+    assert whole.fold().edges == plain.edges
+    (cond,) = (n for n in whole.fold().nodes if n.op == "Cond")
+    assert cond.members == ("n4", "b1", "b2", "b3", "b4", "b5", "b6")
+
+
+def test_two_branches_of_one_name_are_told_apart() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        for _ in range(2):
+            x = mg.cond(x > 0, lambda v: v * 2, lambda v: v - 1, x)
+    owners = picture(x, bodies=True).owners
+    assert len(owners) == 4
+    assert len(set(owners.values())) == 2
+
+
+def test_the_inside_of_a_function_and_of_a_branch_in_a_branch() -> None:
+    f = mg.function(lambda v: mg.relu(v * 2) + 1)
+    z = f(mg.tensor([1.0, -2.0], requires_grad=True)).sum()
+    inside = [n.op for n in picture(z, bodies=True).nodes if n.id[0] == "b"]
+    assert inside == ["Placeholder", "Constant", "Mul", "ReLU", "Constant", "Add"]
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        y = mg.cond(
+            x > 0, lambda v: mg.cond(v > 1, lambda w: w * 2, lambda w: w, v), lambda v: v, x
+        )
+    whole = picture(y, bodies=True)
+    assert "Cond: then/Cond: then" in whole.groups
+    assert whole.fold().text() == picture(y).text()
+    assert whole.fold({"Cond: then"}).owners == {"Cond: then": whole.ids[y]}
+
+
+def test_what_flows_has_a_type() -> None:
+    whole = picture(digits()[1])
+    assert {n.dtype for n in whole.nodes} == {"float32", "int64"}
+    kinds = {n.id: n.dtype for n in whole.nodes}
+    assert all(e.dtype == kinds[e.source] for e in whole.edges)
