@@ -161,6 +161,8 @@ class Op:
         selectors    positions that choose (conditions, indices): they keep their own data type
         ufunc        the NumPy function that is the whole kernel, if one is
         symbol       Python's operator, when it gives the kernel's bits (and is faster on scalars)
+        written      (*ranks, **attrs) -> the kernel as a line of Python, {0} and {1} for operands,
+                     for ranks where that is quicker; else None
         effect       keeps or changes state, or has no kernel of its own: executors handle it
         impure       runs once for each run of its graph, even if nobody reads the result
     In other vocabularies (inert): `title` in both languages, `formula` with {0}, {1} for operands.
@@ -181,6 +183,7 @@ class Op:
     impure: bool = False
     ufunc: np.ufunc | None = None
     symbol: Callable[..., Any] | None = None
+    written: Callable[..., str | None] | None = None
     title: tuple[str, str] = ("", "")
     formula: str = ""
     samples: Sequence[Sample] = ()

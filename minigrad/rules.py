@@ -368,10 +368,15 @@ class _Text:
             return
         self.stray |= op.effect or op.impure
         words = [self.operand(x, i in op.shape_only) for i, x in enumerate(node.inputs)]
+        name = self.names[node] = f"v{len(self.lines)}"
+        ranks = [len(x.spec.shape or ()) for x in node.inputs]
+        written = op.written and op.written(*ranks, **node.attrs)
+        if written:
+            self.lines.append(f"{name} = {written.format(*words)}")
+            return
         words += [f"{key}={self._constant(value)}" for key, value in node.attrs.items()]
         quick = quick_kernel(op)
         self.scope[op.name] = quick or op.run
-        name = self.names[node] = f"v{len(self.lines)}"
         self.lines.append(f"{name} = {op.name}({', '.join(words if quick else ['None', *words])})")
 
     def _constant(self, value: Any) -> str:
@@ -404,7 +409,11 @@ def shape_of(source: Any) -> Any:
 
 def unbroadcast(part: Any, target: Any) -> Any:
     """Sum a gradient over the axes along which its operand had been repeated."""
-    if isinstance(target, Node):
+    if type(part) is ndarray:
+        mine, wanted = part.shape, target.shape
+        if len(mine) == 2 and mine == (1, *wanted):  # a bias beside a batch of one
+            return part[0]  # what the sum would give
+    elif isinstance(target, Node):
         mine, wanted = part.spec.shape, target.spec.shape  # tells unknown lengths apart
     else:
         mine, wanted = part.shape, target.shape
@@ -412,7 +421,7 @@ def unbroadcast(part: Any, target: Any) -> Any:
         return part
     lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
     if type(part) is ndarray and mine[lead:] == wanted and single_axes_first(mine, lead):
-        return part.reshape(wanted)  # what the sum would give
+        return part.reshape(wanted)
     if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
         return ops.sum_like(part, target if isinstance(target, Node) else shape_of(target))
     return ops.sum(part, axis=tuple(range(lead)))

@@ -58,6 +58,12 @@ def _matmul(
     return into(out, a.dot(b))
 
 
+def _written(a: int, b: int, transpose_a: bool = False, transpose_b: bool = False) -> str | None:
+    if (a, b) != (2, 2):
+        return None
+    return f"{{0}}{'.T' * transpose_a}.dot({{1}}{'.T' * transpose_b})"
+
+
 def _gradient_a(
     g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 ) -> Any:
@@ -107,6 +113,7 @@ matmul = operator(
     run=_matmul,
     vjp=(_gradient_a, _gradient_b),
     broadcasts=True,
+    written=_written,
     title=("matrix product", "矩阵乘法"),
     formula="{0} @ {1}",
     samples=(
