@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from textwrap import indent
 from typing import Any, ClassVar, Self
@@ -321,16 +321,36 @@ class Graph:
         graph.single = self.single
         return graph.freeze()
 
-    def add_copy(self, node: Node, inputs: tuple[Node, ...]) -> Node:
-        """Append a node like `node`, of whatever graph, on other inputs: same name, same line."""
+    def add_copy(self, node: Node, inputs: tuple[Node, ...], spec: Spec | None = None) -> Node:
+        """Append a node like `node`, of whatever graph, on other inputs: same name, same line.
+
+        spec: what is known of it, where that is known already.
+        """
         copy = Node()
         copy.op, copy.attrs, copy.inputs = node.op, node.attrs, inputs
         copy.order, copy.scope, copy.graph = next_order(), node.scope, self
         copy.code, copy.lasti, copy.name = node.code, node.lasti, node.name
-        copy.spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
+        if spec is None:
+            spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
+        copy.spec = spec
         copy.controls = ()
         self._nodes.append(copy)
         return copy
+
+    def derived(
+        self, op: Op, inputs: tuple[Node, ...], attrs: Attrs, like: Node, name: str
+    ) -> Node:
+        """Append a node that is made for `like`, of whatever graph: on its line, in its scope."""
+        node = Node()
+        node.op, node.inputs, node.attrs, node.graph = op, inputs, attrs, self
+        node.order, node.scope = next_order(), like.scope
+        node.code, node.lasti = like.code, like.lasti
+        node.spec = op.spec([x.spec for x in inputs], attrs)
+        node.name, node.controls = self._unique(name, ""), ()
+        self._nodes.append(node)
+        if events.listeners:
+            events.emit("built", op, node)
+        return node
 
     def inline(self, body: Graph, values: Sequence[Node], effects: bool = True) -> tuple[Node, ...]:
         """Append the nodes of `body`, its inputs replaced by `values`; return its outputs here.
@@ -374,22 +394,24 @@ class Graph:
             ran=here(),
         )
 
-    def verify(self) -> Self:
-        """Check that every record agrees with its operator's rules; VerifyError names the node."""
+    def verify(self, verified: Container[Node] = ()) -> Self:
+        """Check that every record agrees with its operator's rules; VerifyError names the node.
+
+        verified: nodes whose records were checked before; only their order is.
+        """
         seen: set[Node] = set()
+        known = seen.issuperset
         for node in self._nodes:
-            for x in (*node.inputs, *node.controls):
-                if self.frozen and x not in seen:
-                    reason = f"operand {x.name} does not come before it"
-                    raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
-            spec = node.op.spec([x.spec for x in node.inputs], node.attrs)
-            for body in node.attrs.values():
-                if isinstance(body, Graph):
-                    body.verify()
-            if public_shape(spec.shape) != node.shape or spec.dtype != node.dtype:
-                reason = f"it claims {node.spec}, the operator gives {spec}"
+            if self.frozen and not (known(node.inputs) and known(node.controls)):
+                late = next(x for x in (*node.inputs, *node.controls) if x not in seen)
+                reason = f"operand {late.name} does not come before it"
                 raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
+            if node not in verified:
+                _verify_record(node)
             seen.add(node)
+        for x in (*self.inputs, *self.outputs, *self.effects):
+            if self.frozen and x not in seen:
+                raise VerifyError("verify", name=x.name, op=x.op, reason="it is not in the graph")
         return self
 
     def text(self) -> str:
@@ -433,6 +455,16 @@ class Graph:
     def hash(self) -> str:
         """A fingerprint of the structure: equal for equal graphs, whatever is fed to them."""
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
+
+
+def _verify_record(node: Node) -> None:
+    spec = node.op.spec([x.spec for x in node.inputs], node.attrs)
+    for body in node.attrs.values():
+        if isinstance(body, Graph):
+            body.verify()
+    if public_shape(spec.shape) != node.shape or spec.dtype != node.dtype:
+        reason = f"it claims {node.spec}, the operator gives {spec}"
+        raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
 
 
 def _describe(node: Node, number: Mapping[Node, str]) -> str:

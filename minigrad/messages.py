@@ -1267,6 +1267,13 @@ ERRORS: dict[str, Pair] = {
         "内存规划针对一组确定的形状，而占位符 {name} 含有未知长度。"
         "解决办法：先运行一次程序，再查看那次运行的规划。",
     ),
+    "pass_lost": (
+        "optimize: after the pass {name} the graph has other inputs or outputs, or lacks an "
+        "effect. Remedy: a pass keeps number, shape and data type of both ends, and all nodes "
+        "that print, assert or assign.",
+        "optimize：执行 Pass {name} 之后，图的输入或输出变了，或少了带副作用的节点。解决办法：Pass "
+        "须保持两端的个数、形状和数据类型，并保留所有打印、断言和赋值的节点。",
+    ),
     "pass_folded": (
         "it depends on constants alone, so it was computed now",
         "它只依赖常量，因此现在就算好",

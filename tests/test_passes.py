@@ -126,6 +126,32 @@ def test_effects_stay_where_they_are(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "one 2.0\ntwo 2.0\n"
 
 
+def test_effects_keep_their_order_when_only_the_first_is_rewritten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    x, w = mg.placeholder("x", ()), mg.Variable(0.0)
+    first, second = mg.Print(x * 1, "one"), mg.cond(x > 0, lambda: mg.Print(x, "two"), lambda: x)
+    writes = [mg.assign(w, x / 1), mg.assign(w, mg.placeholder("z", ()))]
+    with mg.control_dependencies([first, second, mg.Print(x, "three"), *writes]):
+        y = x + 1
+    graph = mg.build_graph([x, mg.get_default_graph()["z"]], [y, *writes])
+    for executor in ("reference", "numpy"):
+        program = graph.compile(executor=executor)
+        program({"x": 2, "z": 5})
+        assert capsys.readouterr().out == "one 2.0\ntwo 2.0\nthree 2.0\n"
+        assert [float(v) for v in program.variables.values()] == [5.0]
+
+
+def test_an_effect_in_a_branch_stays_though_its_value_is_not_needed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    x = mg.placeholder("x", ())
+    y = mg.cond(x > 0, lambda: mg.Print(x, "seen"), lambda: x)
+    better = mg.build_graph(x, y * 0).optimize(["fast_math", "remove_dead"])
+    assert mg.run(better, {x: 2}) == 0
+    assert capsys.readouterr().out == "seen 2.0\n"
+
+
 def test_variables_keep_their_identity() -> None:
     x, w = mg.placeholder("x", (3,)), mg.Variable(np.ones(3, np.float32), name="w")
     loss = (w * x * 1).sum()
@@ -174,6 +200,32 @@ def test_what_lies_between_two_members_is_not_fused_away() -> None:
     assert better.counted()["Exp"] == 1
 
 
+def test_regions_do_not_wait_for_each_other() -> None:
+    """Two pairs, each of which would be one kernel; but each needs a sum of the other's first."""
+    x = mg.placeholder("x", (5,))
+    a, b = mg.tanh(x), mg.exp(x)
+    s, r = a.sum(), b.sum()
+    graph = mg.build_graph(x, [a * r, b * s])
+    better = graph.optimize(["fuse"])
+    same_bits(mg.run(better, {x: VALUES[:5]}), mg.run(graph, {x: VALUES[:5]}))
+
+
+def test_a_region_waits_for_what_comes_late() -> None:
+    """tanh(a) is ready long before the product; it still becomes part of the kernel behind it."""
+    a, w = mg.placeholder("a", (4, 4)), mg.constant(np.eye(4, dtype=np.float32))
+    t = mg.tanh(a) + 1
+    graph = mg.build_graph(a, mg.exp(t * (mg.relu(a @ w) @ w)))
+    better = graph.optimize()
+    assert [n.op.name for n in better.nodes if not n.op.effect] == ["Fused", "Fused"]
+    same_bits([mg.run(better, {a: np.eye(4)})], [mg.run(graph, {a: np.eye(4)})])
+
+
+def test_a_power_is_a_product_only_where_numpy_squares() -> None:
+    x = mg.placeholder("x", (4097,))
+    graph = mg.build_graph(x, x ** mg.constant(np.full(4097, 2, np.float32)))
+    assert graph.optimize(["simplify"]).counted()["Pow"] == 1
+
+
 def test_each_change_names_nodes_and_reason_in_both_languages() -> None:
     graph, better = optimised(lambda x: mg.exp(x * 1) + mg.exp(x) / 4)
     changes = [c for record in better.history for c in record.changes]
@@ -205,6 +257,29 @@ def test_a_pass_that_breaks_the_graph_is_caught() -> None:
 
     with pytest.raises(mg.VerifyError, match="does not come before it"):
         optimised(lambda x: mg.exp(x), [broken])
+
+
+def test_a_pass_that_loses_something_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
+    x = mg.placeholder("x", (3,))
+    shown = mg.Print(x, "x")
+    with mg.control_dependencies([shown]):
+        y = x * 2
+    graph = mg.build_graph(x, y)
+
+    def silent(graph: mg.Graph) -> mg.Graph:
+        return mg.build_graph(x, x * 2)
+
+    def shorter(graph: mg.Graph) -> mg.Graph:
+        return mg.build_graph(x, [shown[1:], shown])
+
+    def torn(graph: mg.Graph) -> mg.Graph:
+        return passes.frozen(graph.nodes[:-1], graph.inputs, graph.outputs, (), True)
+
+    for wrong in (silent, shorter):
+        with pytest.raises(mg.VerifyError, match=f"after the pass {wrong.__name__}"):
+            graph.optimize([wrong])
+    with pytest.raises(mg.VerifyError, match="not in the graph"):
+        graph.optimize([torn])
 
 
 def test_passes_reach_into_branches_and_loops() -> None:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad import events
-from minigrad.errors import GraphError
+from minigrad.core import fits
+from minigrad.errors import GraphError, VerifyError
 from minigrad.fused import FUSED
-from minigrad.graph import Graph
+from minigrad.graph import Graph, Node
 from minigrad.passes.algebra import fast_math, simplify, tidy_shapes
 from minigrad.passes.folding import fold_constants, merge_common, remove_dead
 from minigrad.passes.fusing import fuse, stretch
-from minigrad.passes.rewrite import Change, Rewrite, frozen
+from minigrad.passes.rewrite import Change, Rewrite, frozen, in_order
 from minigrad.source import here
 
 __all__ = ["PASSES", "PIPELINE", "Change", "PassRecord", "optimize"]
@@ -68,10 +69,14 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
     return %1
     """
     history: list[PassRecord] = []
+    effects = tuple(filter(in_order, graph.nodes))
+    if len(effects) > len(graph.effects):  # they stay though a pass may find no use for their value
+        graph = frozen(graph.nodes, graph.inputs, graph.outputs, effects, graph.single)
     for chosen in PIPELINE if passes is None else passes:
         function = _named(chosen) if isinstance(chosen, str) else chosen
         after, changes = _applied(function, graph)
-        after.verify()
+        if after is not graph:
+            _check(function.__name__, graph, after)
         record = PassRecord(function.__name__, graph, after, tuple(changes))
         history.append(record)
         if events.listeners:
@@ -84,19 +89,43 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
 
 def _applied(function: Pass, graph: Graph) -> tuple[Graph, list[Change]]:
     """One pass over a graph and, before that, over the bodies of its branches and loops."""
-    rewrite = Rewrite(graph)
-    for node in graph.nodes:
-        bodies = {}
-        for name, body in node.attrs.items():
-            if isinstance(body, Graph) and node.op is not FUSED:
-                bodies[name], changes = _applied(function, body)
-                rewrite.changes += changes
-        changed = any(body is not node.attrs[name] for name, body in bodies.items())
-        inputs = tuple([rewrite.new[x] for x in node.inputs])
-        rewrite.put(node, rewrite.keep(node, inputs, **(bodies if changed else {})))
-    result = function(rewrite.finish())
+    whole, changes = graph, list[Change]()
+    if any(map(_holds_bodies, graph.nodes)):
+        rewrite = Rewrite(graph)
+
+        def inside(node: Node, inputs: tuple[Node, ...]) -> Node | None:
+            bodies = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)}
+            done = {k: _applied(function, body) for k, body in bodies.items()}
+            rewrite.changes += [change for _, more in done.values() for change in more]
+            new = {k: body for k, (body, _) in done.items() if body is not bodies[k]}
+            return rewrite.keep(node, inputs, **new) if new else None
+
+        whole = rewrite.walk(lambda n, xs: inside(n, xs) if _holds_bodies(n) else None)
+        changes = rewrite.changes
+    result = function(whole)
     after, more = result if isinstance(result, tuple) else (result, ())
-    return after, [*rewrite.changes, *more]
+    return after, [*changes, *more]
+
+
+def _holds_bodies(node: Node) -> bool:
+    op = node.op
+    if op.infer is None or op is FUSED:
+        return False
+    return any(isinstance(value, Graph) for value in node.attrs.values())
+
+
+def _check(name: str, before: Graph, after: Graph) -> None:
+    """VerifyError unless the pass left a whole graph, with the ends and effects it found."""
+    after.verify({*before.nodes})
+    kept = len(before.inputs) == len(after.inputs) and len(before.outputs) == len(after.outputs)
+    for old, new in zip(before.outputs, after.outputs, strict=False):
+        kept = kept and old.dtype == new.dtype and fits(new.spec.shape, old.spec.shape)
+    if not kept or _effects(after) < _effects(before):
+        raise VerifyError("pass_lost", name=name)
+
+
+def _effects(graph: Graph) -> int:
+    return sum(1 for node in graph.nodes if in_order(node))
 
 
 def _named(name: str) -> Pass:

@@ -46,15 +46,18 @@ def _is(x: Node, number: float) -> bool:
     )
 
 
+NEUTRAL_RIGHT = {ops.mul: 1.0, ops.div: 1.0, ops.sub: 0.0, ops.add: -0.0, ops.pow: 1.0}
+NEUTRAL_LEFT = {ops.mul: 1.0, ops.add: -0.0}
+
+
 def _neutral(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """x·1, x÷1, x−0, x+(−0), x¹ are x."""
     a, b = inputs
-    right = {ops.mul: 1.0, ops.div: 1.0, ops.sub: 0.0, ops.add: -0.0, ops.pow: 1.0}
-    if node.op in right and _is(b, right[node.op]) and same(a.spec, node.spec):
+    op, constant = node.op, state.constant
+    if b.op is constant and _is(b, NEUTRAL_RIGHT[op]) and same(a.spec, node.spec):
         return a
-    left = {ops.mul: 1.0, ops.add: -0.0}
-    if node.op in left and _is(a, left[node.op]) and same(b.spec, node.spec):
-        return b
+    if a.op is constant and op in NEUTRAL_LEFT and _is(a, NEUTRAL_LEFT[op]):
+        return b if same(b.spec, node.spec) else None
     return None
 
 
@@ -84,10 +87,10 @@ def _power_of_two(number: float | None) -> bool:
 def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """x² is x·x; x ÷ 2ⁿ is x · 2⁻ⁿ; x + (−y) is x − y; x − (−y) is x + y."""
     a, b = inputs
-    number = value_of(b)
+    number = value_of(b) if b.op is state.constant and b.spec.shape == () else None
     if node.op is ops.pow and number == 2 and same(a.spec, node.spec):
         return rewrite.make(ops.mul, (a, a), node)
-    if node.op is ops.div and _power_of_two(number) and b.spec.shape == ():
+    if node.op is ops.div and _power_of_two(number):
         inverse = rewrite.constant(np.asarray(1 / (number or 1), node.dtype), node)
         return rewrite.make(ops.mul, (a, inverse), node)
     if node.op is ops.add and b.op is ops.neg:
@@ -189,7 +192,7 @@ def _by_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:
                 return better
         return None
 
-    return rewrite.walk(apply), rewrite.changes
+    return rewrite.walk(apply, rules), rewrite.changes
 
 
 def simplify(graph: Graph) -> tuple[Graph, list[Change]]:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from minigrad.core import run_kernel
 from minigrad.errors import GraphError
-from minigrad.graph import Graph, Node, ancestors
+from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, key_of
+from minigrad.passes.rewrite import Change, Rewrite, in_order, key_of
 
 LARGEST = 1 << 16  # elements; a larger constant would cost more memory than it saves time
 
 
 def fold_constants(graph: Graph) -> tuple[Graph, list[Change]]:
     """Compute whatever depends on constants alone, with the kernels that the run would use."""
-    rewrite = Rewrite(graph)
+    rewrite, constant = Rewrite(graph), state.constant
 
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
         op = node.op
+        for i, x in enumerate(inputs):
+            if x.op is not constant and not (i in op.shape_only and _is_known(x)):
+                return None
         if op.effect or op.impure or not inputs or node.controls:
-            return None
-        known = [x.op is state.constant for x in inputs]
-        by_shape = [i in op.shape_only and _is_known(x) for i, x in enumerate(inputs)]
-        if not all(a or b for a, b in zip(known, by_shape, strict=True)):
             return None
         shape = node.spec.shape
         size = 1
@@ -29,7 +28,7 @@ def fold_constants(graph: Graph) -> tuple[Graph, list[Change]]:
             size *= n if isinstance(n, int) else LARGEST + 1
         if shape is None or size > LARGEST:
             return None
-        operands = [x.attrs["value"] if k else x.spec for x, k in zip(inputs, known, strict=True)]
+        operands = [x.attrs["value"] if x.op is constant else x.spec for x in inputs]
         try:
             folded = rewrite.constant(run_kernel(op, operands, node.attrs), node)
         except GraphError:  # it fails when it is run, and only then
@@ -54,12 +53,12 @@ def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
         if op.impure or (op.effect and op is not state.constant) or node.controls:
             return None
         key = key_of(node, inputs)
-        if key in seen:
-            if op is not state.constant:
-                rewrite.note("merged", [node], [seen[key]], "pass_merged", name=seen[key].name)
-            return seen[key]
-        seen[key] = kept = rewrite.keep(node, inputs)
-        return kept
+        first = seen.get(key)
+        if first is None:
+            first = seen[key] = rewrite.keep(node, inputs)
+        elif op is not state.constant:
+            rewrite.note("merged", [node], [first], "pass_merged", name=first.name)
+        return first
 
     return rewrite.walk(rule), rewrite.changes
 
@@ -67,8 +66,11 @@ def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
 def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
     """Drop what leads to no output and has no effect."""
     rewrite = Rewrite(graph)
-    impure = [n for n in graph.nodes if n.op.impure]
-    needed = set(ancestors([*graph.inputs, *graph.outputs, *graph.effects, *impure]))
+    needed = {*graph.inputs, *graph.outputs, *graph.effects, *filter(in_order, graph.nodes)}
+    for node in reversed(graph.nodes):
+        if node in needed:
+            needed.update(node.inputs)
+            needed.update(node.controls)
     for node in graph.nodes:
         if node in needed:
             rewrite.put(node, node)

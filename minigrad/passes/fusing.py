@@ -1,147 +1,192 @@
 """Fusion: neighbours that work on each element by itself become one node, with one kernel.
 
-A region may be fused if nothing outside lies between two of its members: what a member feeds must
-not come back into the region by way of a node that stays outside. A matrix product or convolution
-whose result only one region reads is fused in front of it: bias, activation and the like are
-applied to the result while it is at hand.
+Every node and region has a rank, and reads from lower ranks only; so no region can come to wait
+for itself, whatever is fused. A node joins the regions it reads where that keeps the ranks in
+order: one walk along the graph. A matrix product or convolution whose result only one region reads
+is fused in front of it: bias, activation and the like are applied while the result is at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from minigrad import ops
 from minigrad.core import Spec
 from minigrad.fused import FUSED, region
 from minigrad.graph import Graph, Node
 from minigrad.ops.parts import output
-from minigrad.passes.rewrite import Change, Rewrite
+from minigrad.passes.rewrite import Change, Rewrite, in_order
 
 MOST_MEMBERS = 64
-MOST_STEPS = 400  # how far a path is followed before fusing is given up
+MOST_READERS = 64  # of a region that is given a higher rank
 PRODUCTS = {ops.matmul: "matmul", ops.conv2d: "conv"}
 
 
+class Unit:
+    """Nodes that run as one: a fused region, or a single node.
+
+    rank     higher than that of every unit it reads
+    product  whether a product stands in front
+    """
+
+    __slots__ = ("absorbed", "members", "product", "rank", "readers")
+
+    def __init__(self, node: Node, rank: int) -> None:
+        self.members, self.rank = [node], rank
+        self.readers: list[Unit] = []
+        self.absorbed: Unit | None = None
+        self.product = False
+
+    def now(self) -> Unit:
+        """The unit that this one became part of, or itself."""
+        unit = self
+        while unit.absorbed is not None:
+            unit = unit.absorbed
+        return unit
+
+
 class Regions:
-    """Which nodes belong together so far."""
+    """Which nodes belong together."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.place = {node: i for i, node in enumerate(graph.nodes)}
-        self.readers: dict[Node, list[Node]] = {node: [] for node in graph.nodes}
+        self.ends = {*graph.outputs, *graph.effects}
+        self.of: dict[Node, Unit] = {}
+        self.first: dict[Node, tuple[Node, ...]] = {}  # what must happen before, of effects
         for node in graph.nodes:
-            for x in dict.fromkeys((*node.inputs, *node.controls)):
-                self.readers[x].append(node)
-        self.of: dict[Node, list[Node]] = {}
+            ordered = not node.op.elementwise and in_order(node)
+            if ordered:
+                self.first[node] = tuple(self.first)[-1:]
+            read = {self.of[x].now(): x for x in self._before(node)}
+            unit = self._joined(node, read) if _by_element(node) else None
+            if unit is None:
+                unit = Unit(node, 1 + max([u.rank for u in read], default=-1))
+                for other in read:
+                    other.readers.append(unit)
+            self.of[node] = unit
+        for node in graph.nodes:
+            if node.op in PRODUCTS and not node.controls:
+                self._join_reader(node)
 
-    def group(self, node: Node) -> list[Node]:
-        return self.of.get(node) or [node]
+    def _before(self, node: Node) -> tuple[Node, ...]:
+        """What must have run when this node runs."""
+        if node.controls or node in self.first:
+            return *node.inputs, *node.controls, *self.first.get(node, ())
+        return node.inputs
 
-    def try_merge(self, *nodes: Node) -> bool:
-        """Fuse the regions of these nodes, if that is allowed."""
-        groups = {id(g): g for g in map(self.group, nodes)}
-        members = [n for g in groups.values() for n in g]
-        if len(members) > MOST_MEMBERS or self._crossed(members):
+    def _joined(self, node: Node, read: dict[Unit, Node]) -> Unit | None:
+        """The unit that an element-wise node becomes part of, if there is one."""
+        shape = node.spec.shape
+        fit = [
+            u
+            for u, x in read.items()
+            if _by_element(x) and x.spec.shape == shape and len(u.members) < MOST_MEMBERS
+        ]
+        if not fit:
+            return None
+        others = [u.rank for u in read if u not in fit]
+        rank = max(max(others, default=-1) + 1, max([u.rank for u in fit]))
+        fit.sort(key=lambda u: -u.rank)
+        chosen: list[Unit] = []
+        count = 1
+        for unit in fit:
+            if unit.rank == rank or self._can_rise(unit, rank, chosen):
+                if count + len(unit.members) <= MOST_MEMBERS:
+                    chosen.append(unit)
+                    count += len(unit.members)
+                elif unit.rank == rank:
+                    return None  # it would have to be read, and is not below
+        return self._merge(node, rank, chosen, read) if chosen else None
+
+    def _can_rise(self, unit: Unit, rank: int, chosen: Sequence[Unit]) -> bool:
+        """Whether all that read the unit stay above it."""
+        if len(unit.readers) > MOST_READERS:
             return False
-        members.sort(key=self.place.__getitem__)
-        for node in members:
-            self.of[node] = members
-        return True
+        readers = [r.now() for r in unit.readers]
+        return all(r.rank > rank or r is unit or r in chosen for r in readers)
 
-    def _crossed(self, members: list[Node]) -> bool:
-        """Whether a path leads out of the members and back into them (or is too long to tell)."""
-        inside, first = set(members), min(map(self.place.__getitem__, members))
-        waiting = [x for n in members for x in n.inputs if x not in inside]
-        seen: set[Node] = set()
-        while waiting:
-            node = waiting.pop()
-            if node in inside:
-                return True
-            if node in seen or (self.place[node] < first and node not in self.of):
-                continue
-            if len(seen) > MOST_STEPS:
-                return True
-            group = self.group(node)  # another region runs as a whole
-            seen.update(group)
-            if all(self.place[n] < first for n in group):
-                continue
-            waiting.extend(x for n in group for x in n.inputs if x not in seen)
-        return False
+    def _merge(self, node: Node, rank: int, chosen: list[Unit], read: Iterable[Unit]) -> Unit:
+        whole = max(chosen, key=lambda u: len(u.members))
+        for unit in chosen:
+            if unit is not whole:
+                whole.members += unit.members
+                whole.readers += unit.readers
+                unit.absorbed = whole
+        for other in read:
+            if other not in chosen:
+                other.readers.append(whole)
+        whole.members.append(node)
+        whole.rank = rank
+        return whole
 
-    def outputs(self, members: list[Node]) -> list[Node]:
-        """The members that somebody outside reads."""
-        inside, ends = set(members), set(self.graph.outputs) | set(self.graph.effects)
-        return [n for n in members if n in ends or any(r not in inside for r in self.readers[n])]
+    def _join_reader(self, product: Node) -> None:
+        """Fuse a product with the one region that reads it: no path can lead around it."""
+        unit = self.of[product]
+        readers = {r.now() for r in unit.readers}
+        if len(readers) != 1 or product in self.ends:
+            return
+        (reader,) = readers
+        first = reader.members[0]
+        plain = _by_element(first) and first.spec.shape == product.spec.shape
+        if plain and not reader.product and len(reader.members) < MOST_MEMBERS:
+            reader.members.append(product)
+            reader.product, unit.absorbed = True, reader
 
-    def units(self) -> Iterable[list[Node]]:
-        """The regions and the single nodes, in an order in which they can be computed."""
-        done: set[Node] = set()
-        for last in self.graph.nodes:
-            waiting = [last]
+    def units(self) -> Iterator[tuple[list[Node], list[Node]]]:
+        """The members of each unit, and those that others read; in an order to compute them in."""
+        nodes, done = self.graph.nodes, set[Node]()
+        place = {node: i for i, node in enumerate(nodes)}
+        of = {node: unit.now() for node, unit in self.of.items()}
+        for unit in dict.fromkeys(of.values()):
+            unit.members.sort(key=place.__getitem__)
+        ends = self.ends | {
+            x for n in nodes for x in (*n.inputs, *n.controls) if of[x] is not of[n]
+        }
+        for last in nodes:
+            waiting = [last] if of[last].members[-1] is last else []
             while waiting:
                 node = waiting[-1]
                 if node in done:
                     waiting.pop()
                     continue
-                members = self.group(node)
-                inside = set(members)
+                members = of[node].members
+                inside = of[node]
                 needed = [
                     x
                     for n in members
-                    for x in (*n.inputs, *n.controls)
-                    if x not in done and x not in inside
+                    for x in self._before(n)
+                    if x not in done and of[x] is not inside
                 ]
                 if needed:
                     waiting += needed
                     continue
                 done.update(members)
-                yield members
+                yield members, [n for n in members if n in ends]
 
 
 def _by_element(node: Node) -> bool:
-    plain = node.op.elementwise and not (node.op.effect or node.op.impure or node.controls)
-    return plain and node.spec.shape not in (None, ())
+    op = node.op
+    return (
+        op.elementwise
+        and node.spec.shape not in (None, ())
+        and not (op.effect or op.impure or node.controls)
+    )
 
 
 def fuse(graph: Graph) -> tuple[Graph, list[Change]]:
     """Make one node of neighbours that work element by element on one shape."""
-    regions = Regions(graph)
-    for node in graph.nodes:
-        if _by_element(node):
-            for x in node.inputs:
-                if _by_element(x) and x.spec.shape == node.spec.shape:
-                    regions.try_merge(x, node)
-    for node in graph.nodes:
-        if node.op in PRODUCTS and not node.controls:
-            _join_reader(regions, node)
-    return _emit(regions)
-
-
-def _join_reader(regions: Regions, product: Node) -> None:
-    """Fuse a product with the one region that reads it."""
-    readers = regions.readers[product]
-    ends = (*regions.graph.outputs, *regions.graph.effects)
-    if not readers or any(product is x for x in ends) or not all(map(_by_element, readers)):
-        return
-    group = regions.group(readers[0])
-    members = {id(n) for n in group}
-    alone = all(id(r) in members for r in readers) and not any(n.op in PRODUCTS for n in group)
-    if alone and readers[0].spec.shape == product.spec.shape:
-        regions.try_merge(product, readers[0])
-
-
-def _emit(regions: Regions) -> tuple[Graph, list[Change]]:
-    rewrite = Rewrite(regions.graph)
-    for members in regions.units():
+    if not any(map(_by_element, graph.nodes)):
+        return graph, []
+    regions, rewrite = Regions(graph), Rewrite(graph)
+    for members, ends in regions.units():
         if len(members) == 1:
             (node,) = members
-            rewrite.put(node, rewrite.keep(node, tuple(rewrite.new[x] for x in node.inputs)))
+            rewrite.put(node, rewrite.keep(node, rewrite.operands(node)))
             continue
-        ends = regions.outputs(members)
         inputs, body = region(members, ends)
         kinds = [PRODUCTS[n.op] for n in members if n.op in PRODUCTS]
         attrs = {"body": body, "kind": kinds[0] if kinds else "elementwise"}
-        operands = [rewrite.new[x] for x in inputs]
+        operands = [rewrite.of(x) for x in inputs]
         fused = rewrite.make(FUSED, operands, members[-1], attrs, name=_name(members))
         for i, node in enumerate(ends):
             one = len(ends) == 1

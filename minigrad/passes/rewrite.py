@@ -7,14 +7,15 @@ that nothing needs any more stay until the pass that removes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import numpy as np
 
-from minigrad.core import Attrs, Op, context
-from minigrad.graph import Graph, Node
+from minigrad.core import Attrs, Op
+from minigrad.graph import Graph, Node, has_effect
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
 
@@ -44,34 +45,71 @@ class Change:
 
 
 class Rewrite:
-    """A new graph in the making."""
+    """A new graph in the making: what is not touched is not copied."""
 
     def __init__(self, graph: Graph) -> None:
         self.before = graph
         self.after = Graph()
-        self.new: dict[Node, Node] = {}
+        self.new: dict[
+            Node, Node
+        ] = {}  # successors, of the nodes that have another than themselves
         self.changes: list[Change] = []
         self._sequence: list[Node] = []
+        self._moved = False  # a node that is run in order was copied
 
-    def walk(self, rule: Callable[[Node, tuple[Node, ...]], Node | None]) -> Graph:
-        """Ask the rule about every node; where it has no answer, the node stays as it is."""
-        for node in self.before.nodes:
-            inputs = tuple([self.new[x] for x in node.inputs])
-            better = rule(node, inputs)
-            self.put(node, self.keep(node, inputs) if better is None else better)
+    def walk(
+        self,
+        rule: Callable[[Node, tuple[Node, ...]], Node | None],
+        where: Container[Op] | None = None,
+    ) -> Graph:
+        """Ask the rule about every node (with an operator out of `where`) and its new operands.
+
+        Where it has no answer, the node stays as it is.
+        """
+        new, place = self.new, self._sequence.append
+        untouched = new.keys().isdisjoint
+        for node in self.before._nodes:
+            inputs = node.inputs
+            stale = bool(new) and not untouched(inputs)
+            if stale:
+                inputs = tuple([new.get(x, x) for x in inputs])
+            if where is None or node.op in where:
+                better = rule(node, inputs)
+                if better is not None:
+                    self.put(node, better)
+                    continue
+            if stale or node.controls or (self._moved and in_order(node)):
+                self.put(node, self.keep(node, inputs))
+            else:
+                place(node)
         return self.finish()
+
+    def of(self, node: Node) -> Node:
+        """What stands for a node."""
+        return self.new.get(node, node)
+
+    def operands(self, node: Node) -> tuple[Node, ...]:
+        """What stands for the operands of a node."""
+        return tuple([self.new.get(x, x) for x in node.inputs])
 
     def put(self, node: Node, successor: Node) -> None:
         """Say what stands for a node from now on."""
-        self.new[node] = successor
+        if successor is not node:
+            self.new[node] = successor
         self._sequence.append(successor)
 
     def keep(self, node: Node, inputs: Sequence[Node], **attrs: Any) -> Node:
-        """The node itself, or a copy if its operands (or attributes) are new."""
-        controls = tuple([self.new[x] for x in node.controls]) if node.controls else ()
-        pairs = [*zip(inputs, node.inputs, strict=True), *zip(controls, node.controls, strict=True)]
-        if not attrs and all(a is b for a, b in pairs):
+        """The node itself, or a copy if its operands (or attributes) are new.
+
+        What happens after something that was copied is copied as well: executors go by the order
+        in which nodes were made.
+        """
+        controls = tuple([self.of(x) for x in node.controls]) if node.controls else ()
+        same = not attrs and all(map(is_, inputs, node.inputs))
+        same = same and all(map(is_, controls, node.controls))
+        if same and not (self._moved and in_order(node)):
             return node
+        self._moved = self._moved or in_order(node)
         return self.make(node.op, inputs, node, {**node.attrs, **attrs}, controls, node.name)
 
     def make(
@@ -84,15 +122,8 @@ class Rewrite:
         name: str | None = None,
     ) -> Node:
         """A new node with the line and scope of the node that it is made for."""
-        scope, context.scope = context.scope, ""
-        try:
-            node = self.after.add(op, inputs, attrs or {}, name or op.name)
-        finally:
-            context.scope = scope
-        node.code, node.lasti, node.scope, node.controls = (
-            *(like.code, like.lasti, like.scope),
-            controls,
-        )
+        node = self.after.derived(op, tuple(inputs), attrs or {}, like, name or op.name)
+        node.controls = controls
         self._sequence.append(node)
         return node
 
@@ -110,17 +141,23 @@ class Rewrite:
 
     def finish(self) -> Graph:
         """The new graph, in the old order; the old one if nothing is new."""
-        old, nodes = self.before, list(dict.fromkeys(self._sequence))
-        if list(map(id, nodes)) == list(map(id, old.nodes)):
+        old = self.before
+        if not self.new and len(self._sequence) == len(old._nodes):
             return old
         inputs, outputs, effects = (
-            [self.new[x] for x in side] for side in (old.inputs, old.outputs, old.effects)
+            [self.of(x) for x in side] for side in (old.inputs, old.outputs, old.effects)
         )
-        return frozen(nodes, inputs, outputs, effects, old.single)
+        return frozen(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
+
+
+def in_order(node: Node) -> bool:
+    """Whether it matters when this node runs, not only on what."""
+    op = node.op
+    return op.impure or op is state.assign or (op.infer is not None and has_effect(node))
 
 
 def frozen(
-    nodes: Sequence[Node],
+    nodes: Iterable[Node],
     inputs: Sequence[Node],
     outputs: Sequence[Node],
     effects: Sequence[Node],
@@ -135,9 +172,14 @@ def frozen(
 
 
 def key_of(node: Node, inputs: Sequence[Node]) -> Any:
-    """Equal for nodes that compute the same: operator, operands, attributes."""
-    attrs = tuple(sorted((k, _hashable(v)) for k, v in node.attrs.items())) if node.attrs else ()
-    return node.op.name, tuple(map(id, inputs)), tuple(map(id, node.controls)), attrs
+    """Equal for nodes that compute the same: operator, operands, attributes.
+
+    By identity, because == on nodes builds a node.
+    """
+    if not node.attrs:
+        return node.op.name, *map(id, inputs)
+    attrs = [(k, _hashable(v)) for k, v in sorted(node.attrs.items())]
+    return node.op.name, *map(id, inputs), tuple(attrs)
 
 
 def _hashable(value: Any) -> Any:
