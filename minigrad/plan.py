@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -119,6 +119,12 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
     offsets = np.cumsum([0, *sizes])
     buffers = tuple(Buffer(int(o), n) for o, n in zip(offsets, sizes, strict=False))
     return Plan(tuple(lifetimes), buffers)
+
+
+def lay_apart(wanted: Sequence[Wanted]) -> Plan:
+    """Give every value a buffer of its own, whenever it lives."""
+    end = max((value.end for value in wanted), default=0)
+    return share_buffers([replace(value, end=end, successor_of=()) for value in wanted])
 
 
 def _taken_over(

@@ -24,7 +24,7 @@ from minigrad.execute import HANDLERS, Run, Variables
 from minigrad.fused import FUSED
 from minigrad.graph import Node
 from minigrad.ops import parts, state
-from minigrad.plan import ALIGNMENT, Arena, Plan, aligned, share_buffers
+from minigrad.plan import ALIGNMENT, Arena, Plan, aligned, lay_apart, share_buffers
 from minigrad.source import here
 from minigrad.tiles import Place, Region, direct
 
@@ -36,13 +36,21 @@ class Bound:
 
     pairs: for each variable the two arrays that its values alternate between, shared by all
     choices of shapes.
+    apart: no two values lie in the same memory, so that calls of several nodes may run at once.
     """
 
     def __init__(
-        self, layout: Layout, specs: Specs, choose: Choose, in_place: bool, pairs: Pairs
+        self,
+        layout: Layout,
+        specs: Specs,
+        choose: Choose,
+        in_place: bool,
+        pairs: Pairs,
+        apart: bool = False,
     ) -> None:
         self.layout, self.specs, self.pairs = layout, specs, pairs
-        self.plan: Plan = share_buffers(layout.wanted(specs, in_place))
+        wanted = layout.wanted(specs, in_place and not apart)
+        self.plan: Plan = lay_apart(wanted) if apart else share_buffers(wanted)
         self.arena = Arena(self.plan)
         self.calls: list[Call] = []
         self._choose = choose
@@ -55,7 +63,7 @@ class Bound:
             array = self.arena.array(lives[node]) if node in lives else None
             self.slots[node] = self._slot(node, array)
         for node in layout.order:
-            self._used = 0
+            self._used = self.scratch_bytes if apart else 0
             self._emit(node)
         self._place_scratch()
         self._by_kind = {
@@ -213,13 +221,18 @@ class Bound:
 
     def run(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
         """Run once. Results share no memory with anything; variables change only at the end."""
-        self._run = Run(feeds, variables, self.layout.graph.outputs[0])
-        self._prepare(feeds, variables)
+        self.begin(feeds, variables)
         silence().run(self._go)
+        return self.finish(variables)
+
+    def finish(self, variables: Variables) -> list[Any]:
+        """The results, after all calls; the variables take their new values."""
         variables.update(self._run.updates)
         return [self._own(x) for x in self.layout.graph.outputs]
 
-    def _prepare(self, feeds: Mapping[Node, Array], variables: Variables) -> None:
+    def begin(self, feeds: Mapping[Node, Array], variables: Variables) -> None:
+        """Put in its place what the calls of a run find there."""
+        self._run = Run(feeds, variables, self.layout.graph.outputs[0])
         for node, slot in self._by_kind["fed"]:
             slot.put(feeds[node])
         for node, slot in self._by_kind["variable"]:
@@ -249,7 +262,7 @@ class Bound:
             if events.listeners:
                 for call, (function, args) in zip(self.calls, self._flat, strict=True):
                     function(*args)
-                    self._tell(call)
+                    self.tell(call)
             else:
                 for function, args in self._flat:
                     function(*args)
@@ -258,19 +271,20 @@ class Bound:
             error.defined, error.ran = error.defined or node.where, error.ran or here()
             raise
         except (ValueError, IndexError, TypeError) as reason:
-            raise self._explained(self._node_of(args), reason) from None
+            raise self.explained(self._node_of(args), reason) from None
 
     def _node_of(self, args: list[Any]) -> Node:
         return next(c.node for c in self.calls if c.args is args)
 
-    def _explained(self, node: Node, reason: Exception) -> GraphError:
+    def explained(self, node: Node, reason: Exception) -> GraphError:
+        """What NumPy stumbled over while it worked for a node, in our words."""
         arrays = [self.slots[x].array for x in node.inputs]
         specs = [spec_of(a) if hasattr(a, "shape") else Spec(None, float32) for a in arrays]
         found = explain(node.op, specs, node.attrs, reason)
         found.defined, found.ran = node.where, here()
         return found
 
-    def _tell(self, call: Call) -> None:
+    def tell(self, call: Call) -> None:
         """Tell listeners of each kernel; a fused region is one, and handlers tell themselves."""
         node = call.node
         if call is not self._last[node] or node.op in HANDLERS:

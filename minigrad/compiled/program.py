@@ -80,7 +80,7 @@ class Program:
         self._latest = self._bound[key]
         return self._latest
 
-    def _made(self, shapes: tuple[Shape, ...]) -> Bound:
+    def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> Bound:
         """Bind the graph to these shapes; what does not depend on sizes is there from before."""
         specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
         kinds = kinds_of(self.graph, specs)
@@ -89,7 +89,7 @@ class Program:
             if events.listeners:
                 events.emit("compiled", None, self)
         choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
-        bound = Bound(self._layouts[kinds], specs, choose, self.optimized, self._pairs)
+        bound = Bound(self._layouts[kinds], specs, choose, self.optimized, self._pairs, apart)
         if events.listeners:
             events.emit("bound", None, self)
         return bound
