@@ -12,8 +12,9 @@ from test_picture import e1, e2, e5
 
 import minigrad as mg
 import viz
-from viz.frames import GRID, Film, summarize
+from viz.frames import Film, summarize
 from viz.player import Player, _payload
+from viz.summary import GRID
 
 B, R, G = "clock_built", "clock_run", "clock_gradient"
 
@@ -94,7 +95,7 @@ def test_eager_interleaves_the_clocks_and_static_builds_first() -> None:
 def test_e5_with_its_gradients() -> None:
     film = film_of(e5())
     assert told(film)[1:4] == [
-        "run and recorded at once: MatMul = W @ x = [-1, 7]",
+        "run and recorded at once: MatMul = W @ x = [[1, -2], [3, 4]] @ [1, 1] = [-1, 7]",
         "run and recorded at once: Add = MatMul + b = [-1, 7] + [0.5, -1] = [-0.5, 6]",
         "run and recorded at once: ReLU = max(Add, 0) = max([-0.5, 6], 0) = [0, 6]",
     ]
@@ -198,10 +199,10 @@ def test_ten_million_numbers_stay_small() -> None:
 
 
 def test_nan_and_infinity_are_said_and_can_be_sent() -> None:
-    x = mg.tensor([[-1.0, 0.0], [1.0, 2.0]], requires_grad=True, name="x")
+    x = mg.tensor([[-1.0, 0.0, 3, 4], [1.0, 2.0, 5, 6]], requires_grad=True, name="x")
     with np.errstate(all="ignore"):
         film = film_of(mg.log(x).sum())
-    assert any("(2, 2), 2 NaN or infinite" in line for line in told(film))
+    assert any("(2, 4), 2 NaN or infinite" in line for line in told(film))
     json.dumps(Player([film]).data, allow_nan=False)
 
 

@@ -49,7 +49,7 @@ def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
         backward(again)
     ends = zip(again, outputs, strict=True)
     new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
-    return event_film(picture(again, new_names), log.events)
+    return event_film(picture(again, new_names, bodies=True), log.events)
 
 
 def _again(node: TapeNode, operands: list[Any]) -> Any:
@@ -137,5 +137,5 @@ def replay_graph(
         Program([*ends, *needed])(feeds, variables)
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
     return static_film(
-        picture(ends, new_names), forward, contributed, ran.events, built.counts.built
+        picture(ends, new_names, bodies=True), forward, contributed, ran.events, built.counts.built
     )

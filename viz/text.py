@@ -172,6 +172,8 @@ ROWS: dict[str, Pair] = {
         "run and recorded at once: {name} = {formula} = {value}",
         "边运行边记录：{name} = {formula} = {value}",
     ),
+    "step_inside": ("inside {place} — {what}", "在 {place} 内部——{what}"),
+    "step_loop": ("{name} begins step {number} of its loop", "{name} 开始循环的第 {number} 步"),
     "step_seed": (
         "backward starts at the output: ∂{name}/∂{name} = {value}",
         "反向传播从输出开始：∂{name}/∂{name} = {value}",
@@ -187,6 +189,10 @@ ROWS: dict[str, Pair] = {
     "step_rule": (
         "{source} passes back to {name}, where ∂ is the upstream gradient: {local} = {part}",
         "{source} 向 {name} 回传，其中 ∂ 是上游梯度：{local} = {part}",
+    ),
+    "step_passed": (
+        "{source} passes back to {name} through its insides: {upstream} becomes {part}",
+        "{source} 通过其内部向 {name} 回传：{upstream} 变为 {part}",
     ),
     "step_gradients": (
         "mg.gradients builds {count} more nodes for the backward pass. Still nothing has run.",
@@ -235,6 +241,62 @@ ROWS: dict[str, Pair] = {
         "{shape}，{bad} 个 NaN 或无穷大",
     ),
     "summary_empty": ("{shape}, no elements", "{shape}，没有元素"),
+    # boards: marks on nodes, and what is the same in all of them
+    "board_keys": (
+        "Keys: ← → step, Home End first and last, space plays; click a node to see its line.",
+        "按键：← → 单步，Home End 到首尾，空格播放；点击节点可查看它的代码行。",
+    ),
+    "board_live": ("(to switch, run the notebook)", "（要切换，请运行笔记本）"),
+    "board_empty": ("Nothing to show yet.", "还没有可显示的内容。"),
+    "alt_marks": ("Marked: {marks}.", "标记：{marks}。"),
+    "mark_ran": ("ran", "运行过"),
+    "mark_ghost": ("not run for this input", "对这个输入没有运行"),
+    "mark_baked": ("baked in, and right here", "固化在图中，这里碰巧正确"),
+    "mark_wrong": ("baked in, and wrong for this input", "固化在图中，对这个输入是错的"),
+    "mark_gone": ("removed", "被移除"),
+    "mark_new": ("new", "新建"),
+    "mark_heir": ("takes over the work of a removed node", "接替被移除的节点"),
+    "mark_moved": ("same operator on other operands", "算子相同，操作数换了"),
+    "mark_now": ("now", "当前"),
+    "mark_waits": ("has not run yet", "还没有运行"),
+    "mark_failed": ("failed here", "在此出错"),
+    # passes
+    "passes_slider": ("optimisation pass", "优化 Pass"),
+    "passes_start": (
+        "before the first pass: {nodes} nodes, {kernels} kernels, {bytes} bytes planned",
+        "第一个 Pass 之前：{nodes} 个节点，{kernels} 个核函数，规划 {bytes} 字节",
+    ),
+    "passes_step": (
+        "{name}: {before} → {after} nodes",
+        "{name}：{before} → {after} 个节点",
+    ),
+    "passes_end": (
+        "all passes together: {before} → {after} nodes",
+        "所有 Pass 合计：{before} → {after} 个节点",
+    ),
+    "passes_before": ("before", "之前"),
+    "passes_after": ("after", "之后"),
+    "passes_change": ("{what}: {why}", "{what}：{why}"),
+    "passes_more": ("… and {count} more changes", "……还有 {count} 处改动"),
+    "passes_counts": (
+        "nodes {nodes}, kernels {kernels}, bytes planned {bytes}",
+        "节点 {nodes}，核函数 {kernels}，规划字节 {bytes}",
+    ),
+    "passes_idle": ("nothing to do: {names}", "无事可做：{names}"),
+    "passes_proof": (
+        "checked by running both graphs: outputs ({outputs}) {first}; gradients ({gradients}) {second}",
+        "已运行两张图检验：输出（{outputs} 个）{first}；梯度（{gradients} 个）{second}",
+    ),
+    "passes_equal": ("equal, bit for bit", "逐位相等"),
+    "passes_differ": ("at most {difference} apart", "最多相差 {difference}"),
+    "passes_drawn": (
+        "inputs drawn at random for the check: {names}",
+        "检验所用的随机输入：{names}",
+    ),
+    "passes_graph": (
+        "viz.passes takes a graph from mg.build_graph, not {value}.",
+        "viz.passes 需要由 mg.build_graph 得到的计算图，不接受 {value}。",
+    ),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),

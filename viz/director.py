@@ -1,0 +1,271 @@
+"""The director: makes frames of what happened, one method for each kind of event."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import BaseNode, Spec, TupleSpec
+from minigrad.graph import Node
+from minigrad.rules import pull_back
+from minigrad.tape import TapeNode
+from viz import formula
+from viz.boxes import paths
+from viz.film import Film, Frame, Track
+from viz.picture import Picture
+from viz.summary import summarize, written
+from viz.text import Pair, row
+
+BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
+OWN = str(Path(__file__).parent) + os.sep
+UNKNOWN = "?"  # the local derivative of a branch, a loop or a call is a graph of its own
+INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
+
+
+class Director:
+    """Turns events into frames, one kind of event at a time."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+        self.nodes = {n.id: n for n in picture.nodes}
+        self.edge_ids = {(e.target, e.index): e.id for e in picture.edges}
+        self.tracks = {n.id: Track() for n in picture.nodes}
+        self.frames: list[Frame] = [Frame(row("step_start"))]
+        self.values: dict[Any, Any] = {}  # engine node -> its value
+        self.operands: dict[Any, tuple[Any, ...]] = {}  # engine node -> what it read
+        self.results: dict[tuple[str, ...], Any] = {}
+        self.counts = {"run": 0, "parts": 0}
+        self.insides: dict[str, list[tuple[Node, str]]] = {}  # node -> what its bodies hold
+        for key, i in picture.ids.items():
+            if i[0] == "b":
+                self.insides.setdefault(self._owner(i), []).append((key, i))
+        self.inside = 0  # frames that told of a body
+
+    def _owner(self, i: str) -> str:
+        """The node outside of all bodies that a node in a body belongs to."""
+        owners = self.picture.owners
+        while i[0] == "b":
+            i = next(
+                owners[path] for path in reversed(paths(self.nodes[i].group)) if path in owners
+            )
+        return i
+
+    def add(self, frame: Frame) -> int:
+        self.frames.append(frame)
+        return len(self.frames) - 1
+
+    def label(self, key: Any) -> str:
+        return self.nodes[self.picture.ids[key]].label
+
+    def film(self) -> Film:
+        """The finished film, with a last frame that counts."""
+        nodes = sum(n.id[0] != "b" for n in self.picture.nodes)  # a body is part of its node
+        key = "step_done" if self.counts["parts"] else "step_done_forward"
+        self.add(Frame(row(key, nodes=nodes, **self.counts)))
+        return Film(self.picture, tuple(self.frames), self.tracks, self.results)
+
+    # what was there before
+
+    def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
+        """Leaves of a tape exist, with their values, before the first step."""
+        for key, value in keys:
+            track = self.tracks[self.picture.ids[key]]
+            track.born = 0
+            track.values.append((0, summarize(value)))
+
+    def _caption(self, i: str, key: str, **fields: object) -> Pair:
+        """The words of a step; of one in a body they say where it is."""
+        what, group = row(key, **fields), self.nodes[i].group
+        if i[0] != "b" or not group:
+            return what
+        return row("step_inside", place=group.rpartition("/")[2], what=what)
+
+    def _told_enough(self, i: str) -> bool:
+        """Whether this is one more step in a body, of which enough were shown."""
+        self.inside += i[0] == "b"
+        return i[0] == "b" and self.inside > INSIDE_LIMIT
+
+    # one method for each kind of step
+
+    def built(self, node: Node) -> None:
+        """A node of a static graph was born, and with it what it has inside."""
+        i = self.picture.ids[node]
+        track = self.tracks[i]
+        operands = [self.label(x) for x in node.inputs if x in self.picture.ids]
+        text = formula.forward(node.op, operands, node.attrs) if operands else node.op.name
+        key = "step_built" if node.shape is not None else "step_built_open"
+        caption = row(key, name=self.label(node), formula=text)
+        track.born = self.add(Frame(caption, (i,), {}, marks=((BUILT, i),), **_code(node)))
+        track.facts = _facts(node, [x.spec for x in node.inputs], node.spec, operands)
+        for inner, j in self.insides.get(i, ()):
+            names, specs = [self.label(x) for x in inner.inputs], [x.spec for x in inner.inputs]
+            self.tracks[j].born = track.born
+            self.tracks[j].facts = _facts(inner, specs, inner.spec, names)
+
+    def read(self, node: Node, value: Any) -> None:
+        """A value entered the run: fed, or read from a variable or a constant."""
+        i = self.picture.ids[node]
+        self.values[node] = value
+        summary, known = summarize(value), self.tracks[i].values
+        if i[0] == "b":  # a constant in a body: there at the next step, and nothing to tell
+            if not known or known[-1][1] != summary:
+                known.append((len(self.frames), summary))
+            return
+        caption = self._caption(i, "step_read", name=self.label(node), value=summary.told)
+        frame = self.add(Frame(caption, (i,), {}, marks=((RUN, i),), **_code(node)))
+        known.append((frame, summary))
+
+    def began(self, node: BaseNode, number: int) -> None:
+        """A loop in the graph begins a step."""
+        i = self.picture.ids[node]
+        if not self._told_enough("b" + i):
+            caption = self._caption(i, "step_loop", name=self.label(node), number=number + 1)
+            self.add(Frame(caption, (i,)))
+
+    def run(self, node: BaseNode, value: Any, operands: Sequence[Any]) -> None:
+        """A kernel ran; on the tape, that is the moment when the node is born, too."""
+        i = self.picture.ids[node]
+        at_once = isinstance(node, TapeNode)
+        self.values[node], self.operands[node] = value, tuple(operands)
+        self.counts["run"] += 1
+        if self._told_enough(i):
+            return
+        summary = summarize(value)
+        box = self.nodes[i]
+        names = [self.nodes[x].label for x in box.inputs]
+        text = _filled(node, names, operands)
+        shown = summary.long if summary.told == summary.short else summary.told
+        key = "step_both" if at_once else "step_run"
+        caption = self._caption(i, key, name=box.label, formula=text, value=shown)
+        edges = {self.edge_ids[i, k]: "" for k in range(len(operands)) if (i, k) in self.edge_ids}
+        marks = ((BUILT, i), (RUN, i)) if at_once else ((RUN, i),)
+        track = self.tracks[i]
+        frame = self.add(Frame(caption, (i,), edges, marks=marks, **_code(node)))
+        track.values.append((frame, summary))
+        track.filled.append((frame, f"{text} = {summary.told}"))
+        self._show_arguments(node, operands, frame)
+        if box.is_output and not isinstance(value, tuple):
+            self.results["output", box.label] = np.asarray(value)
+        if at_once:
+            track.born = frame
+            specs = [_spec(x) for x in operands]
+            track.facts = _facts(node, specs, _spec(value), names)
+
+    def _show_arguments(self, node: BaseNode, operands: Sequence[Any], frame: int) -> None:
+        """What a body was given is seen when an operator in it reads it."""
+        for x, value in zip(node.inputs, operands, strict=False):
+            i = self.picture.ids.get(x) if isinstance(x, Node) else None
+            if i and i[0] == "b" and self.nodes[i].kind == "input":
+                summary = summarize(value)
+                known = self.tracks[i].values
+                if not known or known[-1][1] != summary:
+                    known.append((frame, summary))
+
+    def seed(self, key: Any, value: Any) -> None:
+        """Backward begins: the gradient of the output with respect to itself."""
+        i = self.picture.ids[key]
+        summary = summarize(value)
+        caption = row("step_seed", name=self.nodes[i].label, value=summary.told)
+        frame = self.add(Frame(caption, (i,), {}, marks=((GRADIENT, i),)))
+        self.tracks[i].gradients.append((frame, summary))
+
+    def contributed(
+        self, source: BaseNode, target: Any, index: int, upstream: Any, part: Any, total: Any
+    ) -> None:
+        """One operand got its share: upstream × local = contribution, added to what was there."""
+        i, s = self.picture.ids[target], self.picture.ids[source]
+        track = self.tracks[i]
+        shown = summarize(part)
+        local = self._local(source, index)
+        names = {"source": self.nodes[s].label, "name": self.nodes[i].label}
+        notes = {}
+        if track.gradients and total is not part:  # else it is the first of this pass
+            before, sum_ = track.gradients[-1][1].told, summarize(total).told
+            caption = row("step_accumulated", **names, before=before, part=shown.told, total=sum_)
+            notes[i] = f"∂ {before} + {shown.told} = {sum_}"
+        elif formula.UPSTREAM in local:
+            caption = row("step_rule", **names, local=local, part=shown.told)
+        elif local == UNKNOWN:
+            above = summarize(upstream).told
+            caption = row("step_passed", **names, upstream=above, part=shown.told)
+        else:
+            product = {"upstream": summarize(upstream).told, "local": local}
+            caption = row("step_contributed", **names, **product, part=shown.told)
+        edge = self.edge_ids.get((s, index))
+        product_text = (
+            "∂"
+            if local == UNKNOWN
+            else local
+            if formula.UPSTREAM in local
+            else f"∂ {summarize(upstream).told} × {local}"
+        )
+        edges = {edge: f"{product_text} = {shown.told}"} if edge else {}
+        marks = ((GRADIENT, i),)
+        frame = self.add(Frame(caption, (i,), edges, marks=marks, notes=notes, **_code(source)))
+        track.gradients.append((frame, summarize(total)))
+        self.counts["parts"] += 1
+        box = self.nodes[i]
+        if not box.inputs:
+            self.results["gradient", box.group, box.label] = np.asarray(
+                getattr(total, "data", total)
+            )
+
+    def _local(self, source: BaseNode, index: int) -> str:
+        """The local derivative: a number where it acts on each element, else its formula."""
+        op, operands = source.op, self.operands[source]
+        if op.elementwise:
+            y = np.asarray(self.values[source])
+            data = [getattr(x, "data", x) for x in operands]
+            (local,) = pull_back(op, [index], np.ones_like(y), [y, *data], source.attrs)
+            return summarize(local).told
+        box = self.nodes[self.picture.ids[source]]
+        names = [box.label, *(self.nodes[x].label for x in box.inputs)]
+        specs = [_spec(self.values[source]), *(_spec(x) for x in operands)]
+        return formula.local(op, index, specs, source.attrs, names) or UNKNOWN
+
+
+def _spec(x: Any) -> Spec:
+    if isinstance(x, tuple):
+        return TupleSpec.of([_spec(part) for part in x])
+    data = np.asarray(getattr(x, "data", x))
+    return Spec(data.shape, data.dtype)
+
+
+def _filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str:
+    """The formula with names, and with numbers where they are short: x × x = 2 × 2."""
+    text = formula.forward(node.op, names, node.attrs)
+    values = [written(x) for x in operands]
+    if "" in values or list(values) == list(names):
+        return text
+    return f"{text} = {formula.forward(node.op, values, node.attrs)}"
+
+
+def _facts(
+    node: BaseNode, specs: Sequence[Spec], spec: Spec, names: Sequence[str]
+) -> list[tuple[str, str]]:
+    """What the inspector says of a node, apart from its values."""
+    facts = [("formula", formula.forward(node.op, names, node.attrs))] if names else []
+    all_specs = (spec, *specs)
+    for i, name in enumerate(names):
+        derivative = formula.local(node.op, i, all_specs, node.attrs, (node.op.name, *names))
+        if derivative:
+            facts.append(("local", f"∂/∂{name}: {derivative}"))
+    if isinstance(node, TapeNode):
+        parts = zip((node.op.name, *names), node.kept.parts, strict=False)
+        facts.append(("saved", ", ".join(dict.fromkeys(n for n, part in parts if part == 2))))
+    if not node.where.filename.startswith(OWN):
+        facts.append(("line", node.where.label))
+    return facts
+
+
+def _code(node: BaseNode) -> dict[str, Any]:
+    """The line that made the node, split around the expression itself, and where it is."""
+    where = node.where
+    if where.filename.startswith(OWN):  # made here on behalf of the user, who has no line for it
+        return {}
+    first, last, _, _ = where.span
+    return {"code": (where.place, *where.parts), "lines": (where.filename, first, last)}

@@ -1,0 +1,58 @@
+"""A film as plain data: frozen frames, and the life of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from viz.boxes import Picture
+from viz.summary import Summary
+from viz.text import Pair
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One step: what happened, in words, and what lights up.
+
+    edges: what flows along an arrow, by its id; with a text it flows backward
+    notes: what is written above a node, by its id: the sum where gradients meet
+    code: place, and the line before, inside and after the expression that made the node
+    lines: the same as (file name, first line, last line)
+    marks: ticks of the clocks, as (clock, node id)
+    """
+
+    caption: Pair
+    active: tuple[str, ...] = ()
+    edges: Mapping[str, str] = field(default_factory=dict)
+    code: tuple[str, str, str, str] | None = None
+    marks: tuple[tuple[str, str], ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    lines: tuple[str, int, int] | None = None
+
+
+@dataclass
+class Track:
+    """The life of one node: the frame it was born in, its values and its gradients by frame."""
+
+    born: int | None = None
+    values: list[tuple[int, Summary]] = field(default_factory=list)
+    gradients: list[tuple[int, Summary]] = field(default_factory=list)
+    facts: list[tuple[str, str]] = field(default_factory=list)  # (key of the text table, text)
+    filled: list[tuple[int, str]] = field(default_factory=list)  # the formula with its numbers
+
+
+@dataclass(frozen=True)
+class Film:
+    """All frames of one picture, and the life of each of its nodes."""
+
+    picture: Picture
+    frames: tuple[Frame, ...]
+    tracks: Mapping[str, Track]
+    results: Mapping[tuple[str, ...], Any]  # outputs and gradients of leaves, as arrays
+
+    def text(self) -> Pair:
+        """The captions, numbered: the same content for those without a browser."""
+        english = [f"{i}. {f.caption[0]}" for i, f in enumerate(self.frames)]
+        chinese = [f"{i}. {f.caption[1]}" for i, f in enumerate(self.frames)]
+        return "\n".join(english), "\n".join(chinese)
