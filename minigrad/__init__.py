@@ -9,7 +9,6 @@ from minigrad import data, nn, optim, passes
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
 from minigrad.backward import grad_of as grad
-from minigrad.baking import TraceWarning, trace
 from minigrad.build import (
     Variable,
     assign,
@@ -54,7 +53,6 @@ from minigrad.errors import (
 )
 from minigrad.events import detect_anomaly, record
 from minigrad.execute import run
-from minigrad.function import function, run_functions_eagerly
 from minigrad.functions import (
     Assert,
     Print,
@@ -148,10 +146,7 @@ from minigrad.graph import (
     get_default_graph,
     reset_default_graph,
 )
-from minigrad.keys import TensorSpec
 from minigrad.lazy import lazy_batch
-from minigrad.loading import load_graph
-from minigrad.making import make_graph
 from minigrad.nn.functional import (
     avg_pool2d,
     conv2d,
@@ -161,10 +156,19 @@ from minigrad.nn.functional import (
     max_pool2d,
 )
 from minigrad.optim import clip_by_global_norm
+from minigrad.saving import load_graph
 from minigrad.scripting.script import script
 from minigrad.session import Session
 from minigrad.tape import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.theano import theano_function
+from minigrad.tracing import (
+    TensorSpec,
+    TraceWarning,
+    function,
+    make_graph,
+    run_functions_eagerly,
+    trace,
+)
 
 __version__ = "0.1.0"
 

@@ -9,12 +9,15 @@ import itertools
 import linecache
 import os
 import sys
+import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
+_FOLDERS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+LIBRARIES = (*(folder + os.sep for folder in _FOLDERS), _PACKAGE)  # where no user's code stands
 _BETWEEN = {module.__file__ for module in (contextlib, copy, functools)}  # they call us for users
 
 

@@ -156,12 +156,14 @@ def _variable(who: str, x: Any) -> Node:
 
 def _stand_in(node: Node, value: Any) -> Node:
     """What is computed instead of a node, in its data type."""
-    other = node.graph.lift(value, node.dtype)
+    other: Node = node.graph.lift(value, node.dtype)
     if not fits(other.spec.shape, node.spec.shape):
         expected, shape = show_shape(node.shape), show_shape(other.shape)
         about: dict[str, Any] = {"name": node.name, "expected": expected, "shape": shape}
         raise ShapeError("given_shape", op="theano_function", **about, defined=here())
-    return other if other.dtype == node.dtype else ops.cast(other, dtype=node.dtype)
+    if other.dtype != node.dtype:
+        other = ops.cast(other, dtype=node.dtype)
+    return other
 
 
 def _session_of(graph: Graph) -> Session:

@@ -24,11 +24,11 @@ from test_every_op import FORMS, draw, ruled, static
 
 import minigrad as mg
 import viz
-from minigrad import archive, encoding, saving, wellformed
 from minigrad.core import REGISTRY, Dim, Op, Sample, context
-from minigrad.encoding import Decoder, Encoder
 from minigrad.errors import FormatError
 from minigrad.graph import get_default_graph
+from minigrad.saving import archive, encoding, wellformed, writing
+from minigrad.saving.encoding import Decoder, Encoder
 from minigrad.structure import LEAF
 
 fixed = settings(
@@ -870,7 +870,7 @@ def test_what_is_not_what_it_claims_is_refused(name: str, good: Path) -> None:
 
 
 def test_too_many_nodes_are_refused(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "MOST_NODES", 50)
+    monkeypatch.setattr(writing, "MOST_NODES", 50)
     refused(good, "nodes: 51, the limit is 50")
     with pytest.raises(FormatError, match="the limit is 50"):
         model().save(good)
@@ -879,12 +879,12 @@ def test_too_many_nodes_are_refused(good: Path, monkeypatch: pytest.MonkeyPatch)
 def test_short_files_that_are_endless_texts_are_refused(
     good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saving, "MOST_NODES", 500)
+    monkeypatch.setattr(writing, "MOST_NODES", 500)
     document, _ = unpack(good)
     _grow(10)(document)
     pack(good, document, {})
     refused(good, "nodes: ", "the limit is 500")
-    monkeypatch.setattr(saving, "MOST_NODES", 100_000)
+    monkeypatch.setattr(writing, "MOST_NODES", 100_000)
     mg.load_graph(good)
 
 
@@ -1030,7 +1030,7 @@ def whole_file() -> bytes:
         buffer = io.BytesIO()
         with mg.Graph():
             graph = model()
-        document, arrays = saving._Writer(None).document(graph)
+        document, arrays = writing._Writer(None).document(graph)
         with zipfile.ZipFile(buffer, "w") as zipped:
             zipped.writestr("graph.json", document)
             for i, array in enumerate(arrays):

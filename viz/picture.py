@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.baking import Traced
-from minigrad.calls import CallOp
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
 from minigrad.eager import Tensor
 from minigrad.execute import Program
-from minigrad.function import Function
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
 from minigrad.tape import TapeNode
+from minigrad.tracing import Function, Traced
+from minigrad.tracing.calls import CallOp
 from viz.boxes import Picture, PictureEdge, PictureNode
 from viz.text import printed
 

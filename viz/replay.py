@@ -9,7 +9,6 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.backward import Walk
-from minigrad.calls import CallOp
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import Tensor
 from minigrad.execute import Program, check_feeds
@@ -18,6 +17,7 @@ from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
 from minigrad.rules import DATA, listen_to_nobody
 from minigrad.tape import TapeNode, recording
+from minigrad.tracing.calls import CallOp
 from viz.frames import Film, event_film, static_film
 from viz.picture import picture
 from viz.text import printed

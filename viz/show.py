@@ -13,9 +13,9 @@ import numpy as np
 import minigrad as mg
 from minigrad.eager import Tensor
 from minigrad.events import Recording
-from minigrad.function import functions_run_eagerly
 from minigrad.graph import Body, Graph, Node
 from minigrad.tape import TapeNode, recording
+from minigrad.tracing import functions_run_eagerly
 from viz.draw import names_in
 from viz.frames import Film, event_film
 from viz.picture import brief, graph_picture, tape_picture

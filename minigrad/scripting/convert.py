@@ -8,12 +8,9 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import os
-import sysconfig
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
@@ -25,10 +22,7 @@ from minigrad.scripting.reading import Source, assemble, codes_in, compiled, pla
 from minigrad.scripting.refusals import refuse
 from minigrad.scripting.replacements import REPLACED
 from minigrad.scripting.statements import Rewriter
-from minigrad.source import here
-
-_FOLDERS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-_LIBRARIES = tuple(f + os.sep for f in (*_FOLDERS, str(Path(__file__).parents[1])))
+from minigrad.source import LIBRARIES, here
 
 
 @dataclass(frozen=True)
@@ -207,7 +201,7 @@ def _rewritten_or_unchanged(f: FunctionType) -> Callable[..., Any]:
 
 
 def _of_a_library(f: FunctionType) -> bool:
-    return f.__code__.co_filename.startswith((*_LIBRARIES, "<frozen"))
+    return f.__code__.co_filename.startswith((*LIBRARIES, "<frozen"))
 
 
 def _needs_nothing(value: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import control, ops
-from minigrad.bodies import Built
+from minigrad.control.bodies import Built
 from minigrad.core import is_weak
 from minigrad.graph import Body, Node, graph_of, has_effect
 from minigrad.scripting.carry import State, naming

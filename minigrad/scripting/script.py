@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from minigrad import arguments
-from minigrad.function import Function
 from minigrad.scripting.convert import convert, rewritten, source_function
+from minigrad.tracing import Function
 
 
 class Script(Function):

@@ -15,18 +15,18 @@ from typing import Any, overload
 import numpy as np
 
 from minigrad import arguments, events
-from minigrad.calls import building
-from minigrad.concrete import Concrete
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
 from minigrad.graph import Graph, Node, in_body
-from minigrad.guards import find_guards, guard_captured, guard_same, python_function
-from minigrad.keys import Key, Operands, Part, is_array, is_value, key_of, leaves_of
 from minigrad.messages import Pair, choose, fill
-from minigrad.parameters import Parameters, conform
 from minigrad.source import here
-from minigrad.traces import Trace, listed
-from minigrad.tracing import TracedBody, afresh, replaced, stand_ins
+from minigrad.tracing.body import TracedBody, afresh, replaced, stand_ins
+from minigrad.tracing.calls import building
+from minigrad.tracing.concrete import Concrete
+from minigrad.tracing.guards import find_guards, guard_captured, guard_same, python_function
+from minigrad.tracing.keys import Key, Operands, Part, is_array, is_value, key_of, leaves_of
+from minigrad.tracing.parameters import Parameters, conform
+from minigrad.tracing.traces import Trace, listed
 
 
 class Function:

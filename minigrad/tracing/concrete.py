@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.calls import Call, building
 from minigrad.core import context
 from minigrad.errors import GraphError
 from minigrad.graph import Body, Graph, Node, graph_of
 from minigrad.nn.buffers import Update
 from minigrad.source import here
 from minigrad.tape import recording
-from minigrad.tracing import Arrangement, TracedBody
+from minigrad.tracing.body import Arrangement, TracedBody
+from minigrad.tracing.calls import Call, building
 
 _uses: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from minigrad import control
-from minigrad.archive import NAMES
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, fits, int64
-from minigrad.encoding import LARGEST
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts, state
-from minigrad.signature import Signature, signature
+from minigrad.saving.archive import NAMES
+from minigrad.saving.encoding import LARGEST
+from minigrad.saving.signature import Signature, signature
 
 _SHAPE = tuple[int | Dim, ...]
 _PLACED = {"shape": _SHAPE | None, "dtype": np.dtype}

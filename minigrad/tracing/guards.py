@@ -16,27 +16,23 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
-import os
-import sysconfig
 import types
 import weakref
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.core import Op
 from minigrad.eager import Tensor
-from minigrad.keys import Part, is_array, is_value, value_key
 from minigrad.messages import Pair, fill
 from minigrad.nn import Module
+from minigrad.source import LIBRARIES
+from minigrad.tracing.keys import Part, is_array, is_value, value_key
 
 MISSING = object()
 Get = Callable[[], Any]
 
-_FOLDERS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-_LIBRARIES = tuple(folder + os.sep for folder in (*_FOLDERS, str(Path(__file__).parent)))
 _NEVER = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc, Op)
 _CONTAINERS = (list, dict, set)
 
@@ -241,7 +237,7 @@ def python_function(x: Any) -> tuple[types.FunctionType | None, Any]:
 
 
 def _from_library(function: types.FunctionType) -> bool:
-    return function.__code__.co_filename.startswith(_LIBRARIES)
+    return function.__code__.co_filename.startswith(LIBRARIES)
 
 
 def _cell(cell: types.CellType) -> Get:

@@ -16,21 +16,21 @@ from typing import Any
 import numpy as np
 
 from minigrad import arguments
-from minigrad.concrete import Concrete
 from minigrad.core import Array, silently
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
 from minigrad.execute import Program, Run
 from minigrad.graph import Graph, Node, ancestors, in_body
-from minigrad.guards import python_function
-from minigrad.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
-from minigrad.parameters import TRACED, Parameters, conform
 from minigrad.source import Location, here
 from minigrad.structure import flatten, transform
 from minigrad.tape import recording
-from minigrad.tracing import TracedBody, afresh, replaced, stand_ins
+from minigrad.tracing.body import TracedBody, afresh, replaced, stand_ins
+from minigrad.tracing.concrete import Concrete
+from minigrad.tracing.guards import python_function
+from minigrad.tracing.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
+from minigrad.tracing.parameters import TRACED, Parameters, conform
 
 
 class TraceWarning(UserWarning):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from minigrad.concrete import Concrete
 from minigrad.graph import Graph
-from minigrad.guards import Guard
-from minigrad.keys import Identity, Key, Part
 from minigrad.messages import Pair, choose, fill
+from minigrad.tracing.concrete import Concrete
+from minigrad.tracing.guards import Guard
+from minigrad.tracing.keys import Identity, Key, Part
 
 
 @dataclass(eq=False)

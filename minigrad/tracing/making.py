@@ -10,15 +10,15 @@ import numpy as np
 
 from minigrad import arguments
 from minigrad.build import build_graph
-from minigrad.concrete import Concrete
 from minigrad.core import as_array
 from minigrad.graph import Graph, Node, ancestors
-from minigrad.guards import python_function
-from minigrad.keys import TensorSpec, is_array, leaves_of
 from minigrad.ops import state
-from minigrad.parameters import Parameters
 from minigrad.structure import LEAF, flatten, transform
-from minigrad.tracing import TracedBody, afresh, replaced, stand_ins
+from minigrad.tracing.body import TracedBody, afresh, replaced, stand_ins
+from minigrad.tracing.concrete import Concrete
+from minigrad.tracing.guards import python_function
+from minigrad.tracing.keys import TensorSpec, is_array, leaves_of
+from minigrad.tracing.parameters import Parameters
 
 
 def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:

@@ -12,33 +12,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from minigrad import archive
-from minigrad.core import REGISTRY, Array, Op
-from minigrad.encoding import DEEPEST, Encoder, claim, text
+from minigrad.core import REGISTRY, Array, Attrs, Op
 from minigrad.errors import FormatError, UninitializedError
+from minigrad.graph import Graph, bodies_of
 from minigrad.ops import state
+from minigrad.saving import archive
+from minigrad.saving.encoding import DEEPEST, Encoder, claim, text
 from minigrad.source import here
 
 FORMAT, VERSION = "minigrad graph", 1
 MOST_NODES = 1_000_000  # inner graphs counted wherever they stand
-
-
-class SomeGraph(Protocol):
-    """What is read of a graph."""
-
-    inputs: tuple[Any, ...]
-    outputs: tuple[Any, ...]
-    effects: tuple[Any, ...]
-    single: bool
-    frozen: bool
-
-    @property
-    def nodes(self) -> tuple[Any, ...]: ...
-    def verify(self) -> Any: ...
 
 
 class HasVariables(Protocol):
@@ -47,7 +34,7 @@ class HasVariables(Protocol):
     variables: Mapping[Any, Array]
 
 
-def save(graph: SomeGraph, path: str | os.PathLike[str], session: HasVariables | None) -> None:
+def save(graph: Graph, path: str | os.PathLike[str], session: HasVariables | None) -> None:
     """Write the file; see `Graph.save`."""
     graph.verify()
     values = None if session is None else session.variables
@@ -56,12 +43,6 @@ def save(graph: SomeGraph, path: str | os.PathLike[str], session: HasVariables |
     except FormatError as error:
         raise FormatError("format_save", reason=error.pair, ran=here()) from None
     archive.write(Path(path), document, arrays)
-
-
-def inner_graphs(attrs: Mapping[str, Any]) -> Iterator[Any]:
-    """The graphs among the attributes of a node, by the names of these."""
-    values = (x for _, x in sorted(attrs.items())) if len(attrs) > 1 else attrs.values()
-    return (x for x in values if hasattr(x, "outputs") and hasattr(x, "nodes"))
 
 
 class _Writer:
@@ -74,7 +55,7 @@ class _Writer:
         self.places: dict[tuple[Any, int], int] = {}
         self.graphs: dict[int, int] = {}
 
-    def document(self, graph: SomeGraph) -> tuple[str, list[Array]]:
+    def document(self, graph: Graph) -> tuple[str, list[Array]]:
         graphs = [self._graph(g) for g in self._ordered(graph)]
         head = f'"format": {json.dumps(FORMAT)}, "version": {VERSION}'
         lines = _listed(json.dumps(line) for line in self.lines)
@@ -84,17 +65,17 @@ class _Writer:
             raise FormatError("format_limit", what=what, count=len(whole), limit=limit)
         return whole, self.encoder.arrays
 
-    def _ordered(self, graph: SomeGraph) -> list[SomeGraph]:
+    def _ordered(self, graph: Graph) -> list[Graph]:
         """The inner graphs, each once and before those that hold it, then the graph itself."""
-        order: list[SomeGraph] = []
+        order: list[Graph] = []
         extent = Extent()
-        waiting: list[tuple[SomeGraph, bool]] = [(graph, False)]
+        waiting: list[tuple[Graph, bool]] = [(graph, False)]
         while waiting:
             g, visited = waiting.pop()
             if id(g) in self.graphs:
                 continue
             if not visited:
-                inner = [x for node in g.nodes for x in inner_graphs(node.attrs)]
+                inner = [x for node in g.nodes for x in bodies_of(node.attrs).values()]
                 waiting += [(g, True), *((x, False) for x in reversed(inner))]
                 continue
             for node in g.nodes:
@@ -104,7 +85,7 @@ class _Writer:
             order.append(g)
         return order
 
-    def _graph(self, graph: SomeGraph) -> str:
+    def _graph(self, graph: Graph) -> str:
         number = {node: i for i, node in enumerate(graph.nodes)}
         names = _reserved(graph.nodes)
         nodes = _listed(json.dumps(self._node(n, number, names)) for n in graph.nodes)
@@ -181,9 +162,9 @@ class Extent:
         self._total = self._size = self._height = 0
         self._done: dict[int, tuple[int, int]] = {}
 
-    def node(self, attrs: Mapping[str, Any]) -> None:
+    def node(self, attrs: Attrs) -> None:
         """Count a node of the present graph, with the graphs among its attributes."""
-        inner = [self._done[id(g)] for g in inner_graphs(attrs)] if attrs else []
+        inner = [self._done[id(g)] for g in bodies_of(attrs).values()]
         size = 1 + sum(size for size, _ in inner)
         self._total += size
         self._size += size
@@ -193,7 +174,7 @@ class Extent:
         if self._height >= DEEPEST:
             raise FormatError("format_limit", what="depth", count=self._height + 1, limit=DEEPEST)
 
-    def close(self, graph: SomeGraph) -> None:
+    def close(self, graph: Graph) -> None:
         """The present graph is complete; what follows belongs to the next one."""
         self._done[id(graph)] = self._size, self._height + 1
         self._size = self._height = 0

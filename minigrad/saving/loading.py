@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.archive import Archive
 from minigrad.core import REGISTRY, Attrs, Op, context
-from minigrad.encoding import Decoder, claim, items, text, whole
 from minigrad.errors import FormatError, GraphError
 from minigrad.graph import Graph, Node
 from minigrad.messages import fill
 from minigrad.ops import state
-from minigrad.saving import FORMAT, VERSION, Extent
+from minigrad.saving.archive import Archive
+from minigrad.saving.encoding import Decoder, claim, items, text, whole
+from minigrad.saving.wellformed import possible, problem
+from minigrad.saving.writing import FORMAT, VERSION, Extent
 from minigrad.source import SavedLine, here
-from minigrad.wellformed import possible, problem
 
 # What shape rules and `infer` raise for attributes that they were not made for.
 _SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)

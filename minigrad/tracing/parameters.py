@@ -14,9 +14,9 @@ from minigrad.core import as_array, fits, public_shape, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import FeedError
 from minigrad.graph import Node
-from minigrad.keys import Operands, TensorSpec, brief, is_array, key_of
 from minigrad.nn import Module
 from minigrad.source import here
+from minigrad.tracing.keys import Operands, TensorSpec, brief, is_array, key_of
 
 _PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _ANYTHING = inspect.Signature(

@@ -17,25 +17,23 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.arguments import function, refuse, whole
+from minigrad.arguments import function, whole
 from minigrad.backprop import gradients
-from minigrad.bodies import Built, build_body, call, loop_body, matched, share_captures
+from minigrad.control.bodies import Built, build_body, loop_body, matched, share_captures
+from minigrad.control.dynamic import pair, scan_now, while_now
+from minigrad.control.specs import cond_spec, scan_spec, while_spec
 from minigrad.core import (
     Attrs,
     Dim,
     Op,
     Spec,
     TupleSpec,
-    as_array,
     operator,
     show_shape,
-    spec_of,
 )
 from minigrad.eager import Tensor
 from minigrad.errors import ControlFlowError, ShapeError, VerifyError
 from minigrad.graph import Body, Graph, Node, ancestors, get_default_graph, graph_of
-from minigrad.messages import fill
-from minigrad.ops.arrange import as_operand
 from minigrad.ops.parts import Parts, output
 from minigrad.source import here
 from minigrad.structure import LEAF, flatten, rebuild
@@ -99,7 +97,7 @@ def while_loop(
     leaves, skeleton = flatten(init)
     nodes = _nodes_in(leaves, cond_fn, body_fn)
     if not nodes and not _in_body():
-        return _while_now(cond_fn, body_fn, init, max_steps, skeleton)
+        return while_now(cond_fn, body_fn, init, max_steps, skeleton)
     return loop(graph_of(WHILE, nodes), cond_fn, body_fn, init, max_steps)
 
 
@@ -153,13 +151,13 @@ def scan(
     sequences, arrangement = flatten(xs)
     nodes = _nodes_in([*carries, *sequences], step_fn)
     if not nodes and not _in_body():
-        return _scan_now(step_fn, init, sequences, arrangement, reverse)
+        return scan_now(step_fn, init, sequences, arrangement, reverse)
     graph = graph_of(SCAN, nodes)
     lifted = [graph.lift(x) for x in sequences]
     stacked: list[Any] = []
 
     def body_fn(carry: Any, x: Any) -> Any:
-        new, y = _pair(step_fn(carry, x))
+        new, y = pair(step_fn(carry, x))
         leaves, stacked[:] = _with_arrangement(y)
         return new, leaves
 
@@ -173,55 +171,7 @@ def scan(
     return rebuild(skeleton, values[:n]), rebuild(stacked[0], values[n:])
 
 
-def dynamic_rnn(
-    cell: Callable[[Any, Any], Any],
-    inputs: Any,
-    sequence_length: Any = None,
-    initial_state: Any = None,
-) -> tuple[Any, Any]:
-    """Run a recurrent cell along time: all outputs (batch, time, …), and the last state.
-
-    cell(x, state) -> (output, state), or the new state alone, which is then the output as well.
-    inputs: (batch, time, features), both first axes may be open. sequence_length: (batch,)
-    integers; after its end a row's outputs are 0 and its state stays. initial_state: zeros if the
-    cell has `zero_state(x)`. (After tf.nn.dynamic_rnn.)
-
-    >>> import minigrad as mg
-    >>> cell = mg.nn.GRUCell(3, 4, seed=0)
-    >>> x = mg.placeholder("x", shape=(None, None, 3))
-    >>> outputs, state = mg.dynamic_rnn(cell, x, sequence_length=mg.placeholder("n", (None,)))
-    >>> outputs.shape, state.shape
-    ((None, None, 4), (None, 4))
-    """
-    function("dynamic_rnn", "cell", cell)
-    if initial_state is None and not hasattr(cell, "zero_state"):
-        raise refuse("dynamic_rnn", "initial_state", None, fill("expect_state"))
-    inputs = as_operand(inputs)
-    if inputs.ndim < 3:
-        expected, shape = "3 axes (batch, time, features)", show_shape(inputs.shape)
-        raise ShapeError("rank", op="dynamic_rnn", expected=expected, shape=shape, defined=here())
-    steps = ops.transpose(inputs, axes=(1, 0, *range(2, inputs.ndim)))
-    state = cell.zero_state(steps[0]) if initial_state is None else initial_state  # type: ignore[attr-defined]
-    skeleton = flatten(state)[1]
-
-    def step(carry: Any, x: Any) -> Any:
-        t, old = carry
-        result = cell(x, old)
-        alone = flatten(result)[1] == skeleton
-        new = result if alone else result[1]
-        output = flatten(new)[0][0] if alone else result[0]
-        if sequence_length is not None:
-            going = ops.reshape(t < sequence_length, shape=(-1, 1))
-            pairs = zip(flatten(new)[0], flatten(old)[0], strict=True)
-            new = rebuild(skeleton, [ops.where(going, n, o) for n, o in pairs])
-            output = ops.where(going, output, 0.0)
-        return (t + 1, new), output
-
-    (_, last), outputs = scan(step, (_like(inputs, 0), state), steps)
-    return ops.transpose(outputs, axes=(1, 0, *range(2, outputs.ndim))), last
-
-
-# ---- In the dynamic graph: Python decides -------------------------------------------------------
+# ---- Values or nodes ----------------------------------------------------------------------------
 
 
 def is_symbolic(x: Any) -> bool:
@@ -248,73 +198,9 @@ def _seen_by(f: Callable[..., Any]) -> list[Any]:
     return [*names.nonlocals.values(), *names.globals.values()]
 
 
-def _while_now(
-    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], state: Any, most: Any, skeleton: Any
-) -> Any:
-    steps = 0
-    while (most is None or steps < most) and bool(call(cond_fn, state)):
-        state = call(body_fn, state)
-        if flatten(state)[1] != skeleton:
-            raise ControlFlowError("loop_arrangement", op="while_loop", defined=here())
-        steps += 1
-    return state
-
-
-def _scan_now(
-    step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any, reverse: bool
-) -> tuple[Any, Any]:
-    if any(not np.shape(x) for x in sequences):
-        raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
-    lengths = {len(x) for x in sequences}
-    if len(lengths) != 1:
-        raise ShapeError("scan_lengths", op="scan", lengths=sorted(lengths), defined=here())
-    times = range(lengths.pop())
-    outputs = []
-    for t in reversed(times) if reverse else times:
-        carry, y = _pair(step_fn(carry, rebuild(arrangement, [x[t] for x in sequences])))
-        outputs.append(flatten(y))
-    if not outputs:
-        return carry, _nothing(step_fn, carry, sequences, arrangement)
-    stacked = [
-        ops.stack(*column, axis=0) for column in zip(*_in_time(outputs, reverse), strict=True)
-    ]
-    return carry, rebuild(outputs[0][1], stacked)
-
-
-def _nothing(
-    step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any
-) -> Any:
-    """All y of no step: of length 0, shaped as a step says that is built and not run."""
-    leaves, skeleton = flatten(carry)
-    states = [spec_of(x if hasattr(x, "shape") else as_array(x, None, "scan")) for x in leaves]
-    slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
-    taken = (skeleton, arrangement)
-    built = build_body(None, lambda c, x: _pair(step_fn(c, x))[1], taken, [*states, *slices])
-    nodes = [built.body.lift(y) for y in built.results]
-    shapes = [(0, *(y.shape or ())) for y in nodes]
-    rows = [Tensor(np.zeros(s, y.dtype)) for s, y in zip(shapes, nodes, strict=True)]
-    return rebuild(built.arrangement, rows)
-
-
-def _in_time(outputs: list[Any], reverse: bool) -> list[list[Any]]:
-    return [leaves for leaves, _ in (reversed(outputs) if reverse else outputs)]
-
-
 def _with_arrangement(y: Any) -> tuple[list[Any], list[Any]]:
     leaves, arrangement = flatten(y)
     return leaves, [arrangement]
-
-
-def _pair(result: Any) -> tuple[Any, Any]:
-    if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise ControlFlowError("scan_pair", op="scan", value=repr(result)[:60], defined=here())
-    return result[0], result[1]
-
-
-def _like(x: Any, value: int) -> Any:
-    """A number as a node where x is one, as a tensor where x is one."""
-    number = np.int64(value)
-    return get_default_graph().lift(number) if is_symbolic(x) else Tensor(number)
 
 
 def expect_one(who: str, pred: Node) -> None:
@@ -336,41 +222,6 @@ def _values(node: Node) -> list[Node]:
 
 
 # ---- The records --------------------------------------------------------------------------------
-
-
-def _merged(a: Spec, b: Spec) -> Spec:
-    """What is known of a value that is one or the other."""
-    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return Spec(None, a.dtype)
-    pairs = zip(a.shape, b.shape, strict=True)
-    return Spec(tuple(m if m == n else Dim() for m, n in pairs), a.dtype)
-
-
-def _cond_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
-    pairs = zip(attrs["then"].outputs, attrs["orelse"].outputs, strict=True)
-    return TupleSpec.of([_merged(a.spec, b.spec) for a, b in pairs])
-
-
-def _loop_specs(specs: Sequence[Spec], attrs: Attrs) -> list[Spec]:
-    """A loop that makes no step gives what it started from."""
-    pairs = zip(specs[: attrs["carries"]], attrs["body"].outputs, strict=False)
-    return [_merged(start, x.spec) for start, x in pairs]
-
-
-def _while_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
-    return TupleSpec.of(_loop_specs(specs, attrs))
-
-
-def _scan_spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
-    n, m = attrs["carries"], attrs["sequences"]
-    lengths = {s.shape[0] for s in specs[n : n + m] if s.shape is not None}
-    known = sorted(x for x in lengths if not isinstance(x, Dim))
-    if len(known) > 1 or not m:
-        raise ShapeError("scan_lengths", op="scan", lengths=known)
-    length = known[0] if known else lengths.pop() if len(lengths) == 1 else Dim()
-    ys = [x.spec for x in attrs["body"].outputs[n:]]
-    stacked = [Spec(None if s.shape is None else (length, *s.shape), s.dtype) for s in ys]
-    return TupleSpec.of([*_loop_specs(specs, attrs), *stacked])
 
 
 def _cond_gradient(
@@ -496,16 +347,16 @@ def _control(name: str, title: tuple[str, str], formula: str, infer: Any, vjp: A
 
 
 COND = _control(
-    "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", _cond_spec, _cond_gradient
+    "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", cond_spec, _cond_gradient
 )
 WHILE = _control(
-    "While", ("loop while a condition holds", "条件循环"), "while {0}", _while_spec, _loop_gradient
+    "While", ("loop while a condition holds", "条件循环"), "while {0}", while_spec, _loop_gradient
 )
 SCAN = _control(
     "Scan",
     ("loop along the first axis", "沿第一个轴的循环"),
     "scan {0}",
-    _scan_spec,
+    scan_spec,
     _loop_gradient,
 )
 HISTORY = _control(

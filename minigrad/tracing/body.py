@@ -6,15 +6,15 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from minigrad.calls import building
 from minigrad.core import Dim, Spec, context, show_shape
 from minigrad.errors import DtypeError, TraceError
 from minigrad.graph import Body, Node, ancestors
-from minigrad.keys import TensorSpec, is_array
 from minigrad.messages import fill
 from minigrad.source import here
 from minigrad.structure import LEAF, flatten, rebuild, transform
 from minigrad.tape import at_once, recording
+from minigrad.tracing.calls import building
+from minigrad.tracing.keys import TensorSpec, is_array
 
 
 class TracedBody(Body):

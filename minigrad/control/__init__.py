@@ -1,0 +1,35 @@
+"""Control flow inside the graph: branches and loops are nodes that hold graphs of their own."""
+
+from minigrad.control.flow import (
+    COND,
+    HISTORY,
+    SCAN,
+    WHILE,
+    branch,
+    cond,
+    expect_one,
+    is_symbolic,
+    loop,
+    scan,
+    slice_spec,
+    while_loop,
+    zeros_like,
+)
+from minigrad.control.recurrent import dynamic_rnn
+
+__all__ = [
+    "COND",
+    "HISTORY",
+    "SCAN",
+    "WHILE",
+    "branch",
+    "cond",
+    "dynamic_rnn",
+    "expect_one",
+    "is_symbolic",
+    "loop",
+    "scan",
+    "slice_spec",
+    "while_loop",
+    "zeros_like",
+]

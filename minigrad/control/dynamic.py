@@ -1,0 +1,74 @@
+"""Loops of the dynamic graph: Python decides and repeats, and the tape sees what ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.control.bodies import build_body, call
+from minigrad.core import Spec, as_array, spec_of
+from minigrad.eager import Tensor
+from minigrad.errors import ControlFlowError, ShapeError
+from minigrad.source import here
+from minigrad.structure import flatten, rebuild
+
+
+def while_now(
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], state: Any, most: Any, skeleton: Any
+) -> Any:
+    steps = 0
+    while (most is None or steps < most) and bool(call(cond_fn, state)):
+        state = call(body_fn, state)
+        if flatten(state)[1] != skeleton:
+            raise ControlFlowError("loop_arrangement", op="while_loop", defined=here())
+        steps += 1
+    return state
+
+
+def scan_now(
+    step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any, reverse: bool
+) -> tuple[Any, Any]:
+    if any(not np.shape(x) for x in sequences):
+        raise ShapeError("rank", op="scan", expected="1 axis or more", shape=(), defined=here())
+    lengths = {len(x) for x in sequences}
+    if len(lengths) != 1:
+        raise ShapeError("scan_lengths", op="scan", lengths=sorted(lengths), defined=here())
+    times = range(lengths.pop())
+    outputs = []
+    for t in reversed(times) if reverse else times:
+        carry, y = pair(step_fn(carry, rebuild(arrangement, [x[t] for x in sequences])))
+        outputs.append(flatten(y))
+    if not outputs:
+        return carry, _nothing(step_fn, carry, sequences, arrangement)
+    stacked = [
+        ops.stack(*column, axis=0) for column in zip(*_in_time(outputs, reverse), strict=True)
+    ]
+    return carry, rebuild(outputs[0][1], stacked)
+
+
+def _nothing(
+    step_fn: Callable[..., Any], carry: Any, sequences: list[Any], arrangement: Any
+) -> Any:
+    """All y of no step: of length 0, shaped as a step says that is built and not run."""
+    leaves, skeleton = flatten(carry)
+    states = [spec_of(x if hasattr(x, "shape") else as_array(x, None, "scan")) for x in leaves]
+    slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
+    taken = (skeleton, arrangement)
+    built = build_body(None, lambda c, x: pair(step_fn(c, x))[1], taken, [*states, *slices])
+    nodes = [built.body.lift(y) for y in built.results]
+    shapes = [(0, *(y.shape or ())) for y in nodes]
+    rows = [Tensor(np.zeros(s, y.dtype)) for s, y in zip(shapes, nodes, strict=True)]
+    return rebuild(built.arrangement, rows)
+
+
+def _in_time(outputs: list[Any], reverse: bool) -> list[list[Any]]:
+    return [leaves for leaves, _ in (reversed(outputs) if reverse else outputs)]
+
+
+def pair(result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise ControlFlowError("scan_pair", op="scan", value=repr(result)[:60], defined=here())
+    return result[0], result[1]

@@ -1,0 +1,31 @@
+"""The static graph: nodes that are built and not run, and the graph that holds them."""
+
+from minigrad.graph.body import Body, in_body, tensors_as_nodes
+from minigrad.graph.graph import Graph, bodies_of, has_effect
+from minigrad.graph.node import Node
+from minigrad.graph.order import ancestors
+from minigrad.graph.reader import (
+    GraphReader,
+    control_dependencies,
+    expect_node,
+    get_default_graph,
+    graph_of,
+    reset_default_graph,
+)
+
+__all__ = [
+    "Body",
+    "Graph",
+    "GraphReader",
+    "Node",
+    "ancestors",
+    "bodies_of",
+    "control_dependencies",
+    "expect_node",
+    "get_default_graph",
+    "graph_of",
+    "has_effect",
+    "in_body",
+    "reset_default_graph",
+    "tensors_as_nodes",
+]

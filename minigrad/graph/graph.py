@@ -1,0 +1,363 @@
+"""The graph: nodes in the order in which they were built, and what can be asked of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from minigrad import events
+from minigrad.core import (
+    Array,
+    Attrs,
+    Dtype,
+    Op,
+    Spec,
+    as_array,
+    context,
+    int64,
+    next_order,
+    public_shape,
+    show_shape,
+)
+from minigrad.errors import FrozenGraphError, GraphError, TraceError, VerifyError
+from minigrad.graph.building import building
+from minigrad.graph.node import Node
+from minigrad.graph.order import dependency_order
+from minigrad.graph.text import describe
+from minigrad.messages import fill
+from minigrad.ops import state
+from minigrad.source import Location, caller, here
+
+
+class Graph:
+    """Nodes in the order in which they were built.
+
+    An open graph is a place to build in: `with mg.Graph() as g:`. A frozen one has inputs and
+    outputs and never changes; passes and executors take that.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph() as g:
+    ...     x = mg.placeholder("x", shape=())
+    ...     graph = mg.build_graph(x, x * x)
+    >>> g, graph
+    (<Graph: 2 nodes, 0 outputs, open>, <Graph: 2 nodes, 1 outputs, frozen>)
+    """
+
+    _optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
+    _compiler: ClassVar[Callable[..., Any]]  # set by `minigrad.compiled`
+    _saver: ClassVar[Callable[..., None]]  # set by `minigrad.saving`
+    history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
+
+    def __init__(self) -> None:
+        self._nodes: list[Node] = []
+        self._names: dict[str, int] = {}
+        self._lifted: dict[int, tuple[Any, Node]] = {}
+        self.inputs: tuple[Node, ...] = ()
+        self.outputs: tuple[Node, ...] = ()
+        self.effects: tuple[Node, ...] = ()  # run with the outputs though nobody reads them
+        self.updates: list[Any] = []  # new values of buffers, such as running means
+        self._counter: Node | None = None
+        self.single = False  # one output was asked for, not a list of them
+        self.frozen = False
+        self.shared: Any = None  # the session of all functions that `theano_function` made
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, in an order in which they can be computed."""
+        return tuple(self._nodes)
+
+    @property
+    def variables(self) -> tuple[Node, ...]:
+        """The nodes whose values a session keeps."""
+        return tuple(n for n in self._nodes if n.op is state.variable)
+
+    @property
+    def placeholders(self) -> tuple[Node, ...]:
+        """The nodes that are fed."""
+        return tuple(n for n in self._nodes if n.op is state.placeholder)
+
+    def __contains__(self, x: Any) -> bool:
+        """Whether this is a node that was built in this graph."""
+        return isinstance(x, Node) and x.graph is self
+
+    def __enter__(self) -> Self:
+        building.stack.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        building.stack.remove(self)
+
+    def __repr__(self) -> str:
+        kind = "frozen" if self.frozen else "open"
+        return f"<Graph: {len(self._nodes)} nodes, {len(self.outputs)} outputs, {kind}>"
+
+    def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
+        """Append one node; its shape and data type are inferred here, so mistakes show here."""
+        code, lasti = caller(sys._getframe(1))
+        if self.frozen:
+            raise FrozenGraphError("frozen", op=op.name, defined=Location(code, lasti))
+        try:
+            spec = op.spec([x.spec for x in inputs], attrs)
+        except GraphError as error:
+            error.defined = error.defined or Location(code, lasti)
+            raise
+        scope = context.now.scope
+        node = Node()
+        node.op, node.inputs, node.attrs, node.spec = op, tuple(inputs), attrs, spec
+        node.order, node.scope, node.graph = next_order(), scope, self
+        node.code, node.lasti = code, lasti
+        node.name = self._unique(name or op.name, scope)
+        node.controls = building.controls and self._own_controls()
+        self._nodes.append(node)
+        if events.listeners:
+            events.emit("built", op, node)
+        return node
+
+    def _own_controls(self) -> tuple[Node, ...]:
+        return tuple(x for x in building.controls if x.graph is self)
+
+    def _unique(self, name: str, scope: str) -> str:
+        full = f"{scope}/{name}" if scope else name
+        while (used := self._names.get(full)) is not None:
+            self._names[full] = used + 1
+            full = f"{full}_{used + 1}"
+        self._names[full] = 0
+        return full
+
+    def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
+        """Any operand as a node of this graph: a tensor or number becomes a node once."""
+        if isinstance(x, Node):
+            return x
+        if hasattr(type(x), "as_node"):  # a Tensor: it knows whether it is a variable
+            if id(x) not in self._lifted:
+                self._lifted[id(x)] = (x, x.as_node(self))
+            return self._lifted[id(x)][1]
+        return self.constant(as_array(x, dtype, who))
+
+    def lifted(self, x: Any) -> Node | None:
+        """The node that a tensor became in this graph, if it did."""
+        return self._lifted[id(x)][1] if id(x) in self._lifted else None
+
+    def buffer(self, x: Any) -> Node:
+        """The variable for a tensor that is kept from run to run though it has no gradient."""
+        if id(x) not in self._lifted:
+            self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name))
+        return self._lifted[id(x)][1]
+
+    def run_counter(self) -> Node:
+        """How many times this graph was run before in the session, an int64 number."""
+        if self._counter is None:
+            self._counter = self.add(state.run_counter, (), {"shape": (), "dtype": int64})
+        return self._counter
+
+    def constant(self, value: Array, name: str | None = None) -> Node:
+        """A node that has this value; see `mg.constant`."""
+        attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
+        return self.add(state.constant, (), attrs, name)
+
+    def variable(self, value: Array, name: str | None = None) -> Node:
+        """A node that begins with this value; see `mg.Variable`."""
+        attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
+        return self.add(state.variable, (), attrs, name)
+
+    def optimize(self, passes: Any = None) -> Graph:
+        """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
+        return self._optimizer(passes)
+
+    def compile(self, optimize: bool = True, executor: str = "numpy", session: Any = None) -> Any:
+        """A program: this graph made ready to run many times; see `minigrad.compiled.Program`."""
+        return self._compiler(optimize, executor, session)
+
+    def freeze(self) -> Self:
+        """Allow no further node. (TensorFlow 1: graph.finalize().)"""
+        self.frozen = True
+        return self
+
+    def __getitem__(self, name: str) -> Node:
+        """The node of that name."""
+        for node in self._nodes:
+            if node.name == name:
+                return node
+        names = ", ".join(n.name for n in self._nodes[:20]) or "-"
+        raise GraphError("unknown_name", name=name, names=names)
+
+    def replace(self, replacements: Mapping[Node, Node]) -> Graph:
+        """The graph with some nodes replaced by others, for example a placeholder by a result.
+
+        Returns a new frozen graph. CycleError, naming the path, when a node would come to depend
+        on itself.
+        """
+        graph = Graph()
+        new: dict[Node, Node] = {}
+        for node in dependency_order(self.outputs, replacements):
+            with_new_inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
+            new[node] = graph.add_copy(node, with_new_inputs)
+            new[node].controls = tuple(new[replacements.get(x, x)] for x in node.controls)
+        graph.inputs = tuple(new[x] for x in self.inputs if x in new)
+        graph.outputs = tuple(new[replacements.get(x, x)] for x in self.outputs)
+        graph.single = self.single
+        return graph.freeze()
+
+    def add_copy(self, node: Node, inputs: tuple[Node, ...], spec: Spec | None = None) -> Node:
+        """Append a node like `node`, of whatever graph, on other inputs: same name, same line.
+
+        spec: what is known of it, where that is known already.
+        """
+        copy = Node()
+        copy.op, copy.attrs, copy.inputs = node.op, node.attrs, inputs
+        copy.order, copy.scope, copy.graph = next_order(), node.scope, self
+        copy.code, copy.lasti, copy.name = node.code, node.lasti, node.name
+        if spec is None:
+            spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
+        copy.spec = spec
+        copy.controls = ()
+        self._nodes.append(copy)
+        return copy
+
+    def derived(
+        self, op: Op, inputs: tuple[Node, ...], attrs: Attrs, like: Node, name: str
+    ) -> Node:
+        """Append a node that is made for `like`, of whatever graph: on its line, in its scope."""
+        node = Node()
+        node.op, node.inputs, node.attrs, node.graph = op, inputs, attrs, self
+        node.order, node.scope = next_order(), like.scope
+        node.code, node.lasti = like.code, like.lasti
+        node.spec = op.spec([x.spec for x in inputs], attrs)
+        node.name, node.controls = self._unique(name, ""), ()
+        self._nodes.append(node)
+        if events.listeners:
+            events.emit("built", op, node)
+        return node
+
+    def inline(self, body: Graph, values: Sequence[Node], effects: bool = True) -> tuple[Node, ...]:
+        """Append the nodes of `body`, its inputs replaced by `values`; return its outputs here.
+
+        Without `effects` nothing is printed or asserted once more: only values are wanted.
+        """
+        new = self.inlined(body, values, effects)
+        return tuple(new[x] for x in body.outputs)
+
+    def inlined(
+        self, body: Graph, values: Sequence[Node], effects: bool = True
+    ) -> dict[Node, Node]:
+        """Like `inline`; returns for each node of `body` the one that stands for it here."""
+        new: dict[Node, Node] = dict(zip(body.inputs, values, strict=True))
+        for node in body.nodes:
+            if node in new:
+                continue
+            if node.op.impure and not effects:
+                new[node] = new[node.inputs[0]]
+                continue
+            copy = new[node] = self.add_copy(node, tuple(new[x] for x in node.inputs))
+            copy.controls = (*self._own_controls(), *(new[x] for x in node.controls))
+            copy.name = self._unique(node.name, context.scope)
+            copy.scope = "/".join(filter(None, (context.scope, node.scope)))
+            if events.listeners:
+                events.emit("built", copy.op, copy)
+        return new
+
+    def python_value(self, node: Node, use: str) -> Any:
+        """What Python may know of the value of a node while it is built: nothing, says the error.
+
+        `use` is the row of messages that tells what Python wanted it for.
+        """
+        raise TraceError(
+            "symbolic_bool" if use == "use_bool" else "symbolic_value",
+            name=node.name,
+            op=node.op,
+            shape=show_shape(node.shape),
+            use=fill(use),
+            defined=node.where,
+            ran=here(),
+        )
+
+    def verify(self, verified: Container[Node] = ()) -> Self:
+        """Check that every record agrees with its operator's rules; VerifyError names the node.
+
+        verified: nodes whose records were checked before; only their order is.
+        """
+        seen: set[Node] = set()
+        known = seen.issuperset
+        for node in self._nodes:
+            if self.frozen and not (known(node.inputs) and known(node.controls)):
+                late = next(x for x in (*node.inputs, *node.controls) if x not in seen)
+                reason = f"operand {late.name} does not come before it"
+                raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
+            if node not in verified:
+                _verify_record(node)
+            seen.add(node)
+        for x in (*self.inputs, *self.outputs, *self.effects):
+            if self.frozen and x not in seen:
+                raise VerifyError("verify", name=x.name, op=x.op, reason="it is not in the graph")
+        return self
+
+    def text(self) -> str:
+        """The graph as text, one line a node: the same for the same graph on every machine.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     x = mg.placeholder("x", shape=(None, 2))
+        ...     print(mg.build_graph(x, x * x + 3).text())
+        %0 = Placeholder "x" : float32[None, 2]
+        %1 = Mul(%0, %0) : float32[None, 2]
+        %2 = Constant 3.0 : float32[]
+        %3 = Add(%1, %2) : float32[None, 2]
+        return %3
+        """
+        number = {node: f"%{i}" for i, node in enumerate(self._nodes)}
+        lines = [
+            f"{number[n]} = {describe(n, number, bodies_of(n.attrs))} : {n.spec}"
+            for n in self._nodes
+        ]
+        if self.outputs:
+            lines.append("return " + ", ".join(number[n] for n in self.outputs))
+        return "\n".join(lines)
+
+    def counted(self) -> Counter[str]:
+        """How many nodes there are of each operator, those of inner graphs included."""
+        counts: Counter[str] = Counter()
+        waiting: list[Graph] = [self]
+        while waiting:
+            for node in waiting.pop()._nodes:
+                counts[node.op.name] += 1
+                waiting += bodies_of(node.attrs).values()
+        return counts
+
+    def save(self, path: str | os.PathLike[str], session: Any = None) -> None:
+        """Write the graph into one file: JSON and arrays, no code; `mg.load_graph` reads it.
+
+        Variables are saved with their initial values, or with those that `session` holds now. The
+        same graph gives the same bytes. An older file of that name stays whole until the new one
+        is complete. Raises FormatError for what is no data, such as a function in an attribute.
+        """
+        self._saver(path, session)
+
+    def hash(self) -> str:
+        """A fingerprint of the structure: equal for equal graphs, whatever is fed to them."""
+        return hashlib.sha256(self.text().encode()).hexdigest()[:16]
+
+
+def _verify_record(node: Node) -> None:
+    spec = node.op.spec([x.spec for x in node.inputs], node.attrs)
+    for body in bodies_of(node.attrs).values():
+        body.verify()
+    if public_shape(spec.shape) != node.shape or spec.dtype != node.dtype:
+        reason = f"it claims {node.spec}, the operator gives {spec}"
+        raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
+
+
+def bodies_of(attrs: Attrs) -> dict[str, Graph]:
+    """The graphs among attributes, such as branches and steps of loops, in the order of names."""
+    found = {k: v for k, v in attrs.items() if isinstance(v, Graph)} if attrs else {}
+    return dict(sorted(found.items())) if len(found) > 1 else found
+
+
+def has_effect(node: Node) -> bool:
+    """Whether something happens when this node runs, in it or in a branch or loop that it holds."""
+    return node.op.impure or any(body.effects for body in bodies_of(node.attrs).values())

@@ -1,0 +1,125 @@
+"""A node: one value of a static graph, which is built and not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import (
+    NODE_SLOTS,
+    BaseNode,
+    Dtype,
+    PublicShape,
+    Reader,
+    Spec,
+    public_shape,
+    show_shape,
+)
+from minigrad.errors import ShapeError, TraceError
+from minigrad.source import here
+from minigrad.values import Value
+
+
+class Node(BaseNode, Value):
+    """A value of a static graph: its shape and data type are known, the value is not yet.
+
+    Nodes are made by `placeholder`, `Variable`, `constant` and by operators on them, and never
+    change afterwards. `inputs` are the nodes that this one reads, `op` is its operator, `name` its
+    name in the graph. Using it where Python needs a value raises TraceError.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(None, 3))
+    ...     x * 2
+    <Node Mul = Mul: float32 (None, 3), no value>
+    """
+
+    __slots__ = (*NODE_SLOTS, "__weakref__", "controls", "graph", "name", "spec")
+    reader: ClassVar[Reader]
+    inputs: tuple[Node, ...]
+    controls: tuple[Node, ...]
+    graph: Any  # the Graph that it belongs to; that class is made of nodes, not they of it
+    name: str
+    spec: Spec
+
+    @property
+    def shape(self) -> PublicShape | None:
+        """The shape; None stands for an unknown length, or for a wholly unknown shape."""
+        return public_shape(self.spec.shape)
+
+    @property
+    def dtype(self) -> Dtype:
+        """The data type of the value to come."""
+        return self.spec.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes; ShapeError when it is not known."""
+        if self.spec.shape is None:
+            raise ShapeError(
+                "rank_unknown", op=self.op.name, name=self.name, defined=self.where, ran=here()
+            )
+        return len(self.spec.shape)
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name} = {self.op}: {self.dtype} {show_shape(self.shape)}, no value>"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        return bool(self.graph.python_value(self, "use_bool"))
+
+    def __float__(self) -> float:
+        return float(self.graph.python_value(self, "use_number"))
+
+    def __int__(self) -> int:
+        return int(self.graph.python_value(self, "use_number"))
+
+    def __index__(self) -> int:
+        return int(self.graph.python_value(self, "use_number").__index__())
+
+    def item(self) -> Any:
+        """TraceError: a node has no value. A tensor gives its single number."""
+        return self.graph.python_value(self, "use_number").item()
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return np.array(self.graph.python_value(self, "use_array"), *args, **kwargs)
+
+    def numpy(self) -> Any:
+        """TraceError: a node has no value. A tensor gives its array."""
+        return self.graph.python_value(self, "use_array")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self.graph.python_value(self, "use_loop")))])
+
+    def __len__(self) -> int:
+        return len(self.graph.python_value(self, "use_loop"))
+
+    def detach(self) -> Node:
+        """The same value, through which no gradient flows."""
+        return self._apply(ops.stop_gradient)
+
+    def backward(self, *args: Any, **kwargs: Any) -> None:
+        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        raise self._refusal("node_backward", "backward")
+
+    def register_hook(self, *args: Any, **kwargs: Any) -> None:
+        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        raise self._refusal("node_backward", "register_hook")
+
+    def retain_grad(self) -> None:
+        """TraceError: the gradients of a node are nodes, from `mg.gradients`."""
+        raise self._refusal("node_backward", "retain_grad")
+
+    def copy_(self, value: Any) -> None:
+        """TraceError: a node never changes. A variable gets new values from `mg.assign`."""
+        raise self._refusal("node_in_place", "copy_")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise self._refusal("node_in_place", "x[…] =")
+
+    def _refusal(self, key: str, use: str) -> TraceError:
+        return TraceError(key, use=use, name=self.name, op=self.op, defined=self.where, ran=here())

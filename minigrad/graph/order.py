@@ -1,0 +1,53 @@
+"""The order of nodes: what an output depends on, and what must come before what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from operator import attrgetter
+from typing import Any
+
+from minigrad.core import BaseNode
+from minigrad.errors import CycleError
+from minigrad.graph.node import Node
+from minigrad.source import here
+
+
+def ancestors(outputs: Iterable[BaseNode], given: Set[Any] = frozenset()) -> list[Any]:
+    """All nodes that `outputs` depend on, themselves included, in the order they were built.
+
+    What leads to `given` nodes is left out.
+    """
+    found = set(outputs)
+    waiting = [x for x in found if x not in given] if given else list(found)
+    while waiting:
+        node = waiting.pop()
+        for x in (*node.inputs, *node.controls) if node.controls else node.inputs:
+            if isinstance(x, BaseNode) and x not in found:
+                found.add(x)
+                if x not in given:
+                    waiting.append(x)
+    return sorted(found, key=attrgetter("order"))
+
+
+def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> list[Node]:
+    """Nodes after their (replaced) inputs; CycleError when there is no such order."""
+    done: dict[Node, bool] = {}  # False while the node's inputs are being visited
+    order: list[Node] = []
+    path: list[Node] = []
+    waiting: list[tuple[Node, bool]] = [(replaced.get(n, n), False) for n in outputs]
+    while waiting:
+        node, visited = waiting.pop()
+        if visited:
+            done[node] = True
+            order.append(path.pop())
+        elif node not in done:
+            done[node] = False
+            path.append(node)
+            waiting.append((node, True))
+            before = (*node.inputs, *node.controls)
+            waiting.extend((replaced.get(x, x), False) for x in reversed(before))
+        elif not done[node]:
+            start = [n is node for n in path].index(True)  # == would build a node
+            names = [n.name for n in path[start:]] + [node.name]
+            raise CycleError("cycle", path=" → ".join(names), defined=node.where, ran=here())
+    return order
