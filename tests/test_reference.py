@@ -36,6 +36,7 @@ MODULES = {
 NO_EXAMPLE = {
     "minigrad.passes.Change": "made by passes, and shown where graphs are optimised",
     "minigrad.passes.PassRecord": "made by passes, and shown where graphs are optimised",
+    "viz.Board": "made by viz.passes and others, and shown there",
     "viz.Chart": "made by other functions, and shown where they are",
     "viz.Diagram": "made by viz.draw, and shown there",
     "viz.Player": "made by viz.step and others, and shown there",
@@ -48,6 +49,7 @@ CLASSES = {
     "Session": mg.Session,
     "Module": mg.nn.Module,
     "Optimizer": mg.optim.Optimizer,
+    "Board": viz.Board,
     "Player": viz.Player,
     "Diagram": viz.Diagram,
 }

@@ -1,15 +1,18 @@
 """See what the engine does: diagrams, players, clocks, charts, in English and in Chinese."""
 
 from viz.ask import check, claims, order, predict, quiz
+from viz.board import Board
 from viz.charts import Chart, curves
 from viz.draw import Diagram, draw
 from viz.images import images
 from viz.language import language
 from viz.live import live
+from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
 
 __all__ = [
+    "Board",
     "Chart",
     "Diagram",
     "Player",
@@ -22,6 +25,7 @@ __all__ = [
     "language",
     "live",
     "order",
+    "passes",
     "predict",
     "quiz",
     "step",

@@ -53,6 +53,16 @@ class EdgeStyle:
     label: Pair
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What has become of a node: colour and line of its outline, the sign written in it."""
+
+    color: str
+    line: Line
+    sign: str
+    width: float = 3.0
+
+
 STYLES = {
     "input": Style(YELLOW, "box", ("input", "输入")),
     "parameter": Style(ORANGE, "hexagon", ("parameter", "参数")),
@@ -70,6 +80,21 @@ EDGES = {
     "forward": EdgeStyle(BLACK, "solid", "", ("forward", "前向")),
     "gradient": EdgeStyle(VERMILION, "dashed", "∂", ("gradient", "梯度")),
     "control": EdgeStyle(BLACK, "dotted", "", ("control dependency", "控制依赖")),
+}
+
+# What each means is said in `viz.text`: mark_ran, mark_ghost, …
+MARKS = {
+    "ran": Mark(BLUE, "solid", "●"),
+    "ghost": Mark(BLACK, "dashed", "○", 1.0),
+    "baked": Mark(BLACK, "solid", "■"),
+    "wrong": Mark(VERMILION, "dotted", "✗", 3.5),
+    "gone": Mark(VERMILION, "dashed", "−"),
+    "new": Mark(GREEN, "solid", "+", 3.5),
+    "heir": Mark(GREEN, "dashed", "▲"),
+    "moved": Mark(BLUE, "dotted", "~"),
+    "now": Mark(VERMILION, "solid", "▶", 3.5),
+    "waits": Mark(BLACK, "dashed", "…", 1.0),
+    "failed": Mark(VERMILION, "dashed", "✗", 4.0),
 }
 
 

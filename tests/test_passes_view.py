@@ -1,0 +1,273 @@
+"""`viz.passes`: what it shows of each pass, and a proof that can be negative."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import browser as harness
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from minigrad.ops import elementwise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    with mg.Graph():
+        yield
+    set_language("en")
+
+
+def twice() -> mg.Graph:
+    """The same layer twice, a factor 1, and a constant that can be computed now."""
+    x = mg.placeholder("x", shape=(4, 8))
+    w = mg.Variable(np.ones((8, 3), np.float32), name="w")
+    left = mg.relu(x @ w) * 1
+    right = mg.relu(x @ w) + mg.constant(2.0) * 3
+    return mg.build_graph(x, (left * right).mean())
+
+
+EXPECTED = """\
+0. before the first pass: 14 nodes, 9 kernels, … bytes planned
+  before
+  inputs drawn at random for the check: x
+1. fold_constants: 14 → 14 nodes
+  before
+    − n11 Mul
+    ~ n12 Add
+  after
+    + n11 6
+    ~ n12 Add
+  Mul_1 → Constant: it depends on constants alone, so it was computed now
+  nodes 14 → 14, kernels 9 → 8, bytes planned …
+  checked by running both graphs: outputs (1) equal, bit for bit; gradients (2) equal, bit for bit
+2. simplify: 14 → 13 nodes
+  before
+    − n6 Mul
+    ~ n13 Mul
+  after
+    ▲ n4 ReLU
+    ~ n12 Mul
+"""
+CAPTIONS = [
+    "0. before the first pass: 14 nodes, 9 kernels, … bytes planned",
+    "1. fold_constants: 14 → 14 nodes",
+    "2. simplify: 14 → 13 nodes",
+    "3. merge_common: 13 → 11 nodes",
+    "4. remove_dead: 11 → 8 nodes",
+    "5. fuse: 8 → 5 nodes",
+    "6. remove_dead: 5 → 4 nodes",
+    "7. all passes together: 14 → 4 nodes",
+]
+
+
+def told(board: viz.Board) -> str:
+    """Its text in English without the bytes, which are the plan's business."""
+    text = board.text()[0]
+    return re.sub(r"\d+ bytes planned|bytes planned \d+ → \d+", plan_left_out, text)
+
+
+def plan_left_out(found: re.Match[str]) -> str:
+    return "… bytes planned" if found[0][0].isdigit() else "bytes planned …"
+
+
+def test_it_tells_each_pass_in_words() -> None:
+    text = told(viz.passes(twice()))
+    assert text.startswith(EXPECTED), text
+    assert [line for line in text.splitlines() if line[0].isdigit()] == CAPTIONS
+    assert "  nothing to do: tidy_shapes, stretch\n" in text
+
+
+def test_what_it_marks_is_what_changed() -> None:
+    """By identity: of each pass, what went is unmarked nowhere, and what came is new."""
+    board = viz.passes(twice())
+    for scene in board.scenes[1:-1]:
+        before, after = scene.panels
+        gone = [n for n in before.marks.values() if n == "gone"]
+        assert gone
+        new = {k for k, kind in after.marks.items() if kind == "new"}
+        assert len(before.picture.nodes) - len(gone) <= len(after.picture.nodes)
+        assert set(before.marks) <= {n.id for n in before.picture.nodes}
+        assert new <= {n.id for n in after.picture.nodes}
+
+
+def test_the_counts_are_those_of_the_engine() -> None:
+    graph = twice()
+    better = graph.optimize()
+    last = viz.passes(graph).scenes[-1].facts
+    before, after = graph.compile(optimize=False), better.compile(optimize=False)
+    counts = f"kernels {before.kernels} → {after.kernels}"
+    size = f"bytes planned {before.plan.bytes} → {after.plan.bytes}"
+    assert any(counts in fact[0] and size in fact[0] for fact in last)
+    assert before.kernels > after.kernels
+
+
+def test_an_optimised_graph_shows_the_passes_that_made_it() -> None:
+    board = viz.passes(twice().optimize(["simplify", "remove_dead"]))
+    assert [scene.caption[0] for scene in board.scenes[1:]] == [
+        "simplify: 14 → 13 nodes",
+        "remove_dead: 13 → 12 nodes",
+        "all passes together: 14 → 12 nodes",
+    ]
+    assert [s["key"] for s in board.data["switches"]] == ["simplify", "remove_dead"]
+
+
+def half(graph: mg.Graph) -> mg.Graph:
+    """A pass that is wrong: it makes every factor 1 a 0.5."""
+    fresh = mg.Graph()
+    with fresh:
+        x = fresh.add_copy(graph.inputs[0], ())
+        new = fresh.inlined(graph, [x])
+        return mg.build_graph(x, new[graph.outputs[0]] * 0.5)
+
+
+def test_a_pass_that_changes_results_is_found_out() -> None:
+    x = mg.placeholder("x", shape=())
+    graph = mg.build_graph(x, x * x).optimize([half])
+    board = viz.passes(graph, {"x": 4.0})
+    assert "outputs (1) at most 8 apart; gradients (1) at most 4 apart" in board.text()[0]
+    assert "最多相差 8" in board.text()[1]
+    assert board.data["switches"] == []  # it has no name by which it could be applied again
+
+
+def test_a_kernel_that_is_wrong_for_one_graph_is_found_out() -> None:
+    """The runs are real: what a kernel does wrong from its second run on shows."""
+    x = mg.placeholder("x", shape=(3,))
+    graph = mg.build_graph(x, mg.exp(x) * 1)
+    calls: list[int] = []
+    kernel = elementwise.exp.run
+
+    def wrong(out: Any, *arrays: Any) -> Any:
+        calls.append(1)
+        return kernel(out, *arrays) + np.float32(len(calls) > 1)
+
+    object.__setattr__(elementwise.exp, "run", wrong)
+    try:
+        text = viz.passes(graph).text()[0]
+    finally:
+        object.__setattr__(elementwise.exp, "run", kernel)
+    assert "outputs (1) at most 1 apart" in text
+
+
+def test_passes_are_switched_off_by_the_kernel() -> None:
+    board = viz.passes(twice())
+    board.off = ["fuse", "merge_common"]
+    captions = [scene.caption[0].partition(":")[0] for scene in board.scenes]
+    assert "fuse" not in captions
+    assert "merge_common" not in captions
+    assert "simplify" in captions
+    assert [s["on"] for s in board.data["switches"] if s["key"] == "fuse"] == [False]
+    board.off = []
+    assert told(board).startswith(EXPECTED)
+
+
+def test_open_shapes_integers_variables_of_a_session_and_gradient_nodes() -> None:
+    x = mg.placeholder("x", shape=(None, 4))
+    labels = mg.placeholder("labels", shape=(None,), dtype=mg.int64)
+    w = mg.Variable(np.ones((4, 3), np.float32), name="w")
+    loss = mg.cross_entropy(x @ w, labels)
+    graph = mg.build_graph([x, labels], [loss, *mg.gradients(loss, [w])])
+    with mg.Session() as sess:
+        sess.run(mg.global_variables_initializer())
+        board = viz.passes(graph, {"x": np.ones((2, 4)), "labels": [0, 2]}, session=sess)
+    assert "outputs (2)" in board.text()[0]
+    assert "drawn at random" not in board.text()[0]
+    assert "x, labels" in viz.passes(graph).text()[0]
+
+
+def test_branches_inside_and_updates_of_variables() -> None:
+    x = mg.placeholder("x", shape=())
+    y = mg.cond(x > 0, lambda: x * 1 + x * 1, lambda: x - 1)
+    assert "merge_common" in viz.passes(mg.build_graph(x, y)).text()[0]
+    v = mg.Variable(2.0, name="v")
+    update = mg.assign(v, v - 0.1 * v * 1)
+    text = viz.passes(mg.build_graph([], update)).text()[0]
+    assert "outputs (1) equal" in text
+    assert v.attrs["value"] == 2.0
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "graph"])
+def test_other_things_are_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"mg\.build_graph"):
+        viz.passes(wrong)
+
+
+def test_of_a_large_graph_the_changes_and_their_neighbours_are_drawn() -> None:
+    x = mg.placeholder("x", shape=(3,))
+    y = x
+    for _ in range(80):
+        y = mg.exp(y * 2.0)
+    board = viz.passes(mg.build_graph(x, y * 1).optimize(["simplify"]))
+    drawn = board.data["drawings"][board.data["scenes"][1]["panels"][0]["drawing"]]
+    assert 0 < len(drawn["nodes"]) < 10
+    json.dumps(board.data, allow_nan=False)
+
+
+# ---- In the browser -----------------------------------------------------------------------------
+
+
+def marked(page: Page, number: int) -> set[str]:
+    found = (
+        page.locator(".mg-graph")
+        .nth(number)
+        .locator("g.node")
+        .evaluate_all("nodes => nodes.map(n => n.getAttribute('class'))")
+    )
+    return {c for names in found for c in names.split()} - {"node"}
+
+
+@pytest.mark.browser
+def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
+    page.goto(viz.passes(twice()).save(tmp_path / "page.html").as_uri())
+    assert page.locator(".mg-graph:visible").count() == 1
+    page.locator(".mg-board").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".mg-caption").inner_text() == "fold_constants: 14 → 14 nodes"
+    assert marked(page, 0) == {"mg-gone", "mg-moved"}
+    assert marked(page, 1) == {"mg-new", "mg-moved"}
+    assert "computed now" in page.locator(".mg-facts").inner_text()
+    page.get_by_role("button", name="中文", exact=True).click()
+    assert "14 个节点" in page.locator(".mg-caption").inner_text()
+    assert "被移除" in page.locator(".mg-legend").inner_text()
+    assert page.locator(".mg-switches input").first.is_disabled()
+    page.locator(".mg-graph").first.locator("g.node").first.click()
+    assert "x" in page.locator(".mg-inspector h4").inner_text()
+    page.keyboard.press("End")
+    assert marked(page, 0) == set()
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_a_switch_in_the_notebook_asks_the_kernel(lab: harness.Lab, page: Page) -> None:
+    lab.write(
+        "passes.ipynb",
+        [
+            "import minigrad as mg, viz\n"
+            "x = mg.placeholder('x', shape=(3,))\n"
+            "viz.passes(mg.build_graph(x, mg.exp(x * 1) + mg.exp(x)))"
+        ],
+    )
+    harness.open_notebook(page, lab, "passes.ipynb")
+    harness.run_all(page)
+    board = page.locator(".mg-board")
+    board.locator(".mg-caption").wait_for()
+    last = page.locator(".mg-controls output")
+    before = last.inner_text()
+    board.get_by_label("merge_common").uncheck()
+    page.wait_for_function(
+        "old => document.querySelector('.mg-controls output').textContent !== old", arg=before
+    )
+    assert not board.get_by_label("merge_common").is_checked()
+    assert board.get_by_label("simplify").is_checked()

@@ -1,0 +1,53 @@
+"""Marks on the nodes of a finished drawing: what ran, what did not, what is new, what failed.
+
+A drawing is laid out once. Marks are classes of its nodes and a sign in the empty line of each, so
+that they can change without a layout, in the browser or here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+
+from viz.theme import MARKS
+
+NODE = re.compile(r'<g id="([^"]+)" class="node">.*?(?=<!--|</g>\n</svg>)', re.DOTALL)
+SLOT = re.compile(r"(<text [^>]*>)[^<]*(</text>)(?!.*<text )", re.DOTALL)
+DASHES = {"solid": "none", "dashed": "6 4", "dotted": "2 3"}
+
+
+def style() -> str:
+    """The style rules of all marks."""
+    shapes = ":is(ellipse, polygon, path, polyline)"
+    rules = [
+        f"g.mg-{kind} {shapes} {{ stroke: {m.color}; stroke-width: {m.width}; "
+        f"stroke-dasharray: {DASHES[m.line]}; }}"
+        for kind, m in MARKS.items()
+    ]
+    pale = ", ".join(f"g.mg-{kind} {shapes}" for kind in ("ghost", "waits"))
+    written = ", ".join(f"g.mg-{kind} text" for kind in ("ghost", "waits"))
+    return "\n".join([*rules, f"{pale} {{ fill-opacity: 0.25; }}", f"{written} {{ fill: #000; }}"])
+
+
+def note(kind: str, text: str) -> str:
+    """What is written in a marked node: the sign, and a value where there is one."""
+    sign = MARKS[kind].sign if kind else ""
+    return f"{sign} {text}".strip()
+
+
+def marked(svg: str, prefix: str, marks: Mapping[str, str], notes: Mapping[str, str]) -> str:
+    """A drawing with its marks, on a page where nothing else will put them there."""
+
+    def mark(found: re.Match[str]) -> str:
+        node = found[1].removeprefix(f"{prefix}-")
+        kind, text = marks.get(node, ""), notes.get(node, "")
+        group = found[0]
+        if kind:
+            group = group.replace('class="node"', f'class="node mg-{kind}"', 1)
+        if kind or text:
+            said = escape(note(kind, text))
+            group = SLOT.sub(lambda slot: f"{slot[1]}{said}{slot[2]}", group, count=1)
+        return group
+
+    return NODE.sub(mark, svg.replace(">", f"><style>{style()}</style>", 1))
