@@ -7,6 +7,7 @@ in order; everything the visualiser shows is a replay of such a recording.
 from __future__ import annotations
 
 import contextlib
+import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -52,12 +53,17 @@ class Event(NamedTuple):
 
 Listener = Callable[[Event], None]
 listeners: list[Listener] = []  # tested by the hot path; empty when nobody listens
+_telling = threading.RLock()  # a listener may do what tells of itself
 
 
 def emit(kind: str, op: Op | None, node: Any, *rest: Any) -> None:
-    """Tell every listener. Callers test `listeners` first, so that silence costs nothing."""
-    for listener in tuple(listeners):
-        listener(Event(0, kind, op, node, *rest))
+    """Tell every listener. Callers test `listeners` first, so that silence costs nothing.
+
+    Threads tell one after the other.
+    """
+    with _telling:
+        for listener in tuple(listeners):
+            listener(Event(0, kind, op, node, *rest))
 
 
 @contextlib.contextmanager

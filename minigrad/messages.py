@@ -1274,6 +1274,67 @@ ERRORS: dict[str, Pair] = {
         "optimize：执行 Pass {name} 之后，图的输入或输出变了，或少了带副作用的节点。解决办法：Pass "
         "须保持两端的个数、形状和数据类型，并保留所有打印、断言和赋值的节点。",
     ),
+    # schedules
+    "expect_costs": (
+        "pass seconds from 0: a mapping from nodes (or their names) to numbers, or a function",
+        "传入不小于 0 的秒数：从节点（或节点名）到数的映射，或一个函数",
+    ),
+    "schedule_costs": (
+        "schedule: no cost is given for {names} (missing: {count}). Remedy: give one for each "
+        "task; leave costs out to have them measured.",
+        "schedule：没有给出 {names} 的耗时（缺 {count} 个）。"
+        "解决办法：给每个任务一个耗时；省略 costs 则由程序自己测量。",
+    ),
+    "schedule_feeds": (
+        "schedule: the loop {name} may never end when it is fed with numbers made up for "
+        "measuring. Remedy: schedule(feed_dict=...), or give costs.",
+        "schedule：测量时用的是随意取的数，循环 {name} 可能不会结束。"
+        "解决办法：schedule(feed_dict=...)，或者给出 costs。",
+    ),
+    "schedule_bare": (
+        "this schedule belongs to no program, so there is nothing to run. "
+        "Remedy: program.schedule(devices=2).",
+        "这个调度不属于任何程序，没有可运行的内容。解决办法：program.schedule(devices=2)。",
+    ),
+    "schedule_order": (
+        "schedule: {name} starts at {start}, before it can, at {ready}.",
+        "schedule：{name} 从 {start} 开始，早于它最早可以开始的时刻 {ready}。",
+    ),
+    "schedule_bounds": (
+        "schedule: the makespan {makespan} is not between {low} and {high}.",
+        "schedule：总时长 {makespan} 不在 {low} 与 {high} 之间。",
+    ),
+    "schedule_given": (
+        "{tasks} tasks on {used} of {devices} devices, predicted from given costs: {makespan}",
+        "{tasks} 个任务，{devices} 个设备中用了 {used} 个，按给定耗时预测：{makespan}",
+    ),
+    "schedule_measured": (
+        "{tasks} tasks on {used} of {devices} devices, predicted from measured costs: {makespan}",
+        "{tasks} 个任务，{devices} 个设备中用了 {used} 个，按实测耗时预测：{makespan}",
+    ),
+    "schedule_run": (
+        "{tasks} tasks on {used} of {devices} devices, as run: {makespan}",
+        "{tasks} 个任务，{devices} 个设备中用了 {used} 个，实际运行：{makespan}",
+    ),
+    "schedule_limits": (
+        "critical path * {path} ({nodes} tasks), total / devices {share}, total {total}, "
+        "devices busy {used}",
+        "关键路径 * {path}（{nodes} 个任务），总工作量 / 设备数 {share}，总工作量 {total}，"
+        "设备利用率 {used}",
+    ),
+    "schedule_trial": (
+        "devices: {devices}, predicted {predicted}",
+        "设备数 {devices}：预测 {predicted}",
+    ),
+    "schedule_tried": (
+        "devices: {devices}, predicted {predicted}, measured {measured}",
+        "设备数 {devices}：预测 {predicted}，实测 {measured}",
+    ),
+    "schedule_head": (
+        "  device, start, length, node",
+        "  设备、开始、时长、节点",
+    ),
+    "schedule_more": ("… and {count} more tasks", "……还有 {count} 个任务"),
     "pass_folded": (
         "it depends on constants alone, so it was computed now",
         "它只依赖常量，因此现在就算好",

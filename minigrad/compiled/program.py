@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from minigrad import events
-from minigrad.arguments import refuse
+from minigrad.arguments import number, refuse, whole
 from minigrad.compiled.bound import Bound, Pairs
 from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
+from minigrad.compiled.parallel import Costs, Parallel
 from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
@@ -19,6 +21,7 @@ from minigrad.execute import Program as Interpreter
 from minigrad.graph import Graph, Node
 from minigrad.messages import fill
 from minigrad.plan import Plan
+from minigrad.schedule import Schedule
 from minigrad.source import here
 
 MOST_BOUND = 16  # choices of input shapes that are kept ready
@@ -54,6 +57,7 @@ class Program:
         self._bound: dict[tuple[Shape, ...], Bound] = {}
         self._pairs: Pairs = {}
         self._latest: Bound | None = None
+        self._parallel: tuple[tuple[Shape, ...], Parallel] | None = None
         self._interpreter = Interpreter(self.graph.outputs, effects=self.graph.effects)
 
     def __call__(self, feed_dict: Mapping[Any, Any] | None = None) -> Any:
@@ -70,15 +74,18 @@ class Program:
 
     def bind(self, feeds: Mapping[Node, Array]) -> Bound:
         """The calls for feeds of these shapes: made once for each combination."""
-        for node in self._inputs:
-            expect_fed(node, feeds, self.graph.outputs[0])
-        key = tuple([np.shape(feeds[node]) for node in self._inputs])
+        key = self._shapes_of(feeds)
         if key not in self._bound:
             if len(self._bound) >= MOST_BOUND:
                 self._bound.pop(next(iter(self._bound)))
             self._bound[key] = self._made(key)
         self._latest = self._bound[key]
         return self._latest
+
+    def _shapes_of(self, feeds: Mapping[Node, Array]) -> tuple[Shape, ...]:
+        for node in self._inputs:
+            expect_fed(node, feeds, self.graph.outputs[0])
+        return tuple([np.shape(feeds[node]) for node in self._inputs])
 
     def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> Bound:
         """Bind the graph to these shapes; what does not depend on sizes is there from before."""
@@ -104,6 +111,57 @@ class Program:
             shapes: Any = tuple([node.shape for node in self._inputs])
             self._latest = self._bound[shapes] = self._made(shapes)
         return self._latest
+
+    def schedule(
+        self,
+        devices: int = 2,
+        costs: Costs | None = None,
+        feed_dict: Mapping[Any, Any] | None = None,
+        handover: float | None = None,
+    ) -> Schedule:
+        """Which of so many devices (threads) runs which kernel when, by list scheduling.
+
+        costs: seconds for each node, as a mapping (from nodes or names) or a function. Without
+        them the kernels are timed, fed with `feed_dict` or with numbers made up, for the shapes of
+        the latest run, and the schedule is tried: where more devices are not quicker, fewer are
+        used. handover: seconds to hand a task to another thread; measured, or 0 for given costs.
+        Measuring changes no variable, prints nothing, and lets BLAS use one thread.
+
+        Raises ArgumentError for bad devices and costs, GraphError for open shapes, costs that are
+        missing, and loops that might not end when fed with numbers made up.
+
+        >>> import minigrad as mg
+        >>> x = mg.placeholder("x", shape=(3,))
+        >>> program = mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile()
+        >>> schedule = program.schedule(devices=2, costs={"Exp": 2, "Tanh": 1, "MatMul": 1})
+        >>> schedule.makespan, schedule.total, [node.name for node in schedule.critical_path]
+        (3.0, 4.0, ['Exp', 'MatMul'])
+        """
+        devices = whole("schedule", "devices", devices, least=1)
+        if handover is not None:
+            handover = float(number("schedule", "handover", handover))
+        feeds = None if feed_dict is None else check_feeds(self.graph, feed_dict)
+        if feeds is None:
+            shapes: Any = [self.bound.specs[node].shape for node in self._inputs]
+        else:
+            shapes = self._shapes_of(feeds)
+        parallel = self._apart(tuple(shapes))
+        schedule = parallel.schedule(devices, costs, feeds, handover, self.variables)
+        return replace(schedule, runner=self._run_on)
+
+    def _apart(self, shapes: tuple[Shape, ...]) -> Parallel:
+        """The tasks for these shapes; those of the latest are kept."""
+        if self._parallel is None or self._parallel[0] != shapes:
+            self._parallel = shapes, Parallel(self._made(shapes, apart=True))
+        return self._parallel[1]
+
+    def _run_on(
+        self, schedule: Schedule, feed_dict: Mapping[Any, Any] | None
+    ) -> tuple[Any, Schedule]:
+        feeds = check_feeds(self.graph, feed_dict)
+        parallel = self._apart(self._shapes_of(feeds))
+        results, measured = parallel.run(schedule, feeds, self.variables)
+        return (results[0] if self.graph.single else results), measured
 
     @property
     def plan(self) -> Plan:
