@@ -10,6 +10,7 @@ free     as it comes: what has no known shape, and what executors handle
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from minigrad import ops
@@ -98,11 +99,11 @@ class Layout:
     def _assigned(self) -> dict[Node, Node]:
         """Values that become those of a variable, each of one: they are computed in its memory."""
         found: dict[Node, Node] = {}
-        for node in self.order:
-            if node.op is state.assign:
-                value = node.inputs[1]
-                if self.kind[value] == "planned" and value not in found:
-                    found[value] = node.inputs[0]
+        assigns = [node for node in self.order if node.op is state.assign]
+        times = Counter(node.inputs[0] for node in assigns)
+        for variable, value in (node.inputs for node in assigns):
+            if self.kind[value] == "planned" and value not in found and times[variable] == 1:
+                found[value] = variable
         returned = {self.root[x] for x in self.graph.outputs}
         return {x: v for x, v in found.items() if x not in returned}
 

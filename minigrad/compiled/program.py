@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import events
 from minigrad.arguments import number, refuse, whole
 from minigrad.compiled.bound import Bound, Pairs
+from minigrad.compiled.feeding import Quick
 from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiled.parallel import Costs, Parallel
@@ -53,6 +54,7 @@ class Program:
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
         self.variables: Variables = variables if session is None else session.variables
         self._inputs = self.graph.placeholders
+        self._quick = Quick(self._inputs)
         self._layouts: dict[Kinds, Layout] = {}
         self._bound: dict[tuple[Shape, ...], Bound] = {}
         self._pairs: Pairs = {}
@@ -65,11 +67,17 @@ class Program:
 
         Raises NotFedError, FeedError, and the errors of the operators with both lines.
         """
-        feeds = check_feeds(self.graph, feed_dict)
+        feeds = self._quick.take(feed_dict)
+        bound = None
+        if feeds is not None:
+            bound = self._bound.get(tuple([feeds[x].shape for x in self._inputs]))
+        if feeds is None or bound is None:
+            feeds = check_feeds(self.graph, feed_dict)
         if self.executor == REFERENCE:
             results = self._interpreter(feeds, self.variables)
         else:
-            results = self.bind(feeds).run(feeds, self.variables)
+            results = (bound or self.bind(feeds)).run(feeds, self.variables)
+            self._latest = bound or self._latest
         return results[0] if self.graph.single else results
 
     def bind(self, feeds: Mapping[Node, Array]) -> Bound:
