@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from viz.charts import COLORS, LINES, MARKERS, Chart, _spread, chart_style, curves
+from viz.charts import Chart, chart_style, curves
+from viz.charts.chart import COLORS, LINES, MARKERS
+from viz.charts.curves import _spread
 
 TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
 HOSTILE = '"><script>alert(1)</script> $x$ $'
@@ -121,9 +123,9 @@ def test_settings_come_back_after_an_error() -> None:
 
 def test_lines_differ_without_colour() -> None:
     with chart_style():
-        axes = Figure().add_subplot()
-        chart(series={str(k): [k, k] for k in range(28)}).draw(axes, 0)
-    lines = axes.get_lines()[:28]
+        figure = Figure()
+        chart(series={str(k): [k, k] for k in range(28)}).draw(figure, 0)
+    lines = figure.axes[0].get_lines()[:28]
     looks = [(line.get_linestyle(), line.get_marker()) for line in lines]
     assert len(set(looks)) == len(LINES) * len(MARKERS) == 28
     assert len({line.get_color() for line in lines}) == len(COLORS)
