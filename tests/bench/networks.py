@@ -1,100 +1,98 @@
-"""Networks whose graph differs from sample to sample: sequences and trees, one after the other."""
+"""Networks whose graph differs from sample to sample: sequences and trees.
+
+Every engine runs the same lines, one sample after the other. By hand means NumPy with the backward
+pass written out; lazily batched means all samples of a batch noted first, and run in groups.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from measure import Side
 
 import minigrad as mg
 
 HIDDEN, VOCABULARY = 64, 20
 LENGTHS = range(5, 51, 5)
-Works = dict[str, Callable[[], object]]
+Array = np.ndarray[Any, Any]
 Tree = Any  # a word, or a pair of trees
+Losses = Callable[[list[Any]], list[Any]]
 
 
-def collect(engines: dict[str, Any]) -> Iterator[tuple[str, int, Works]]:
-    """Name, repetitions within a round, and what each side does; ours first."""
-    for name, make in (
-        ("RNN, 10 sequences of 5 to 50 steps, hidden 64", sequences),
-        ("10 random trees of 4 to 19 words, hidden 64", trees),
-    ):
-        eager = {f"{side} eager": make(engine) for side, engine in engines.items()}
-        yield name, 1, eager
-        lazy = {"minigrad lazily batched": lazily(make(mg, summed=True))}
-        yield f"{name}, in one batch", 1, lazy | eager
+def drawn(*shape: int, seed: int) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def lazily(work: Callable[[], object]) -> Callable[[], object]:
-    def batched() -> None:
-        with mg.lazy_batch():
-            work()
-
-    return batched
-
-
-def parameters(engine: Any) -> list[Any]:
-    drawn = np.random.default_rng(0)
+def parameters() -> list[Array]:
     shapes = [(HIDDEN, HIDDEN), (HIDDEN, HIDDEN), (HIDDEN,)]
-    values = [(drawn.standard_normal(s) / 8).astype(np.float32) for s in shapes]
-    return [engine.tensor(v, requires_grad=True) for v in values]
+    return [drawn(*s, seed=i) / np.float32(8) for i, s in enumerate(shapes)]
 
 
-def rows(engine: Any, count: int, seed: int) -> list[Any]:
-    drawn = np.random.default_rng(seed)
-    return [
-        engine.tensor(drawn.standard_normal((1, HIDDEN)).astype(np.float32)) for _ in range(count)
-    ]
-
-
-def learn(losses: list[Any], weights: list[Any], summed: bool) -> None:
-    """Walk each graph back, or the sum of all of them at once."""
-    if summed:
-        sum(losses[1:], losses[0]).backward()
-    for w in weights:
-        w.grad = None
-
-
-def sequences(engine: Any, summed: bool = False) -> Callable[[], object]:
-    w, u, b = weights = parameters(engine)
-    data = [rows(engine, n, n) for n in LENGTHS]
-    start = engine.tensor(np.zeros((1, HIDDEN), np.float32))
+def trained(engine: Any, losses: Callable[[list[Any]], Any], lazily: bool = False) -> Side:
+    """Walk back from each loss as it comes; lazily from their sum, when all are noted."""
+    weights = [engine.tensor(v, requires_grad=True) for v in parameters()]
 
     def work() -> None:
-        losses = []
+        for w in weights:
+            w.grad = None
+        if lazily:
+            with mg.lazy_batch():
+                all_of_them = list(losses(weights))
+                sum(all_of_them[1:], all_of_them[0]).backward()
+        else:
+            for loss in losses(weights):
+                loss.backward()
+
+    return Side(work, lambda: [w.grad.numpy() for w in weights])
+
+
+def sequences(engine: Any, lazily: bool = False) -> Side:
+    data = [[engine.tensor(drawn(1, HIDDEN, seed=100 * n + i)) for i in range(n)] for n in LENGTHS]
+    start = engine.tensor(np.zeros((1, HIDDEN), np.float32))
+
+    def losses(weights: list[Any]) -> Any:
+        w, u, b = weights
         for xs in data:
             h = start
             for x in xs:
                 h = (x @ w.T + h @ u.T + b).tanh()
-            losses.append(h.sum())
-            if not summed:
-                losses[-1].backward()
-        learn(losses, weights, summed)
+            yield h.sum()
 
-    return work
+    return trained(engine, losses, lazily)
 
 
-def trees(engine: Any, summed: bool = False) -> Callable[[], object]:
-    w, u, b = weights = parameters(engine)
-    words = rows(engine, VOCABULARY, 1)
-    draw = random.Random(0)
-    forest = [tree(draw, draw.randrange(4, 20)) for _ in range(10)]
-
-    def value(t: Tree) -> Any:
-        return words[t] if type(t) is int else (value(t[0]) @ w + value(t[1]) @ u + b).tanh()
+def sequences_by_hand() -> Side:
+    """Inputs of a sequence in one product, weight gradients too; the loop does the rest."""
+    w, u, b = parameters()
+    data = [np.concatenate([drawn(1, HIDDEN, seed=100 * n + i) for i in range(n)]) for n in LENGTHS]
+    gradients = [np.zeros_like(p) for p in (w, u, b)]
 
     def work() -> None:
-        losses = []
-        for t in forest:
-            losses.append(value(t).sum())
-            if not summed:
-                losses[-1].backward()
-        learn(losses, weights, summed)
+        for g in gradients:
+            g[...] = 0
+        for x in data:
+            given = x @ w.T + b
+            h = np.zeros((len(x) + 1, HIDDEN), np.float32)
+            for i, row in enumerate(given):
+                np.tanh(row + u @ h[i], out=h[i + 1])
+            slopes = 1 - h[1:] * h[1:]
+            g = np.ones(HIDDEN, np.float32)
+            for i in range(len(x) - 1, -1, -1):
+                slopes[i] *= g
+                g = slopes[i] @ u
+            gradients[0][...] += slopes.T @ x
+            gradients[1][...] += slopes.T @ h[:-1]
+            gradients[2][...] += slopes.sum(axis=0)
 
-    return work
+    return Side(work, lambda: gradients)
+
+
+def forest() -> list[Tree]:
+    draw = random.Random(0)
+    return [tree(draw, draw.randrange(4, 20)) for _ in range(10)]
 
 
 def tree(draw: random.Random, leaves: int) -> Tree:
@@ -102,3 +100,64 @@ def tree(draw: random.Random, leaves: int) -> Tree:
         return draw.randrange(VOCABULARY)
     left = draw.randrange(1, leaves)
     return tree(draw, left), tree(draw, leaves - left)
+
+
+def trees(engine: Any, lazily: bool = False) -> Side:
+    words = [engine.tensor(drawn(1, HIDDEN, seed=i)) for i in range(VOCABULARY)]
+    wood = forest()
+
+    def losses(weights: list[Any]) -> Any:
+        w, u, b = weights
+
+        def value(t: Tree) -> Any:
+            return words[t] if type(t) is int else (value(t[0]) @ w + value(t[1]) @ u + b).tanh()
+
+        return (value(t).sum() for t in wood)
+
+    return trained(engine, losses, lazily)
+
+
+def trees_by_hand() -> Side:
+    """Each tree as a flat list of joins, children first; weight gradients in one product."""
+    w, u, b = parameters()
+    words = np.concatenate([drawn(1, HIDDEN, seed=i) for i in range(VOCABULARY)])
+    plans = [joins(t) for t in forest()]
+    gradients = [np.zeros_like(p) for p in (w, u, b)]
+
+    def work() -> None:
+        for g in gradients:
+            g[...] = 0
+        for plan in plans:
+            count = VOCABULARY + len(plan)
+            h = np.empty((count, HIDDEN), np.float32)
+            h[:VOCABULARY] = words
+            for i, (left, right) in enumerate(plan, VOCABULARY):
+                np.tanh(h[left] @ w + h[right] @ u + b, out=h[i])
+            g = np.zeros((count, HIDDEN), np.float32)
+            g[-1] = 1
+            for i in range(count - 1, VOCABULARY - 1, -1):
+                left, right = plan[i - VOCABULARY]
+                g[i] *= 1 - h[i] * h[i]
+                g[left] += w @ g[i]
+                g[right] += u @ g[i]
+            inner = g[VOCABULARY:]
+            lefts, rights = np.array(plan).T
+            gradients[0][...] += h[lefts].T @ inner
+            gradients[1][...] += h[rights].T @ inner
+            gradients[2][...] += inner.sum(axis=0)
+
+    return Side(work, lambda: gradients)
+
+
+def joins(t: Tree) -> list[tuple[int, int]]:
+    """The inner nodes of a tree, children first; a word is its own number."""
+    plan: list[tuple[int, int]] = []
+
+    def visit(t: Tree) -> int:
+        if type(t) is int:
+            return t
+        plan.append((visit(t[0]), visit(t[1])))
+        return VOCABULARY + len(plan) - 1
+
+    visit(t)
+    return plan

@@ -1,106 +1,113 @@
 """Measure and compare: `python tasks.py bench`.
 
-Each workload runs with this engine and with its peers in turn, round by round, so that a drifting
-machine moves both. Printed are medians and the median of the ratios of the rounds; ratios are the
-claim, times are not. Peers that are not installed are left out and named.
+Each workload runs on all its sides in turn, round by round, on one thread: this engine's dynamic
+graph and its executors, NumPy written by hand, and those of PyTorch, JAX and ONNX Runtime that are
+installed. Before that, all of them must have computed the same. The program starts itself several
+times, because where arrays happen to lie changes some rows. Printed are medians, and of the starts'
+medians the lowest and the highest; ratios are the claim, times are not.
+
+Times are processor time, so that other programs on the machine count little.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import importlib.util
 import json
 import os
-import platform
-import statistics
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy starts its threads
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import workloads
-
-Work = Callable[[], object]
-
-
-@dataclass
-class Row:
-    """One workload: our time, the times of the peers, and the ratios ours / theirs."""
-
-    name: str
-    repeat: int
-    works: dict[str, Work]
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-
-    def measure(self, rounds: int) -> None:
-        """Time all sides once per round, in turn; the first round warms up and is not kept."""
-        self.seconds = {side: [] for side in self.works}
-        for round_ in range(rounds + 1):
-            for side, work in self.works.items():
-                gc.collect()
-                start = time.perf_counter()
-                for _ in range(self.repeat):
-                    work()
-                elapsed = (time.perf_counter() - start) / self.repeat
-                if round_:
-                    self.seconds[side].append(elapsed)
-
-    @property
-    def ratios(self) -> dict[str, tuple[float, float, float]]:
-        """For each peer: median, lowest and highest ratio of our time to its time."""
-        ours, *peers = self.seconds
-        return {
-            peer: spread(
-                [a / b for a, b in zip(self.seconds[ours], self.seconds[peer], strict=True)]
-            )
-            for peer in peers
-        }
+import machine
+import measure
+import report
 
 
-def spread(values: list[float]) -> tuple[float, float, float]:
-    return statistics.median(values), min(values), max(values)
-
-
-def main() -> int:
+def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--starts", type=int, default=3, help="fresh starts (default: 3)")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds in each (default: 15)")
+    parser.add_argument("--minutes", type=float, default=10, help="no start ends after these")
     parser.add_argument("--only", default="", help="workloads whose name contains this")
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    arguments = parser.parse_args()
-    peers = [p for p in ("torch",) if importlib.util.find_spec(p)]
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, one thread;", end=" ")
-    print(f"{arguments.rounds} rounds; peers: {', '.join(peers) or 'none installed'}")
-    print(f"{'workload':42} {'side':22} {'median':>10}   ours / peer (lowest to highest)")
+    parser.add_argument("--quick", action="store_true", help="one start, few rounds, little time")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw here: .png or .svg")
+    parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)  # one start: its rows go here
+    given = parser.parse_args(arguments)
+    if given.quick:
+        given.starts, given.rounds = 1, measure.FEWEST
+    return given
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = options(arguments)
+    if given.start:
+        rows = list(once(given))
+        given.start.write_text(json.dumps([measure.as_json(r) for r in rows]), encoding="utf-8")
+        return 0
+    facts = machine.describe()
+    for name, value in facts.items():
+        print(f"{name + ':':14} {value}")
+    print(f"One thread; starts: {given.starts}, rounds in each: {given.rounds}.", flush=True)
+    rows = measure.merge(list(starts(given)))
+    for row in rows:
+        print("", *report.describe(row), sep="\n")
+    print("", *report.summary(rows), sep="\n")
+    if given.json:
+        found = {"machine": facts, "rows": [measure.as_json(row) for row in rows]}
+        given.json.write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
+    if given.chart:
+        import chart
+
+        chart.save(rows, given.chart)
+    return 1 if any(row.failed for row in rows) else 0
+
+
+def starts(given: argparse.Namespace) -> Iterator[list[measure.Row]]:
+    """Fresh starts, as many as are wanted and as fit into the time."""
+    begun, longest = time.monotonic(), 0.0
+    for number in range(given.starts):
+        now = time.monotonic()
+        if number and now - begun + longest > given.minutes * 60:
+            print(f"No time for start {number + 1}: the limit is {given.minutes} minutes.")
+            return
+        yield start(given, number)
+        longest = max(longest, time.monotonic() - now)
+
+
+def start(given: argparse.Namespace, number: int) -> list[measure.Row]:
+    """One fresh start, with the threads that it may use."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "rows.json"
+        words = ["--rounds", str(given.rounds), "--only", given.only, "--start", str(target)]
+        words += ["--quick"] if given.quick else []
+        print(f"start {number + 1} of {given.starts}:", end=" ", file=sys.stderr, flush=True)
+        subprocess.run(
+            [sys.executable, __file__, *words],
+            env={**os.environ, **machine.threads(1)},
+            check=True,
+        )
+        print(file=sys.stderr)
+        return [measure.from_json(row) for row in json.loads(target.read_text("utf-8"))]
+
+
+def once(given: argparse.Namespace) -> Sequence[measure.Row]:
+    """All workloads in this process; a dot for each."""
+    import workloads  # now, because this starts NumPy
+
     rows = []
-    for name, repeat, works in workloads.collect(peers):
-        if arguments.only not in name:
-            continue
-        row = Row(name, repeat, works)
-        row.measure(arguments.rounds)
-        report(row)
-        rows.append(row)
-    if arguments.json:
-        figures = [{"name": r.name, "seconds": r.seconds, "ratios": r.ratios} for r in rows]
-        arguments.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
-    return 0
-
-
-def report(row: Row) -> None:
-    for side, seconds in row.seconds.items():
-        ratio = ""
-        if side in row.ratios:
-            middle, low, high = row.ratios[side]
-            ratio = f"{middle:6.2f}  ({low:.2f} to {high:.2f})"
-        print(f"{row.name:42} {side:22} {statistics.median(seconds) * 1e6:8.1f} µs   {ratio}")
+    for workload in workloads.collect(workloads.Sizes()):
+        if given.only in workload.name:
+            limit = min(workload.seconds, 0.5) if given.quick else workload.seconds
+            rows.append(measure.measured(replace(workload, seconds=limit), given.rounds))
+            print(".", end="", file=sys.stderr, flush=True)
+    return rows
 
 
 if __name__ == "__main__":

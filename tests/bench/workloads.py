@@ -1,187 +1,315 @@
-"""What is measured. Each workload is the same lines for every side."""
+"""What is measured, by whom, and what was aimed at: the table that `run.py` goes through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import importlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import chains
+import first
+import live
+import mine
 import networks
-import numpy as np
-import static
+import threads
+import viewer
+from measure import Make, Side, Target, Workload
+from mine import EAGER, static
+from models import CONVNET, MLP, TINY, Model
 
 import minigrad as mg
-from viz import dot
-from viz.picture import picture
 
-Works = dict[str, Callable[[], object]]
-
-
-def collect(peers: list[str]) -> Iterator[tuple[str, int, Works]]:
-    """Name, repetitions within a round, and what each side does; ours first."""
-    engines: dict[str, Any] = {"minigrad": mg}
-    if "torch" in peers:
-        import torch
-
-        torch.set_num_threads(1)
-        engines["torch"] = torch
-
-    def sides(work: Callable[[Any], Callable[[], object]]) -> Works:
-        return {f"{name} eager": work(engine) for name, engine in engines.items()}
-
-    yield "x*x + 3, recorded and walked back", 300, sides(expression)
-    yield "chain of 1,000: y*c, y+c, and back", 2, sides(chain_of_constants)
-    yield "chain of 1,000: y*x, y+x, and back", 2, sides(chain_of_tensors)
-    yield "chain of 1,000 tanh on 64 numbers, and back", 2, sides(chain_of_tanh)
-    yield "100 products (4, 16) @ (16, 16) with relu, and back", 5, sides(products)
-    yield "one value used 1,000 times, and back", 2, sides(wide)
-    yield "chain of 100,000, and back: per node", 1, sides(long_chain)
-    yield from networks.collect(engines)
-    yield "digits model, one training step, batch 64", 20, digits_step(engines)
-    yield from static.collect()
-    yield "layout of a graph of 30 nodes", 1, layout(30)
-    yield "layout of a graph of 300 nodes", 1, layout(300)
+NUMPY, C = static("numpy"), static("c")
+HAND, TORCH, COMPILED = "NumPy by hand", "PyTorch eager", "torch.compile"
+JAX, RUNTIME = "JAX jit", "ONNX Runtime"
+LAZY = "minigrad lazily batched"
 
 
-def expression(engine: Any) -> Callable[[], object]:
-    tensor = engine.tensor
+@dataclass(frozen=True)
+class Sizes:
+    """How large the long workloads are; the tests take small ones."""
 
-    def work() -> None:
-        x = tensor(2.0, requires_grad=True)
-        y = x * x + 3
-        y.backward()
-
-    return work
-
-
-def chain_of_constants(engine: Any) -> Callable[[], object]:
-    tensor = engine.tensor
-
-    def work() -> None:
-        y = tensor(1.0, requires_grad=True)
-        for _ in range(500):
-            y = y * 1.001
-            y = y + 0.5
-        y.backward()
-
-    return work
+    elements: int = 1_000_000
+    nodes: int = 100_000
+    few: int = 1_000
+    drawing: tuple[int, ...] = (30, 300, 1000)
 
 
-def chain_of_tensors(engine: Any) -> Callable[[], object]:
-    tensor = engine.tensor
-
-    def work() -> None:
-        x = tensor(1.0001, requires_grad=True)
-        y = x
-        for _ in range(500):
-            y = y * x
-            y = y + x
-        y.backward()
-
-    return work
+def peer(module: str, function: str, *arguments: Any, **more: Any) -> Make:
+    """A side of another library, which is imported only when its turn comes."""
+    return lambda: getattr(importlib.import_module(module), function)(*arguments, **more)
 
 
-def chain_of_tanh(engine: Any) -> Callable[[], object]:
-    x = engine.tensor(np.linspace(-1, 1, 64, dtype=np.float32), requires_grad=True)
-
-    def work() -> None:
-        y = x
-        for _ in range(1000):
-            y = y.tanh()
-        y.sum().backward()
-
-    return work
+def each(make: Callable[..., Side], *arguments: Any) -> dict[str, Make]:
+    """The static side, once for each executor."""
+    return {static(name): partial(make, *arguments, name) for name in mine.executors()}
 
 
-def products(engine: Any) -> Callable[[], object]:
-    random = np.random.default_rng(0)
-    x = engine.tensor(random.standard_normal((4, 16)).astype(np.float32))
-    w = engine.tensor((random.standard_normal((16, 16)) / 4).astype(np.float32), requires_grad=True)
-
-    def work() -> None:
-        y = x
-        for _ in range(100):
-            y = (y @ w).relu()
-        y.sum().backward()
-        w.grad = None
-
-    return work
+def both(make: Callable[[Any], Side]) -> dict[str, Make]:
+    """The dynamic graph, ours and PyTorch's, from the same lines."""
+    return {EAGER: lambda: make(mg), TORCH: lambda: make(importlib.import_module("torch"))}
 
 
-def wide(engine: Any) -> Callable[[], object]:
-    def work() -> None:
-        x = engine.tensor(1.0, requires_grad=True)
-        total = x * 0.5
-        for i in range(999):
-            total = total + x * float(i)
-        total.backward()
-
-    return work
-
-
-def long_chain(engine: Any) -> Callable[[], object]:
-    def work() -> None:
-        x = engine.tensor(1.00001, requires_grad=True)
-        y = x
-        for _ in range(50_000):
-            y = y * x
-            y = y + x
-        y.backward()
-
-    return work
+def collect(sizes: Sizes) -> list[Workload]:
+    return [
+        *scalars(sizes),
+        *models(),
+        *elementwise(sizes),
+        *changing(),
+        *beginnings(),
+        *memory(),
+        *long_graphs(sizes),
+        *threads.collect(MLP),
+        *drawings(sizes),
+    ]
 
 
-def digits_step(engines: dict[str, Any]) -> Works:
-    """One step of gradient descent on the digits: 64 → 32 → 10, the same for all."""
-    data = mg.data.digits()
-    x, t = data.x_train[:64].reshape(-1, 64), data.y_train[:64]
-    works: Works = {}
-    model = mg.nn.Sequential(
-        mg.nn.Linear(64, 32, seed=0), mg.nn.ReLU(), mg.nn.Linear(32, 10, seed=1)
+def uncompared(make: Callable[..., Side], *arguments: Any) -> Side:
+    """A side that does another amount of the same work, and so has other results."""
+    return replace(make(*arguments), values=None)
+
+
+# ---- One operation after the other ------------------------------------------------------------
+
+
+def scalars(sizes: Sizes) -> Iterable[Workload]:
+    aims = (Target(EAGER, 0.3, TORCH),)
+    yield Workload(
+        "x*x + 3, recorded and walked back",
+        {**both(chains.expression), HAND: chains.expression_by_hand},
+        aims,
     )
-    optimizer = mg.optim.SGD(model.parameters(), lr=0.1)
-
-    def eager() -> None:
-        loss = mg.cross_entropy(model(mg.tensor(x)), mg.tensor(t))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-    works["minigrad eager"] = eager
-    graph = mg.Graph()
-    with graph:
-        images = mg.placeholder("images", shape=(None, 64))
-        labels = mg.placeholder("labels", shape=(None,), dtype=mg.int64)
-        loss = mg.cross_entropy(model(images), labels)
-        train = mg.optim.SGD(model.parameters(), lr=0.1).minimize(loss)
-        session = mg.Session(graph)
-        session.run(mg.global_variables_initializer())
-    works["minigrad static"] = lambda: session.run([loss, train], {images: x, labels: t})
-    program = mg.build_graph([images, labels], [loss, train]).compile()
-    works["minigrad compiled"] = lambda: program({images: x, labels: t})
-    if "torch" in engines:
-        works["torch eager"] = torch_step(engines["torch"], x, t)
-    return works
+    few = sizes.few
+    yield Workload(
+        f"{few:,} scalar operations and back, per operation",
+        {
+            **both(lambda engine: chains.recorded(chains.chain, engine, few)),
+            HAND: lambda: chains.chain_by_hand(few),
+        },
+        aims,
+    )
+    yield Workload("1,000 × tanh of 64 numbers and back, per tanh", both(chains.tanh_chain))
+    yield Workload("100 × relu((4, 16) @ (16, 16)) and back, per layer", both(chains.products))
 
 
-def torch_step(torch: Any, x: np.ndarray[Any, Any], t: np.ndarray[Any, Any]) -> Any:
-    nn = torch.nn
-    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    images, labels = torch.tensor(x), torch.tensor(t)
-
-    def work() -> None:
-        loss = nn.functional.cross_entropy(model(images), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-    return work
+# ---- Models -----------------------------------------------------------------------------------
 
 
-def layout(size: int) -> Works:
-    """From a tape to an SVG, without the cache."""
-    y = mg.tensor(0.0, requires_grad=True)
-    for i in range(size // 2):
-        y = y * y if i % 3 else y + y
-    drawn = picture(y)
-    return {"viz": lambda: dot.image(dot.dot(drawn, "bench", rankdir="TB"), "svg")}
+def models() -> Iterable[Workload]:
+    yield training(
+        "MLP training step, 64 × 784 → 128 → 10, SGD",
+        MLP,
+        (
+            Target(NUMPY, 1.0, HAND),
+            Target(NUMPY, 0.85, TORCH),
+            Target(NUMPY, 0.97, JAX),
+            Target(EAGER, 1.15, HAND),
+        ),
+    )
+    yield training(
+        "tiny MLP training step, 16 × 4 → 16 → 3, SGD",
+        TINY,
+        (
+            Target(NUMPY, 0.28, TORCH),
+            Target(NUMPY, 0.6, JAX),
+            Target(EAGER, 0.55, TORCH),
+            Target(C, 0.1, TORCH),
+        ),
+    )
+    yield inference("MLP inference, batch 64", MLP, (Target(NUMPY, 1.03, HAND),))
+    yield training(
+        "convnet training step, 64 × 16 × 16 digits, SGD",
+        CONVNET,
+        (
+            Target(NUMPY, 1.1, HAND),
+            Target(NUMPY, 1.0, TORCH),
+            Target(C, 0.45, TORCH),
+            Target(C, 1.0, COMPILED),
+            Target(C, 1.0, JAX),
+        ),
+    )
+    yield inference(
+        "convnet inference, 64 × 16 × 16 digits",
+        CONVNET,
+        (
+            Target(NUMPY, 1.1, HAND),
+            Target(NUMPY, 0.75, TORCH),
+            Target(C, 0.3, TORCH),
+            Target(C, 1.0, COMPILED),
+            Target(C, 1.0, JAX),
+            Target(C, 1.0, RUNTIME),
+        ),
+    )
+
+
+def training(name: str, model: Model, targets: tuple[Target, ...]) -> Workload:
+    sides: Mapping[str, Make] = {
+        EAGER: lambda: mine.training(model),
+        **each(mine.training_compiled, model),
+        HAND: peer("numpy_peers", "training", model),
+        TORCH: peer("torch_peers", "training", model),
+        COMPILED: peer("torch_peers", "training", model, compiled=True),
+        JAX: peer("jax_peers", "training", model),
+    }
+    return Workload(name, sides, targets)
+
+
+def inference(name: str, model: Model, targets: tuple[Target, ...]) -> Workload:
+    sides: Mapping[str, Make] = {
+        EAGER: lambda: mine.inference(model),
+        **each(mine.inference_compiled, model),
+        HAND: peer("numpy_peers", "inference", model),
+        TORCH: peer("torch_peers", "inference", model),
+        COMPILED: peer("torch_peers", "inference", model, compiled=True),
+        JAX: peer("jax_peers", "inference", model),
+        RUNTIME: peer("onnx_peers", "inference", model),
+    }
+    return Workload(name, sides, targets)
+
+
+def elementwise(sizes: Sizes) -> Iterable[Workload]:
+    count = sizes.elements
+    for backward, name, by_hand, c_to_jax in (
+        (False, "forward", 0.75, 1.0),
+        (True, "forward and backward", 0.7, 0.4),
+    ):
+        sides: dict[str, Make] = {
+            EAGER: partial(mine.elementwise, count, backward),
+            **each(mine.elementwise_compiled, count, backward),
+            HAND: peer("numpy_peers", "elementwise", count, backward),
+            TORCH: peer("torch_peers", "elementwise", count, backward),
+            COMPILED: peer("torch_peers", "elementwise", count, backward, compiled=True),
+            JAX: peer("jax_peers", "elementwise", count, backward),
+        }
+        if not backward:
+            sides[RUNTIME] = peer("onnx_peers", "elementwise", count)
+        yield Workload(
+            f"σ(ax + b)·tanh(cx + d) + x, {count:,} elements, {name}",
+            sides,
+            (
+                Target(NUMPY, by_hand, HAND),
+                Target(NUMPY, 0.6, TORCH),
+                Target(C, c_to_jax, JAX),
+            ),
+        )
+
+
+# ---- Graphs that change from sample to sample -------------------------------------------------
+
+
+def changing() -> Iterable[Workload]:
+    for name, make, by_hand in (
+        ("RNN, 10 sequences of 5 to 50 steps", networks.sequences, networks.sequences_by_hand),
+        ("10 random trees of 4 to 19 words", networks.trees, networks.trees_by_hand),
+    ):
+        yield Workload(
+            f"{name}, hidden 64",
+            {
+                **both(make),
+                LAZY: partial(make, mg, lazily=True),
+                HAND: by_hand,
+            },
+            (Target(EAGER, 0.35, TORCH), Target(LAZY, 0.15, TORCH)),
+        )
+
+
+# ---- What comes before the first result, and what is alive ------------------------------------
+
+
+def beginnings() -> Iterable[Workload]:
+    sides: dict[str, Make] = {**each(first.compiled), JAX: first.jitted}
+    targets = [Target(NUMPY, 1 / 50, JAX)]
+    if "c" in mine.executors():
+        sides[f"{C}, nothing cached"] = lambda: first.cold("c")
+        targets += [Target(f"{C}, nothing cached", 0.5), Target(C, 0.01)]
+    yield Workload("MLP step: time to the first result", sides, tuple(targets))
+    yield Workload(
+        "MLP step: break-even against eager",
+        each(first.break_even),
+        (Target(NUMPY, 60),),
+        unit="steps",
+        timed=False,
+    )
+
+
+def memory() -> Iterable[Workload]:
+    for name, layers, least, eager, planned in (
+        ("tanh", live.tanh, live.LAYERS, 4, 2),
+        ("linear", live.linear, 0, 4, 2),
+    ):
+        yield Workload(
+            f"{live.LAYERS} {name} layers, training: live arrays at the peak",
+            {
+                EAGER: partial(live.eager, layers),
+                **each(live.compiled, layers),
+            },
+            (Target(EAGER, least + eager), Target(NUMPY, least + planned)),
+            unit="arrays",
+            timed=False,
+            seconds=0,
+        )
+
+
+def long_graphs(sizes: Sizes) -> Iterable[Workload]:
+    long, few = sizes.nodes, sizes.few
+    here, there, short = f"{EAGER}, {long:,}", f"{TORCH}, {long:,}", f"{EAGER}, {few:,}"
+    for name, build in (("chain", chains.chain), ("DAG", chains.dag)):
+
+        def made(engine: str, count: int, build: Any = build) -> Side:
+            return chains.recorded(build, importlib.import_module(engine), count)
+
+        yield Workload(
+            f"{name} of {long:,}, recorded and walked back, per node",
+            {
+                here: partial(made, "minigrad", long),
+                there: partial(made, "torch", long),
+                short: partial(uncompared, made, "minigrad", few),
+            },
+            (Target(here, 0.2, there), Target(here, 1.7, short)),
+            rtol=1e-3,
+        )
+    whole, part = f"minigrad, {long:,}", f"minigrad, {few:,}"
+    yield Workload(
+        f"static chain of {long:,}: build, differentiate, optimise, per node",
+        {whole: partial(chains.prepared, long), part: partial(chains.prepared, few)},
+        (Target(whole, 60e-6), Target(whole, 1.7, part)),
+        once=True,
+    )
+    yield Workload(f"static chain of {few:,} in parts, per node", chains.phases(few))
+
+
+# ---- The visualiser ---------------------------------------------------------------------------
+
+
+def drawings(sizes: Sizes) -> Iterable[Workload]:
+    limits = {300: 1.0, 1000: 3.0}
+    for size in sizes.drawing:
+        yield Workload(
+            f"viewer: layout of {size:,} nodes, and folded to their groups",
+            {
+                "viz": partial(viewer.layout, size),
+                "viz, folded": partial(viewer.layout, size, folded=True),
+            },
+            (Target("viz, folded" if size >= 1000 else "viz", limits[size]),)
+            if size in limits
+            else (),
+            clock=time.perf_counter,
+        )
+    size = sizes.drawing[1]
+    yield Workload(
+        f"viewer: frames and drawing of {size} nodes, until it can be shown",
+        {"viz.step": partial(viewer.player, size)},
+        (Target("viz.step", 1.0),),
+        clock=time.perf_counter,
+    )
+    yield Workload(
+        f"viewer: what the browser gets for {size} nodes, once",
+        {"viz.step": partial(viewer.player_bytes, size)},
+        (Target("viz.step", 1e6),),
+        unit="bytes",
+        timed=False,
+        seconds=0,
+    )

@@ -1,0 +1,159 @@
+"""Long graphs of little work: what a node costs, dynamic or static."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from measure import Make, Side
+
+import minigrad as mg
+
+Array = np.ndarray[Any, Any]
+START = 1.00001
+
+
+# ---- Dynamic: the same lines for every engine -------------------------------------------------
+
+
+def expression(engine: Any) -> Side:
+    tensor = engine.tensor
+    last: list[Any] = [None, None]
+
+    def work() -> None:
+        x = tensor(2.0, requires_grad=True)
+        y = x * x + 3
+        y.backward()
+        last[:] = y, x
+
+    return Side(work, lambda: [last[0].item(), last[1].grad.item()])
+
+
+def expression_by_hand() -> Side:
+    last: list[Any] = [None, None]
+
+    def work() -> None:
+        x = np.float32(2.0)
+        last[:] = x * x + 3, x + x
+
+    return Side(work, lambda: list(last))
+
+
+def recorded(build: Callable[[Any, int], Any], engine: Any, count: int) -> Side:
+    """Build from one number in `count` operations, walk back; figures are for one operation."""
+    last: list[Any] = [None, None]
+
+    def work() -> None:
+        x = engine.tensor(START, requires_grad=True)
+        y = build(x, count)
+        y.backward()
+        last[:] = y.item(), x
+
+    return Side(work, lambda: [last[0], last[1].grad.item()], per=count)
+
+
+def chain(x: Any, count: int) -> Any:
+    """Every operation reads the one before it and x."""
+    y, step = x, 0.5 / count
+    for _ in range(count // 2):
+        y = y * x
+        y = y + step
+    return y
+
+
+def dag(x: Any, count: int) -> Any:
+    """Every value is used twice: each mean of the last two."""
+    a, b = x, x * 0.5
+    for _ in range((count - 1) // 3):
+        a, b = b, a * 0.5 + b * 0.5
+    return b
+
+
+def chain_by_hand(count: int) -> Side:
+    """The recurrence and its derivative, both ways, on numbers of NumPy."""
+    last: list[Any] = [None, None]
+
+    def work() -> None:
+        x, step = np.float32(START), np.float32(0.5 / count)
+        y, saved = x, []
+        for _ in range(count // 2):
+            saved.append(y)
+            y = y * x + step
+        g, dx = np.float32(1), np.float32(0)
+        for y_before in reversed(saved):
+            dx = dx + g * y_before
+            g = g * x
+        last[:] = y, dx + g
+
+    return Side(work, lambda: list(last), per=count)
+
+
+def tanh_chain(engine: Any) -> Side:
+    """1,000 times tanh on 64 numbers."""
+    x = engine.tensor(np.linspace(-1, 1, 64, dtype=np.float32), requires_grad=True)
+
+    def work() -> None:
+        x.grad = None
+        y = x
+        for _ in range(1000):
+            y = y.tanh()
+        y.sum().backward()
+
+    return Side(work, lambda: [x.grad.numpy()], per=1000)
+
+
+def products(engine: Any) -> Side:
+    """100 products of (4, 16) and (16, 16), each with relu."""
+    drawn = np.random.default_rng(0)
+    x = engine.tensor(drawn.standard_normal((4, 16)).astype(np.float32))
+    w = engine.tensor((drawn.standard_normal((16, 16)) / 4).astype(np.float32), requires_grad=True)
+
+    def work() -> None:
+        w.grad = None
+        y = x
+        for _ in range(100):
+            y = (y @ w).relu()
+        y.sum().backward()
+
+    return Side(work, lambda: [w.grad.numpy()], per=100)
+
+
+# ---- Static: what a node costs before it runs -------------------------------------------------
+
+
+def static_chain(count: int) -> tuple[Any, Any]:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        return x, chain(x, count)
+
+
+def differentiated(x: Any, y: Any) -> Any:
+    return mg.build_graph(x, [y, mg.gradients(y, x)])
+
+
+def prepared(count: int) -> Side:
+    """Build a chain of so many operators, differentiate it, and optimise the whole."""
+    return Side(lambda: differentiated(*static_chain(count)).optimize(), per=count)
+
+
+def phases(count: int) -> dict[str, Make]:
+    """The same in its parts, and the first run with its plan."""
+
+    def differentiate() -> Side:
+        return Side(lambda: differentiated(*static_chain(count)), per=count)
+
+    def optimise() -> Side:
+        graph = differentiated(*static_chain(count))
+        return Side(graph.optimize, per=count)
+
+    def run() -> Side:
+        graph = differentiated(*static_chain(count)).optimize()
+        return Side(lambda: mg.run(graph, {"x": START}), per=count)
+
+    return {
+        "minigrad, build": lambda: Side(lambda: static_chain(count), per=count),
+        "minigrad, build and differentiate": differentiate,
+        "minigrad, optimise": optimise,
+        "minigrad, plan and run": run,
+    }

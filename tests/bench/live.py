@@ -1,0 +1,68 @@
+"""How many arrays of a layer's size are alive at the peak of a training step: counted, not timed.
+
+NumPy tells `tracemalloc` of each array, so the peak is exact, for the tape and for planned memory.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from measure import Side
+
+import minigrad as mg
+
+LAYERS = 48
+SIZE = 1 << 18  # so large that nothing else counts: 1 MiB
+
+
+def tanh(x: Any) -> Any:
+    """48 layers that the gradient needs the results of."""
+    for _ in range(LAYERS):
+        x = mg.tanh(x)
+    return x
+
+
+def linear(x: Any) -> Any:
+    """48 layers that the gradient needs nothing of."""
+    for _ in range(LAYERS):
+        x = x * 1.01
+    return x
+
+
+def eager(layers: Callable[[Any], Any]) -> Side:
+    x = mg.tensor(np.ones(SIZE, np.float32), requires_grad=True)
+
+    def step() -> None:
+        x.grad = None
+        layers(x).sum().backward()
+
+    return Side(lambda: peak(step))
+
+
+def compiled(layers: Callable[[Any], Any], executor: str) -> Side:
+    """The arena of the program and what the run takes beyond it."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(SIZE,))
+        graph = mg.build_graph(x, mg.gradients(mg.sum(layers(x)), x))
+    feeds = {"x": np.ones(SIZE, np.float32)}
+
+    def step() -> None:
+        graph.compile(executor=executor)(feeds)
+
+    return Side(lambda: peak(step))
+
+
+def peak(step: Callable[[], None]) -> float:
+    """The most that is alive while it runs, in arrays of one layer, with what it returns."""
+    step()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        step()
+        most = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    return round(most / (4 * SIZE), 1)
