@@ -1267,6 +1267,28 @@ ERRORS: dict[str, Pair] = {
         "内存规划针对一组确定的形状，而占位符 {name} 含有未知长度。"
         "解决办法：先运行一次程序，再查看那次运行的规划。",
     ),
+    "narrowed_shape": (
+        "with_shapes: {name} cannot have shape {shape}, as {expected} was declared. Remedy: give a "
+        "length only where the declared one is open (None), or the same.",
+        "with_shapes：{name} 声明的形状是 {expected}，不能收窄成 {shape}。解决办法：只给声明为未定"
+        "（None）的长度赋值，其余须与声明一致。",
+    ),
+    "pass_plain": (
+        "the shape {shape} is known, so it need not be read off another value",
+        "形状 {shape} 已知，不必再从别的值读取",
+    ),
+    "pass_equal_lengths": (
+        "its open lengths must be equal, or an operator of this graph would refuse them",
+        "这些未定长度必然相等，否则图中会有算子拒绝它们",
+    ),
+    "pass_narrowed": (
+        "with the lengths that were given, its shape is {shape}",
+        "代入给定的长度之后，它的形状是 {shape}",
+    ),
+    "pass_hoisted": (
+        "it is the same in every step, so it is computed once, in front of the loop",
+        "它在每一步都相同，因此提到循环之前，只算一次",
+    ),
     "pass_lost": (
         "optimize: after the pass {name} the graph has other inputs or outputs, or lacks an "
         "effect. Remedy: a pass keeps number, shape and data type of both ends, and all nodes "

@@ -221,14 +221,20 @@ class Graph:
         return copy
 
     def derived(
-        self, op: Op, inputs: tuple[Node, ...], attrs: Attrs, like: Node, name: str
+        self,
+        op: Op,
+        inputs: tuple[Node, ...],
+        attrs: Attrs,
+        like: Node,
+        name: str,
+        spec: Spec | None = None,
     ) -> Node:
         """Append a node that is made for `like`, of whatever graph: on its line, in its scope."""
         node = Node()
         node.op, node.inputs, node.attrs, node.graph = op, inputs, attrs, self
         node.order, node.scope = next_order(), like.scope
         node.code, node.lasti = like.code, like.lasti
-        node.spec = op.spec([x.spec for x in inputs], attrs)
+        node.spec = op.spec([x.spec for x in inputs], attrs) if spec is None else spec
         node.name, node.controls = self._unique(name, ""), ()
         self._nodes.append(node)
         if events.listeners:

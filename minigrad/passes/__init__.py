@@ -18,18 +18,22 @@ from minigrad.graph import Graph, Node
 from minigrad.passes.algebra import fast_math, simplify, tidy_shapes
 from minigrad.passes.folding import fold_constants, merge_common, remove_dead
 from minigrad.passes.fusing import fuse, stretch
+from minigrad.passes.hoisting import hoist
 from minigrad.passes.rewrite import Change, Rewrite, frozen, in_order
+from minigrad.passes.shapes import propagate_shapes, with_shapes
 from minigrad.source import here
 
-__all__ = ["PASSES", "PIPELINE", "Change", "PassRecord", "optimize"]
+__all__ = ["PASSES", "PIPELINE", "Change", "PassRecord", "optimize", "with_shapes"]
 
 Pass = Callable[[Graph], Any]
 
 PIPELINE: tuple[Pass, ...] = (
+    propagate_shapes,
     tidy_shapes,
     stretch,
     fold_constants,
     simplify,
+    hoist,
     merge_common,
     remove_dead,
     fuse,
@@ -90,14 +94,14 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
 def _applied(function: Pass, graph: Graph) -> tuple[Graph, list[Change]]:
     """One pass over a graph and, before that, over the bodies of its branches and loops."""
     whole, changes = graph, list[Change]()
-    if any(map(_holds_bodies, graph.nodes)):
+    if not hasattr(function, "outermost") and any(map(_holds_bodies, graph.nodes)):
         rewrite = Rewrite(graph)
 
         def inside(node: Node, inputs: tuple[Node, ...]) -> Node | None:
             bodies = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)}
             done = {k: _applied(function, body) for k, body in bodies.items()}
             rewrite.changes += [change for _, more in done.values() for change in more]
-            new = {k: body for k, (body, _) in done.items() if body is not bodies[k]}
+            new: dict[str, Any] = {k: v for k, (v, _) in done.items() if v is not bodies[k]}
             return rewrite.keep(node, inputs, **new) if new else None
 
         whole = rewrite.walk(lambda n, xs: inside(n, xs) if _holds_bodies(n) else None)

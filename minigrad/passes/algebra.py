@@ -103,7 +103,7 @@ def _cheaper(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | N
 def _shapes(node: Node, inputs: tuple[Node, ...], rewrite: Rewrite) -> Node | None:
     """A change of shape that changes nothing, or that a later one undoes."""
     op, x = node.op, inputs[0]
-    if op in (ops.reshape, ops.reshape_like, ops.sum_like, ops.broadcast_like):
+    if op is not ops.transpose:
         plain = op is not ops.broadcast_like or node.attrs.get("keepdims", True)
         if plain and same(x.spec, node.spec):
             return x
@@ -168,7 +168,10 @@ EXACT: Table = (
 )
 SHAPES: Table = (
     (
-        (ops.reshape, ops.reshape_like, ops.sum_like, ops.broadcast_like, ops.transpose),
+        (
+            *(ops.reshape, ops.reshape_like, ops.sum_like),
+            *(ops.broadcast_like, ops.broadcast_to, ops.transpose),
+        ),
         _shapes,
         "pass_shapes",
     ),

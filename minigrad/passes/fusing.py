@@ -207,7 +207,7 @@ def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
     rewrite = Rewrite(graph)
 
     def is_number(x: Node) -> bool:
-        return x.op is ops.broadcast_like and x.inputs[0].spec.shape == ()
+        return x.op in (ops.broadcast_like, ops.broadcast_to) and x.inputs[0].spec.shape == ()
 
     def fits(node: Node, others: list[Node]) -> bool:
         shapes: list[Spec] = [x.spec for x in others]

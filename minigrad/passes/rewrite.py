@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import Attrs, Op
+from minigrad.core import Attrs, Op, Spec
 from minigrad.graph import Graph, Node, has_effect
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
@@ -98,8 +98,8 @@ class Rewrite:
             self.new[node] = successor
         self._sequence.append(successor)
 
-    def keep(self, node: Node, inputs: Sequence[Node], **attrs: Any) -> Node:
-        """The node itself, or a copy if its operands (or attributes) are new.
+    def keep(self, node: Node, inputs: Sequence[Node], again: bool = False, **attrs: Any) -> Node:
+        """The node itself, or a copy if its operands (or attributes) are new, or if asked for.
 
         What happens after something that was copied is copied as well: executors go by the order
         in which nodes were made.
@@ -107,10 +107,14 @@ class Rewrite:
         controls = tuple([self.of(x) for x in node.controls]) if node.controls else ()
         same = not attrs and all(map(is_, inputs, node.inputs))
         same = same and all(map(is_, controls, node.controls))
-        if same and not (self._moved and in_order(node)):
+        if same and not again and not (self._moved and in_order(node)):
             return node
         self._moved = self._moved or in_order(node)
-        return self.make(node.op, inputs, node, {**node.attrs, **attrs}, controls, node.name)
+        pairs = zip(inputs, node.inputs, strict=True)
+        known = not attrs and all(a.spec == b.spec for a, b in pairs)
+        spec = node.spec if known else None
+        attrs = {**node.attrs, **attrs} if attrs else node.attrs
+        return self.make(node.op, inputs, node, attrs, controls, node.name, spec)
 
     def make(
         self,
@@ -120,9 +124,10 @@ class Rewrite:
         attrs: Attrs | None = None,
         controls: tuple[Node, ...] = (),
         name: str | None = None,
+        spec: Spec | None = None,
     ) -> Node:
         """A new node with the line and scope of the node that it is made for."""
-        node = self.after.derived(op, tuple(inputs), attrs or {}, like, name or op.name)
+        node = self.after.derived(op, tuple(inputs), attrs or {}, like, name or op.name, spec)
         node.controls = controls
         self._sequence.append(node)
         return node
@@ -148,6 +153,12 @@ class Rewrite:
             [self.of(x) for x in side] for side in (old.inputs, old.outputs, old.effects)
         )
         return frozen(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
+
+
+def outermost(function: Callable[[Graph], Any]) -> Callable[[Graph], Any]:
+    """Mark a pass that wants the whole graph, and not the bodies of branches and loops as well."""
+    function.outermost = True  # type: ignore[attr-defined]
+    return function
 
 
 def in_order(node: Node) -> bool:
