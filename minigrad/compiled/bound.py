@@ -82,12 +82,14 @@ class Bound:
             return
         given = [_given(node, i, x) for i, x in enumerate(operands)]
         handler, step = HANDLERS.get(node.op), self.layout.steps.get(node)
+        arena = build.arena.block
 
         def compute(*values: Any) -> None:
             if handler is not None and step is not None:
-                slot.put(handler(self._run, step, list(values)))
+                value = handler(self._run, step, list(values))
             else:
-                slot.put(node.op.run(None, *values, **node.attrs))
+                value = node.op.run(None, *values, **node.attrs)
+            slot.put(_outside(value, arena))
 
         build.call(compute, *given)
 
@@ -221,6 +223,15 @@ def _with_attrs(call: Call) -> Any:
 def _given(node: Node, i: int, x: Slot) -> Any:
     """A Spec where only the shape is read, so that the data need not be there."""
     return x.spec if i in node.op.shape_only and is_known(x.spec) else x
+
+
+def _outside(value: Any, arena: Array) -> Any:
+    """A value that stays what it is when the arena is written to again."""
+    if isinstance(value, tuple):
+        return tuple(_outside(part, arena) for part in value)
+    if getattr(value, "base", None) is not None and np.may_share_memory(value, arena):
+        return value.copy()
+    return value
 
 
 def _other(pair: list[Array], now: Array, slot: Slot) -> Array:
