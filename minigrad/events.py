@@ -33,6 +33,8 @@ class Event(NamedTuple):
                       the results of a branch or a loop
         traced        a function begins to be traced: `node` is the trace, with its reason
         hit           a function uses a trace that it has already: `node` is the trace
+        compiled      a program decides what becomes of each node: `node` is the program
+        bound         a program is made ready for inputs of other sizes: `node` is the program
         noted         an operation was put off by `lazy_batch`: `node` is its note
         group         noted operations of one form ran as one: `node` says which, and how
         step          a loop in the graph begins a step: `node` is the loop, `position` its number

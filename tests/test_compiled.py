@@ -182,14 +182,40 @@ def test_a_failed_run_changes_no_variable() -> None:
     assert program.variables[w].tolist() == [2, 2, 2]
 
 
-def test_open_lengths_are_bound_once_each() -> None:
-    x = mg.placeholder("x", (None, 4))
-    program = mg.build_graph(x, mg.tanh(x @ np.eye(4, dtype=np.float32)) + 1).compile()
+def classifier() -> tuple[mg.Graph, dict[str, Any]]:
+    """One training step with an open batch, and what is fed for one sample."""
+    x, t = mg.placeholder("x", (None, 8)), mg.placeholder("t", (None,), mg.int64)
+    model = mg.nn.Sequential(mg.nn.Linear(8, 16, seed=0), mg.nn.ReLU(), mg.nn.Linear(16, 3, seed=1))
+    loss = mg.cross_entropy(model(x), t)
+    step = mg.optim.SGD(model.parameters(), lr=0.1).minimize(loss)
+    graph = mg.build_graph([x, t], [loss, step])
+    return graph, {"x": np.linspace(-1, 1, 8, dtype=np.float32)[None], "t": np.array([1])}
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+def test_a_program_is_compiled_once_and_bound_once_for_each_size(optimize: bool) -> None:
+    graph, one = classifier()
+    program = graph.compile(optimize=optimize)
     bounds = set()
-    for n in (2, 3, 2, 3, 2):
-        assert program({x: np.zeros((n, 4))}).shape == (n, 4)
-        bounds.add(id(program.bound))
-    assert len(bounds) == 2
+    with mg.record() as log:
+        for n in (2, 3, 2, 1, 3, 2):
+            loss, _ = program({k: np.repeat(v, n, axis=0) for k, v in one.items()})
+            assert loss.shape == ()
+            bounds.add(id(program.bound))
+    kinds = [e.kind for e in log.of_kind("compiled", "bound")]
+    assert kinds == ["compiled", "bound", "bound", "bound"]
+    assert len(bounds) == 3
+
+
+def test_another_rank_is_compiled_anew() -> None:
+    x = mg.placeholder("x")
+    program = mg.build_graph(x, mg.cumsum(mg.exp(x), axis=-1)).compile()
+    with mg.record() as log:
+        for shape in ((2,), (3,), (2, 3), (4, 3)):
+            values = np.ones(shape, np.float32)
+            same([program({x: values})], [mg.run(program.graph, {x: values})])
+    assert len(log.of_kind("compiled")) <= 2
+    assert len(log.of_kind("bound")) == 4
 
 
 def test_control_flow_runs_inside_a_program(capsys: pytest.CaptureFixture[str]) -> None:
