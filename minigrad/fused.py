@@ -69,7 +69,7 @@ def _run(out: Array | None, *arrays: Array, body: Graph, kind: str) -> Any:
 def _spec(specs: Sequence[Spec], attrs: Attrs) -> Spec:
     """What the body gives for operands of these shapes, by the rules of its operators."""
     body: Graph = attrs["body"]
-    if all(s == x.spec for s, x in zip(specs, body.inputs, strict=True)):
+    if all(s is x.spec or s == x.spec for s, x in zip(specs, body.inputs, strict=True)):
         return TupleSpec.of([x.spec for x in body.outputs])
     known = dict(zip(body.inputs, specs, strict=True))
     for node in body.nodes:
@@ -119,7 +119,8 @@ def region(nodes: Sequence[Node], outputs: Sequence[Node]) -> tuple[list[Node], 
             if x.op is state.constant and np.size(x.attrs["value"]) == 1:
                 inside[x] = body.add_copy(x, ())
             else:
-                inside[x] = body.input({"shape": x.spec.shape, "dtype": x.dtype}, x.name)
+                attrs: Attrs = {"shape": x.spec.shape, "dtype": x.spec.dtype}
+                inside[x] = body.derived(state.placeholder, (), attrs, x, x.name, x.spec)
                 inputs.append(x)
         inside[node] = body.add_copy(node, tuple([inside[x] for x in node.inputs]), node.spec)
     return inputs, body.finish([inside[x] for x in inputs], [inside[x] for x in outputs])

@@ -110,9 +110,10 @@ class Rewrite:
         if same and not again and not (self._moved and in_order(node)):
             return node
         self._moved = self._moved or in_order(node)
-        pairs = zip(inputs, node.inputs, strict=True)
-        known = not attrs and all(a.spec == b.spec for a, b in pairs)
-        spec = node.spec if known else None
+        spec = None if attrs else node.spec
+        for a, b in zip(inputs, node.inputs, strict=True):
+            if a.spec is not b.spec and a.spec != b.spec:
+                spec = None
         attrs = {**node.attrs, **attrs} if attrs else node.attrs
         return self.make(node.op, inputs, node, attrs, controls, node.name, spec)
 
@@ -164,7 +165,9 @@ def outermost(function: Callable[[Graph], Any]) -> Callable[[Graph], Any]:
 def in_order(node: Node) -> bool:
     """Whether it matters when this node runs, not only on what."""
     op = node.op
-    return op.impure or op is state.assign or (op.infer is not None and has_effect(node))
+    if op.infer is None:
+        return op.impure or op is state.assign
+    return has_effect(node)
 
 
 def frozen(
