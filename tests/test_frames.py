@@ -13,7 +13,8 @@ from test_picture import e1, e2, e5
 import minigrad as mg
 import viz
 from viz.frames import Film, summarize
-from viz.player import Player, _payload
+from viz.payload import payload
+from viz.player import Player
 from viz.summary import GRID
 
 B, R, G = "clock_built", "clock_run", "clock_gradient"
@@ -194,7 +195,7 @@ def test_no_number_is_null_in_a_heat_map_and_in_json() -> None:
 def test_ten_million_numbers_stay_small() -> None:
     x = mg.tensor(np.ones((2500, 4000), np.float32), requires_grad=True, name="x")
     film = film_of((x * 2).sum())
-    assert len(json.dumps(_payload([film], None), allow_nan=False)) < 60_000
+    assert len(json.dumps(payload([film], None, "p"), allow_nan=False)) < 60_000
     assert max(len(line) for line in told(film)) < 200
 
 

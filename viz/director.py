@@ -186,7 +186,7 @@ class Director:
         if track.gradients and total is not part:  # else it is the first of this pass
             before, sum_ = track.gradients[-1][1].told, summarize(total).told
             caption = row("step_accumulated", **names, before=before, part=shown.told, total=sum_)
-            notes[i] = f"∂ {before} + {shown.told} = {sum_}"
+            notes[i] = f"∂ = {before} + {shown.told} = {sum_}"
         elif formula.UPSTREAM in local:
             caption = row("step_rule", **names, local=local, part=shown.told)
         elif local == UNKNOWN:

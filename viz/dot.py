@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import shutil
+from collections.abc import Mapping
 from functools import lru_cache
 from html import escape
 from typing import Any
@@ -24,6 +25,7 @@ except ImportError:  # pragma: no cover - depends on the machine
 FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
+WIDTH = 9  # characters of a value, unless told otherwise
 LINE_LIMIT = 160  # characters of a tooltip
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 
@@ -39,14 +41,15 @@ class LayoutError(RuntimeError):
 def dot(
     picture: Picture,
     prefix: str,
-    values: bool = False,
+    values: bool | Mapping[str, int] = False,
     rankdir: str = "LR",
     ranksep: float = 0.3,
+    title: str = "",
 ) -> str:
     """The picture in the DOT language.
 
     Every id in the drawing begins with `prefix`. With `values` each box has an empty line, which
-    the player fills with the node's value.
+    the player fills with the node's value; a mapping tells for each node how many characters wide.
     """
     graph = graphviz.Digraph(
         graph_attr={
@@ -54,18 +57,21 @@ def dot(
             "bgcolor": "white",
             "nodesep": "0.25",
             "ranksep": str(ranksep),
-            "pad": "0.1",
+            "pad": "0.3,0.25" if values else "0.1",
+            **({"label": _plain(title, LINE_LIMIT), "labelloc": "t"} if title else {}),
+            "fontname": FONTS,
         },
         node_attr={"fontname": FONTS, "fontsize": "13", "style": "filled", "height": "0.4"},
         edge_attr={"fontname": FONTS, "fontsize": "10", "arrowsize": "0.7"},
     )
     shapes = {n.id: n.shape for n in picture.nodes}
-    clusters = {group: _cluster(i, group) for i, group in enumerate(picture.groups)}
+    clusters = {path: _cluster(prefix, i, path) for i, path in enumerate(picture.groups)}
     for node in picture.nodes:
         style = STYLES["output" if node.is_output and node.kind == "operator" else node.kind]
+        width = values.get(node.id, WIDTH) if isinstance(values, Mapping) else WIDTH * values
         clusters.get(node.group, graph).node(
             node.id,
-            label=_label(node, values),
+            label=_label(node, width),
             id=f"{prefix}-{node.id}",
             tooltip=_plain(node.line or node.label, LINE_LIMIT),
             shape=STYLES[node.kind].shape,
@@ -73,8 +79,8 @@ def dot(
             fontcolor=style.text,
             peripheries="2" if node.is_output else "1",
         )
-    for cluster in clusters.values():
-        graph.subgraph(cluster)
+    for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
+        clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
     for edge in picture.edges:
         style_of_edge = EDGES[edge.kind]
         graph.edge(
@@ -88,21 +94,29 @@ def dot(
     return str(graph.source)
 
 
-def _cluster(index: int, group: str) -> graphviz.Digraph:
-    """A frame around the nodes of one layer."""
-    label, frame = _plain(group), {"style": "rounded,dotted", "color": "#767676"}
-    attributes = {"label": label, "fontname": FONTS, "fontsize": "11", "margin": "6", **frame}
+def _cluster(prefix: str, index: int, path: str) -> graphviz.Digraph:
+    """A frame around the nodes of one group."""
+    attributes = {
+        "id": f"{prefix}-c{index}",
+        "label": _plain(path.rpartition("/")[2]),
+        "tooltip": _plain(path, LINE_LIMIT),
+        "fontname": FONTS,
+        "fontsize": "11",
+        "margin": "6",
+        "style": "rounded,dotted",
+        "color": "#767676",
+    }
     return graphviz.Digraph(name=f"cluster_{index}", graph_attr=attributes)
 
 
-def _label(node: PictureNode, values: bool) -> str:
+def _label(node: PictureNode, width: int) -> str:
     """Name, operator and shape, one line each; escaped, so that any name is shown as it is."""
     first = f"{node.name} = {node.op}" if node.name and node.kind == "operator" else node.label
     lines = [_plain(first)]
     if node.shape not in ("()", "?", ""):
         lines.append(_plain(node.shape))
-    if values:
-        lines.append("\u2007" * 9)  # figure spaces keep the width of a number free
+    if width:
+        lines.append("\u2007" * width)  # figure spaces keep the width of a number free
     label: str = graphviz.nohtml(r"\n".join(lines))  # else <a> would be markup
     return label
 

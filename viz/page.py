@@ -61,7 +61,7 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body, body > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
 {css}</style></head>
-<body data-mg-language="{language}"><main id="page"></main>
+<body data-mg-page data-mg-language="{language}"><main id="page"></main>
 <script type="module">
 {module}
 for (const code of ["en", "zh", "both"]) {{

@@ -7,40 +7,87 @@ The same module plays in a saved page.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Self
 
+import traitlets
+
+from minigrad.errors import GraphError
 from viz import assets
-from viz.dot import LayoutError, as_image, render
-from viz.frames import Film, Frame, Summary, Track
+from viz.dot import as_image
+from viz.frames import Film, Frame
 from viz.page import Page
-from viz.picture import Picture
-from viz.text import ROWS, Pair, bilingual, both, html
+from viz.payload import orders, payload, prefixes_of, table, view
+from viz.sliders import Slider
+from viz.text import ROWS, Pair, bilingual, html
+
+__all__ = ["Player", "Slider", "table"]
 
 _numbers = itertools.count(1)
-TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
-WORDS = [
-    *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
-    *("fit", "fold", "keys", "clocks", "clock_built", "clock_run", "clock_gradient", "shape"),
-    *("value", "gradient", "not_computed", "not_yet", "select"),
-]
+Links = Sequence[Mapping[str, str]]
 
 
 class Player(Page):
-    """One or two graphs with a slider, step buttons and keys; made by step, compare, timeline."""
+    """One or two graphs with a slider, step buttons and keys; made by step, compare, timeline.
 
-    _esm = assets.source("widget.js") + assets.source("player.js")
-    _css = assets.source("player.css") + assets.source("language.css")
+    films: one for each drawing. verdict: what was checked, written beneath. links: for each film
+    but the first, which node of the first each of its nodes is. sliders, again: inputs to move,
+    and what makes the films and the verdict for their new values.
+    """
 
-    def __init__(self, films: Sequence[Film], verdict: Pair | None = None) -> None:
-        super().__init__()
-        self.show(films, verdict)
+    _esm = "".join(
+        assets.source(f"{name}.js") for name in ("widget", "drawing", "inspector", "player")
+    )
+    _css = "".join(assets.source(f"{name}.css") for name in ("player", "diagram", "language"))
+    inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
-    def show(self, films: Sequence[Film], verdict: Pair | None = None) -> None:
-        """Replace the films, in every place where the player is displayed."""
-        self.films, self.verdict = tuple(films), verdict
-        self.data = _payload(self.films, verdict)
+    def __init__(
+        self,
+        films: Sequence[Film],
+        verdict: Pair | None = None,
+        links: Links = (),
+        sliders: Sequence[Slider] = (),
+        again: Callable[[list[float]], tuple[Sequence[Film], Pair | None]] | None = None,
+    ) -> None:
+        self.sliders, self._again = tuple(sliders), again
+        self.films: tuple[Film, ...] = ()
+        super().__init__(inputs=[slider.value for slider in sliders])
+        self.on_msg(self._answer)
+        self.show(films, verdict, links)
+
+    def show(self, films: Sequence[Film], verdict: Pair | None = None, links: Links = ()) -> None:
+        """Replace the films, in every place where the player is displayed.
+
+        Drawings of the same graphs stay where they are, and only what is in them changes.
+        """
+        same = len(films) == len(self.films) and all(map(_alike, films, self.films)) and films
+        name = self.data["name"] if same else f"mg{next(_numbers)}"
+        graphs = self.data["graphs"] if same else None
+        self.films, self.verdict, self.links = tuple(films), verdict, links
+        sent = payload(self.films, verdict, name, graphs, links)
+        self.data = {**sent, "sliders": [asdict(slider) for slider in self.sliders]}
+
+    @traitlets.observe("inputs")
+    def _move(self, change: Any) -> None:
+        """The reader moved a slider: run again. What cannot run says why, and nothing changes."""
+        if self._again is None or not self.data:
+            return
+        try:
+            films, verdict = self._again(list(change["new"]))
+        except GraphError as error:
+            self.data = {**self.data, "trouble": str(error)}
+        else:
+            self.show(films, verdict, self.links)
+
+    def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
+        """The browser asks for a drawing with other groups open."""
+        if message.get("kind") == "view":
+            number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
+            film, prefix = self.films[number], prefixes_of(self.data["name"], self.films)[number]
+            groups, order = film.picture.groups, orders(self.films, self.links)[number]
+            made = view(film, prefix, opened & set(groups), len(self.films) > 1, order)
+            self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
 
     def at_the_end(self) -> Self:
         """Stand at the last step, where everything can be seen, instead of at the first."""
@@ -67,11 +114,8 @@ class Player(Page):
         """What a page without widgets shows: the drawings, and the steps as a list."""
         if not self.films:
             return f"<p>{html('player_empty')}</p>"
-        drawings = "".join(
-            as_image(g["views"][-1]["svg"], g["alt"])
-            for g in self.data["graphs"]
-            if g["views"][-1]["svg"].startswith("<svg")
-        )
+        shown = [(g["views"][g["shown"]]["svg"], g["alt"]) for g in self.data["graphs"]]
+        drawings = "".join(as_image(svg, alt) for svg, alt in shown if svg.startswith("<svg"))
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
             for film in self.films
@@ -83,138 +127,7 @@ class Player(Page):
         )
 
 
-def _payload(films: Sequence[Film], verdict: Pair | None) -> dict[str, Any]:
-    """All that the browser needs, as plain JSON."""
-    name = f"mg{next(_numbers)}"
-    prefixes = [f"{name}{'abcdef'[i]}" for i in range(len(films))]
-    nodes: dict[str, Any] = {}
-    for film, prefix in zip(films, prefixes, strict=True):
-        for box in film.picture.nodes:
-            title = (f"{box.label} · {box.title[0]}", f"{box.label} · {box.title[1]}")
-            track = _track(film.tracks[box.id])
-            nodes[f"{prefix}-{box.id}"] = {
-                "title": bilingual(title if box.title[0] else (box.label, box.label)),
-                "label": box.label,
-                "shape": box.shape,
-                **track,
-            }
-    return {
-        "name": name,
-        "graphs": [_graph(f, p, len(films) > 1) for f, p in zip(films, prefixes, strict=True)],
-        "nodes": nodes,
-        "frames": [
-            _frame(
-                [f.frames[min(i, len(f.frames) - 1)] for f in films],
-                prefixes,
-                [i < len(f.frames) for f in films],
-            )
-            for i in range(max((len(f.frames) for f in films), default=0))
-        ],
-        "lanes": [
-            _lane(film, prefix, clock, len(films) > 1)
-            for film, prefix in zip(films, prefixes, strict=True)
-            for clock in ("clock_built", "clock_run", "clock_gradient")
-        ],
-        "table_title": html("table"),
-        "verdict": bilingual(verdict) if verdict else "",
-        "equal": verdict == ROWS["equal_bits"],
-        "words": {key: bilingual(ROWS[key]) for key in WORDS},
-        "labels": {key: both(ROWS[key]) for key in WORDS},
-    }
-
-
-def _graph(film: Film, prefix: str, titled: bool) -> dict[str, Any]:
-    """One graph: drawn in full, and, if it has layers, folded to them (shown first)."""
-    picture = film.picture
-    views = [_view(picture, prefix, {}, titled)]
-    folded = picture.fold()
-    if folded is not picture:
-        home = {
-            f"{prefix}-{member}": f"{prefix}f-{box.id}"
-            for box in folded.nodes
-            for member in (box.members or (box.id,))
-        }
-        between = {(e.source, e.target): f"{prefix}f-{e.id}" for e in folded.edges}
-        for e in picture.edges:  # an arrow between two layers stands for all that join them
-            ends = tuple(home[f"{prefix}-{end}"].partition("-")[2] for end in (e.source, e.target))
-            if ends in between:
-                home[f"{prefix}-{e.id}"] = between[ends]
-        views.append(_view(folded, f"{prefix}f", home, titled))
-    return {
-        "title": html(f"kind_{picture.kind}") if titled else "",
-        "alt": both(picture.alt()),
-        "views": views,
-        "table": table(picture),
-    }
-
-
-def _view(picture: Picture, prefix: str, home: Mapping[str, str], beside: bool) -> dict[str, Any]:
-    """One drawing; the arrows of a small graph that stands alone are long enough to write on."""
-    rankdir = "LR" if len(picture.nodes) <= 40 else "TB"
-    ranksep = 1.0 if len(picture.nodes) <= 14 and not beside else 0.3
-    try:
-        drawing = render(picture, prefix, values=True, rankdir=rankdir, ranksep=ranksep)
-        return {"svg": drawing, "home": dict(home)}
-    except LayoutError as error:
-        return {"svg": f"<p>{bilingual(error.pair)}</p>{table(picture)}", "home": dict(home)}
-
-
-def _frame(frames: list[Frame], prefixes: list[str], alive: list[bool]) -> dict[str, Any]:
-    """One step of all films; a film that ended earlier stays at its last frame."""
-    pairs = [(f, p) for f, p, on in zip(frames, prefixes, alive, strict=True) if on]
-    return {
-        "caption": "".join(f"<div>{bilingual(f.caption)}</div>" for f, _ in pairs),
-        "say": " | ".join(both(f.caption) for f, _ in pairs),
-        "active": [f"{p}-{i}" for f, p in pairs for i in f.active],
-        "edges": {f"{p}-{e}": text for f, p in pairs for e, text in f.edges.items()},
-        "code": [list(f.code) for f, _ in pairs if f.code],
-    }
-
-
-def _lane(film: Film, prefix: str, clock: str, titled: bool) -> dict[str, Any]:
-    marks = [
-        [i, f"{prefix}-{node}"]
-        for i, frame in enumerate(film.frames)
-        for kind, node in frame.marks
-        if kind == clock
-    ]
-    kind = ROWS[f"kind_{film.picture.kind}"]
-    label = html("clock_of", kind=kind, clock=ROWS[clock]) if titled else html(clock)
-    return {"label": label, "clock": clock, "marks": marks}
-
-
-def _track(track: Track) -> dict[str, Any]:
-    facts = [
-        [html(key), escape(text) if text else html("nothing_saved")] for key, text in track.facts
-    ]
-    return {
-        "born": track.born,
-        "values": [[i, _summary(s)] for i, s in track.values],
-        "gradients": [[i, _summary(s)] for i, s in track.gradients],
-        "facts": facts,
-    }
-
-
-def _summary(summary: Summary) -> dict[str, Any]:
-    return {"short": summary.short, "long": bilingual(summary.long), "grid": summary.grid}
-
-
-def table(picture: Picture) -> str:
-    """The picture as an HTML table in both languages: the same data without a drawing."""
-    names = {n.id: n.label for n in picture.nodes}
-    keys = ("column_node", "column_operator", "column_inputs", "column_shape", "column_group")
-    head = "".join(f'<th scope="col">{html(key)}</th>' for key in keys)
-    lines = []
-    for n in picture.nodes[:TABLE_LIMIT]:
-        inputs = ", ".join(names[i] for i in n.inputs)
-        cells = (n.label, n.op, inputs, n.shape, n.group)
-        lines.append("".join(f"<td>{escape(c)}</td>" for c in cells))
-    if len(picture.nodes) > TABLE_LIMIT:
-        more = html("table_more", count=len(picture.nodes) - TABLE_LIMIT)
-        lines.append(f'<td colspan="{len(keys)}">{more}</td>')
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    caption = bilingual(picture.alt())
-    return (
-        f'<table class="mg-table"><caption>{caption}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+def _alike(one: Film, other: Film) -> bool:
+    """Whether two films are of the same drawing: the same boxes, whatever their values."""
+    a, b = one.picture, other.picture
+    return (a.kind, a.edges, a.owners) == (b.kind, b.edges, b.owners) and a.text() == b.text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,19 @@ from viz.frames import Film, event_film, static_film
 from viz.picture import picture
 from viz.text import printed
 
+NOTHING_GIVEN: Mapping[Any, Any] = MappingProxyType({})
 
-def replay_tape(outputs: list[Tensor], names: Mapping[int, str]) -> Film:
+
+def replay_tape(
+    outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any] = NOTHING_GIVEN
+) -> Film:
     """Run the operations of a tape once more, from its leaves, and walk it back: recorded.
 
     The user's tape, tensors and gradients are not touched. The replay uses the present values of
-    the leaves. Raises TypeError when the tape did not keep an operand.
+    the leaves, or those in `given`. Raises TypeError when the tape did not keep an operand.
     """
-    new: dict[Any, Any] = {}
-    new_names: dict[int, str] = {}
+    new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
+    new_names = {id(new[t]): names.get(id(t), "") for t in given}
     nodes = ancestors(t.creator for t in outputs if t.creator is not None)
     with listen_to_nobody(), recording(True), mg.record(values=True) as log:
         for node in nodes:
@@ -104,10 +109,15 @@ def backward(outputs: list[Tensor]) -> None:
 
 
 def replay_graph(
-    outputs: list[Node], feed_dict: Mapping[Any, Any] | None, session: Any, names: Mapping[int, str]
+    outputs: list[Node],
+    feed_dict: Mapping[Any, Any] | None,
+    session: Any,
+    names: Mapping[int, str],
+    given: Mapping[Node, Any] = NOTHING_GIVEN,
 ) -> Film:
     """Run a static graph with its gradients, recorded, in a graph of its own.
 
+    `given` are other values for some of the placeholders that are fed.
     Variables have the session's values, or their first ones. Nothing is added to the user's graph.
     """
     nodes = ancestors(outputs)
@@ -117,7 +127,7 @@ def replay_graph(
         twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
     forward, ends = graph.nodes, [twin[y] for y in outputs]
     feeds = {
-        twin[k]: v
+        twin[k]: given.get(k, v)
         for k, v in check_feeds(mg.build_graph([], outputs), feed_dict).items()
         if k in twin
     }

@@ -13,14 +13,17 @@ import numpy as np
 import minigrad as mg
 from minigrad.eager import Tensor
 from minigrad.events import Recording
-from minigrad.graph import Body, Graph, Node
+from minigrad.execute import check_feeds
+from minigrad.graph import Body, Graph, Node, ancestors
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing import functions_run_eagerly
 from viz.draw import names_in
 from viz.frames import Film, event_film
+from viz.matching import matching
 from viz.picture import brief, graph_picture, tape_picture
 from viz.player import Player
 from viz.replay import replay_graph, replay_tape
+from viz.sliders import Sliders
 from viz.text import Pair, printed, row
 
 
@@ -31,7 +34,8 @@ def step(
 
     obj: a tensor (its tape is run again from its leaves, the user's tape stays as it is), a graph
     node or a graph (run with `feed_dict`; variables as in `session`, or with their first values),
-    or a function without arguments that computes a tensor.
+    or a function without arguments that computes a tensor. Up to three numbers among the inputs
+    get sliders: moving one runs all again, and the values change where they stand.
     Raises TypeError for other things, and what a run raises.
 
     >>> x = mg.tensor(2.0, requires_grad=True)
@@ -43,15 +47,7 @@ def step(
     4. Mul passes back to x again: 2 + 2 = 4
     5. done: 2 nodes built, 1 operators run, 2 contributions added up.
     """
-    return Player([_film(obj, feed_dict, session, names_in(sys._getframe(1)))])
-
-
-def _film(
-    obj: Any,
-    feed_dict: Mapping[Any, Any] | None,
-    session: mg.Session | None,
-    names: Mapping[int, str],
-) -> Film:
+    names = names_in(sys._getframe(1))
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         with recording(True):
             obj = obj()
@@ -59,10 +55,26 @@ def _film(
     if isinstance(obj, Graph) and not items:
         raise ValueError(printed("graph_empty"))
     if items and all(isinstance(x, Tensor) for x in items):
-        return replay_tape(items, names)
+        nodes = ancestors(t.creator for t in items if t.creator is not None)
+        leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
+        sliders = Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
+        return _movable(sliders, lambda given: replay_tape(items, names, given))
     if items and all(isinstance(x, Node) for x in items):
-        return replay_graph(items, feed_dict, session, names)
+        fed = check_feeds(mg.build_graph([], items), feed_dict)
+        sliders = Sliders((p, p.name, value) for p, value in fed.items())
+        return _movable(
+            sliders, lambda given: replay_graph(items, feed_dict, session, names, given)
+        )
     raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def _movable(sliders: Sliders, film: Callable[[dict[Any, Any]], Film]) -> Player:
+    """A player of the film that is made for the values of some inputs."""
+
+    def again(positions: list[float]) -> tuple[list[Film], None]:
+        return [film(sliders.inputs(positions))], None
+
+    return Player([film({})], None, (), sliders.shown, again)
 
 
 def _ends(graph: Graph) -> list[Node]:
@@ -90,8 +102,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
     with recording(True), _eagerly():
-        computed = model(*tensors)
-    dynamic = replay_tape(_listed(computed), names)
+        computed = _listed(model(*tensors))
     with mg.Graph(), recording(True):
         nodes = [
             mg.placeholder(label, shape=a.shape, dtype=a.dtype)
@@ -99,8 +110,22 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         ]
         with recording(True), _eagerly():
             outputs = _listed(model(*nodes))
-        static = replay_graph(outputs, dict(zip(nodes, arrays, strict=True)), None, {})
-    return Player([dynamic, static], _verdict(dynamic, static)).at_the_end()
+
+    def films(given: Mapping[int, Any]) -> list[Film]:
+        moved = [given.get(i, a) for i, a in enumerate(arrays)]
+        fed = dict(zip(nodes, moved, strict=True))
+        dynamic = replay_tape(computed, names, {tensors[i]: v for i, v in given.items()})
+        return [dynamic, replay_graph(outputs, fed, None, {})]
+
+    def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
+        made = films(sliders.inputs(positions))
+        return made, _verdict(*made)
+
+    sliders = Sliders(zip(range(len(arrays)), labels, arrays, strict=True))
+    dynamic, static = films({})
+    links = [matching(dynamic.picture, static.picture)]
+    player = Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
+    return player.at_the_end()
 
 
 @contextlib.contextmanager

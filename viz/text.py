@@ -130,8 +130,10 @@ ROWS: dict[str, Pair] = {
     "fit": ("fit", "适应窗口"),
     "fold": ("fold layers", "折叠各层"),
     "keys": (
-        "Keys: ← → step, Home End first and last, space plays; click a node to inspect it.",
-        "按键：← → 单步，Home End 到首尾，空格播放；点击节点可查看。",
+        "Keys: ← → step, Home End first and last, space plays, ↑ ↓ go from node to node, "
+        "o opens and closes a group, + − 0 zoom; or click a node, an arrow, a button.",
+        "按键：← → 单步，Home End 到首尾，空格播放，↑ ↓ 逐个查看节点，o 展开或收起一组，"
+        "+ − 0 缩放；也可以点击节点、箭头和按钮。",
     ),
     "player_empty": (
         "Run this cell: the drawing grows while its lines run.",
@@ -151,6 +153,17 @@ ROWS: dict[str, Pair] = {
     "saved": ("saved for backward", "为反向传播保存"),
     "nothing_saved": ("nothing", "无"),
     "not_computed": ("not computed", "未计算"),
+    "kind": ("kind", "种类"),
+    "inputs": ("inputs", "输入"),
+    "flows": ("what flows here", "流经这里的内容"),
+    "legend": ("What shapes and colours mean", "形状和颜色的含义"),
+    "program": ("the program", "程序"),
+    "open_group": ("open", "展开"),
+    "close_group": ("close", "收起"),
+    "need_kernel": (
+        "To move the inputs, run the notebook: this page has no kernel.",
+        "要改变输入，请运行笔记本：这个页面没有内核。",
+    ),
     "not_yet": ("no value yet", "还没有值"),
     "select": (
         "Click a node to see its value and its gradient.",
@@ -206,6 +219,87 @@ ROWS: dict[str, Pair] = {
         "done: {nodes} nodes built, {run} operators run, {parts} contributions added up.",
         "完成：构建 {nodes} 个节点，运行 {run} 个算子，累加 {parts} 份梯度。",
     ),
+    # charts of schedules, of memory, of ratios
+    "schedule_unknown": (
+        "viz.schedule draws a program (graph.compile()) or a schedule, not {value}.",
+        "viz.schedule 绘制程序（graph.compile()）或调度，不能绘制 {value}。",
+    ),
+    "chart_schedule": ("Schedule over {devices} devices", "{devices} 个设备上的调度"),
+    "chart_schedule_alt": (
+        "Gantt chart: Schedule over {devices} devices. {tasks} tasks. …; "
+        "critical path: {length}, {count} tasks.",
+        "甘特图：{devices} 个设备上的调度。共 {tasks} 个任务。…；关键路径 {length}，{count} 个任务。",
+    ),
+    "chart_predicted": ("predicted: {time}", "预测：{time}"),
+    "chart_measured": ("measured: {time}", "实测：{time}"),
+    "chart_task": ("task", "任务"),
+    "chart_device": ("device", "设备"),
+    "chart_start": ("start", "开始"),
+    "chart_length": ("length", "时长"),
+    "chart_path": ("critical", "关键路径"),
+    "chart_device_measured": ("device, measured", "设备（实测）"),
+    "chart_start_measured": ("start, measured", "开始（实测）"),
+    "chart_length_measured": ("length, measured", "时长（实测）"),
+    "chart_more": ("… and {count} more", "……还有 {count} 个"),
+    "chart_on": ("device {device}", "设备 {device}"),
+    "chart_time": ("time in {unit}", "时间（{unit}）"),
+    "chart_on_path": ("on the critical path", "在关键路径上"),
+    "chart_off_path": ("other tasks", "其他任务"),
+    "chart_fewer_tried": (
+        "Devices used: {used}. When run, {devices} devices took {many}, {used} took {few}.",
+        "实际使用的设备数为 {used}：运行时 {devices} 个设备用时 {many}，{used} 个用时 {few}。",
+    ),
+    "chart_fewer": (
+        "Devices used: {used}. Handing tasks over would cost more: {many} on {devices} devices, "
+        "{few} on {used}.",
+        "实际使用的设备数为 {used}：移交任务的开销更大，{devices} 个设备需 {many}，{used} 个需 {few}。",
+    ),
+    "memory_unknown": (
+        "viz.memory draws a program (graph.compile()), or a function of tensors with arrays for "
+        "it, not {value}.",
+        "viz.memory 绘制程序（graph.compile()），或者一个张量函数连同它的输入数组，不能绘制 {value}。",
+    ),
+    "chart_memory": ("Memory", "内存"),
+    "chart_memory_alt": (
+        "Three charts of the memory of a program. Its {values} values share an arena of {arena}; "
+        "with a buffer each they would take {apart}. Kept for the backward pass: {retained}.",
+        "程序内存的三张图。{values} 个值共用大小为 {arena} 的内存池；各用一个缓冲区则需要 {apart}。"
+        "为反向传播保留：{retained}。",
+    ),
+    "chart_memory_alt_eager": (
+        "The dynamic graph, measured while it ran, holds {peak} at its peak, and keeps {retained} "
+        "for the backward pass.",
+        "动态图在运行时实测，峰值内存为 {peak}，为反向传播保留 {retained}。",
+    ),
+    "chart_value": ("value", "值"),
+    "chart_first_step": ("first step", "起始步"),
+    "chart_last_step": ("last step", "结束步"),
+    "chart_bytes": ("size", "大小"),
+    "chart_offset": ("offset", "偏移"),
+    "chart_retained": ("kept for backward", "为反向传播保留"),
+    "chart_arena": ("arena", "内存池"),
+    "chart_apart": ("with a buffer each", "各用一个缓冲区"),
+    "chart_kept_planned": ("kept for backward, static", "为反向传播保留（静态图）"),
+    "chart_kept_eager": ("kept for backward, dynamic", "为反向传播保留（动态图）"),
+    "chart_eager_peak": ("peak, dynamic, measured", "峰值内存（动态图，实测）"),
+    "chart_in_use": ("memory in use, {unit}", "使用中的内存（{unit}）"),
+    "chart_in_use_both": (
+        "memory in use, forward and backward, {unit}",
+        "前向与反向过程中使用的内存（{unit}）",
+    ),
+    "chart_progress": ("progress of the run, %", "运行进度（%）"),
+    "chart_line_eager": ("dynamic, measured", "动态图，实测"),
+    "chart_line_alive": ("static, values alive", "静态图，存活的值"),
+    "chart_line_arena": ("static, arena", "静态图，内存池"),
+    "chart_line_apart": ("a buffer each", "各用一个缓冲区"),
+    "chart_lifetimes": (
+        "lifetimes of {shown} of {values} values",
+        "{values} 个值中 {shown} 个的生命周期",
+    ),
+    "chart_kept": ("kept for backward", "为反向传播保留"),
+    "chart_brief": ("other values", "其他值"),
+    "chart_map": ("places in the arena, {unit}", "在内存池中的位置（{unit}）"),
+    "chart_step": ("step of the program", "程序的步"),
     # images
     "images": (
         "{count} images of {height} × {width} pixels",

@@ -1,133 +1,110 @@
 // The player. All content comes from the kernel once; a step only changes classes and text here.
 const SVG = "http://www.w3.org/2000/svg";
+const COLORS = { clock_built: "#0072B2", clock_run: "#009E73", clock_gradient: "#D55E00" };
 
-// One graph: its views (in full, folded to layers), of which one is shown.
-function stage(graph, data, parent, choose) {
-  const figure = make("figure", "mg-graph", parent);
-  if (graph.title) make("figcaption", "", figure).innerHTML = graph.title;
-  const tools = make("div", "mg-tools", figure);
-  const drawing = make("div", "mg-drawing", figure);
-  drawing.setAttribute("role", "img");
-  drawing.setAttribute("aria-label", graph.alt);
-  let shown = graph.views.length - 1;
-  let scale = 1;
-  const resize = () => {
-    const svg = drawing.querySelector("svg");
-    if (!svg) return;
-    svg.dataset.width ??= String(parseFloat(svg.style.width) || 400);
-    svg.style.width = `${svg.dataset.width * scale}px`;
-    svg.style.maxWidth = scale === 1 ? "100%" : "none";
-  };
-  const self = {
-    home: {},
-    elements: new Map(),
-    edges: new Map(),
-    show() {
-      const view = graph.views[shown];
-      drawing.innerHTML = view.svg;
-      self.home = view.home;
-      self.elements = new Map([...drawing.querySelectorAll("g.node")].map((g) => [g.id, g]));
-      self.edges = new Map([...drawing.querySelectorAll("g.edge")].map((g) => [g.id, g]));
-      for (const [id, g] of self.elements) {
-        g.setAttribute("tabindex", "0");
-        mine(g);
-        g.setAttribute("role", "button");
-        g.addEventListener("click", () => choose(id));
-        g.addEventListener("keydown", (e) => {
-          if (e.key === "Enter") choose(id);
-        });
-      }
-      resize();
-    },
-    members(id) {
-      const inside = Object.keys(self.home).filter((node) => self.home[node] === id);
-      return inside.length ? inside : [id];
-    },
-  };
-  if (graph.views.length > 1) {
-    const fold = button("▤", data.labels.fold, tools, () => {
-      shown = 1 - shown;
-      fold.setAttribute("aria-pressed", String(shown === 1));
-      self.show();
-      self.refresh();
-    });
-    fold.setAttribute("aria-pressed", "true");
-  }
-  const zoom = (factor) => () => {
-    scale = factor ? scale * factor : 1;
-    resize();
-  };
-  button("+", data.labels.zoom_in, tools, zoom(1.25));
-  button("−", data.labels.zoom_out, tools, zoom(0.8));
-  button("1:1", data.labels.fit, tools, zoom(0));
-  self.show();
-  return self;
+function shape(tag, attributes, parent) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  parent?.append(element);
+  return element;
 }
 
-// A heat map: blue below zero, white at zero, orange above; grey where there is no number.
-function heat(grid, parent) {
-  const canvas = make("canvas", "", parent);
-  canvas.width = grid[0].length;
-  canvas.height = grid.length;
-  const cell = Math.max(4, Math.min(16, Math.floor(160 / Math.max(grid.length, grid[0].length))));
-  canvas.style.width = `${cell * canvas.width}px`;
-  const paint = canvas.getContext("2d");
-  const top = Math.max(...grid.flat().map((v) => Math.abs(v ?? 0))) || 1;
-  grid.forEach((line, r) =>
-    line.forEach((v, c) => {
-      const t = Math.abs(v ?? 0) / top;
-      const end = v >= 0 ? [230, 159, 0] : [0, 114, 178];
-      paint.fillStyle =
-        v === null ? "#888" : `rgb(${end.map((e) => Math.round(255 + (e - 255) * t)).join(",")})`;
-      paint.fillRect(c, r, 1, 1);
-    }),
-  );
+function region(element, label) {
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", label);
 }
 
 function render({ model, el }) {
-  let leave = play(model, el);
+  let playing = play(model, el);
+  // New values for the same drawings change in place; anything else is shown afresh.
   const replace = () => {
-    leave();
+    const data = model.get("data");
+    if (data.name === playing.name) return playing.renew(data);
+    playing.leave();
     el.replaceChildren();
-    leave = play(model, el);
+    playing = play(model, el);
   };
   model.on("change:data", replace);
   return () => {
     model.off("change:data", replace);
-    leave();
+    playing.leave();
   };
 }
 
 function play(model, el) {
-  const data = model.get("data");
-  const { frames, nodes, words, labels } = data;
-  if (!frames.length) return () => {};
+  let data = model.get("data");
+  if (!data.frames.length) return { name: null, leave() {}, renew() {} };
+  const { words, labels } = data;
   const root = make("section", "mg-player", el);
   root.tabIndex = 0;
   root.setAttribute("aria-label", labels.player);
+  root.style.setProperty("--mg-graphs", data.graphs.length);
   const caption = make("div", "mg-caption", root);
   caption.setAttribute("aria-live", "polite");
+  const trouble = make("div", "mg-trouble", root);
+  trouble.setAttribute("role", "alert");
+  const moving = make("div", "mg-inputs", root);
+  region(moving, labels.inputs);
   const code = make("div", "mg-code", root);
   const stages = make("div", "mg-stage", root);
   const controls = make("div", "mg-controls", root);
   const clocks = make("div", "mg-clocks", root);
+  region(clocks, labels.clocks);
   const inspector = make("div", "mg-inspector", root);
-  let index = Math.min(model.get("index"), frames.length - 1);
+  let index = Math.min(model.get("index"), data.frames.length - 1);
   let chosen = null;
   let timer = null;
 
-  const choose = (id) => {
+  // ---- What is chosen, and what belongs to it in the other drawing ----
+
+  const boxOf = (id) => {
+    for (const graph of graphs) {
+      const place = graph.place(id);
+      const found = graph.boxes.get(place) ?? graph.arrows.get(place);
+      if (found) return { graph, id: place, ...found };
+    }
+    return null;
+  };
+  // The nodes in a box, and those that correspond to them.
+  const partners = (id) => {
+    const inside = boxOf(id)?.members ?? [];
+    const other = inside.map((node) => data.links[node]).filter(Boolean);
+    return [...new Set(other.map((node) => boxOf(node)?.id).filter(Boolean))];
+  };
+  const choose = (id, focus = false) => {
     chosen = id;
+    const box = boxOf(id);
+    if (box?.members) {
+      for (const b of box.graph.boxes.values()) b.g.setAttribute("tabindex", "-1");
+      box.g.setAttribute("tabindex", "0");
+      if (focus) box.g.focus({ preventScroll: true });
+      if (focus) reveal(box.g, box.graph.drawing);
+    }
     paint();
   };
-  const graphs = data.graphs.map((g) => stage(g, data, stages, choose));
-  for (const g of graphs) g.refresh = () => paint();
+  const hover = (id, on) => {
+    for (const other of [id, ...partners(id)]) boxOf(other)?.g.classList.toggle("mg-hover", on);
+  };
+  // The node before or after the chosen one; from one drawing to the next.
+  const walk = (by) => {
+    const all = graphs.flatMap((graph) => [...graph.boxes.keys()]);
+    const at = all.indexOf(boxOf(chosen)?.id ?? "");
+    choose(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length], true);
+  };
+  const graphs = [];
+  const actions = { choose, hover, repaint: () => paint(), graphs: () => graphs };
+  data.graphs.forEach((g, i) => graphs.push(stage(g, i, data, model, stages, actions)));
 
+  // ---- Steps ----
+
+  const last = () => data.frames.length - 1;
+  let told = null; // the kernel hears of the step when the reader rests, not of each one
   const go = (to) => {
-    index = Math.max(0, Math.min(frames.length - 1, to));
+    index = Math.max(0, Math.min(last(), to));
     paint();
     model.set("index", index);
-    model.save_changes();
+    clearTimeout(told);
+    told = setTimeout(() => model.save_changes(), 150);
   };
   const stop = () => {
     clearInterval(timer);
@@ -136,207 +113,354 @@ function play(model, el) {
   };
   const run = () => {
     if (timer) return stop();
-    if (index === frames.length - 1) go(0);
+    if (index === last()) go(0);
     playing.textContent = "‖";
-    timer = setInterval(() => (index < frames.length - 1 ? go(index + 1) : stop()), 900);
+    timer = setInterval(() => (index < last() ? go(index + 1) : stop()), 900);
   };
-
   button("|←", labels.first, controls, () => go(0));
   button("←", labels.back, controls, () => go(index - 1));
   const playing = button("▶", labels.play, controls, run);
   button("→", labels.forward, controls, () => go(index + 1));
-  button("→|", labels.last, controls, () => go(frames.length - 1));
+  button("→|", labels.last, controls, () => go(last()));
   const slider = make("input", "", controls);
   slider.type = "range";
   slider.min = 0;
-  slider.max = frames.length - 1;
   slider.setAttribute("aria-label", labels.position);
   slider.addEventListener("input", () => go(Number(slider.value)));
   const counter = make("output", "", controls);
-  make("div", "mg-keys", controls).innerHTML = words.keys;
-
-  const lanes = data.lanes.filter((lane) => lane.marks.length).map((lane) => clock(lane, clocks));
-  if (data.verdict) {
-    const verdict = make("div", `mg-verdict${data.equal ? " mg-equal" : ""}`, root);
-    verdict.innerHTML = data.verdict;
-  }
-  const tables = make("details", "", root);
-  make("summary", "", tables).innerHTML = data.table_title;
-  make("div", "", tables).innerHTML = data.graphs.map((g) => g.table).join("");
+  say(make("div", "mg-keys", controls), words.keys);
 
   root.addEventListener("keydown", (event) => {
-    const inSlider = event.target === slider;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const target = event.target;
+    const field = target.tagName === "INPUT";
+    const zoomed = boxOf(chosen)?.graph ?? graphs[0];
     const moves = {
       ArrowRight: () => go(index + 1),
       ArrowLeft: () => go(index - 1),
+      ArrowUp: () => walk(-1),
+      ArrowDown: () => walk(1),
       Home: () => go(0),
-      End: () => go(frames.length - 1),
+      End: () => go(last()),
       " ": run,
+      o: () => toggle(chosen),
+      ...zoomed.zoom.keys,
     };
-    if (!moves[event.key] || (event.key === " " && event.target.tagName === "BUTTON")) return;
-    if (inSlider && event.key !== " ") return; // the slider moves itself
+    const move = moves[event.key];
+    if (!move || (event.key === " " && ["BUTTON", "SUMMARY"].includes(target.tagName))) return;
+    if (field && event.key !== " ") return; // a slider moves itself
     event.preventDefault();
     event.stopPropagation();
-    moves[event.key]();
+    move();
   });
 
-  // One clock: a row of ticks, one column for each step.
-  function clock(lane, parent) {
-    make("div", "", parent).innerHTML = lane.label;
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("class", "mg-lane");
-    svg.setAttribute("viewBox", `0 0 ${frames.length} 10`);
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", `${lane.marks.length}`);
-    parent.append(svg);
-    const now = document.createElementNS(SVG, "rect");
-    now.setAttribute("y", 0);
-    now.setAttribute("width", 1);
-    now.setAttribute("height", 10);
-    now.setAttribute("fill", "#F0E442");
-    svg.append(now);
-    const color = { clock_built: "#0072B2", clock_run: "#009E73", clock_gradient: "#D55E00" };
-    const ticks = lane.marks.map(([frame, node]) => {
-      const tick = document.createElementNS(SVG, "rect");
-      tick.setAttribute("x", frame + 0.15);
-      tick.setAttribute("y", 2);
-      tick.setAttribute("width", 0.7);
-      tick.setAttribute("height", 6);
-      tick.setAttribute("fill", color[lane.clock]);
-      const title = document.createElementNS(SVG, "title");
-      title.textContent = `${frame}: ${nodes[node]?.label ?? ""}`;
-      tick.append(title);
-      svg.append(tick);
-      return { tick, frame };
+  // ---- Inputs that the reader moves ----
+
+  const fields = (data.sliders ?? []).map((about, i) => {
+    const field = make("label", "", moving);
+    make("span", "", field).textContent = about.label;
+    const input = make("input", "", field);
+    input.type = "range";
+    for (const name of ["min", "max", "step"]) {
+      input[name] = about[{ min: "low", max: "high", step: "step" }[name]];
+    }
+    input.value = about.value;
+    const shown = make("output", "", field);
+    shown.textContent = Number(input.value);
+    input.disabled = !model.widget_manager;
+    input.addEventListener("input", () => {
+      shown.textContent = Number(input.value);
+      model.set("inputs", fields.map((f) => Number(f.value)));
+      model.save_changes();
     });
-    svg.style.cursor = "pointer";
+    return input;
+  });
+  if (fields.length && !model.widget_manager) say(make("span", "mg-note", moving), words.need_kernel);
+
+  // ---- The program, the clocks, the legend, the table ----
+
+  const pane = make("div", "mg-program", code);
+  region(pane, labels.program);
+  let listed = [];
+  const list = () => {
+    pane.replaceChildren();
+    listed = data.listing.map(([file, first, lines]) => {
+      const block = make("ol", "", pane);
+      block.start = first;
+      block.title = file;
+      return lines.map((line) => Object.assign(make("li", "", block), { textContent: line || " " }));
+    });
+    if (pane.scrollHeight > pane.clientHeight) mine(Object.assign(pane, { tabIndex: 0 }));
+  };
+  const loose = make("div", "mg-loose", code);
+
+  let lanes = [];
+  const clock = (lane) => {
+    say(make("div", "", clocks), lane.label);
+    const { frames } = data;
+    const look = { class: "mg-lane", viewBox: `0 0 ${frames.length} 10`, preserveAspectRatio: "none" };
+    const svg = shape("svg", { ...look, role: "img", "aria-label": `${lane.said}: ${lane.marks.length}` });
+    clocks.append(svg);
+    const now = shape("rect", { y: 0, width: 1, height: 10, class: "mg-moment" }, svg);
+    const past = shape("g", {}, svg);
+    const ticks = lane.marks.map(([frame, node]) => {
+      const box = { x: frame + 0.15, y: 2, width: 0.7, height: 6, fill: COLORS[lane.clock], opacity: 0.3 };
+      const tick = shape("rect", box, past);
+      shape("title", {}, tick).textContent = `${frame}: ${data.nodes[node]?.label ?? ""}`;
+      return { tick, frame, lit: false };
+    });
     svg.addEventListener("click", (event) => {
       const box = svg.getBoundingClientRect();
       go(Math.floor(((event.clientX - box.left) / box.width) * frames.length));
     });
     return () => {
       now.setAttribute("x", index);
-      for (const { tick, frame } of ticks) tick.setAttribute("opacity", frame <= index ? 1 : 0.3);
+      for (const entry of ticks) {
+        const lit = entry.frame <= index;
+        if (lit === entry.lit) continue;
+        entry.tick.setAttribute("opacity", lit ? 1 : 0.3);
+        entry.lit = lit;
+      }
     };
+  };
+
+  const verdict = make("div", "mg-verdict", root);
+  const legend = make("details", "mg-legend", root);
+  say(make("summary", "", legend), words.legend);
+  for (const [kind, fill, label] of data.legend) {
+    const entry = make("span", "mg-kind", legend);
+    const patch = make("span", `mg-patch mg-patch-${kind}`, entry);
+    patch.style.background = fill;
+    say(entry, label);
+  }
+  const tables = make("details", "", root);
+  say(make("summary", "", tables), data.table_title);
+  make("div", "mg-tables", tables).innerHTML = data.graphs.map((g) => g.table).join("");
+
+  function renew(newer) {
+    data = newer;
+    slider.max = last();
+    index = Math.min(index, last());
+    clocks.replaceChildren();
+    lanes = data.lanes.filter((lane) => lane.marks.length).map(clock);
+    list();
+    verdict.hidden = !data.verdict;
+    verdict.classList.toggle("mg-equal", Boolean(data.equal));
+    verdict.replaceChildren();
+    say(verdict, data.verdict);
+    trouble.textContent = data.trouble ?? "";
+    for (const graph of graphs) for (const box of graph.boxes.values()) box.seen = {};
+    paint();
   }
 
-  // The last of [frame, summary] that happened by now.
-  const latest = (entries) => entries?.filter(([frame]) => frame <= index).pop()?.[1];
+  // ---- One step on the screen: only what differs from the step before is touched ----
 
   function life(members) {
-    const inside = members.map((m) => nodes[m]).filter(Boolean);
-    const born = inside.every((n) => n.born !== null && n.born <= index);
-    const some = inside.some((n) => n.born !== null && n.born <= index);
-    const ran = inside.every((n) => latest(n.values));
-    return { born: born || some, ran, value: ran && latest(inside[inside.length - 1]?.values) };
+    const inside = members.map((m) => data.nodes[m]).filter(Boolean);
+    const born = inside.some((n) => n.born !== null && n.born <= index);
+    const own = inside.filter((n) => n.values.length);
+    const ran = own.length > 0 && own.every((n) => latest(n.values, index));
+    const value = inside.length > 1 ? own[own.length - 1] : inside[0];
+    return { born, ran, value: ran ? latest(value?.values, index) : null };
+  }
+
+  function look(entry, state) {
+    const { g, seen } = entry;
+    for (const [name, on] of Object.entries(state)) {
+      if (Boolean(on) === Boolean(seen[name])) continue;
+      g.classList.toggle(name, Boolean(on));
+      seen[name] = on;
+    }
   }
 
   function paint() {
-    const frame = frames[index];
-    caption.innerHTML = frame.caption;
-    code.replaceChildren();
-    for (const [place, before, inside, after] of frame.code) {
-      const line = make("div", "", code);
-      line.append(before);
-      make("mark", "", line).textContent = inside;
-      line.append(after);
-      make("span", "mg-place", line).textContent = `   ${place}`;
-    }
+    const frame = data.frames[index];
+    caption.replaceChildren();
+    frame.captions.forEach((pair, i) => {
+      say(make("div", frame.still[i] ? "mg-ended" : "", caption), pair);
+    });
+    paintCode(frame);
     slider.value = index;
     slider.setAttribute("aria-valuetext", `${index}: ${frame.say}`);
-    counter.textContent = `${index} / ${frames.length - 1}`;
+    counter.textContent = `${index} / ${last()}`;
     for (const repaint of lanes) repaint();
-    for (const old of root.querySelectorAll("text.mg-share")) old.remove();
+    for (const old of root.querySelectorAll(".mg-share")) old.remove();
+    const linked = new Set(chosen ? partners(chosen) : []);
     for (const graph of graphs) {
-      const active = new Set(frame.active.map((id) => graph.home[id] ?? id));
-      for (const [id, g] of graph.elements) {
-        const { born, ran, value } = life(graph.members(id));
-        g.classList.toggle("mg-unborn", !born && !ran);
-        g.classList.toggle("mg-born", born && !ran);
-        g.classList.toggle("mg-now", active.has(id));
-        g.classList.toggle("mg-chosen", id === chosen);
-        const texts = g.querySelectorAll("text");
-        const slot = texts[texts.length - 1];
-        slot.classList.add("mg-value");
-        slot.textContent = value ? value.short : "\u2007";
+      const active = new Set(frame.active.map(graph.place));
+      for (const [id, box] of graph.boxes) {
+        const { born, ran, value } = life(box.members);
+        look(box, {
+          "mg-unborn": !born && !ran,
+          "mg-born": born && !ran,
+          "mg-now": active.has(id),
+          "mg-chosen": id === chosen,
+          "mg-linked": linked.has(id),
+        });
+        const short = value ? value.short : "\u2007";
+        if (box.seen.short === short) continue;
+        box.seen.short = short;
+        box.slot.textContent = short;
+        const name = data.nodes[box.members[box.members.length - 1]]?.label ?? "";
+        const title = box.g.querySelector("text").textContent;
+        box.g.setAttribute("aria-label", `${box.members.length > 1 ? title : name}: ${short.trim()}`);
       }
-      const flows = new Map();
-      for (const [id, text] of Object.entries(frame.edges)) flows.set(graph.home[id] ?? id, text);
-      for (const [id, g] of graph.edges) {
+      const flows = new Map(Object.entries(frame.edges).map(([id, text]) => [graph.place(id), text]));
+      for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
-        g.classList.toggle("mg-flow", share !== undefined);
-        g.classList.toggle("mg-back", Boolean(share));
-        if (share) write(g, share);
+        look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosen });
+        if (share) write(arrow.g, share);
       }
+      for (const [id, text] of Object.entries(frame.notes)) {
+        const box = graph.boxes.get(graph.place(id));
+        if (box) note(box.g, text);
+      }
+      const now = frame.active.map((id) => graph.boxes.get(graph.place(id))).find(Boolean);
+      if (now && graph.drawing.scrollHeight > graph.drawing.clientHeight) reveal(now.g, graph.drawing);
     }
-    inspect(chosen && shownIn(chosen) ? chosen : frame.active[0]);
+    inspect(frame);
   }
 
-  const shownIn = (id) => graphs.some((g) => g.elements.has(id) || nodes[id]);
+  function paintCode(frame) {
+    for (const line of code.querySelectorAll("li.mg-here")) {
+      line.classList.remove("mg-here");
+      line.textContent = line.textContent;
+    }
+    loose.replaceChildren();
+    for (const [block, first, end, place, before, inside, after] of frame.code) {
+      const lines = listed[block]?.slice(first, end + 1) ?? [];
+      if (!lines.length) {
+        const line = make("div", "", loose);
+        line.append(before);
+        make("mark", "", line).textContent = inside;
+        line.append(after);
+        make("span", "mg-place", line).textContent = `   ${place}`;
+        continue;
+      }
+      for (const line of lines) line.classList.add("mg-here");
+      const [text] = [lines[0].textContent];
+      const at = lines.length === 1 ? text.indexOf(inside, Math.max(0, text.indexOf(before))) : -1;
+      if (inside && at >= 0) {
+        const from = before ? text.indexOf(before) + before.length : at;
+        lines[0].replaceChildren(text.slice(0, from));
+        make("mark", "", lines[0]).textContent = inside;
+        lines[0].append(text.slice(from + inside.length));
+      }
+      const top = lines[0].offsetTop - pane.offsetTop;
+      if (top < pane.scrollTop || top > pane.scrollTop + pane.clientHeight - 20) {
+        pane.scrollTop = top - pane.clientHeight / 2;
+      }
+    }
+  }
 
   // What flows along an edge, written beside its middle: all of it, or as much as there is room
-  // for (the caption says it in full).
+  // for (the caption says it in full). A gradient flows against the arrow, so its head is turned.
   function write(g, text) {
     const path = g.querySelector("path");
-    const middle = path.getPointAtLength(path.getTotalLength() / 2);
-    const label = document.createElementNS(SVG, "text");
-    label.setAttribute("class", "mg-share");
-    label.setAttribute("x", middle.x);
-    label.setAttribute("y", middle.y - 6);
-    label.setAttribute("text-anchor", "middle");
-    g.parentNode.append(label); // above all nodes
+    const length = path.getTotalLength();
+    const middle = path.getPointAtLength(length / 2);
+    const [tip, behind] = [path.getPointAtLength(0), path.getPointAtLength(Math.min(9, length))];
+    const [dx, dy] = [(behind.x - tip.x) / 9, (behind.y - tip.y) / 9];
+    const points = [
+      [tip.x, tip.y],
+      [behind.x - 3.5 * dy, behind.y + 3.5 * dx],
+      [behind.x + 3.5 * dy, behind.y - 3.5 * dx],
+    ];
+    shape("polygon", { class: "mg-share mg-head", points: points.join(" ") }, g.parentNode);
+    const label = label_at(g, middle.x, middle.y - 6, text);
     for (const choice of [text, `∂ = ${text.split(" = ").pop()}`, "∂"]) {
       label.textContent = choice;
-      if (label.getComputedTextLength() <= path.getTotalLength() + 6) break;
+      if (label.getComputedTextLength() <= length - 8) break;
     }
   }
 
-  function inspect(id) {
+  // The sum where a gradient arrives that has one already, above its node.
+  function note(g, text) {
+    const box = g.getBBox();
+    const label = label_at(g, box.x + box.width / 2, box.y - 5, text);
+    label.classList.add("mg-sum");
+  }
+
+  function label_at(g, x, y, text) {
+    const label = shape("text", { class: "mg-share", x, y, "text-anchor": "middle" }, g.parentNode);
+    label.textContent = text;
+    return label;
+  }
+
+  // ---- The inspector ----
+
+  const groupsOf = (box) => {
+    if (!box) return [];
+    const view = box.graph.view;
+    const closed = view.closed[box.id] ?? [];
+    const around = Object.entries(view.open).filter(([frame]) => {
+      const cluster = box.graph.drawing.querySelector(`[id="${frame}"]`);
+      return cluster && box.members && holds(cluster, box.g);
+    });
+    return [
+      ...(closed.length ? [[words.open_group, closed]] : []),
+      ...around.map(([, group]) => [words.close_group, [group]]),
+    ].filter(([, groups]) => box.graph.can(groups));
+  };
+  const holds = (frame, g) => {
+    const [outer, inner] = [frame.getBBox(), g.getBBox()];
+    const [x, y] = [inner.x + inner.width / 2, inner.y + inner.height / 2];
+    return x > outer.x && x < outer.x + outer.width && y > outer.y && y < outer.y + outer.height;
+  };
+  function toggle(id) {
+    const box = boxOf(id);
+    const first = groupsOf(box)[0];
+    if (first) box.graph.toggle(first[1]);
+  }
+
+  function inspect(frame) {
     inspector.replaceChildren();
-    const members = graphs.flatMap((g) => (g.elements.has(id) ? g.members(id) : []));
-    const node = nodes[id] ?? nodes[members[members.length - 1]];
-    if (!node) {
-      inspector.innerHTML = words.select;
+    const id = chosen ?? frame.active[0];
+    const box = id && boxOf(id);
+    if (box && !box.members) {
+      const arrow = Object.keys(data.edges).find((e) => e === id) ?? id;
+      const carried = data.edges[arrow];
+      if (carried) inspectEdge(carried, data, frame.edges[arrow], inspector);
       return;
     }
-    const list = make("dl", "");
-    const title = make("h4", "", inspector);
-    title.innerHTML = node.title;
-    title.style.flexBasis = "100%";
-    const add = (term, html) => {
-      make("dt", "", list).innerHTML = term;
-      make("dd", "", list).innerHTML = html;
-    };
-    const value = latest(node.values);
-    const gradient = latest(node.gradients);
-    add(words.shape, node.shape);
-    add(words.value, value ? value.long : words.not_yet);
-    add(words.gradient, gradient ? gradient.long : words.not_computed);
-    if (node.born !== null && node.born <= index) for (const [term, text] of node.facts) add(term, text);
-    inspector.append(list);
-    for (const [word, summary] of [
-      [words.value, value],
-      [words.gradient, gradient],
-    ]) {
-      if (!summary?.grid?.length) continue;
-      const figure = make("figure", "mg-heat", inspector);
-      make("figcaption", "", figure).innerHTML = word;
-      heat(summary.grid, figure);
+    const shown = data.nodes[id] ? [id] : (box?.members.slice(-1) ?? []);
+    if (!shown.length) {
+      say(inspector, words.select);
+      return;
+    }
+    const link = data.links[shown[0]];
+    const both = link ? [shown[0], link].sort() : shown;
+    for (const node of both) {
+      const part = inspectNode(node, data.nodes[node], index, data, inspector);
+      if (node !== shown[0]) continue;
+      for (const [word, groups] of groupsOf(box)) {
+        const b = button("", "", part, () => box.graph.toggle(groups));
+        b.removeAttribute("aria-label");
+        b.removeAttribute("title");
+        say(b, word);
+        b.append(` ${groups.map((group) => group.split("/").pop()).join(", ")}`);
+      }
     }
   }
 
   const follow = () => {
-    if (model.get("index") !== index) {
-      index = model.get("index");
-      paint();
-    }
+    if (model.get("index") === index) return;
+    index = Math.min(model.get("index"), last());
+    paint();
   };
+  const hear = (message) => graphs.forEach((graph) => graph.arrived(message));
   model.on("change:index", follow);
-  paint();
-  return () => {
-    clearInterval(timer);
-    model.off("change:index", follow);
+  model.on("msg:custom", hear);
+  renew(data);
+  return {
+    name: data.name,
+    renew,
+    leave() {
+      clearInterval(timer);
+      clearTimeout(told);
+      model.off("change:index", follow);
+      model.off("msg:custom", hear);
+    },
   };
 }
 

@@ -1,0 +1,211 @@
+// A drawing that can be enlarged, moved, and walked through with the keys; for players and boards.
+
+// Words in both languages, each marked with its own; halves that are the same are written once.
+function say(parent, pair, tag = "span") {
+  if (!pair) return parent;
+  const halves = pair[0] === pair[1] ? [[null, pair[0]]] : [["en", pair[0]], ["zh", pair[1]]];
+  halves.forEach(([lang, text], i) => {
+    if (i) parent.append(" ");
+    const part = make(tag, "", parent);
+    if (lang) part.lang = lang;
+    part.textContent = text;
+  });
+  return parent;
+}
+
+// A picture of fixed size in a box that scrolls: buttons, keys, wheel and dragging.
+function zoomable(box, tools, labels, words) {
+  let scale = 1;
+  const picture = () => box.querySelector("svg");
+  const size = (svg) => {
+    svg.dataset.width ??= String(parseFloat(svg.style.width) || 400);
+    return Number(svg.dataset.width);
+  };
+  const apply = () => {
+    const svg = picture();
+    if (!svg) return;
+    svg.style.width = `${size(svg) * scale}px`;
+    svg.style.maxWidth = scale === 1 ? "100%" : "none";
+  };
+  // The scale at which the drawing is as wide as it is now.
+  const current = (svg) => svg.getBoundingClientRect().width / size(svg) || 1;
+  const zoom = (factor) => {
+    const svg = picture();
+    if (!svg) return;
+    const middle = [
+      (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth,
+      (box.scrollTop + box.clientHeight / 2) / box.scrollHeight,
+    ];
+    scale = Math.max(0.05, Math.min(8, current(svg) * factor));
+    apply();
+    box.scrollLeft = middle[0] * box.scrollWidth - box.clientWidth / 2;
+    box.scrollTop = middle[1] * box.scrollHeight - box.clientHeight / 2;
+  };
+  const fit = () => {
+    const svg = picture();
+    if (!svg) return;
+    const { width, height } = svg.viewBox.baseVal;
+    const room = [box.clientWidth - 16, box.clientHeight - 16];
+    const widest = Math.min(room[0], (room[1] * width) / height);
+    scale = Math.min(1, widest / size(svg));
+    apply();
+  };
+  button("+", labels.zoom_in, tools, () => zoom(1.25));
+  button("−", labels.zoom_out, tools, () => zoom(0.8));
+  const fitting = button("", labels.fit, tools, fit);
+  say(fitting, words.fit);
+
+  let from = null;
+  box.addEventListener("pointerdown", (e) => {
+    if (e.button === 0 && e.pointerType === "mouse") {
+      from = { x: e.clientX, y: e.clientY, left: box.scrollLeft, top: box.scrollTop, far: false };
+    }
+  });
+  box.addEventListener("pointermove", (e) => {
+    if (!from || !(e.buttons & 1)) return;
+    const [dx, dy] = [e.clientX - from.x, e.clientY - from.y];
+    from.far ||= Math.abs(dx) + Math.abs(dy) > 4;
+    if (!from.far) return;
+    box.scrollLeft = from.left - dx;
+    box.scrollTop = from.top - dy;
+    box.classList.add("mg-moving");
+  });
+  // A drag is no click on the node under the pointer.
+  box.addEventListener(
+    "click",
+    (e) => {
+      box.classList.remove("mg-moving");
+      if (from?.far) e.stopPropagation();
+      from = null;
+    },
+    true,
+  );
+  box.addEventListener(
+    "wheel",
+    (e) => {
+      if (!e.ctrlKey && !e.metaKey) return;
+      e.preventDefault();
+      zoom(e.deltaY < 0 ? 1.15 : 1 / 1.15);
+    },
+    { passive: false },
+  );
+  return { apply, keys: { "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit } };
+}
+
+// Bring an element of a drawing into its box, without moving the page.
+function reveal(element, box) {
+  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+  const by = (low, high, from, to) => (low < from ? low - from - 12 : high > to ? high - to + 12 : 0);
+  const dx = by(inner.left, inner.right, outer.left, outer.right);
+  const dy = by(inner.top, inner.bottom, outer.top, outer.bottom);
+  if (dx) box.scrollLeft += dx;
+  if (dy) box.scrollTop += dy;
+}
+
+// One graph: the drawings of it that were sent, by the groups open in them; one is shown.
+function stage(graph, number, data, model, parent, actions) {
+  const figure = make("figure", "mg-graph", parent);
+  if (graph.title) say(make("figcaption", "", figure), graph.title);
+  const tools = make("div", "mg-tools", figure);
+  const drawing = make("div", "mg-drawing", figure);
+  drawing.setAttribute("role", "group");
+  drawing.setAttribute("aria-label", graph.alt);
+  const alone = !model.widget_manager; // a saved page
+  const views = { ...graph.views };
+  const zoom = zoomable(drawing, tools, data.labels, data.words);
+  const self = {
+    drawing,
+    zoom,
+    boxes: new Map(),
+    arrows: new Map(),
+    shown: graph.shown,
+    show(key) {
+      self.shown = key;
+      const view = (self.view = views[key]);
+      drawing.innerHTML = view.svg;
+      const members = new Map();
+      for (const [node, box] of Object.entries(view.home)) {
+        if (data.nodes[node]) members.set(box, [...(members.get(box) ?? []), node]);
+      }
+      self.boxes = new Map();
+      for (const g of drawing.querySelectorAll("g.node")) {
+        const texts = g.querySelectorAll("text");
+        const slot = texts[texts.length - 1];
+        slot.classList.add("mg-value");
+        const inside = members.get(g.id) ?? [g.id];
+        self.boxes.set(g.id, { g, slot, members: inside.filter((i) => data.nodes[i]), seen: {} });
+        reachable(g, g.id);
+      }
+      const first = self.boxes.values().next().value;
+      first?.g.setAttribute("tabindex", "0");
+      self.arrows = new Map();
+      for (const g of drawing.querySelectorAll("g.edge")) {
+        self.arrows.set(g.id, { g, seen: {} });
+        g.addEventListener("click", () => actions.choose(g.id));
+      }
+      for (const [id, group] of Object.entries(view.open)) {
+        const frame = drawing.querySelector(`[id="${id}"]`);
+        frame?.addEventListener("dblclick", () => self.toggle([group]));
+      }
+      fold?.setAttribute("aria-pressed", String(key !== graph.layers));
+      zoom.apply();
+    },
+    // Open these groups, or close them if they are open.
+    toggle(groups) {
+      const opened = new Set(self.shown ? self.shown.split("\n") : []);
+      const closing = groups.every((group) => opened.has(group));
+      for (const group of groups) closing ? opened.delete(group) : opened.add(group);
+      self.change([...opened].sort());
+    },
+    change(opened) {
+      for (const graph of actions.graphs()) graph.open(opened);
+    },
+    open(wanted) {
+      const opened = wanted.filter((group) => graph.groups.includes(group));
+      const key = opened.join("\n");
+      if (key === self.shown) return;
+      if (!views[key]) return alone || model.send({ kind: "view", graph: number, key, opened });
+      self.show(key);
+      actions.repaint();
+    },
+    // Whether the drawing that `toggle` would show is here, or can be asked for.
+    can(groups) {
+      const opened = new Set(self.shown ? self.shown.split("\n") : []);
+      const closing = groups.every((group) => opened.has(group));
+      for (const group of groups) closing ? opened.delete(group) : opened.add(group);
+      return !alone || Boolean(views[[...opened].sort().join("\n")]);
+    },
+    place: (id) => self.view.home[id] ?? id,
+    arrived(message) {
+      if (message.kind !== "view" || message.graph !== number) return;
+      views[message.key] = message.view;
+      self.show(message.key);
+      actions.repaint();
+    },
+  };
+
+  function reachable(g, id) {
+    g.setAttribute("tabindex", "-1");
+    g.setAttribute("role", "button");
+    mine(g);
+    g.querySelector("a")?.removeAttribute("xlink:title");
+    g.addEventListener("click", () => actions.choose(id));
+    g.addEventListener("dblclick", () => self.view.closed[id] && self.toggle(self.view.closed[id]));
+    g.addEventListener("pointerenter", () => actions.hover(id, true));
+    g.addEventListener("pointerleave", () => actions.hover(id, false));
+    g.addEventListener("keydown", (e) => {
+      if (e.key === "Enter") actions.choose(id);
+    });
+  }
+
+  let fold = null;
+  if (graph.layers !== graph.shown && (views[graph.layers] || !alone)) {
+    fold = button("▤", data.labels.fold, tools, () => {
+      const all = self.shown === graph.layers ? graph.shown : graph.layers;
+      self.change(all ? all.split("\n") : []);
+    });
+    tools.prepend(fold);
+  }
+  self.show(graph.shown);
+  return self;
+}
