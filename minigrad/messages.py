@@ -1261,6 +1261,16 @@ ERRORS: dict[str, Pair] = {
         "compile: there is no executor named {name}. Remedy: use one of {names}.",
         "compile：没有名为 {name} 的执行器。解决办法：从 {names} 中选用。",
     ),
+    "no_compiler": (
+        'executor "c": no C compiler found, so NumPy runs the program. Remedy: install cc, gcc or '
+        "clang, or the package ziglang.",
+        "执行器 c：没有找到 C 编译器，改由 NumPy 运行程序。"
+        "解决办法：安装 cc、gcc 或 clang，或者安装 ziglang 包。",
+    ),
+    "compiler_failed": (
+        'executor "c": the C compiler failed ({reason}), so NumPy runs the program.',
+        "执行器 c：C 编译器出错（{reason}），改由 NumPy 运行程序。",
+    ),
     "open_plan": (
         "the plan is made for one choice of shapes, and placeholder {name} has open lengths. "
         "Remedy: run the program once, and look at the plan of that run.",

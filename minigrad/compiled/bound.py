@@ -6,7 +6,6 @@ to run (feeds, variables, results) is put in its place first.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from minigrad import events
 from minigrad.compiled.builder import Builder
+from minigrad.compiled.joining import Joined, flat
 from minigrad.compiled.kernels import Choose
 from minigrad.compiled.layout import Layout, Specs, is_known
 from minigrad.compiled.slots import Call, Slot
@@ -51,10 +51,8 @@ class Bound:
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
         self.calls, self.slots = built.calls, built.slots
         self._last = {call.node: call for call in self.calls}
-        self._told = [(_with_attrs(call), call.args) for call in self.calls]
-        self._flat = [
-            told for told, call in zip(self._told, self.calls, strict=True) if not self._idle(call)
-        ]
+        self._told = [call.ready() for call in self.calls]
+        self._flat = flat([call for call in self.calls if not self._idle(call)], self.slots)
         found = [(x, s) for x, s in self.slots.items() if s.kind in ("fed", "variable", "result")]
         self._fed = [(x, s) for x, s in found if s.kind == "fed"]
         self._read = [(x, s) for x, s in found if s.kind == "variable"]
@@ -168,7 +166,9 @@ class Bound:
             raise self.explained(self._node_of(args), reason) from None
 
     def _node_of(self, args: list[Any]) -> Node:
-        return next(c.node for c in self.calls if c.args is args)
+        """The node that a call was at work for, by the arguments of the call."""
+        joined = [f.node for f, given in self._flat if given is args and isinstance(f, Joined)]
+        return joined[0] if joined else next(c.node for c in self.calls if c.args is args)
 
     def explained(self, node: Node, reason: Exception) -> GraphError:
         """What NumPy stumbled over while it worked for a node, in our words."""
@@ -214,10 +214,6 @@ class Result:
 
 
 ALONE = sys.getrefcount([np.empty(0)][0])  # of an array that only one list holds
-
-
-def _with_attrs(call: Call) -> Any:
-    return functools.partial(call.function, **call.attrs) if call.attrs else call.function
 
 
 def _given(node: Node, i: int, x: Slot) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from minigrad.core import Spec
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
+from minigrad.native import kernels as native
 from minigrad.tiles import Region, Tiles
 
 Kernel = Callable[..., Any]
@@ -40,5 +41,10 @@ def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kern
     return tiles if tiles.count > 1 else None
 
 
+def compiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
+    """A function in C where there is a compiler and C can do it; tiles elsewhere."""
+    return native.kernel(node, results, operands) or tiled(node, results, operands)
+
+
 # By the name of an executor its choice of kernels; the reference has none and calls no program.
-EXECUTORS: dict[str, Choose] = {"numpy": tiled}
+EXECUTORS: dict[str, Choose] = {"numpy": tiled, "c": compiled}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -71,3 +72,8 @@ class Call:
                     x.uses.append((self.args, i))
             else:
                 self.args.append(x)
+
+    def ready(self) -> tuple[Callable[..., Any], list[Any]]:
+        """The function, which knows its attributes, and the arguments by position."""
+        known = functools.partial(self.function, **self.attrs) if self.attrs else self.function
+        return known, self.args

@@ -1,0 +1,107 @@
+"""Neighbouring calls of kernels in C as one: small arrays cost more to call for than to work on."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiled.slots import Call, Slot
+from minigrad.graph import Node
+from minigrad.native.kernels import Kernel, Table, Unit
+from minigrad.ops import state
+
+Flat = list[tuple[Callable[..., Any], list[Any]]]
+
+
+class Joined:
+    """Several kernels, one after the other, as one function of C."""
+
+    def __init__(self, unit: Unit, calls: Sequence[Call]) -> None:
+        self.unit, self.calls = unit, calls
+        self.node = calls[0].node  # for which it failed, if it did
+        slots: dict[Slot, int] = {}
+        parts, lengths = [], list[int]()
+        for call in calls:
+            places = [slots.setdefault(x, len(slots)) for x in call.operands]
+            parts.append(call.function.part(places, len(lengths)))  # type: ignore[attr-defined]
+            lengths += call.function.lengths  # type: ignore[attr-defined]
+        self._name = unit.driver(parts)
+        self._table = Table([x.spec for x in slots])
+        read = {call.operands[i] for call in calls for i in call.function.block.used}  # type: ignore
+        for slot, i in slots.items():
+            if slot not in read:
+                continue
+            if slot.array is not None:
+                self._table[i] = slot.array
+            if not slot.fixed:
+                slot.uses.append((self._table, i))  # type: ignore[arg-type]
+        self._sizes = (ctypes.c_int64 * max(len(lengths), 1))(*lengths)
+        self._function: Any = None
+
+    def __call__(self) -> None:
+        if self._function is None:
+            self._function = self.unit.function(self._name) or _refuse
+            self._arguments = self._table.start, ctypes.addressof(self._sizes)
+        if self._table.wrong:
+            self._one_by_one(0)
+            return
+        failed = self._function(*self._arguments)
+        if failed:
+            self._one_by_one(failed - 1)
+
+    def _one_by_one(self, first: int) -> None:
+        """The calls from one on in NumPy, which says what is wrong."""
+        for call in self.calls[first:]:
+            self.node = call.node
+            call.function.in_numpy(*call.args)  # type: ignore[attr-defined]
+
+
+def _refuse(*arguments: int) -> int:
+    return 1
+
+
+def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
+    """All calls as functions and arguments; kernels in C that follow each other are one call.
+
+    An assignment whose value lies in its place already only takes note of that: it may wait until
+    the kernels behind it are done, if none of them reads it.
+    """
+    unit, found = Unit(), Flat()
+    group: list[Call] = []
+    notes: list[Call] = []
+
+    def close() -> None:
+        if group:
+            found.append((Joined(unit, tuple(group)), []))
+        found.extend(x.ready() for x in notes)
+        group.clear()
+        notes.clear()
+
+    for call in calls:
+        if isinstance(call.function, Kernel) and all(map(_in_one_piece, call.operands)):
+            noted = {slots[x.node] for x in notes}
+            if any(_root(x) in noted for x in call.operands):
+                close()
+            call.function.join(unit)
+            group.append(call)
+        elif call.node.op is state.assign and len(call.operands) == 1:
+            notes.append(call)
+        else:
+            close()
+            found.append(call.ready())
+    close()
+    return found
+
+
+def _in_one_piece(slot: Any) -> bool:
+    fixed = isinstance(slot, Slot) and slot.fixed
+    return isinstance(slot, Slot) and (not fixed or np.asarray(slot.array).flags.c_contiguous)
+
+
+def _root(slot: Slot) -> Slot:
+    while slot.source is not None:
+        slot = slot.source[0]
+    return slot

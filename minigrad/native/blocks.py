@@ -1,0 +1,147 @@
+"""C functions in the making: which arrays they take, which lengths, and what they are called."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+
+from minigrad.core import Dim, Dtype, Shape, Spec
+from minigrad.graph import Node
+from minigrad.native.scalars import C_TYPES, c_type
+
+WRITTEN = 128  # declared lengths up to here are written out: their loops can be unrolled
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is known of an array: what the graph declares, and what it is this time."""
+
+    dtype: Dtype
+    declared: Shape
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, declared: Spec, found: Spec) -> Form | None:
+        """None where C has no such type or a length is not known."""
+        shape = found.shape
+        if found.dtype.name not in C_TYPES or shape is None:
+            return None
+        if declared.shape is None or any(isinstance(n, Dim) for n in shape):
+            return None
+        return cls(found.dtype, declared.shape, shape)  # type: ignore[arg-type]
+
+    @property
+    def type(self) -> str:
+        return c_type(self.dtype)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One C function: its text, and which lengths it takes as arguments, as (array, axis).
+
+    Arrays are numbered, results first. `fails`: it returns something else than 0 for operands that
+    the operator refuses.
+    """
+
+    stem: str
+    parameters: tuple[str, ...]
+    lines: tuple[tuple[str, str], ...]  # code, and the comment behind it
+    lengths: tuple[tuple[int, int], ...]
+    used: tuple[int, ...]  # the arrays that are arguments
+    fails: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it does, and a fingerprint of how: equal blocks are written once."""
+        code = "\n".join([*self.parameters, *(line for line, _ in self.lines)])
+        return f"{self.stem}_{hashlib.sha256(code.encode()).hexdigest()[:8]}"
+
+    def text(self, comments: bool = True) -> str:
+        """The function in C."""
+        kind = "int" if self.fails else "void"
+        head = f"static NOINLINE {kind} {self.name}({', '.join(self.parameters)})"
+        lines = [
+            f"    {code}  // {comment}" if comments and comment else f"    {code}"
+            for code, comment in self.lines
+        ]
+        return "\n".join([head, "{", *lines, "}"])
+
+
+@dataclass
+class Writer:
+    """Collects the lines of one function."""
+
+    stem: str
+    results: Sequence[Form]
+    operands: Sequence[Form]
+    unread: Container[int] = ()  # positions of operands whose shape is read and whose data are not
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    lengths: list[tuple[int, int]] = field(default_factory=list)
+    fails: bool = False
+    _names: dict[object, str] = field(default_factory=dict)
+    _depth: int = 0
+
+    def line(self, code: str, comment: str = "") -> None:
+        self.lines.append(("    " * self._depth + code, comment))
+
+    def open(self, code: str, comment: str = "") -> None:
+        self.line(code + " {", comment)
+        self._depth += 1
+
+    def close(self, levels: int = 1) -> None:
+        for _ in range(levels):
+            self._depth -= 1
+            self.line("}")
+
+    def loop(self, index: str, length: str, comment: str = "", independent: bool = False) -> None:
+        """Open a loop from 0; `independent`: no round reads what another one writes."""
+        if independent:
+            self.line("INDEPENDENT")
+        self.open(f"for (int64_t {index} = 0; {index} < {length}; {index}++)", comment)
+
+    def length(self, array: int, axis: int) -> str:
+        """The length of an axis: a number where the graph says it, else an argument."""
+        declared = [*self.results, *self.operands][array].declared[axis]
+        if isinstance(declared, int) and declared <= WRITTEN:
+            return str(declared)
+        if declared not in self._names:
+            self._names[declared] = f"n{len(self.lengths)}"
+            self.lengths.append((array, axis))
+        return self._names[declared]
+
+    def size(self, array: int, axes: Sequence[int]) -> str:
+        """The product of some lengths."""
+        return " * ".join(self.length(array, a) for a in axes) or "1"
+
+    def block(self) -> Block:
+        parameters = [f"int64_t n{i}" for i in range(len(self.lengths))]
+        parameters += [f"{form.type} *y{i}" for i, form in enumerate(self.results)]
+        used = list(range(len(self.results)))
+        for i, form in enumerate(self.operands):
+            if i not in self.unread:
+                parameters.append(f"const {form.type} *x{i}")
+                used.append(len(self.results) + i)
+        if self.fails:
+            self.line("return 0;")
+        return Block(
+            self.stem,
+            tuple(parameters),
+            tuple(self.lines),
+            tuple(self.lengths),
+            tuple(used),
+            self.fails,
+        )
+
+
+def stem_of(text: str) -> str:
+    """A name as it may stand in C."""
+    plain = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
+    return re.sub(r"_\d+$", "", plain)[:40] or "block"
+
+
+def comment_of(node: Node) -> str:
+    """Operator, name and line of a node; it ends with a bracket, so that no `\\` can end it."""
+    where = node.where
+    return " ".join(f"{node.op.name} {node.name} ({where.place}: {where.text[:60]})".split())

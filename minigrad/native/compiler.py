@@ -1,0 +1,102 @@
+"""The C compiler of this machine: finding it, and running it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+TIME_LIMIT = 120  # seconds
+# No -ffast-math: NaN, infinities and −0 are to come out as from NumPy. Products and sums are joined
+# only where the text says so, integers wrap round, and memory may be used again for another type.
+FLAGS = (
+    *("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
+    *("-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-shared", "-w"),
+    *(() if sys.platform == "win32" else ("-fPIC",)),
+)
+LIBRARIES = () if sys.platform == "win32" else ("-lm",)
+SUFFIX = ".dll" if sys.platform == "win32" else ".so"
+
+
+class CompilerError(Exception):
+    """The compiler did not make a library of a source; says what it said first."""
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """How to call a compiler, and what tells it from another one or another version of it."""
+
+    command: tuple[str, ...]
+    version: str
+
+    def library(self, source: str, flags: tuple[str, ...] = FLAGS) -> bytes:
+        """The shared library that this C text is compiled to. Raises CompilerError."""
+        try:
+            return self._run(source, flags)
+        except CompilerError:
+            if "-march=native" not in flags:
+                raise
+            return self._run(source, tuple(f for f in flags if f != "-march=native"))
+
+    def _run(self, source: str, flags: tuple[str, ...]) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="minigrad-") as name:
+            folder = Path(name)
+            code, made = folder / "kernels.c", folder / f"kernels{SUFFIX}"
+            code.write_text(source, "utf-8")
+            command = [*self.command, *flags, str(code), "-o", str(made), *LIBRARIES]
+            try:
+                done = subprocess.run(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    cwd=folder,
+                    timeout=TIME_LIMIT,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired) as reason:
+                raise CompilerError(str(reason)) from None
+            if done.returncode or not made.exists():
+                said = done.stderr.decode(errors="replace").strip().splitlines()
+                raise CompilerError(said[0] if said else f"exit code {done.returncode}")
+            return made.read_bytes()
+
+
+def find() -> Compiler | None:
+    """$CC, or cc, gcc or clang on PATH, or the wheel `ziglang`; None when there is none of them."""
+    wanted = os.environ.get("CC", "")
+    for words in (shlex.split(wanted, posix=sys.platform != "win32"), ["cc"], ["gcc"], ["clang"]):
+        path = shutil.which(words[0]) if words else None
+        if path is not None:
+            return Compiler((path, *words[1:]), _fingerprint(Path(path)))
+    if importlib.util.find_spec("ziglang") is not None:
+        version = importlib.metadata.version("ziglang")
+        return Compiler((sys.executable, "-m", "ziglang", "cc"), f"ziglang {version}")
+    return None
+
+
+def _fingerprint(path: Path) -> str:
+    """Tells one version of a program from another without starting it."""
+    real = path.resolve()
+    about = real.stat()
+    return f"{real} {about.st_size} {about.st_mtime_ns}"
+
+
+@functools.cache
+def processor() -> str:
+    """What -march=native looks at, as far as it is to be had quickly."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8", errors="replace")
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    kinds = ("model name", "flags", "Features", "CPU part")
+    first = text.split("\n\n", 1)[0].splitlines()
+    return "\n".join([platform.machine(), *(line for line in first if line.startswith(kinds))])

@@ -1,0 +1,180 @@
+"""Kernels in C for the nodes of a program, and the calls of several of them as one.
+
+A kernel takes arrays, results first, like those of NumPy. `Unit` is one C file with all kernels of
+a program; it is compiled when the first of them is called, and when that fails, or an operand is
+refused, the operator's own kernel does the work and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import Array, Spec, TupleSpec
+from minigrad.fused import FUSED
+from minigrad.graph import Node
+from minigrad.native import library
+from minigrad.native.blocks import Block, Form, comment_of, stem_of
+from minigrad.native.loops import Body, elementwise
+from minigrad.native.products import product
+from minigrad.native.reductions import block_of
+
+
+def write(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Block | None:
+    """The C function for a node with results and operands of these shapes, or None."""
+    declared = node.spec.parts if isinstance(node.spec, TupleSpec) else (node.spec,)
+    if len(declared) != len(results):
+        return None
+    outs = [Form.of(d, f) for d, f in zip(declared, results, strict=True)]
+    ins = [Form.of(x.spec, f) for x, f in zip(node.inputs, operands, strict=True)]
+    known_outs, known_ins = [f for f in outs if f], [f for f in ins if f]
+    if len(known_outs) < len(outs) or len(known_ins) < len(ins) or node.controls:
+        return None
+    stem = stem_of(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
+    if node.op is ops.matmul or (node.op is FUSED and node.attrs["kind"] == "matmul"):
+        return product(stem, Body.of(node), known_outs, known_ins)
+    if node.op.elementwise or (node.op is FUSED and node.attrs["kind"] == "elementwise"):
+        return elementwise(stem, Body.of(node), known_outs, known_ins)
+    return block_of(stem, node, known_outs, known_ins)
+
+
+class Unit:
+    """One C file: the functions of a program's kernels, and drivers that call them."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[str, Block] = {}
+        self._drivers: list[list[tuple[str, str]]] = []
+        self._library: ctypes.CDLL | None = None
+        self._tried = False
+
+    def driver(self, parts: Sequence[Part]) -> str:
+        """The name of a C function that calls these blocks, one after the other.
+
+        It returns 0, or the number (from 1 on) of the block that refused its operands.
+        """
+        lines = []
+        for number, part in enumerate(parts, 1):
+            block = part.block
+            self.blocks.setdefault(block.name, block)
+            given = [
+                *(f"n[{i}]" for i in part.lengths),
+                *(f"a[{part.arrays[i]}]" for i in block.used),
+            ]
+            call = f"{block.name}({', '.join(given)})"
+            lines.append(
+                (f"if ({call}) return {number};" if block.fails else f"{call};", part.comment)
+            )
+        self._drivers.append(lines)
+        return f"run{len(self._drivers) - 1}"
+
+    def source(self, comments: bool = True) -> str:
+        """The C file; with comments for readers, without them for the compiler."""
+        functions = [block.text(comments) for block in self.blocks.values()]
+        for i, lines in enumerate(self._drivers):
+            body = [f"    {code}" + f"  // {said}" * comments for code, said in lines]
+            head = f"EXPORT int64_t run{i}(void *const *a, const int64_t *n)"
+            functions.append("\n".join([head, "{", *body, "    return 0;", "}"]))
+        return library.source_of(functions)
+
+    def function(self, name: str) -> Any:
+        """A driver, compiled; None where that is not possible."""
+        if not self._tried:
+            self._tried, self._library = True, library.load(self.source(comments=False))
+        return None if self._library is None else library.function(self._library, name)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block within a driver: where its arrays and lengths stand in the driver's tables."""
+
+    block: Block
+    arrays: Sequence[int]
+    lengths: Sequence[int]
+    comment: str
+
+
+class Table:
+    """The addresses of arrays, as C takes them; an array that is not as expected is noted."""
+
+    def __init__(self, specs: Sequence[Spec]) -> None:
+        self._expected = [(s.shape, s.dtype) for s in specs]
+        self._held: list[Array] = [None] * len(specs)
+        self._addresses = (ctypes.c_void_p * len(specs))()
+        self.start = ctypes.addressof(self._addresses)
+        self.wrong: set[int] = set()
+
+    def __setitem__(self, i: int, array: Array) -> None:
+        self._held[i] = array
+        if (getattr(array, "shape", None), getattr(array, "dtype", None)) != self._expected[i]:
+            self.wrong.add(i)
+            return
+        if self.wrong:
+            self.wrong.discard(i)
+        try:
+            self._addresses[i] = ctypes.addressof(_buffer(array))
+        except (TypeError, ValueError):  # read-only, of no elements, or not in one piece
+            self._held[i] = array = np.ascontiguousarray(array)
+            self._addresses[i] = array.ctypes.data
+
+
+_buffer = ctypes.c_char.from_buffer
+
+
+class Kernel:
+    """The C function of one node, to be called with arrays: results first, then operands."""
+
+    def __init__(
+        self, block: Block, node: Node, results: Sequence[Spec], operands: Sequence[Spec]
+    ) -> None:
+        self.block, self.node, self.outputs = block, node, len(results)
+        self.specs = (*results, *operands)
+        self.lengths = [int(self.specs[i].shape[axis]) for i, axis in block.lengths]  # type: ignore
+        self._unit: Unit | None = None
+        self._name = ""
+
+    def part(self, arrays: Sequence[int], first_length: int) -> Part:
+        """This kernel as a part of a driver."""
+        lengths = range(first_length, first_length + len(self.lengths))
+        return Part(self.block, arrays, lengths, comment_of(self.node))
+
+    def join(self, unit: Unit) -> None:
+        """Belong to a file with other kernels."""
+        self._unit, self._name = unit, unit.driver([self.part(range(len(self.specs)), 0)])
+
+    @property
+    def unit(self) -> Unit:
+        if self._unit is None:
+            self.join(Unit())
+        return self._unit  # type: ignore[return-value]
+
+    def __call__(self, *arrays: Array) -> None:
+        function = self.unit.function(self._name)
+        table = Table(self.specs)
+        for i in self.block.used:
+            table[i] = arrays[i]
+        sizes = (ctypes.c_int64 * max(len(self.lengths), 1))(*self.lengths)
+        if function is None or table.wrong or function(table.start, ctypes.addressof(sizes)):
+            self.in_numpy(*arrays)
+
+    def in_numpy(self, *arrays: Array) -> None:
+        """The same by the operator's own kernel, which says what is wrong with its operands."""
+        results, operands = arrays[: self.outputs], arrays[self.outputs :]
+        if self.outputs == 1:
+            self.node.op.run(results[0], *operands, **self.node.attrs)
+            return
+        found = self.node.op.run(None, *operands, **self.node.attrs)
+        for out, value in zip(results, found, strict=True):
+            np.copyto(out, value)
+
+
+def kernel(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:
+    """A kernel in C for a node, or None where there is no compiler or nothing that C can do."""
+    if library.available() is None:
+        return None
+    block = write(node, results, operands)
+    return None if block is None else Kernel(block, node, results, operands)
