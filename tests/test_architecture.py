@@ -121,7 +121,8 @@ LAYERS = [
     ["viz.board"],
     ["viz.draw", "viz.replay"],
     ["viz.show"],
-    ["viz.live", "viz.passes"],
+    ["viz.live", "viz.passes", "viz.ways"],
+    ["viz.branches"],
     ["viz"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -2,6 +2,7 @@
 
 from viz.ask import check, claims, order, predict, quiz
 from viz.board import Board
+from viz.branches import branches
 from viz.charts import Chart, curves
 from viz.draw import Diagram, draw
 from viz.images import images
@@ -16,6 +17,7 @@ __all__ = [
     "Chart",
     "Diagram",
     "Player",
+    "branches",
     "check",
     "claims",
     "compare",

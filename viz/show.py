@@ -98,7 +98,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     """
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
-    labels = _argument_names(model, len(arrays))
+    labels = argument_names(model, len(arrays))
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
     with recording(True), _eagerly():
@@ -139,7 +139,7 @@ def _eagerly() -> Iterator[None]:
         mg.run_functions_eagerly(before)
 
 
-def _argument_names(model: Callable[..., Any], count: int) -> list[str]:
+def argument_names(model: Callable[..., Any], count: int) -> list[str]:
     """What the function calls its arguments; x1, x2, … where it does not say."""
     try:
         named = [p.name for p in inspect.signature(model).parameters.values() if p.kind in _PLAIN]

@@ -345,7 +345,7 @@ ROWS: dict[str, Pair] = {
     "alt_marks": ("Marked: {marks}.", "标记：{marks}。"),
     "mark_ran": ("ran", "运行过"),
     "mark_ghost": ("not run for this input", "对这个输入没有运行"),
-    "mark_baked": ("baked in, and right here", "固化在图中，这里碰巧正确"),
+    "mark_baked": ("baked in, and right here by chance", "固化在图中，这里碰巧正确"),
     "mark_wrong": ("baked in, and wrong for this input", "固化在图中，对这个输入是错的"),
     "mark_gone": ("removed", "被移除"),
     "mark_new": ("new", "新建"),
@@ -390,6 +390,26 @@ ROWS: dict[str, Pair] = {
     "passes_graph": (
         "viz.passes takes a graph from mg.build_graph, not {value}.",
         "viz.passes 需要由 mg.build_graph 得到的计算图，不接受 {value}。",
+    ),
+    # branches
+    "branches_slider": ("input", "输入"),
+    "branches_step": ("{inputs}: {results}", "{inputs}：{results}"),
+    "branches_function": (
+        "viz.branches takes a function of tensors and an example for each argument, not {value}.",
+        "viz.branches 需要一个以张量为参数的函数，以及每个参数的一个例子，不接受 {value}。",
+    ),
+    "branches_source": ("the function", "函数"),
+    "branches_eager": ("eager", "即时执行"),
+    "branches_static": ("static", "静态"),
+    "branches_trace": ("trace", "追踪"),
+    "branches_script": ("script", "脚本"),
+    "branches_sizes": (
+        "{way}: {nodes} nodes in the graph for every input, {ran} of them run for this one",
+        "{way}：无论输入是什么，图中都是 {nodes} 个节点；这次运行其中的 {ran} 个",
+    ),
+    "branches_loop": (
+        "the loop in the graph made {steps} steps; eager recorded {eager} operators, one after the other",
+        "图中的循环走了 {steps} 步；即时执行逐个记录了 {eager} 个算子",
     ),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),

@@ -1,0 +1,242 @@
+"""`viz.branches`: the arm that runs, the arm that does not, and the arm that a trace baked in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import browser as harness
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz.board import Board, Panel
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def e10(x: Any) -> Any:
+    if x.sum() > 0:
+        return 2 * x
+    return x - 1
+
+
+def e10_cond(x: Any) -> Any:
+    return mg.cond(x.sum() > 0, lambda: 2 * x, lambda: x - 1)
+
+
+def halve(x: Any) -> Any:
+    while x > 1:
+        x = x / 2
+    return x
+
+
+def panel(board: Board, step: int, title: str) -> Panel:
+    (found,) = [p for p in board.scenes[step].panels if p.title[0] == title]
+    return found
+
+
+def operators(shown: Panel) -> dict[str, str]:
+    """The mark of each operator of a panel, by name."""
+    assert shown.picture is not None
+    return {n.op: shown.marks[n.id] for n in shown.picture.nodes if n.inputs}
+
+
+INPUTS = [[3.0], [-1.0], [-3.0]]
+E10 = """\
+2. x = -3: eager -4, static -4, trace -6 ✗, script -4
+  the function
+      def e10(x: Any) -> Any:
+    ●     if x.sum() > 0:
+    ○         return 2 * x
+    ●     return x - 1
+  eager
+    ○ n1 2
+    ● n2 x: -3
+    ○ n3 Mul
+    ● n4 1
+    ● n5 Sub: -4
+  static
+    ● n1 x: -3
+    ● n2 Sum: -3
+    ● n3 0
+    ● n4 Greater: False
+    ● n5 Cond: -4
+    ○ b1 x
+    ○ b2 2
+    ○ b3 Mul
+    ● b4 x
+    ● b5 1
+    ● b6 Sub: -4
+  trace
+    ● n1 x: -3
+    ● n2 2
+    ✗ n3 Mul: -6
+    line 31: if x.sum() > 0 was True when it was traced, and is False here.
+"""
+
+
+def test_e10_four_ways() -> None:
+    """x = −3: right is −4, and −6 what the trace gives that was made for 3."""
+    text = viz.branches(e10, mg.tensor([3.0]), inputs=INPUTS, cond=e10_cond).text()[0]
+    assert E10 in text
+    assert text.endswith("""\
+x | eager | static | trace | script
+3 | 6 | 6 | 6 | 6
+-1 | -2 | -2 | -2 | -2
+-3 | -4 | -4 | -6 ✗ | -4""")
+
+
+def test_the_marks_follow_the_input() -> None:
+    board = viz.branches(e10, [3.0], inputs=INPUTS, cond=e10_cond)
+    ran, ghost = "ran", "ghost"
+    assert operators(panel(board, 0, "eager")) == {"Mul": ran, "Sub": ghost}
+    assert operators(panel(board, 2, "eager")) == {"Mul": ghost, "Sub": ran}
+    for title in ("static", "script"):
+        assert operators(panel(board, 0, title))["Mul"] == ran
+        assert operators(panel(board, 0, title))["Sub"] == ghost
+        assert operators(panel(board, 2, title))["Mul"] == ghost
+        assert operators(panel(board, 2, title))["Sub"] == ran
+    baked = [operators(panel(board, step, "trace"))["Mul"] for step in range(3)]
+    assert baked == [ran, "baked", "wrong"], "for −1 both arms give −2"
+    assert board.index == 2, "it opens where the trace is wrong"
+
+
+def test_without_a_function_with_cond_the_static_graph_says_what_it_needs() -> None:
+    board = viz.branches(e10, [3.0], inputs=INPUTS)
+    static = panel(board, 0, "static")
+    assert static.picture is None
+    assert static.message is not None
+    assert "mg.cond" in static.message[0]
+    assert "mg.cond" in static.message[1]
+    assert "static" not in board.text()[0].splitlines()[-1]
+
+
+def test_a_function_with_cond_is_its_own_static_graph() -> None:
+    board = viz.branches(e10_cond, np.array([3.0]), inputs=INPUTS)
+    assert operators(panel(board, 2, "static"))["Sub"] == "ran"
+    assert panel(board, 2, "trace").marks
+    assert "✗" not in board.text()[0].splitlines()[-1], "cond is not baked in"
+
+
+def test_the_slider_goes_from_minus_the_example_to_the_example() -> None:
+    board = viz.branches(e10, [4.0, 4.0])
+    assert [row[0][0] for row in board.sheet.rows[:2]] == ["[-4, -4]", "[-3, -3]"]
+    assert len(board.scenes) == 9
+    whole = viz.branches(lambda n: n * 2, np.int64(2))
+    assert [row[0][0] for row in whole.sheet.rows] == ["-2", "-1", "0", "1", "2"]
+
+
+def test_a_loop_is_unrolled_beside_a_loop_that_counts() -> None:
+    board = viz.branches(halve, 6.0, inputs=[0.0, 2.0, 6.0, 12.0])
+    sizes = []
+    for step, steps in enumerate([0, 1, 3, 4]):
+        eager, script = panel(board, step, "eager"), panel(board, step, "script")
+        divided = [n for n in eager.picture.nodes if n.op == "Div"]
+        assert [eager.marks[n.id] for n in divided].count("ran") == steps
+        loop = next(n for n in script.picture.nodes if n.op == "While")
+        assert script.notes[loop.id] == (f"{steps}×" if steps else "0")
+        assert operators(script)["Div"] == ("ran" if steps else "ghost")
+        assert operators(script)["Greater"] == "ran"
+        sizes.append(len(script.picture.nodes))
+    assert len(set(sizes)) == 1
+    assert "the loop in the graph made 4 steps; eager recorded 4" in board.text()[0]
+    cells = [row[2][0] for row in board.sheet.rows]
+    assert cells == ["0", "0.25 ✗", "0.75", "1.5 ✗"]
+
+
+def test_arms_on_one_line_nested_arms_and_several_arguments() -> None:
+    def three(x: Any, y: Any) -> Any:
+        return x * y if x > 1 else (x + y if x > 0 else x - y)
+
+    board = viz.branches(three, 2.0, 5.0, inputs=[2.0, 0.5, (-1.0, 5.0)])
+    for step, op in enumerate(["Mul", "Add", "Sub"]):
+        for title in ("eager", "script"):
+            marks = operators(panel(board, step, title))
+            ran = [name for name in ("Mul", "Add", "Sub") if marks.get(name) == "ran"]
+            assert ran == [op], (step, title)
+    assert board.text()[0].splitlines()[0].startswith("0. x = 2, y = 5: eager 10")
+    assert operators(panel(board, 2, "trace"))["Mul"] == "wrong"
+
+
+def test_nothing_is_left_behind() -> None:
+    before = len(mg.get_default_graph().nodes)
+    f = mg.function(e10_cond)
+    x = mg.tensor([3.0], requires_grad=True)
+    with mg.record() as log:
+        board = viz.branches(f, x, inputs=INPUTS)
+    assert log.events == []
+    assert f.traces == 0
+    assert x.grad is None
+    assert len(mg.get_default_graph().nodes) == before
+    json.dumps(board.data, allow_nan=False)
+
+
+def test_other_things_are_refused_and_errors_come_through() -> None:
+    with pytest.raises(TypeError, match="a function of tensors"):
+        viz.branches(3, 1.0)
+    with pytest.raises(mg.ShapeError):
+        viz.branches(lambda x: x @ x, [[1.0, 2.0]])
+
+
+def test_both_languages_tell_the_same() -> None:
+    english, chinese = viz.branches(e10, [3.0], inputs=INPUTS).text()
+    assert "x = -3：即时执行 -4，追踪 -6 ✗，脚本 -4" in chinese
+    assert len(english.splitlines()) == len(chinese.splitlines())
+
+
+# ---- In the browser -----------------------------------------------------------------------------
+
+
+def lit(page: Page, number: int) -> list[str]:
+    drawn = page.locator(".mg-graph").nth(number).locator("g.node")
+    names = drawn.evaluate_all("nodes => nodes.map(n => n.getAttribute('class'))")
+    return [name.removeprefix("node mg-") for name in names]
+
+
+@pytest.mark.browser
+def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: Page) -> None:
+    board = viz.branches(e10, [3.0], inputs=INPUTS, cond=e10_cond)
+    board.index = 0
+    page.goto(board.save(tmp_path / "page.html").as_uri())
+    page.evaluate("() => { window.first = document.querySelector('.mg-drawing svg'); }")
+    assert "wrong" not in lit(page, 3)
+    page.locator("input[type=range]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert "trace -6 ✗" in page.locator(".mg-caption").inner_text()
+    assert lit(page, 3).count("wrong") == 1
+    assert lit(page, 1).count("ghost") == 2
+    assert "−3" in page.locator(".mg-graph").nth(1).inner_text().replace("-", "−")
+    assert page.evaluate("() => window.first === document.querySelector('.mg-drawing svg')")
+    line = page.locator(".mg-line-ghost")
+    assert "return 2 * x" in line.inner_text()
+    assert page.locator("tr.mg-row").inner_text().split()[0] == "-3"
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_it_works_for_a_function_typed_in_a_cell(lab: harness.Lab, page: Page) -> None:
+    cells = [
+        "import minigrad as mg, viz\n"
+        "def f(x):\n    if x.sum() > 0:\n        return 2 * x\n    return x - 1",
+        "viz.branches(f, [3.0], inputs=[[3.0], [-3.0]])",
+    ]
+    lab.write("branches.ipynb", cells)
+    harness.open_notebook(page, lab, "branches.ipynb")
+    harness.run_all(page)
+    page.locator(".mg-board .mg-caption").wait_for()
+    assert "script -4" in page.locator(".mg-caption").inner_text()
+    assert "return x - 1" in page.locator(".mg-line-ran").last.inner_text()

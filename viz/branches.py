@@ -1,0 +1,215 @@
+"""`viz.branches`: one function eager, static, traced and scripted, and which arm runs in each."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.errors import GraphError
+from minigrad.messages import fill
+from minigrad.rules import listen_to_nobody
+from minigrad.tracing import Function, Traced
+from viz.board import Board, Panel, Scene, Sheet
+from viz.boxes import Picture
+from viz.picture import brief
+from viz.show import argument_names
+from viz.text import ROWS, Pair, printed, row
+from viz.ways import (
+    Place,
+    Ran,
+    Way,
+    called_way,
+    eager_way,
+    place_of,
+    shown,
+    static_graph,
+    static_way,
+    traced,
+)
+
+STEPS = 9  # positions of the slider, from minus the example to the example
+
+
+def branches(
+    f: Callable[..., Any],
+    *example: Any,
+    inputs: Sequence[Any] | None = None,
+    cond: Callable[..., Any] | None = None,
+) -> Board:
+    """A board of the same function eager, static, traced and scripted, with a slider of inputs.
+
+    f: a function of tensors, with Python's own `if` and `while`, or with `mg.cond` and
+    `mg.while_loop`. example: its arguments, on which it is traced. inputs: what the slider goes
+    through, a value (or a tuple of arguments) for each position; by default from minus the example
+    to the example. cond: the same function written with `mg.cond`, for the static graph. What runs
+    is lit, the arm that does not is dashed, the arm baked into the trace is marked where it gives
+    another result than Python. Raises TypeError where f is no function, and what f raises.
+
+    >>> import minigrad as mg, viz
+    >>> def f(x):
+    ...     return 2 * x if x > 0 else x - 1
+    >>> board = viz.branches(f, 3.0, inputs=[3.0, -3.0])
+    >>> [scene.caption[0] for scene in board.scenes]
+    ['x = 3: eager 6, trace 6, script 6', 'x = -3: eager -4, trace -6 ✗, script -4']
+    """
+    if not callable(f):
+        raise TypeError(printed("branches_function", value=brief(f)))
+    f = f.python_function if isinstance(f, (Function, Traced)) else f
+    names = argument_names(f, len(example))
+    first = tuple(_array(x) for x in example)
+    rows = [_arguments(x, first) for x in (_around(first) if inputs is None else inputs)]
+    with listen_to_nobody():
+        ways = {
+            "eager": eager_way(f, rows, names),
+            "static": _static(cond or f, first, rows, names),
+            "trace": called_way(traced(f, first), rows),
+            "script": _script(f, rows),
+        }
+    able = {key: way for key, way in ways.items() if way.picture is not None}
+    source = Source(f, [run.places for run in ways["eager"].runs])
+    scenes = []
+    for i, values in enumerate(rows):
+        panels = [source.panel(i)] if source.lines else []
+        panels += [_panel(key, way, i, ways["eager"].runs) for key, way in ways.items()]
+        told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
+        caption = row("branches_step", inputs=told, results=_results(able, i))
+        scenes.append(Scene(caption, tuple(panels), tuple(_facts(ways, i)), i))
+    board = Board(scenes, _sheet(names, rows, able), slider=row("branches_slider"))
+    wrong = [i for i, run in enumerate(ways["trace"].runs) if not run.right]
+    board.index = wrong[0] if wrong else 0
+    return board
+
+
+def _array(x: Any) -> Any:
+    """An argument as an array; Python numbers are float32, as `mg.tensor` makes them of floats."""
+    array = np.asarray(getattr(x, "data", x))
+    return array.astype(mg.float32) if array.dtype == mg.float64 else array
+
+
+def _arguments(x: Any, first: tuple[Any, ...]) -> tuple[Any, ...]:
+    given = x if isinstance(x, tuple) else (x, *first[1:])
+    pairs = zip(given, first, strict=True)
+    return tuple(np.asarray(_array(value)).astype(like.dtype) for value, like in pairs)
+
+
+def _around(first: tuple[Any, ...]) -> list[Any]:
+    """The example times −1 … 1; integers once each."""
+    factors = np.linspace(-1, 1, STEPS)
+    scaled = [(first[0] * k).astype(first[0].dtype) for k in factors] if first else []
+    return list({x.tobytes(): x for x in scaled}.values())
+
+
+def _static(f: Any, first: Any, rows: Any, names: list[str]) -> Way:
+    """The function on placeholders; where Python needs a value, the error says so."""
+    try:
+        return static_way(static_graph(f, first, names), rows, names)
+    except GraphError as error:
+        return Way(None, problem=_first_line(error))
+
+
+def _script(f: Any, rows: Any) -> Way:
+    try:
+        return called_way(mg.script(f), rows)
+    except GraphError as error:
+        return Way(None, problem=_first_line(error))
+
+
+def _first_line(error: GraphError) -> Pair:
+    """What went wrong, without the places, which the panel of the source shows."""
+    english, chinese = (half.splitlines()[0] for half in error.pair)
+    return english, chinese
+
+
+def _result(run: Ran) -> str:
+    return run.result if run.right else f"{run.result} ✗"
+
+
+def _results(able: dict[str, Way], i: int) -> Pair:
+    """What each way gives, on one line."""
+    told = [(row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
+    english, chinese = ([f"{word[k]} {value}" for word, value in told] for k in (0, 1))
+    return ", ".join(english), "，".join(chinese)
+
+
+def _panel(key: str, way: Way, i: int, eager: tuple[Ran, ...]) -> Panel:
+    title = row(f"branches_{key}")
+    if way.picture is None:
+        return Panel(title, message=way.problem)
+    run = way.runs[i]
+    marks = {n.id: "ran" if n.id in run.nodes else "ghost" for n in way.picture.nodes}
+    if key == "trace":
+        marks |= _baked(way.picture, run, eager[i])
+    told = {n.id for n in way.picture.nodes if n.kind != "constant" and marks[n.id] != "ghost"}
+    notes = {k: text for k, text in run.values.items() if k in told}
+    notes |= {k: f"{count}×" for k, count in run.steps.items()}
+    message = None
+    if run.turn is not None:
+        before, now = run.turn
+        message = fill("check_turn", baked=before.pair, now=str(now.outcome))
+    return Panel(title, way.picture, marks, notes, message=message)
+
+
+def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
+    """Operations of the trace that Python does not do for this input, and what becomes of them."""
+    left = Counter(eager.places)
+    surplus = []
+    for node, i in drawn.ids.items():
+        if node.inputs and i in run.nodes:
+            place = place_of(node)
+            left[place] -= 1
+            if left[place] < 0 and run.turn is not None:
+                surplus.append(i)
+    if not run.right and not surplus:  # Python does more than the trace: a loop cut short
+        surplus = [n.id for n in drawn.nodes if n.is_output]
+    return dict.fromkeys(surplus, "baked" if run.right else "wrong")
+
+
+def _facts(ways: dict[str, Way], i: int) -> list[Pair]:
+    """What the pictures have in common, in numbers."""
+    eager = ways["eager"].runs[i]
+    facts = []
+    for key in ("static", "script"):
+        way = ways[key]
+        if way.picture is not None:
+            count = len(way.picture.nodes)
+            about = {"way": ROWS[f"branches_{key}"], "nodes": count, "ran": len(way.runs[i].nodes)}
+            facts.append(row("branches_sizes", **about))
+            steps = sum(way.runs[i].steps.values())
+            if way.runs[i].steps:
+                facts.append(row("branches_loop", steps=steps, eager=eager.places.total()))
+    return facts
+
+
+def _sheet(names: list[str], rows: Any, able: dict[str, Way]) -> Sheet:
+    head = (*((name, name) for name in names), *(row(f"branches_{key}") for key in able))
+    lines = []
+    for i, values in enumerate(rows):
+        cells = [shown(x) for x in values] + [_result(way.runs[i]) for way in able.values()]
+        lines.append(tuple((cell, cell) for cell in cells))
+    return Sheet(head, tuple(lines))
+
+
+class Source:
+    """The lines of a function, and which of them computed something for which input."""
+
+    def __init__(self, f: Any, places: list[Counter[Place]]) -> None:
+        try:
+            lines, start = inspect.getsourcelines(f)
+        except (OSError, TypeError):  # typed where nobody keeps the source
+            lines, start = [], 0
+        self.lines = [line.rstrip("\n") for line in lines]
+        file = getattr(getattr(f, "__code__", None), "co_filename", "")
+        self.ran = [{p[1][0] - start for p in ran if p[0] == file} for ran in places]
+
+    def panel(self, i: int) -> Panel:
+        ever = set().union(*self.ran)
+        code = []
+        for number, line in enumerate(self.lines):
+            kind = "ran" if number in self.ran[i] else "ghost" if number in ever else ""
+            code.append((kind, line))
+        return Panel(row("branches_source"), code=tuple(code))
