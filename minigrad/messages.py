@@ -354,6 +354,12 @@ ERRORS: dict[str, Pair] = {
         "不加填充时每个卷积核都会让图像变小：3 × 3 会使各边减少 2，16 依次变成 14、12、……，放不下第八层。"
         '解决办法：3 × 3 的核用 padding=1（或 padding="same"），换更小的核，或减少层数。',
     ),
+    "view_copies": (
+        "{op}: the elements of this tensor {shape} do not lie in the order that the new shape needs, "
+        "so they would have to be copied. Remedy: .reshape(...), which copies where it must.",
+        "{op}：这个形状为 {shape} 的张量，元素的存放次序与新形状不符，只能复制。"
+        "解决办法：改用 .reshape(...)，它会在必要时复制。",
+    ),
     "window_option": (
         "{op}: {option}={value} is not possible. Remedy: one whole number from {least}, or two: "
         "(height, width).",

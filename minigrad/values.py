@@ -9,12 +9,13 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.arguments import as_dtype, bound, whole_numbers
-from minigrad.core import Op, Reader, apply
-from minigrad.errors import located
+from minigrad.core import Op, Reader, apply, show_shape
+from minigrad.errors import ShapeError, located
 from minigrad.ops.arrange import flatten, flip, swapaxes
 from minigrad.ops.logic import expect_condition
 from minigrad.ops.reduction import std, var
 from minigrad.ops.shape import Axis, as_axes
+from minigrad.source import here
 
 
 def _forward(op: Op) -> Any:
@@ -106,6 +107,11 @@ class Value:
         """The sum over all elements, or along `axis`."""
         return self._apply(ops.sum, axis=as_axes(axis), keepdims=keepdims)
 
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
+        """The product of all elements, or along `axis`."""
+        result: Self = ops.product(self, as_axes(axis), keepdims)
+        return result
+
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The mean of all elements, or along `axis`."""
         return self._apply(ops.mean, axis=as_axes(axis), keepdims=keepdims)
@@ -167,6 +173,18 @@ class Value:
         lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return self._apply(ops.reshape, shape=whole_numbers("Reshape", "shape", lengths))
 
+    @located
+    def view(self, *shape: int | tuple[int, ...]) -> Self:
+        """`reshape` that shares the elements, so that a change in place is seen in both.
+
+        ShapeError where it would take a copy of them, as after `transpose`.
+        """
+        result = self.reshape(*shape)
+        mine, other = getattr(self, "data", None), getattr(result, "data", None)
+        if isinstance(other, np.ndarray) and other.size and not np.may_share_memory(mine, other):
+            raise ShapeError("view_copies", op="view", shape=show_shape(mine.shape), defined=here())
+        return result
+
     def flatten(self, start_axis: int = 0) -> Self:
         """All axes from `start_axis` on as one."""
         result: Self = flatten(self, start_axis)
@@ -202,8 +220,9 @@ class Value:
     # ---- element by element
 
     def astype(self, dtype: Any) -> Self:
-        """The elements converted to another data type."""
-        return self._apply(ops.cast, dtype=as_dtype("astype", dtype))
+        """The elements converted to another data type; no gradient flows through whole numbers."""
+        result: Self = ops.convert(self, as_dtype("astype", dtype))
+        return result
 
     def clip(self, low: float | None = None, high: float | None = None) -> Self:
         """The elements confined between two bounds; the gradient is 1 inside and on the bounds."""

@@ -22,7 +22,12 @@ LAYERS = [
     ["minigrad.ops.define", "minigrad.ops.state"],
     ["minigrad.ops.logic", "minigrad.ops.elementwise", "minigrad.ops.shape"],
     ["minigrad.ops.activations", "minigrad.ops.reduction", "minigrad.ops.indexing"],
-    ["minigrad.ops.arrange", "minigrad.ops.joining", "minigrad.ops.subscript"],
+    [
+        "minigrad.ops.arrange",
+        "minigrad.ops.joining",
+        "minigrad.ops.subscript",
+        "minigrad.ops.product",
+    ],
     ["minigrad.ops.rows"],
     ["minigrad.ops.linear", "minigrad.ops.classify", "minigrad.ops.effects", "minigrad.ops.parts"],
     ["minigrad.ops.windows"],

@@ -263,11 +263,13 @@ def isnan(x: Any) -> Any:
 def cast(x: Any, dtype: npt.DTypeLike) -> Any:
     """The elements converted to another data type; a gradient is converted back. (x.astype.)
 
+    None flows through integers and bools.
+
     >>> import minigrad as mg
     >>> mg.cast(mg.tensor([1.7, -1.7]), int)
     tensor([ 1, -1])
     """
-    return ops.cast(x, dtype=arguments.as_dtype("cast", dtype))
+    return ops.convert(x, arguments.as_dtype("cast", dtype))
 
 
 def tanh(x: Any) -> Any:

@@ -24,6 +24,21 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return ops.sum(x, axis=as_axes(axis), keepdims=keepdims)
 
 
+def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The product; of nothing 1. Integers and bools are multiplied as int64.
+
+    Its gradient is right for zeros, too: they are not divided by.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([[2.0, 3.0], [0.0, 4.0]], requires_grad=True)
+    >>> y = mg.prod(x, axis=1)
+    >>> y.sum().backward()
+    >>> y.tolist(), x.grad.tolist()
+    ([6.0, 0.0], [[3.0, 2.0], [4.0, 0.0]])
+    """
+    return ops.product(x, as_axes(axis), keepdims)
+
+
 def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The mean; of integers it is float32, of nothing NaN.
 

@@ -24,7 +24,7 @@ from minigrad.ops.activations import erf, gelu, relu, sigmoid, softplus, step, t
 from minigrad.ops.arrange import broadcast_to, expand_dims, full_like, pad, squeeze
 from minigrad.ops.classify import log_softmax, one_hot, softmax, softmax_cross_entropy
 from minigrad.ops.conv import conv2d, conv2d_input, conv2d_weight
-from minigrad.ops.effects import assert_true, identity, print_value, stop_gradient
+from minigrad.ops.effects import assert_true, convert, identity, print_value, stop_gradient
 from minigrad.ops.elementwise import (
     abs,
     add,
@@ -77,6 +77,7 @@ from minigrad.ops.pool import (
     max_pool2d_input,
     max_pool2d_pick,
 )
+from minigrad.ops.product import prod, prod_of_others, product
 from minigrad.ops.random import dropout
 from minigrad.ops.reduction import (
     all,
@@ -126,6 +127,7 @@ __all__ = [
     "conv2d",
     "conv2d_input",
     "conv2d_weight",
+    "convert",
     "cos",
     "count",
     "cumsum",
@@ -183,6 +185,9 @@ __all__ = [
     "pool",
     "pow",
     "print_value",
+    "prod",
+    "prod_of_others",
+    "product",
     "put_rows",
     "random",
     "reduction",

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.core import Array, Op, Sample, Shape, into, operator
 from minigrad.errors import AssertionFailed
+from minigrad.ops.elementwise import cast
 
 ONE = (Sample([(2, 3)]), Sample([()]))
 
@@ -42,6 +43,13 @@ stop_gradient: Op = operator(
     formula="stop({0})",
     samples=ONE,
 )
+
+
+def convert(x: Any, dtype: Dtype) -> Any:
+    """x in another data type; to whole numbers and truth values no gradient flows: they jump."""
+    if dtype.kind != "f" and getattr(x, "dtype", dtype).kind == "f":
+        x = stop_gradient(x)
+    return cast(x, dtype=dtype)
 
 
 def _print(out: Array | None, x: Array, message: str = "") -> Array:
