@@ -180,9 +180,10 @@ class Value:
         ShapeError where it would take a copy of them, as after `transpose`.
         """
         result = self.reshape(*shape)
-        mine, other = getattr(self, "data", None), getattr(result, "data", None)
-        if isinstance(other, np.ndarray) and other.size and not np.may_share_memory(mine, other):
-            raise ShapeError("view_copies", op="view", shape=show_shape(mine.shape), defined=here())
+        me: Any = self
+        new = getattr(result, "data", None)
+        if isinstance(new, np.ndarray) and new.size and not np.may_share_memory(me.data, new):
+            raise ShapeError("view_copies", op="view", shape=show_shape(me.shape), defined=here())
         return result
 
     def flatten(self, start_axis: int = 0) -> Self:

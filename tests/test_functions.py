@@ -472,3 +472,62 @@ def test_splitting_an_open_axis_needs_the_lengths() -> None:
     first, second = mg.run(mg.build_graph(x, [a, b]), {x: numbers(3, 4, dtype=np.float32)})
     assert (first.shape, second.shape) == ((1, 4), (2, 4))
     assert [part.shape for part in mg.split(x, 2, axis=1)] == [(None, 2), (None, 2)]
+
+
+# ---- What jumps, multiplies, or shares -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [mg.int64, mg.int32, mg.bool_])
+def test_no_gradient_flows_through_whole_numbers(dtype: Any) -> None:
+    x = mg.tensor([1.5, 2.5], requires_grad=True)
+    for whole in (mg.cast(x, dtype), x.astype(dtype)):
+        assert not whole.requires_grad
+        (mg.cast(whole, mg.float32) * x).sum().backward()
+        assert x.grad.tolist() == whole.data.astype(np.float32).tolist()
+        x.zero_grad()
+    node = mg.placeholder(shape=(2,))
+    back = mg.cast(mg.cast(node, dtype), mg.float32)
+    assert mg.gradients(back, node) is None
+    assert mg.gradients(mg.cast(mg.cast(node, mg.float64), mg.float32), node) is not None
+
+
+FACTORS = {
+    "no zero": [[2.0, 3.0, -4.0], [1.0, 0.5, 5.0]],
+    "one zero": [[2.0, 0.0, -4.0], [1.0, 0.5, 5.0]],
+    "two zeros": [[0.0, 0.0, -4.0], [0.0, 0.5, 0.0]],
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("axis", [None, 0, 1, -2, (0, 1)])
+def test_products_and_their_gradients_do_not_mind_zeros(name: str, axis: Any) -> None:
+    x = np.array(FACTORS[name])
+    for keepdims in (False, True):
+        y = mg.prod(mg.tensor(x), axis, keepdims)
+        np.testing.assert_array_equal(y.data, np.prod(x, axis, keepdims=keepdims))
+        assert y.shape == np.prod(x, axis, keepdims=keepdims).shape
+    mg.check_grads(lambda z: z.prod(axis), mg.tensor(x, requires_grad=True), order=3)
+
+
+def test_products_of_nothing_are_one_and_of_integers_whole() -> None:
+    x = mg.zeros(0, 2, requires_grad=True)
+    y = x.prod(0)
+    assert y.tolist() == [1.0, 1.0]
+    y.sum().backward()
+    assert x.grad.shape == (0, 2)
+    assert mg.prod(mg.tensor(np.array([3, 5], np.int32))).data == np.int64(15)
+    assert mg.prod(mg.tensor([True, True])).dtype == mg.int64
+    rows = mg.placeholder(shape=(None, 3))
+    graph = mg.build_graph(rows, mg.gradients(mg.prod(rows, 1).sum(), rows))
+    assert mg.run(graph, {rows: [[2, 0, 4]]}).tolist() == [[0.0, 8.0, 0.0]]
+
+
+def test_a_view_shares_its_elements_and_refuses_to_copy_them() -> None:
+    x = mg.zeros(2, 3)
+    y = x.view(3, -1)
+    y[0, 0] = 5.0
+    assert x.data[0, 0] == 5.0
+    with pytest.raises(mg.ShapeError, match=r"view: .*\(3, 2\).*\.reshape"):
+        x.T.view(6)
+    assert x.T.reshape(6).shape == (6,)
+    assert mg.placeholder(shape=(2, 3)).view((6,)).shape == (6,)

@@ -124,7 +124,7 @@ def _shifted(default: int) -> Rule:
 
 
 rule_for(ops.softmax, ops.log_softmax, ops.normalize)(_shifted(-1))
-rule_for(ops.cumsum)(_shifted(0))
+rule_for(ops.cumsum, ops.prod, ops.prod_of_others)(_shifted(0))
 rule_for(ops.expand_dims)(_shifted(0))
 
 

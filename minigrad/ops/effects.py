@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import Array, Op, Sample, Shape, into, operator
+from minigrad.core import Array, Dtype, Op, Sample, Shape, into, operator
 from minigrad.errors import AssertionFailed
 from minigrad.ops.elementwise import cast
 

@@ -1,4 +1,4 @@
-"""Products along axes. Their gradients divide by nothing, so that zeros among the factors are fine."""
+"""Products along axes. Their gradients divide by nothing: zeros among the factors are fine."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def _prod_of_others(out: Array, x: Array, axis: int = 0) -> Array:
 
 
 def _others_again(g: Any, y: Any, x: Any, axis: int = 0) -> Any:
-    """Σᵢ gᵢ Π xₖ over all k but i and j: for each j the products once more, with xⱼ replaced by 1."""
-    at = positive_axis("ProdOfOthers", axis, x.shape) if x.shape is not None else axis
-    place = cumsum(full_like(x, value=1, dtype=int64), axis=at)
-    same = equal(expand_dims(place, axis=at), expand_dims(place, axis=at + 1))
-    rows = prod_of_others(where(same, 1, expand_dims(x, axis=at)), axis=at + 1)
-    return sum(where(same, 0, rows * expand_dims(g, axis=at)), axis=at + 1)
+    """Σᵢ gᵢ Π xₖ over all k but i, j: for each j the products once more, with 1 for xⱼ."""
+    rows, columns = (axis, axis + 1) if axis >= 0 else (axis - 1, axis)  # along j, along i
+    place = cumsum(full_like(x, value=1, dtype=int64), axis=axis)
+    same = equal(expand_dims(place, axis=rows), expand_dims(place, axis=columns))
+    products = prod_of_others(where(same, 1, expand_dims(x, axis=rows)), axis=columns)
+    return sum(where(same, 0, products * expand_dims(g, axis=rows)), axis=columns)
 
 
 prod_of_others: Op = operator(
@@ -93,6 +93,6 @@ def product(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     x = as_operand(x)
     if axis is None and not keepdims:
         return prod(reshape(x, shape=(-1,)), axis=0)
-    for a in sorted(positive_axes("Prod", axis, [0] * x.ndim), reverse=True):
+    for a in sorted(positive_axes("Prod", axis, (0,) * x.ndim), reverse=True):
         x = prod(x, axis=a, keepdims=keepdims)
     return x

@@ -159,6 +159,19 @@ def sum_like_jax(g: Any, x: Any) -> Any:
     return pull_jax(lambda z: jnp.broadcast_to(z, g.shape), zeros(x), g)
 
 
+def others_torch(x: Any, axis: int = 0) -> Any:
+    rows = [
+        torch.cat([x.narrow(axis, 0, i), x.narrow(axis, i + 1, x.shape[axis] - i - 1)], axis)
+        for i in range(x.shape[axis])
+    ]
+    return torch.stack([torch.prod(row, axis) for row in rows], axis)
+
+
+def others_jax(x: Any, axis: int = 0) -> Any:
+    rows = [jnp.delete(x, i, axis) for i in range(x.shape[axis])]
+    return jnp.stack([jnp.prod(row, axis) for row in rows], axis)
+
+
 def cumsum_torch(x: Any, axis: int = 0, reverse: bool = False) -> Any:
     turn = (lambda z: torch.flip(z, (axis,))) if reverse else (lambda z: z)
     return turn(torch.cumsum(turn(x), dim=axis))
@@ -334,6 +347,11 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
     "LogSumExp": reduction(torch.logsumexp, jax.nn.logsumexp),
     "ArgMax": position(torch.argmax, jnp.argmax),
     "ArgMin": position(torch.argmin, jnp.argmin),
+    "Prod": (
+        lambda x, axis=0, keepdims=False: torch.prod(x, axis, keepdims),
+        lambda x, axis=0, keepdims=False: jnp.prod(x, axis, keepdims=keepdims),
+    ),
+    "ProdOfOthers": (others_torch, others_jax),
     "CumSum": (
         cumsum_torch,
         lambda x, axis=0, reverse=False: lax.cumsum(x, axis % x.ndim, reverse),
