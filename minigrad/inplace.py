@@ -209,7 +209,10 @@ class InPlace(Value):
 
     @located
     def copy_(self, value: Any) -> Self:
-        """Take the values of another tensor or array, broadcast to the shape of this one."""
+        """Take the values of another tensor or array, broadcast to the shape of this one.
+
+        What this one was computed from gets gradients of 0, as in PyTorch.
+        """
         target: Any = self
         _expect_at_once(target, "copy_")
         if isinstance(value, Node):
@@ -219,7 +222,7 @@ class InPlace(Value):
         shape = value.shape if hasattr(value, "shape") else ()
         if not _stretches(shape, target.shape):
             raise ShapeError("broadcast", op="copy_", shapes=show_shapes(target.shape, shape))
-        result: Self = change(self, ops.broadcast_like, (value, self), {}, "copy_", convert=True)
+        result: Self = change(self, *put_item(self, ..., value), "copy_", convert=True)
         return result
 
     def fill_(self, value: Any) -> Self:
