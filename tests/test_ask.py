@@ -137,6 +137,10 @@ def test_an_unknown_id_lists_the_known_ones():
         ask.claims("L99")
     with pytest.raises(KeyError, match="C08"):
         ask.claims("L00", C99={})
+    with pytest.raises(
+        ValueError, match=r'C08 of L00 .*: dynamic, .*claims\("L00", C08=\{"dynamic": …'
+    ):
+        ask.claims("L00")
     with pytest.raises(KeyError):
         ask.predict("L00.1")  # a quiz
     set_language("zh")

@@ -248,6 +248,42 @@ def test_replace_makes_a_new_graph() -> None:
     squared.verify()
 
 
+def test_replace_keeps_inputs_that_are_not_needed_and_adds_new_ones() -> None:
+    x, y, z = (mg.placeholder(name, ()) for name in "xyz")
+    middle = x * y
+    graph = mg.build_graph([x, y], middle + x)
+    plain = graph.replace({middle: mg.constant(3.0)})
+    assert [n.name for n in plain.inputs] == ["x", "y"]
+    assert mg.run(plain, {"x": 1.0, "y": 7.0}) == 4.0
+    other = graph.replace({middle: z})
+    assert [n.name for n in other.inputs] == ["x", "y", "z"]
+    assert mg.run(other, {"x": 1.0, "y": 7.0, "z": 5.0}) == 6.0
+
+
+def test_replace_keeps_what_has_an_effect(capsys: pytest.CaptureFixture[str]) -> None:
+    @mg.function
+    def f(x: Any) -> Any:
+        mg.Print(x * 2, "twice")
+        return x + 1
+
+    f(mg.tensor(3.0))
+    traced = f.graph
+    capsys.readouterr()
+    (plus,) = (n for n in traced.nodes if n.op.name == "Add")
+    with mg.Graph():
+        changed = traced.replace({plus: mg.constant(5.0)})
+    assert [n.op.name for n in changed.effects] == ["Print"]
+
+
+def test_the_name_of_a_copied_node_is_taken() -> None:
+    with mg.Graph() as graph:
+        x = mg.placeholder("x")
+    with mg.Graph() as other:
+        assert other.add_copy(x, ()).name == "x"
+        assert mg.placeholder("x").name == "x_1"
+    assert graph["x"] is x
+
+
 def test_a_cycle_is_named() -> None:
     x = mg.placeholder("x")
     a = mg.exp(x)

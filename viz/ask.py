@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from string import Formatter
 from types import CodeType
 from typing import Any, cast
 
@@ -369,7 +370,7 @@ class ClaimTable:
 def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
     """The claim table of a lesson; for each claim id the values of the fields in its sentences.
 
-    UnknownIdError for an unknown lesson or claim.
+    UnknownIdError for an unknown lesson or claim, MissingValueError for a field without a value.
 
     >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     >>> events = {"dynamic": 1, "static": 4}
@@ -381,7 +382,30 @@ def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
     for id in measured:
         if id not in bank:
             raise UnknownIdError("ask_kind_claim", id, list(bank))
+    for id, claim in bank.items():
+        missing = fields_of(claim) - set(measured.get(id, {}))
+        if missing:
+            values = ", ".join(f'"{name}": …' for name in sorted(missing))
+            raise MissingValueError(
+                printed(
+                    "ask_fields",
+                    lesson=lesson,
+                    id=id,
+                    fields=", ".join(sorted(missing)),
+                    call=f'claims("{lesson}", {id}={{{values}}})',
+                )
+            )
     return ClaimTable([_filled(claim, measured.get(id, {})) for id, claim in bank.items()])
+
+
+class MissingValueError(ValueError):
+    """A sentence of a claim has a field for which nothing was measured."""
+
+
+def fields_of(claim: Claim) -> set[str]:
+    """The names of the values that the sentences of a claim leave open."""
+    sentences = (*claim.measured, *claim.holds)
+    return {name for text in sentences for _, name, _, _ in Formatter().parse(text) if name}
 
 
 def _filled(claim: Claim, fields: Mapping[str, object]) -> Claim:

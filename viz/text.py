@@ -420,6 +420,11 @@ ROWS: dict[str, Pair] = {
         "There is no {kind} named {id}. Known: {known}.",
         "没有名为 {id} 的{kind}。已有：{known}。",
     ),
+    "ask_fields": (
+        "Claim {id} of {lesson} shows what was measured, and nothing was given for: {fields}. "
+        "Remedy: {call}",
+        "{lesson} 的论断 {id} 要显示实测值，但没有给出：{fields}。解决办法：{call}",
+    ),
     "ask_check": ("Check", "检查"),
     "ask_add": ("add", "加入"),
     "ask_remove": ("take back", "取回"),

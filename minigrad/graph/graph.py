@@ -190,33 +190,43 @@ class Graph:
     def replace(self, replacements: Mapping[Node, Node]) -> Graph:
         """The graph with some nodes replaced by others, for example a placeholder by a result.
 
-        Returns a new frozen graph. CycleError, naming the path, when a node would come to depend
+        Returns a new frozen graph. Its inputs are those that were not replaced, needed or not, and
+        the placeholders that came in. CycleError, naming the path, when a node would come to depend
         on itself.
         """
         graph = Graph()
         new: dict[Node, Node] = {}
-        for node in dependency_order(self.outputs, replacements):
+        kept = [x for x in self.inputs if x not in replacements]
+        for node in dependency_order([*kept, *self.outputs, *self.effects], replacements):
             with_new_inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
             new[node] = graph.add_copy(node, with_new_inputs)
             new[node].controls = tuple(new[replacements.get(x, x)] for x in node.controls)
-        graph.inputs = tuple(new[x] for x in self.inputs if x in new)
+        graph.inputs = tuple(dict.fromkeys([*(new[x] for x in kept), *graph.placeholders]))
         graph.outputs = tuple(new[replacements.get(x, x)] for x in self.outputs)
+        graph.effects = tuple(new[replacements.get(x, x)] for x in self.effects)
         graph.single = self.single
         return graph.freeze()
 
-    def add_copy(self, node: Node, inputs: tuple[Node, ...], spec: Spec | None = None) -> Node:
+    def add_copy(
+        self,
+        node: Node,
+        inputs: tuple[Node, ...],
+        spec: Spec | None = None,
+        name: str | None = None,
+    ) -> Node:
         """Append a node like `node`, of whatever graph, on other inputs: same name, same line.
 
-        spec: what is known of it, where that is known already.
+        spec: what is known of it, where that is known already. name: another name.
         """
         copy = Node()
         copy.op, copy.attrs, copy.inputs = node.op, node.attrs, inputs
         copy.order, copy.scope, copy.graph = next_order(), node.scope, self
-        copy.code, copy.lasti, copy.name = node.code, node.lasti, node.name
+        copy.code, copy.lasti, copy.name = node.code, node.lasti, name or node.name
         if spec is None:
             spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
         copy.spec = spec
         copy.controls = ()
+        self._names.setdefault(copy.name, 0)
         self._nodes.append(copy)
         return copy
 
@@ -260,9 +270,10 @@ class Graph:
             if node.op.impure and not effects:
                 new[node] = new[node.inputs[0]]
                 continue
-            copy = new[node] = self.add_copy(node, tuple(new[x] for x in node.inputs))
+            name = self._unique(node.name, context.scope)
+            copy = self.add_copy(node, tuple(new[x] for x in node.inputs), name=name)
+            new[node] = copy
             copy.controls = (*self._own_controls(), *(new[x] for x in node.controls))
-            copy.name = self._unique(node.name, context.scope)
             copy.scope = "/".join(filter(None, (context.scope, node.scope)))
             if events.listeners:
                 events.emit("built", copy.op, copy)
