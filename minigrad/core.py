@@ -191,16 +191,15 @@ class Op:
     ways: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see recorder
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
-        if not attrs:  # by one look, where this was met before
-            if len(operands) == 1:
-                way = self.ways.get((type(operands[0]),))
-                if way is not None:
-                    return way(operands[0])
-            elif len(operands) == 2:
-                x, z = operands
-                way = self.ways.get((type(x), type(z)))
-                if way is not None:
-                    return way(x, z)
+        if len(operands) == 1:  # by one look, where this was met before
+            way = self.ways.get((type(operands[0]),))
+            if way is not None:
+                return way(operands[0], attrs) if attrs else way(operands[0])
+        elif len(operands) == 2:
+            x, z = operands
+            way = self.ways.get((type(x), type(z)))
+            if way is not None:
+                return way(x, z, attrs) if attrs else way(x, z)
         return apply(self, operands, attrs)
 
     def __repr__(self) -> str:
@@ -400,9 +399,11 @@ def as_operand(op: Op, x: Any) -> Any:
 def as_weak(op: Op, x: Any) -> Any:
     """A NumPy scalar as a Python number, which takes the data type of the tensor beside it.
 
-    Not where the tensor only chooses: nothing would be left of the scalar's own type.
+    Not where the tensor only chooses, or where operands are taken as they come: nothing would be
+    left of the scalar's own type.
     """
-    return x.item() if isinstance(x, np.generic) and not op.selectors else x
+    weak = isinstance(x, np.generic) and op.inputs is not None and not op.selectors
+    return x.item() if weak else x
 
 
 def is_weak(x: Any) -> bool:

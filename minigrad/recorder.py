@@ -98,8 +98,7 @@ class TapeReader:
         node = None
         mask = tuple([type(x) is tensor and x.requires_grad for x in tensors])
         if True in mask and context.recording:
-            kind = None if attrs else kind_of(arrays)
-            kept = pullback(op, mask, y, arrays, attrs, kind)
+            kept = pullback(op, mask, y, arrays, attrs, kind_of(arrays))
             if kept.wanted:
                 node = self.record(kept, attrs, tensors, arrays, mask, y)
         if listeners:
@@ -163,18 +162,24 @@ class TapeReader:
             if listeners or not now.quick or not x.requires_grad:
                 return general(op, (x,), attrs)
             a = x.data
+            kind: Any = type(a)
+            if kind is ndarray:
+                kind = a.dtype
             try:
                 if attrs:
                     y = silence().run(kernel, a, **attrs)
-                    kind, kept = None, special
+                    kept = special
                 else:
                     y = silence().run(kernel, a)
-                    kind, kept = type(a), plain
-                    if kind is ndarray:
-                        kind = a.dtype
+                    kept = plain
             except FAILURES:
                 return general(op, (x,), attrs)  # which says what is wrong
-            if kept is None or kept.kind is not kind or (kept.ranks and kept.ranks != (a.ndim,)):
+            if (
+                kept is None
+                or kept.kind is not kind
+                or (kept.ranks and kept.ranks != (a.ndim,))
+                or (attrs and kept.attrs and kept.attrs != attrs)
+            ):
                 kept = pullback(op, (True,), y, (a,), attrs, kind)
                 if attrs:
                     special = kept
@@ -219,6 +224,7 @@ class TapeReader:
         tensor, general, wrap = self.tensor, self.general, self.wrap
         kernel, may_view = _kernel(op), not op.elementwise
         takes_numbers = op.symbol is not None  # on scalars
+        converts = op.inputs is not None  # operands to one data type
         kept_both: Any = None  # the pullbacks met last, by which operands want a gradient
         kept_left: Any = None
         kept_right: Any = None
@@ -239,7 +245,9 @@ class TapeReader:
                 if kind is ndarray or kind is not type(b):
                     kind = a.dtype
                     if kind is not b.dtype:
-                        return general(op, (x, z), attrs)
+                        if converts:
+                            return general(op, (x, z), attrs)
+                        kind = None
                 x_wants, z_wants = x.requires_grad, z.requires_grad
                 if x_wants:
                     kept = kept_both if z_wants else kept_left
@@ -266,7 +274,6 @@ class TapeReader:
             try:
                 if attrs:
                     y = silence().run(kernel, a, b, **attrs)
-                    kind = None
                 else:
                     y = silence().run(kernel, a, b)
             except FAILURES:
@@ -275,6 +282,7 @@ class TapeReader:
                 kept is None
                 or kept.kind is not kind
                 or (kept.ranks and kept.ranks != (a.ndim, b.ndim))
+                or (kept.attrs is not attrs and kept.attrs is not None and kept.attrs != attrs)
             ):
                 kept = pullback(op, (x_wants, z_wants), y, (a, b), attrs, kind)
                 if not x_wants:

@@ -8,7 +8,7 @@ detour through operators that look at their operands first.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,7 +47,9 @@ ndarray = np.ndarray
 
 Share = tuple[Any, Any, int]  # where to, how much, and for which operand
 Pull = Callable[[Any, Any], Iterable[Share]]
-Kind = Any  # the data type of arrays, or the class of NumPy scalars; None: neither, or attributes
+Kind = Any  # the data type of arrays, or the class of NumPy scalars; None: neither
+# Attributes that take few values: rules are written out for each choice of them.
+FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ class Pullback:
     """How the gradient of a result becomes gradients of the operands, for one kind of operands.
 
     `pull(g, node)` gives (where to, how much, position) for each wanted operand, in their order; it
-    reads what the node saved. `kind` and `ranks` say which
-    operands it serves; `stretched` holds the same for operands that were repeated, by their
+    reads what the node saved. `kind`, `ranks` and `attrs` (None: any) say what
+    it serves; `stretched` holds the same for operands that were repeated, by their
     positions (None: that does not happen); `keeps` says which of
     result and operands the node must save, `source` how it reads as Python, if it was written.
     """
@@ -83,6 +85,7 @@ class Pullback:
     count: int
     kind: Kind = None
     ranks: tuple[int, ...] | None = None
+    attrs: Attrs | None = None
     dtype: Dtype | None = None
     stretched: Mapping[tuple[int, ...], Pullback] | None = None
     source: str = ""
@@ -197,22 +200,32 @@ def pullback(
     """The pullback for such operands, made at their first meeting.
 
     `kind` is the data type (or NumPy's scalar class) that result and operands have in common, if
-    they have one and there are no attributes; the rule is then written out.
+    they have one; the rule is then written out, unless attributes may take too many values.
     """
     ranks = tuple([len(getattr(x, "shape", ())) for x in arrays])
-    for key in ((mask, kind, None), (mask, kind, ranks)):
+    fixed = _fixed(attrs)
+    for key in ((mask, kind, None, fixed), (mask, kind, ranks, fixed)):
         if key in op.kept:
             found: Pullback = op.kept[key]
             return found
     values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
     specs = [Spec(x.shape, x.dtype) for x in values]
     needs = retained(op, mask, specs, attrs)
-    make = functools.partial(_made, op, needs, specs, kind, ranks)
+    make = functools.partial(_made, op, needs, specs, kind, ranks, None if fixed is None else attrs)
     made = make(())
     if op.broadcasts and len(ranks) > 1 and (op.elementwise or max(ranks) > 2):
         made = replace(made, stretched=_Stretched(make))
-    op.kept[mask, kind, made.ranks] = made
+    op.kept[mask, kind, made.ranks, fixed] = made
     return made
+
+
+def _fixed(attrs: Attrs) -> Hashable:
+    """Attributes for which a rule may be written out; None: they could take too many values."""
+    items = tuple(attrs.items())
+    try:
+        return items if attrs.keys() <= FEW and hash(items) is not None else None
+    except TypeError:  # a list of axes, say
+        return None
 
 
 class _Stretched(dict[tuple[int, ...], Pullback]):
@@ -233,12 +246,13 @@ def _made(
     specs: Sequence[Spec],
     kind: Kind,
     ranks: tuple[int, ...],
+    attrs: Attrs | None,
     fit: tuple[int, ...],
 ) -> Pullback:
     """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
     pull, source = None, ""
     if len(ranks) <= 2 and needs.wanted:
-        source, scope = _as_kernels(op, needs, specs, kind, fit) or _as_rules(op, needs, fit)
+        source, scope = _as_kernels(op, needs, specs, kind, attrs, fit) or _as_rules(op, needs, fit)
     if source:
         exec(compile(source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
         pull = scope["pull"]
@@ -251,6 +265,7 @@ def _made(
         has_data=DATA in needs.parts,
         count=len(ranks),
         kind=kind,
+        attrs=attrs,
         ranks=ranks if needs.ranked or (op.broadcasts and not op.elementwise) else None,
         dtype=specs[0].dtype,
         source=source,
@@ -296,18 +311,23 @@ SOURCES = ("", "node", "node._source", "node._source2")
 
 
 def _as_kernels(
-    op: Op, needs: Retained, specs: Sequence[Spec], kind: Kind, fit: Container[int]
+    op: Op,
+    needs: Retained,
+    specs: Sequence[Spec],
+    kind: Kind,
+    attrs: Attrs | None,
+    fit: Container[int],
 ) -> tuple[str, dict[str, Any]] | None:
-    """The rules written out as calls of kernels, for one data type and no attributes.
+    """The rules written out as calls of kernels, for one data type and choice of attributes.
 
     They are built with open lengths, so they serve all shapes of these ranks. None: a rule needs
     to know the lengths, or is not made of kernels alone.
     """
-    if kind is None:
+    if kind is None or attrs is None:
         return None
     open_specs = [Spec(tuple(Dim() for _ in s.shape or ()), s.dtype) for s in specs]
     try:
-        probes, results = _build(op, needs.wanted, open_specs, {})
+        probes, results = _build(op, needs.wanted, open_specs, attrs)
     except (GraphError, TypeError, ValueError):
         return None
     if not all(isinstance(x, Node) for x in results):

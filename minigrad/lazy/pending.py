@@ -145,11 +145,11 @@ def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
     asked is `depth` calls away.
     """
 
-    def way(x: Pending) -> Any:
+    def way(x: Pending, attrs: Attrs = NONE) -> Any:
         now = context.now
         lazy = now.lazy
-        if lazy is None or listeners:
-            return apply(op, (x,), NONE)
+        if lazy is None or listeners or attrs:
+            return apply(op, (x,), attrs)
         frame = getframe(depth)
         group = lazy.known.get((op, now.recording, x.group))
         if group is None:
@@ -169,11 +169,11 @@ def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
 def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
     """The same for two operands, one of which may be a tensor at hand, or a Python number."""
 
-    def way(x: Any, z: Any) -> Any:
+    def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
         now = context.now
         lazy = now.lazy
-        if lazy is None or listeners:
-            return apply(op, (x, z), NONE)
+        if lazy is None or listeners or attrs:
+            return apply(op, (x, z), attrs)
         kind, x_row, z_row = type(x), WHOLE, WHOLE
         if kind is Pending:
             left = source = x.group
@@ -183,7 +183,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
         elif kind is float or kind is int:
             left, source = kind, x
         else:
-            return apply(op, (x, z), NONE)
+            return apply(op, (x, z), attrs)
         kind = type(z)
         if kind is Pending:
             right = other = z.group
@@ -193,7 +193,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
         elif kind is float or kind is int:
             right, other = kind, z
         else:
-            return apply(op, (x, z), NONE)
+            return apply(op, (x, z), attrs)
         frame = getframe(depth)
         group = lazy.known.get((op, now.recording, left, right))
         if group is None:

@@ -199,7 +199,7 @@ def _taken(op: Op, operands: Operands, attrs: Attrs) -> Any:
     return op(x, samples, *indices, axis=0)
 
 
-@rule_for(ops.gather, ops.softmax_cross_entropy)
+@rule_for(ops.gather, ops.softmax_cross_entropy, ops.softmax_cross_entropy_gradient)
 def _row_by_row(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Operands that are matched element by element must all be there for each sample."""
     if not all(operands.batched):

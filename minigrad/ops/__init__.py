@@ -22,7 +22,13 @@ from minigrad.ops import (
 )
 from minigrad.ops.activations import erf, gelu, relu, sigmoid, softplus, step, tanh
 from minigrad.ops.arrange import broadcast_to, expand_dims, full_like, pad, squeeze
-from minigrad.ops.classify import log_softmax, one_hot, softmax, softmax_cross_entropy
+from minigrad.ops.classify import (
+    log_softmax,
+    one_hot,
+    softmax,
+    softmax_cross_entropy,
+    softmax_cross_entropy_gradient,
+)
 from minigrad.ops.conv import conv2d, conv2d_input, conv2d_weight
 from minigrad.ops.effects import assert_true, convert, identity, print_value, stop_gradient
 from minigrad.ops.elementwise import (
@@ -206,6 +212,7 @@ __all__ = [
     "slice_",
     "softmax",
     "softmax_cross_entropy",
+    "softmax_cross_entropy_gradient",
     "softplus",
     "sqrt",
     "squeeze",

@@ -17,6 +17,7 @@ from minigrad.core import (
     int64,
     into,
     operator,
+    promote,
     public_shape,
 )
 from minigrad.errors import DtypeError, ShapeError
@@ -97,29 +98,29 @@ def _loss_shape(x: Shape, labels: Shape) -> Shape:
     return rows
 
 
+def _positions(x: Array, labels: Array) -> Array:
+    """Where the score of the right class stands, in the scores laid out in one row."""
+    return np.arange(0, x.size, max(x.shape[-1], 1)) + np.asarray(labels).reshape(-1)
+
+
 def _loss(out: Array, x: Array, labels: Array) -> Array:
-    _labels("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
-    if x.shape[:-1] != labels.shape:
+    if x.shape[:-1] != labels.shape or labels.dtype.kind not in "iu":
+        _labels("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
         raise ShapeError("labels", op="SoftmaxCrossEntropy", labels=labels.shape, scores=x.shape)
     outside = (labels < 0) | (labels >= x.shape[-1])
-    if np.any(outside):
+    if np.logical_or.reduce(outside, axis=None):
         wrong = np.asarray(labels)[outside].flat[0]
         raise ShapeError("label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1)
     z = _shifted(x.astype(as_float(x.dtype), copy=False), -1)
-    chosen = np.take_along_axis(z, np.asarray(labels)[..., None], axis=-1)[..., 0]
-    return np.subtract(np.log(np.add.reduce(np.exp(z), axis=-1)), chosen, out=out)
+    chosen = z.reshape(-1).take(_positions(z, labels)).reshape(labels.shape)
+    return np.subtract(np.log(np.add.reduce(np.exp(z, out=z), axis=-1)), chosen, out=out)
 
 
 softmax_cross_entropy = operator(
     "SoftmaxCrossEntropy",
     shape=_loss_shape,
     run=_loss,
-    vjp=(
-        lambda g, y, x, t: (
-            (softmax(x) - one_hot(t, x)) * broadcast_like(g, x, axis=-1, keepdims=False)
-        ),
-        None,
-    ),
+    vjp=(lambda g, y, x, t: softmax_cross_entropy_gradient(g, x, t), None),
     dtype=_labels("SoftmaxCrossEntropy"),
     inputs=None,
     title=("cross-entropy of softmax", "softmax 交叉熵"),
@@ -128,6 +129,48 @@ softmax_cross_entropy = operator(
         Sample([(4, 3), (4,)], integers=(1,)),
         Sample([(2, 2, 3), (2, 2)], integers=(1,)),
         Sample([(3,), ()], integers=(1,)),
+    ),
+)
+
+
+def _gradient_type(g: Dtype, x: Dtype, labels: Dtype = int64) -> Dtype:
+    return as_float(promote(g, x))
+
+
+def _loss_gradient(out: Array, g: Array, x: Array, labels: Array) -> Array:
+    y = _softmax(None, np.ascontiguousarray(x, _gradient_type(g.dtype, x.dtype)))
+    y.reshape(-1)[_positions(y, labels)] -= 1
+    return np.multiply(y, np.asarray(g, y.dtype)[..., None], out=out)
+
+
+def _above_labels(x: Any, t: Any) -> Any:
+    return softmax(x) - one_hot(t, x)
+
+
+def _through_softmax(h: Any, g: Any, x: Any) -> Any:
+    """The gradient of the scores behind the softmax, each row weighted by its g."""
+    y, weighted = softmax(x), h * broadcast_like(g, x, axis=-1, keepdims=False)
+    return y * (weighted - sum(weighted * y, axis=-1, keepdims=True))
+
+
+softmax_cross_entropy_gradient: Op = operator(
+    "SoftmaxCrossEntropyGradient",
+    shape=lambda g, x, t: x,
+    run=_loss_gradient,
+    vjp=(
+        lambda h, y, g, x, t: sum(h * _above_labels(x, t), axis=-1),
+        lambda h, y, g, x, t: _through_softmax(h, g, x),
+        None,
+    ),
+    dtype=_gradient_type,
+    inputs=as_float,
+    selectors=(2,),
+    title=("gradient of the cross-entropy of softmax", "softmax 交叉熵的梯度"),
+    formula="(softmax({1}) − one_hot({2})) · {0}",
+    samples=(
+        Sample([(4,), (4, 3), (4,)], integers=(2,)),
+        Sample([(2, 2), (2, 2, 3), (2, 2)], integers=(2,)),
+        Sample([(), (3,), ()], integers=(2,)),
     ),
 )
 
