@@ -70,6 +70,13 @@ def aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
+def block(size: int) -> Array:
+    """So many bytes of memory, from the start of a cache line on."""
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A value that needs memory: its size, its steps, and whose buffer it may take over."""
@@ -148,9 +155,7 @@ class Arena:
     """The memory of a plan: one block, aligned, of which every buffer is a part."""
 
     def __init__(self, plan: Plan) -> None:
-        block = np.empty(plan.bytes + ALIGNMENT, np.uint8)
-        start = -block.ctypes.data % ALIGNMENT
-        self.block = block[start : start + plan.bytes]
+        self.block = block(plan.bytes)
         self.plan = plan
 
     def array(self, life: Lifetime) -> Array:

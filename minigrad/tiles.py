@@ -1,12 +1,7 @@
-"""Fused regions in NumPy: all operators on one piece of the data, then on the next.
-
-A piece (a tile) is small enough that what one operator writes is still in cache when the next one
-reads it. That is where fusion saves time without a compiler.
-"""
+"""Fused regions as steps: where each operator reads and writes, in memory that they share."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,52 +90,3 @@ def _step(node: Node, sources: tuple[Place, ...], target: Place) -> RegionStep:
     if ufunc is not None:
         return RegionStep(node, ufunc, sources, target, {}, True)
     return RegionStep(node, node.op.run, sources, target, node.attrs, False)
-
-
-class Tiles:
-    """A region made ready for arrays of known shapes: which rows each tile takes."""
-
-    def __init__(self, region: Region, shape: tuple[int, ...], inputs: Sequence[tuple[int, ...]]):
-        self.region = region
-        size = math.prod(shape)
-        self.flat = all(s == shape or math.prod(s) == 1 for s in inputs)
-        self.length = size if self.flat else shape[0]
-        row = 1 if self.flat else size // max(shape[0], 1)
-        self.rows = max(1, TILE // max(row, 1))
-        self.count = -(-self.length // self.rows)
-        self.sliced = [
-            (s == shape) if self.flat else len(s) == len(shape) and s[0] == shape[0] != 1
-            for s in inputs
-        ]
-        inner = () if self.flat else shape[1:]
-        rows = min(self.rows, self.length)
-        self.scratch = [np.empty((rows, *inner), dtype) for dtype in region.scratch]
-
-    def __call__(self, *arrays: Array) -> None:
-        """Run the region: outputs first, then inputs."""
-        n = len(self.region.body.outputs)
-        outputs, inputs = arrays[:n], arrays[n:]
-        if self.flat:
-            outputs = tuple(a.reshape(-1) for a in outputs)
-            pairs = zip(inputs, self.sliced, strict=True)
-            inputs = tuple(a.reshape(-1) if s else np.asarray(a).reshape(()) for a, s in pairs)
-        for start in range(0, self.length, self.rows):
-            stop = min(start + self.rows, self.length)
-            self._tile(start, stop, outputs, inputs)
-
-    def _tile(
-        self, start: int, stop: int, outputs: Sequence[Array], inputs: Sequence[Array]
-    ) -> None:
-        pairs = zip(inputs, self.sliced, strict=True)
-        at = {
-            "input": [a[start:stop] if s else a for a, s in pairs],
-            "output": [a[start:stop] for a in outputs],
-            "scratch": [a[: stop - start] for a in self.scratch],
-            "constant": self.region.constants,
-        }
-        for step in self.region.steps:
-            operands = [at[p.kind][p.number] for p in step.sources]
-            out = at[step.target.kind][step.target.number]
-            step.function(*step.arguments(out, operands), **step.attrs)
-        for place, i in self.region.copies:
-            np.copyto(at["output"][i], at[place.kind][place.number])

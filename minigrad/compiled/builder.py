@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,12 +10,12 @@ import numpy as np
 from minigrad.compiled.expand import expand
 from minigrad.compiled.kernels import Choose, region_of
 from minigrad.compiled.layout import Layout, Specs, concrete_specs, shape_of
-from minigrad.compiled.slots import Call, Slot
+from minigrad.compiled.slots import Call, Scratch, Slot
 from minigrad.core import Array, Spec
 from minigrad.fused import FUSED
 from minigrad.graph import Node
 from minigrad.ops import parts, state
-from minigrad.plan import ALIGNMENT, Arena, Plan, aligned, lay_apart, share_buffers
+from minigrad.plan import Arena, Plan, lay_apart, share_buffers
 from minigrad.tiles import Place, Region
 
 
@@ -42,6 +41,7 @@ class Builder:
         self.arena = Arena(self.plan)
         self.calls: list[Call] = []
         self.slots: dict[Node, Slot] = {}
+        self.kernel_bytes = 0
         self._choose, self._apart, self._free = choose, apart, free
         self._constants: dict[Any, Slot] = {}
         self._scratch = Scratch()
@@ -56,7 +56,7 @@ class Builder:
                 self._scratch.used = 0
             self._node = node
             self._emit(node)
-        self.scratch_bytes = self._scratch.place() + self._lasting.place()
+        self.scratch_bytes = self._scratch.place() + self._lasting.place() + self.kernel_bytes
 
     def _slot(self, node: Node, array: Array) -> Slot:
         kind, spec = self.layout.kind[node], self.specs[node]
@@ -112,6 +112,7 @@ class Builder:
             chosen = self._choose(node, [x.spec for x in results], [x.spec for x in operands])
             if chosen is not None:
                 self.call(chosen, *results, *operands)
+                self.kernel_bytes += getattr(chosen, "scratch_bytes", 0)
             elif node.op is FUSED:
                 self._emit_region(node, results, operands)
             else:
@@ -162,31 +163,3 @@ class Builder:
             return made[key]
 
         return place
-
-
-class Scratch:
-    """Memory that calls use for what nobody else reads: slots first, the memory when all is known.
-
-    Setting `used` back to 0 lets what is taken next lie where other things lay.
-    """
-
-    def __init__(self) -> None:
-        self.slots: list[tuple[Slot, int]] = []
-        self.used = self.bytes = 0
-
-    def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
-        slot = Slot("scratch", Spec(shape, dtype))
-        self.slots.append((slot, self.used))
-        self.used += aligned(math.prod(shape) * dtype.itemsize)
-        self.bytes = max(self.bytes, self.used)
-        return slot
-
-    def place(self) -> int:
-        """Give every slot its memory; the bytes of all."""
-        block = np.empty(self.bytes + ALIGNMENT, np.uint8)
-        start = -block.ctypes.data % ALIGNMENT
-        for slot, offset in self.slots:
-            size = math.prod(slot.shape) * slot.spec.dtype.itemsize
-            flat = block[start + offset : start + offset + size].view(slot.spec.dtype)
-            slot.put(flat.reshape(slot.shape))
-        return self.bytes

@@ -11,11 +11,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minigrad.compiled.tiling import Tiles
 from minigrad.core import Spec
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
 from minigrad.native import kernels as native
-from minigrad.tiles import Region, Tiles
+from minigrad.tiles import Region
 
 Kernel = Callable[..., Any]
 Choose = Callable[[Node, Sequence[Spec], Sequence[Spec]], Kernel | None]
@@ -37,7 +38,7 @@ def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kern
     alike = all(x.shape == shape for x in results)
     if node.op is not FUSED or node.attrs["kind"] != "elementwise" or not alike:
         return None
-    tiles = Tiles(region_of(node.attrs["body"]), shape, [x.shape for x in operands])  # type: ignore[misc]
+    tiles = Tiles(region_of(node.attrs["body"]), results, operands)
     return tiles if tiles.count > 1 else None
 
 

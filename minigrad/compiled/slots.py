@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from minigrad.core import Array, Attrs, Spec
 from minigrad.graph import Node
+from minigrad.plan import aligned, block
 
 
 class Slot:
@@ -77,3 +81,30 @@ class Call:
         """The function, which knows its attributes, and the arguments by position."""
         known = functools.partial(self.function, **self.attrs) if self.attrs else self.function
         return known, self.args
+
+
+class Scratch:
+    """Memory that calls use for what nobody else reads: slots first, the memory when all is known.
+
+    Setting `used` back to 0 lets what is taken next lie where other things lay.
+    """
+
+    def __init__(self) -> None:
+        self.slots: list[tuple[Slot, int]] = []
+        self.used = self.bytes = 0
+
+    def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+        slot = Slot("scratch", Spec(shape, dtype))
+        self.slots.append((slot, self.used))
+        self.used += aligned(math.prod(shape) * dtype.itemsize)
+        self.bytes = max(self.bytes, self.used)
+        return slot
+
+    def place(self) -> int:
+        """Give every slot its memory; the bytes of all."""
+        memory = block(self.bytes)
+        for slot, offset in self.slots:
+            size = math.prod(slot.shape) * slot.spec.dtype.itemsize
+            flat = memory[offset : offset + size].view(slot.spec.dtype)
+            slot.put(flat.reshape(slot.shape))
+        return self.bytes
