@@ -11,6 +11,7 @@ from viz.live import live
 from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
+from viz.traces import traces
 
 __all__ = [
     "Board",
@@ -32,4 +33,5 @@ __all__ = [
     "quiz",
     "step",
     "timeline",
+    "traces",
 ]

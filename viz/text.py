@@ -411,6 +411,40 @@ ROWS: dict[str, Pair] = {
         "the loop in the graph made {steps} steps; eager recorded {eager} operators, one after the other",
         "图中的循环走了 {steps} 步；即时执行逐个记录了 {eager} 个算子",
     ),
+    # traces
+    "traces_function": (
+        "viz.traces takes a function made by mg.function or mg.script, and a recording of its calls "
+        "(mg.record), not {value}.",
+        "viz.traces 需要由 mg.function 或 mg.script 得到的函数，以及它的调用记录（mg.record），不接受 {value}。",
+    ),
+    "traces_call": ("call", "调用"),
+    "traces_trace": ("trace", "追踪结果"),
+    "traces_event": ("what happened", "发生了什么"),
+    "traces_arguments": ("arguments", "参数"),
+    "traces_why": ("what forced it", "是什么迫使重新追踪"),
+    "traces_new": ("traced", "追踪"),
+    "traces_hit": ("found in the cache", "命中缓存"),
+    "traces_made": (
+        "call {call} made trace {number}: {why}",
+        "第 {call} 次调用做了追踪 {number}：{why}",
+    ),
+    "traces_used": ("call {call} used trace {number}", "第 {call} 次调用使用了追踪 {number}"),
+    "traces_graph": (
+        "graph of trace {number}, which served {calls} calls so far",
+        "追踪 {number} 的图，至今服务了 {calls} 次调用",
+    ),
+    "traces_failed": (
+        "An error stopped this trace; it was not kept.",
+        "这次追踪因错误而停止，没有保留。",
+    ),
+    "traces_total": (
+        "{function}: {calls} calls, {traces} traces",
+        "{function}：{calls} 次调用，{traces} 次追踪",
+    ),
+    "traces_cache": (
+        "{function}: {traces} traces in the cache",
+        "{function}：缓存中有 {traces} 个追踪",
+    ),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),

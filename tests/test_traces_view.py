@@ -1,0 +1,129 @@
+"""`viz.traces`: the cache of a function, call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def called() -> tuple[Any, mg.Recording]:
+    """Shapes (3,), (3,), (4,), then another number, then the first again."""
+
+    @mg.function
+    def scale(x: Any, n: int) -> Any:
+        return x * n + 1
+
+    with mg.record() as log:
+        for size, n in [(3, 2), (3, 2), (4, 2), (4, 5), (3, 2)]:
+            scale(mg.tensor([1.0] * size), n)
+    return scale, log
+
+
+CALLS = """\
+call | trace | what happened | arguments | what forced it
+1 | 1 | traced | x: float32[3], n: 2 | first call
+2 | 1 | found in the cache | x: float32[3], n: 2 | –
+3 | 2 | traced | x: float32[4], n: 2 | argument x: shape (3,) → (4,)
+4 | 3 | traced | x: float32[4], n: 5 | {number}
+5 | 1 | found in the cache | x: float32[3], n: 2 | –
+scale: 5 calls, 3 traces"""
+
+
+def test_it_tells_each_call() -> None:
+    f, log = called()
+    number = f.cache[2].reasons[0][0]
+    assert "argument n" in number
+    assert viz.traces(f, log).text()[0].endswith(CALLS.format(number=number))
+    assert f.traces == 3
+
+
+def test_without_a_recording_it_tells_each_trace() -> None:
+    f, _ = called()
+    board = viz.traces(f)
+    assert [line[0][0] for line in board.sheet.rows] == ["1", "3", "4"]
+    assert board.text()[0].endswith("scale: 3 traces in the cache")
+    assert "which served 3 calls so far" in board.text()[0]
+
+
+def test_a_new_trace_is_marked_and_a_used_one_is_not() -> None:
+    f, log = called()
+    panels = [scene.panels[0] for scene in viz.traces(f, log).scenes]
+    assert [set(panel.marks.values()) for panel in panels] == [
+        {"new"},
+        set(),
+        {"new"},
+        {"new"},
+        set(),
+    ]
+    assert panels[0].picture is panels[1].picture is panels[4].picture
+    assert panels[2].picture is not panels[0].picture
+    assert [n.op for n in panels[0].picture.nodes if n.inputs] == ["Mul", "Add"]
+
+
+def test_other_functions_do_not_count_and_scripts_do() -> None:
+    other = mg.function(lambda x: x * 3)
+
+    def halve(x: Any) -> Any:
+        while x > 1:
+            x = x / 2
+        return x
+
+    f = mg.script(halve)
+    with mg.record() as log:
+        other(mg.tensor(1.0))
+        f(mg.tensor(8.0))
+        f(mg.tensor(5.0))
+    assert viz.traces(f, log).verdict == ("halve: 2 calls, 1 traces", "halve：2 次调用，1 次追踪")
+
+
+def test_a_trace_that_failed_says_so() -> None:
+    f = mg.function(lambda x: x @ x)
+    with mg.record() as log, pytest.raises(mg.ShapeError):
+        f(mg.tensor([[1.0, 2.0]]))
+    board = viz.traces(f, log)
+    assert "An error stopped this trace" in board.text()[0]
+    assert "call 1 made trace –" in board.text()[0]
+
+
+def test_before_the_first_call_there_is_nothing_and_other_things_are_refused() -> None:
+    f = mg.function(lambda x: x)
+    assert viz.traces(f).scenes == ()
+    assert "Nothing to show yet" in viz.traces(f)._still()
+    for wrong in (lambda x: x, None):
+        with pytest.raises(TypeError, match=r"mg\.function"):
+            viz.traces(wrong)
+    with pytest.raises(TypeError, match="recording"):
+        viz.traces(f, [1])
+
+
+@pytest.mark.browser
+def test_the_row_of_the_table_follows(tmp_path: Path, page: Page) -> None:
+    f, log = called()
+    page.goto(viz.traces(f, log).save(tmp_path / "page.html").as_uri())
+    page.locator(".mg-board").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    row = page.locator("tr.mg-row")
+    assert row.inner_text().split()[:2] == ["3", "2"]
+    assert row.get_attribute("aria-current") == "true"
+    assert page.locator("g.mg-new").count() == 5
+    page.get_by_role("button", name="中文", exact=True).click()
+    assert "第 3 次调用做了追踪 2" in page.locator(".mg-caption").inner_text()
+    assert page.errors == []
