@@ -3,7 +3,7 @@
 from viz.ask import check, claims, order, predict, quiz
 from viz.board import Board
 from viz.branches import branches
-from viz.charts import Chart, curves
+from viz.charts import Chart, curves, memory, ratios, schedule
 from viz.draw import Diagram, draw
 from viz.images import images
 from viz.language import language
@@ -27,10 +27,13 @@ __all__ = [
     "images",
     "language",
     "live",
+    "memory",
     "order",
     "passes",
     "predict",
     "quiz",
+    "ratios",
+    "schedule",
     "step",
     "timeline",
     "traces",

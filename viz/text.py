@@ -299,7 +299,28 @@ ROWS: dict[str, Pair] = {
     "chart_kept": ("kept for backward", "为反向传播保留"),
     "chart_brief": ("other values", "其他值"),
     "chart_map": ("places in the arena, {unit}", "在内存池中的位置（{unit}）"),
-    "chart_step": ("step of the program", "程序的步"),
+    "chart_step": ("step of the program", "程序步骤"),
+    "chart_ratios": ("Ratios of the time taken", "用时之比"),
+    "chart_ratios_alt": (
+        "Dot chart: Ratios of the time taken. {all}.",
+        "点图：用时之比。{all}。",
+    ),
+    "chart_span": ("{middle} ({low} to {high})", "{middle}（{low} 至 {high}）"),
+    "chart_workload": ("workload", "工作负载"),
+    "chart_median": ("median", "中位数"),
+    "chart_lowest": ("lowest", "最小值"),
+    "chart_highest": ("highest", "最大值"),
+    "chart_ratio_axis": ("ratio; left of 1: quicker", "比值；在 1 的左边：更快"),
+    "ratios_none": (
+        "viz.ratios: there is no ratio to draw for workloads that contain {only}. "
+        "Remedy: python tasks.py bench --json FILE.",
+        "viz.ratios：名称含 {only} 的工作负载没有可画的比值。"
+        "解决办法：python tasks.py bench --json FILE。",
+    ),
+    "ratios_form": (
+        "viz.ratios reads what python tasks.py bench --json FILE wrote, and this has another form.",
+        "viz.ratios 读取 python tasks.py bench --json FILE 写出的数据，而这里的格式不同。",
+    ),
     # images
     "images": (
         "{count} images of {height} × {width} pixels",

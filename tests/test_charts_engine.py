@@ -1,0 +1,254 @@
+"""Charts of schedules, memory and ratios: the engine's own figures, in both languages."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tracemalloc
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import minigrad as mg
+from viz.charts import Chart, chart_style, memory, ratios, schedule
+from viz.charts.memory import plan_of
+
+COSTS = {"Exp": 2, "Tanh": 1, "MatMul": 1}
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[None]:
+    with mg.Graph():
+        yield
+
+
+def small() -> tuple[Any, dict[str, Any]]:
+    x = mg.placeholder("x", shape=(3,))
+    program = mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile(optimize=False)
+    return program, {"x": [0.0, 1.0, 2.0]}
+
+
+def trained() -> Any:
+    """Sines and their derivative: the cosine of each must wait for the backward pass."""
+    x = mg.placeholder("x", shape=(1000,))
+    loss = mg.tanh(mg.tanh(mg.tanh(x))).sum()
+    return mg.build_graph(x, [loss, mg.gradients(loss, x)]).compile(optimize=False)
+
+
+def target(middle: float, low: float, high: float, **more: Any) -> dict[str, Any]:
+    measured = {"middle": middle, "low": low, "high": high}
+    return {"side": "ours", "against": "theirs", "most": 1, "measured": measured, **more}
+
+
+def bench() -> dict[str, Any]:
+    unmeasured = {"side": "ours", "against": "absent", "most": 1}
+    rows = [
+        {"name": "sum", "targets": [target(0.5, 0.4, 0.7), unmeasured]},
+        {"name": "<script>$x$", "targets": [target(1.5, 1.2, 3.0), target(9, 9, 9, against="")]},
+    ]
+    return {"machine": {}, "rows": rows}
+
+
+def drawn(chart: Chart, i: int = 0) -> Figure:
+    with chart_style():
+        figure = Figure(chart.size)
+        chart.draw(figure, i)
+    return figure
+
+
+def texts(figure: Figure) -> list[str]:
+    return [t.get_text() for axes in figure.axes for t in axes.texts]
+
+
+CHARTS = {
+    "schedule": lambda: schedule(small()[0], costs=COSTS),
+    "measured": lambda: schedule(small()[0]),
+    "memory": lambda: memory(trained()),
+    "both modes": lambda: memory(lambda x: mg.tanh(x @ x), np.eye(30)),
+    "ratios": lambda: ratios(bench()),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_it_is_complete_in_both_languages(name: str, tmp_path: Path) -> None:
+    chart = CHARTS[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a glyph that is missing
+        chart.save(tmp_path / "en.svg", "en")
+        chart.save(tmp_path / "zh.png", "zh")
+    assert not re.search(r"mathdefault", (tmp_path / "en.svg").read_text("utf-8"))
+    han = "[\u4e00-\u9fff]"
+    assert not re.search(han, chart.alt[0] + chart.title[0] + "".join(chart.head[0]))
+    assert re.search(han, chart.alt[1])
+    assert re.search(han, chart.title[1])
+    assert all(re.search(han, name) for name in chart.head[1])
+    assert "…" not in chart.alt[0]
+    for english, chinese in chart.rows:
+        assert len(english) == len(chinese) == len(chart.head[0]) == len(chart.head[1])
+    shown = chart._repr_mimebundle_()
+    assert len(shown["text/plain"].splitlines()) == 3 + len(chart.rows)
+    assert "<script>" not in shown["text/html"]
+    words = [texts(drawn(chart, i)) for i in range(2)]
+    assert len(words[0]) == len(words[1])
+
+
+# ---- Schedules --------------------------------------------------------------------------------
+
+
+def test_a_schedule_as_bars() -> None:
+    program, feeds = small()
+    found = program.schedule(2, costs=COSTS)
+    chart = schedule(found)
+    assert [row[0] for row in chart.rows] == [
+        ("Exp", "0", "0", "2 s", "*"),
+        ("Tanh", "1", "0", "1 s", ""),
+        ("MatMul", "0", "2 s", "1 s", "*"),
+    ]
+    figure = drawn(chart)
+    bars = [c for c in figure.axes[0].collections if c.get_paths()]
+    assert sum(len(c.get_paths()) for c in bars) == 3
+    hatched = [len(c.get_paths()) for c in bars if c.get_hatch()]
+    assert hatched == [2], "the critical path is marked by more than colour"
+    _, measured = found.run(feeds)
+    both = schedule(found, measured=measured)
+    assert len(drawn(both).axes) == 2
+    assert [label.split(":")[0] for label in texts(drawn(both)) if ":" in label] == [
+        *("predicted", "measured")
+    ]
+    assert "predicted: 3 s, measured: " in both.alt[0]
+    for (line, _), task in zip(both.rows, found.tasks, strict=True):
+        (ran,) = [t for t in measured.tasks if t.node is task.node]
+        assert line[5] == str(ran.device)
+
+
+def test_it_says_why_fewer_devices_are_used() -> None:
+    program, _ = small()
+    chart = schedule(program.schedule(2, costs=COSTS, handover=5))
+    assert texts(drawn(chart))[-1] == (
+        "Devices used: 1. Handing tasks over would cost more: 13 s on 2 devices, 4 s on 1."
+    )
+    assert "移交任务" in texts(drawn(chart, 1))[-1]
+    assert not [t for t in texts(drawn(schedule(program, costs=COSTS))) if "Devices used" in t]
+
+
+def test_many_tasks_are_listed_in_part() -> None:
+    x = y = mg.placeholder("x", shape=(3,))
+    for _ in range(60):
+        y = mg.sin(y)
+    program = mg.build_graph(x, y).compile(optimize=False)
+    chart = schedule(program, costs=lambda node: 1.0)
+    assert len(chart.rows) == 41
+    assert chart.rows[-1][0][0] == "… and 20 more"
+    assert chart.rows[-1][1][0] == "……还有 20 个"
+
+
+# ---- Memory -----------------------------------------------------------------------------------
+
+
+def test_memory_shows_the_plan_itself() -> None:
+    program = trained()
+    planned, plan = plan_of(program), program.plan
+    assert planned.arena == plan.bytes
+    assert planned.apart == plan.unshared_bytes
+    assert [x.bytes for x in planned.lives] == [x.bytes for x in plan.lifetimes]
+    retained = [x for x in planned.lives if x.retained]
+    assert [x.name for x in retained] == ["Tanh", "Tanh_1", "Tanh_2"]
+    assert planned.retained == 3 * 4000
+    results = 4000  # the gradient; the loss is a number
+    assert planned.alive.max() <= plan.bytes + results + 4
+    figure = drawn(memory(program))
+    use, _, arena = figure.axes
+    assert len(arena.patches) == len(plan.lifetimes)
+    places = {(r.get_x(), r.get_width()) for r in arena.patches}  # type: ignore[attr-defined]
+    assert places == {(x.start, x.end + 1 - x.start) for x in plan.lifetimes}
+    assert sum(bool(r.get_hatch()) for r in arena.patches) == 3
+    styles = [line.get_linestyle() for line in use.get_lines()]
+    assert len(set(styles)) == len(styles) == 3, "lines differ without colour"
+
+
+def test_both_modes_are_on_one_chart_and_eager_is_measured() -> None:
+    size = 1 << 14
+    w = mg.tensor(np.ones(size, np.float32), requires_grad=True)
+
+    def model(x: Any) -> Any:
+        for _ in range(10):
+            x = mg.tanh(x) * w
+        return x
+
+    chart = memory(model, np.ones(size, np.float32))
+    cells = {row[0][0]: row[0][3] for row in chart.rows}
+    layer = 4 * size
+    kept, peak = (
+        float(cells[key].split()[0]) * {"kB": 1e3, "MB": 1e6}[cells[key].split()[1]]
+        for key in ("kept for backward, dynamic", "peak, dynamic, measured")
+    )
+    assert kept == pytest.approx(10 * layer, rel=0.01), "the results of tanh; w is no part of it"
+    assert kept <= peak <= kept + 8 * layer
+    assert w.grad is None, "gradients of the user's tensors are left alone"
+    legend = drawn(chart).axes[0].get_legend()
+    assert legend is not None
+    labels = [t.get_text() for t in legend.get_texts()]
+    assert labels == ["dynamic, measured", "static, values alive", "static, arena"]
+
+
+def test_measuring_gives_back_profiler_and_tracing() -> None:
+    def look(*_: object) -> None:
+        pass
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        memory(lambda x: mg.tanh(x), np.ones(10))
+        assert sys.getprofile() is look
+        assert not tracemalloc.is_tracing()
+        with pytest.raises(mg.ShapeError):
+            memory(lambda x: x @ x, np.ones((2, 3)))
+        assert sys.getprofile() is look
+    finally:
+        sys.setprofile(before)
+    tracemalloc.start()
+    try:
+        memory(lambda x: mg.tanh(x), np.ones(10))
+        assert tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
+
+
+# ---- Ratios -----------------------------------------------------------------------------------
+
+
+def test_ratios_from_a_file_of_the_bench(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    path.write_text(json.dumps(bench()), "utf-8")
+    chart = ratios(path)
+    assert [row[0] for row in chart.rows] == [
+        ("sum: ours / theirs", "0.5", "0.4", "0.7"),
+        ("<script>$x$: ours / theirs", "1.5", "1.2", "3"),
+    ]
+    assert chart.alt == ratios(bench()).alt
+    assert "0.5 (0.4 to 0.7)" in chart.alt[0]
+    assert "0.5（0.4 至 0.7）" in chart.alt[1]
+    assert len(ratios(path, only="sum").rows) == 1
+    markers = {line.get_marker() for line in drawn(chart).axes[0].get_lines()}
+    assert {"o", "X"} <= markers, "quicker and slower differ without colour"
+
+
+def test_mistakes() -> None:
+    with pytest.raises(TypeError, match="not int"):
+        schedule(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not Tensor"):
+        memory(mg.tensor(1.0))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="contain nothing like it"):
+        ratios(bench(), only="nothing like it")
+    for wrong in ({}, {"rows": [{"name": "a"}]}, {"rows": 3}):
+        with pytest.raises(ValueError, match="another form"):
+            ratios(wrong)
+    open_shape = mg.placeholder("n", shape=(None,))
+    with pytest.raises(mg.GraphError, match="open lengths"):
+        memory(mg.build_graph(open_shape, mg.tanh(open_shape)).compile())

@@ -1,0 +1,137 @@
+"""Ratios of what was measured: medians, and how far they spread from start to start."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from viz import theme
+from viz.charts.chart import Chart, Row
+from viz.text import printed, row
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One side's time to another's: the median, the lowest and the highest median of one start."""
+
+    workload: str
+    side: str
+    against: str
+    middle: float
+    low: float
+    high: float
+
+    @property
+    def label(self) -> str:
+        return f"{self.side} / {self.against}"
+
+
+def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
+    """A chart of ratios: a dot is a median, its bar the spread; left of the line is quicker.
+
+    source: the file that `python tasks.py bench --json FILE` wrote, or what it holds; `only` picks
+    the workloads whose names contain it.
+
+    Raises ValueError for data of another form, or where no ratio is left.
+
+    >>> target = {"side": "ours", "against": "theirs", "most": 1.0}
+    >>> target["measured"] = {"middle": 0.5, "low": 0.4, "high": 0.7}
+    >>> ratios({"rows": [{"name": "sum", "targets": [target]}]}).alt[0]
+    'Dot chart: Ratios of the time taken. sum, ours / theirs: 0.5 (0.4 to 0.7).'
+    """
+    data = source
+    if not isinstance(data, Mapping):
+        data = json.loads(Path(data).read_text("utf-8"))
+    found = [x for x in _read(data) if only in x.workload]
+    if not found:
+        raise ValueError(printed("ratios_none", only=only))
+    spans = [
+        row("chart_span", middle=f"{x.middle:.3g}", low=f"{x.low:.3g}", high=f"{x.high:.3g}")
+        for x in found
+    ]
+    english, chinese = (
+        sep.join(
+            f"{x.workload}{comma}{x.label}{colon}{span[i]}"
+            for x, span in zip(found, spans, strict=True)
+        )
+        for i, (sep, comma, colon) in enumerate([("; ", ", ", ": "), ("；", "，", "：")])
+    )
+    alt = row("chart_ratios_alt", all=(english, chinese))
+    cells = [
+        (f"{x.workload}: {x.label}", *(f"{v:.3g}" for v in (x.middle, x.low, x.high)))
+        for x in found
+    ]
+    return Chart(
+        title=row("chart_ratios"),
+        alt=alt,
+        head=_head(),
+        rows=tuple((line, line) for line in cells),
+        draw=lambda figure, i: _draw(figure, found, i),
+        size=(6.4, 1.2 + 0.42 * len(found)),
+    )
+
+
+def _head() -> tuple[Row, Row]:
+    pairs = [row(f"chart_{key}") for key in ("workload", "median", "lowest", "highest")]
+    return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
+
+
+def _read(data: Mapping[str, Any]) -> list[Ratio]:
+    """Every ratio that was measured, in the order of the file."""
+    try:
+        return [
+            Ratio(
+                str(r["name"]),
+                str(t["side"]),
+                str(t["against"]),
+                *(float(t["measured"][key]) for key in ("middle", "low", "high")),
+            )
+            for r in data["rows"]
+            for t in r["targets"]
+            if t["against"] and "measured" in t
+        ]
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(printed("ratios_form")) from None
+
+
+def _draw(figure: Figure, found: Sequence[Ratio], i: int) -> None:
+    axes = figure.add_subplot()
+    places = range(len(found))
+    middle = [x.middle for x in found]
+    reach = [
+        [max(x.middle - x.low, 0) for x in found],
+        [max(x.high - x.middle, 0) for x in found],
+    ]
+    for quicker, color, marker in ((True, theme.BLUE, "o"), (False, theme.VERMILION, "X")):
+        chosen = [k for k in places if (middle[k] <= 1) == quicker]
+        bars = [[side[k] for k in chosen] for side in reach]
+        style: dict[str, Any] = {
+            "color": color,
+            "marker": marker,
+            "linestyle": "none",
+            "capsize": 3,
+        }
+        axes.errorbar([middle[k] for k in chosen], chosen, xerr=bars, **style)
+    axes.axvline(1, color=theme.BLACK, lw=1.2)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="x")
+    axes.grid(visible=False, axis="y")
+    axes.set_ylim(len(found) - 0.5, -0.5)
+    axes.set_yticks(places, [f"{x.workload}\n{x.label}" for x in found], fontsize=8)
+    for k, x in enumerate(found):
+        where: dict[str, Any] = {
+            "xycoords": ("axes fraction", "data"),
+            "va": "center",
+            "fontsize": 9,
+        }
+        axes.annotate(f"{x.middle:.2g}", (1.02, k), **where)
+    axes.set_xlabel(row("chart_ratio_axis")[i])
