@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
 import mine
-from measure import Side
+from measure import CLOCK, Side
 from models import MLP
 
 
@@ -63,20 +62,24 @@ def break_even(executor: str) -> Side:
     eager = mine.training(MLP)
 
     def work() -> float:
-        start = time.process_time()
+        start = CLOCK()
         side = first_step(executor)
-        first = time.process_time() - start
-        ours, theirs = step_time(side.work), step_time(eager.work)
-        return (first - ours) / (theirs - ours) if theirs > ours else float("inf")
+        first = CLOCK() - start
+        return caught_up(first, step_time(side.work), step_time(eager.work))
 
     return Side(work)
+
+
+def caught_up(first: float, step: float, other: float) -> float:
+    """The n for which first + (n − 1) · step = n · other; infinite where steps save nothing."""
+    return (first - step) / (other - step) if other > step else float("inf")
 
 
 def step_time(work: Callable[[], Any]) -> float:
     work()
     times = []
     for _ in range(20):
-        start = time.process_time()
+        start = CLOCK()
         work()
-        times.append(time.process_time() - start)
+        times.append(CLOCK() - start)
     return statistics.median(times)
