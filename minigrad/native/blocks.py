@@ -142,6 +142,11 @@ def stem_of(text: str) -> str:
 
 
 def comment_of(node: Node) -> str:
-    """Operator, name and line of a node; it ends with a bracket, so that no `\\` can end it."""
+    """Operator, name and line of a node."""
     where = node.where
-    return " ".join(f"{node.op.name} {node.name} ({where.place}: {where.text[:60]})".split())
+    return as_comment(f"{node.op.name} {node.name} ({where.place}: {where.text[:60]})")
+
+
+def as_comment(text: str) -> str:
+    """Text as one line of a comment; a `\\` at its end would draw the next line into it."""
+    return " ".join(text.replace("\\", "/").split())

@@ -66,6 +66,7 @@ class Compiler:
                 raise CompilerError(str(reason)) from None
             if done.returncode or not made.exists():
                 said = done.stderr.decode(errors="replace").strip().splitlines()
+                said = [line for line in said if "error" in line] or said
                 raise CompilerError(said[0] if said else f"exit code {done.returncode}")
             return made.read_bytes()
 

@@ -8,6 +8,7 @@ refused, the operator's own kernel does the work and says what is wrong.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,30 +100,42 @@ class Part:
 
 
 class Table:
-    """The addresses of arrays, as C takes them; an array that is not as expected is noted."""
+    """The addresses of arrays, as C takes them; an array that is not as expected is noted.
+
+    Addresses are remembered: the arrays of variables take turns.
+    """
 
     def __init__(self, specs: Sequence[Spec]) -> None:
         self._expected = [(s.shape, s.dtype) for s in specs]
         self._held: list[Array] = [None] * len(specs)
         self._addresses = (ctypes.c_void_p * len(specs))()
+        self._known: dict[tuple[int, int], tuple[weakref.ref[Any], int]] = {}
         self.start = ctypes.addressof(self._addresses)
         self.wrong: set[int] = set()
 
     def __setitem__(self, i: int, array: Array) -> None:
         self._held[i] = array
+        known = self._known.get((i, id(array)))
+        if known is not None and known[0]() is array:
+            self._addresses[i] = known[1]
+            return
         if (getattr(array, "shape", None), getattr(array, "dtype", None)) != self._expected[i]:
             self.wrong.add(i)
             return
-        if self.wrong:
-            self.wrong.discard(i)
+        self.wrong.discard(i)
         try:
-            self._addresses[i] = ctypes.addressof(_buffer(array))
+            self._addresses[i] = address = ctypes.addressof(_buffer(array))
         except (TypeError, ValueError):  # read-only, of no elements, or not in one piece
             self._held[i] = array = np.ascontiguousarray(array)
             self._addresses[i] = array.ctypes.data
+            return
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        self._known[i, id(array)] = weakref.ref(array), address
 
 
 _buffer = ctypes.c_char.from_buffer
+MOST_KNOWN = 256  # addresses
 
 
 class Kernel:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from minigrad.graph import Node
-from minigrad.native.blocks import Block, Form, Writer, comment_of
+from minigrad.native.blocks import Block, Form, Writer, as_comment, comment_of
 from minigrad.native.scalars import c_type, expression, literal
 from minigrad.ops import state
 
@@ -117,10 +117,10 @@ def elementwise(
         if depth:
             writer.loop(f"i{depth - 1}", f"m{depth - 1}", independent=depth == last)
         for i, x in enumerate(body.inputs):
-            if nest.depth(i) == depth:
+            if nest.depth(i) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{i}[{nest.index(i)}]"
-                writer.line(f"const {operands[i].type} {names[x]} = {read};", x.name)
+                writer.line(f"const {operands[i].type} {names[x]} = {read};", as_comment(x.name))
     found = body.write(writer, names)
     if found is None:
         return None

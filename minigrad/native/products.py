@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from minigrad import ops
 from minigrad.graph import Node
-from minigrad.native.blocks import WRITTEN, Block, Form, Writer, comment_of
+from minigrad.native.blocks import WRITTEN, Block, Form, Writer, as_comment, comment_of
 from minigrad.native.loops import Body, Nest
 
 MOST = 1024  # elements of the matrix that is held
@@ -66,10 +66,10 @@ def product(
             _add_up(writer, "sum", f"x{i}[i0 * {k} + k]", element, n, type_)
             writer.close()
         for p, x in enumerate(body.inputs):
-            if p not in (i, j) and nest.depth(p) == depth:
+            if p not in (i, j) and nest.depth(p) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{p}[{nest.index(p)}]"
-                writer.line(f"const {operands[p].type} {names[x]} = {read};", x.name)
+                writer.line(f"const {operands[p].type} {names[x]} = {read};", as_comment(x.name))
     names[node] = "sum[i0][i1]" if flip_a else "sum[i1]"
     found = body.write(writer, names)
     if found is None:
