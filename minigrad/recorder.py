@@ -36,7 +36,7 @@ from minigrad.core import (
 )
 from minigrad.errors import GraphError
 from minigrad.graph import Node, in_body
-from minigrad.rules import Pullback, pullback
+from minigrad.rules import MIXED, Pullback, pullback
 from minigrad.source import INSIDE, caller
 from minigrad.tape import TapeNode, share
 
@@ -247,7 +247,7 @@ class TapeReader:
                     if kind is not b.dtype:
                         if converts:
                             return general(op, (x, z), attrs)
-                        kind = None
+                        kind = MIXED[kind, b.dtype]
                 x_wants, z_wants = x.requires_grad, z.requires_grad
                 if x_wants:
                     kept = kept_both if z_wants else kept_left
@@ -272,10 +272,7 @@ class TapeReader:
             else:
                 return _read(general, op, (x, z), attrs)
             try:
-                if attrs:
-                    y = silence().run(kernel, a, b, **attrs)
-                else:
-                    y = silence().run(kernel, a, b)
+                y = silence().run(kernel, a, b, **attrs) if attrs else silence().run(kernel, a, b)
             except FAILURES:
                 return general(op, (x, z), attrs)  # which says what is wrong
             if (

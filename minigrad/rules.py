@@ -47,7 +47,8 @@ ndarray = np.ndarray
 
 Share = tuple[Any, Any, int]  # where to, how much, and for which operand
 Pull = Callable[[Any, Any], Iterable[Share]]
-Kind = Any  # the data type of arrays, or the class of NumPy scalars; None: neither
+# The data type of arrays or the class of NumPy scalars; a pair (out of MIXED); None: neither.
+Kind = Any
 # Attributes that take few values: rules are written out for each choice of them.
 FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
 
@@ -305,6 +306,16 @@ def interpreted(op: Op, needs: Retained, fit: Container[int]) -> Pull:
     return pull
 
 
+class _Same(dict[Any, Any]):
+    """The first of all equal keys, so that `is` tells whether two are equal."""
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = key
+        return key
+
+
+MIXED = _Same()  # pairs of data types
+
 NAMES = ("g", "y", "a", "b")
 PLACES = ("", "node._result", "node._operand", "node._operand2")  # where a node saved them
 SOURCES = ("", "node", "node._source", "node._source2")
@@ -431,8 +442,11 @@ def unbroadcast(part: Any, target: Any) -> Any:
     """Sum a gradient over the axes along which its operand had been repeated."""
     if type(part) is ndarray:
         mine, wanted = part.shape, target.shape
-        if len(mine) == 2 and mine == (1, *wanted):  # a bias beside a batch of one
-            return part[0]  # what the sum would give
+        lead = len(mine) - len(wanted)
+        if lead > 0 and mine[lead:] == wanted:  # as for a bias
+            if single_axes_first(mine, lead):
+                return part.reshape(wanted)  # what the sum would give
+            return ops.sum.run(None, part, axis=tuple(range(lead)))
     elif isinstance(target, Node):
         mine, wanted = part.spec.shape, target.spec.shape  # tells unknown lengths apart
     else:
@@ -440,8 +454,6 @@ def unbroadcast(part: Any, target: Any) -> Any:
     if mine == wanted and mine is not None:
         return part
     lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
-    if type(part) is ndarray and mine[lead:] == wanted and single_axes_first(mine, lead):
-        return part.reshape(wanted)
     if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
         return ops.sum_like(part, target if isinstance(target, Node) else shape_of(target))
     return ops.sum(part, axis=tuple(range(lead)))

@@ -324,8 +324,12 @@ class Changes:
         key = id(owner)
         self.latest = next_order()
         place = caller(sys._getframe(1))
-        holder = weakref.ref(owner, lambda _: self._found.pop(key, None))
-        self._found[key] = Change(holder, self.latest, self.count(array) + 1, place)
+        before = self._found.get(key)
+        if before is None:
+            holder, times = weakref.ref(owner, lambda _: self._found.pop(key, None)), 1
+        else:
+            holder, times = before.holder, before.times + 1
+        self._found[key] = Change(holder, self.latest, times, place)
         if key in self._scalars:
             scalar = self._scalars[key][0]  # which takes no weak reference
             self._forget_scalars()

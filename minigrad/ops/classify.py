@@ -107,9 +107,9 @@ def _loss(out: Array, x: Array, labels: Array) -> Array:
     if x.shape[:-1] != labels.shape or labels.dtype.kind not in "iu":
         _labels("SoftmaxCrossEntropy")(x.dtype, labels.dtype)
         raise ShapeError("labels", op="SoftmaxCrossEntropy", labels=labels.shape, scores=x.shape)
-    outside = (labels < 0) | (labels >= x.shape[-1])
-    if np.logical_or.reduce(outside, axis=None):
-        wrong = np.asarray(labels)[outside].flat[0]
+    unsigned = labels.astype(np.uint64)  # what is below 0 becomes very large
+    if np.maximum.reduce(unsigned, axis=None, initial=0) >= x.shape[-1] and labels.size:
+        wrong = np.asarray(labels)[unsigned >= x.shape[-1]].flat[0]
         raise ShapeError("label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1)
     z = _shifted(x.astype(as_float(x.dtype), copy=False), -1)
     chosen = z.reshape(-1).take(_positions(z, labels)).reshape(labels.shape)
