@@ -126,7 +126,7 @@ LAYERS = [
     ["viz.board"],
     ["viz.draw", "viz.replay"],
     ["viz.show"],
-    ["viz.live", "viz.passes", "viz.traces", "viz.ways"],
+    ["viz.live", "viz.passes", "viz.traces", "viz.batches", "viz.ways"],
     ["viz.branches"],
     ["viz"],
 ]

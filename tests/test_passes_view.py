@@ -87,7 +87,7 @@ def test_it_tells_each_pass_in_words() -> None:
     text = told(viz.passes(twice()))
     assert text.startswith(EXPECTED), text
     assert [line for line in text.splitlines() if line[0].isdigit()] == CAPTIONS
-    assert "  nothing to do: tidy_shapes, stretch\n" in text
+    assert "  nothing to do: tidy_shapes, stretch" in text
 
 
 def test_what_it_marks_is_what_changed() -> None:

@@ -1,6 +1,7 @@
 """See what the engine does: diagrams, players, clocks, charts, in English and in Chinese."""
 
 from viz.ask import check, claims, order, predict, quiz
+from viz.batches import batches
 from viz.board import Board
 from viz.branches import branches
 from viz.charts import Chart, curves, memory, ratios, schedule
@@ -18,6 +19,7 @@ __all__ = [
     "Chart",
     "Diagram",
     "Player",
+    "batches",
     "branches",
     "check",
     "claims",

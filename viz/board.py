@@ -46,13 +46,14 @@ class Panel:
     notes: Mapping[str, str] = field(default_factory=dict)
     code: tuple[tuple[str, str], ...] = ()
     message: Pair | None = None
+    untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 
     def text(self, i: int) -> list[str]:
         """The panel as lines of text in language i: its title, and what is marked."""
         lines = [f"  {self.title[i]}"]
         for node in self.picture.nodes if self.picture else ():
             kind, value = self.marks.get(node.id, ""), self.notes.get(node.id, "")
-            if kind or value:
+            if (kind or value) and kind not in self.untold:
                 name = f"{node.name} = {node.op}" if node.name and node.inputs else node.label
                 shown = f"{MARKS[kind].sign if kind else ' '} {node.id} {name}"
                 lines.append(f"    {shown}: {value}" if value else f"    {shown}")

@@ -10,24 +10,31 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from viz.theme import MARKS
+from viz.theme import BLACK, BLUE, GREEN, MARKS, VERMILION
 
 NODE = re.compile(r'<g id="([^"]+)" class="node">.*?(?=<!--|</g>\n</svg>)', re.DOTALL)
 SLOT = re.compile(r"(<text [^>]*>)[^<]*(</text>)(?!.*<text )", re.DOTALL)
+PALE = ("ghost", "waits")
+VARIABLES = {BLACK: "--mg-ink", BLUE: "--mg-blue", GREEN: "--mg-green", VERMILION: "--mg-red"}
 DASHES = {"solid": "none", "dashed": "6 4", "dotted": "2 3"}
 
 
 def style() -> str:
-    """The style rules of all marks."""
+    """The style rules of all marks; a dark page has its own colours for the variables."""
     shapes = ":is(ellipse, polygon, path, polyline)"
     rules = [
-        f"g.mg-{kind} {shapes} {{ stroke: {m.color}; stroke-width: {m.width}; "
+        f"g.node.mg-{kind} {shapes} {{ stroke: {_color(m.color)}; stroke-width: {m.width}; "
         f"stroke-dasharray: {DASHES[m.line]}; }}"
         for kind, m in MARKS.items()
     ]
-    pale = ", ".join(f"g.mg-{kind} {shapes}" for kind in ("ghost", "waits"))
-    written = ", ".join(f"g.mg-{kind} text" for kind in ("ghost", "waits"))
-    return "\n".join([*rules, f"{pale} {{ fill-opacity: 0.25; }}", f"{written} {{ fill: #000; }}"])
+    pale = ", ".join(f"g.node.mg-{kind} {shapes}" for kind in PALE)
+    written = ", ".join(f"g.node.mg-{kind} text" for kind in PALE)
+    ink = f"{written} {{ fill: var(--mg-ink, {BLACK}); }}"
+    return "\n".join([*rules, f"{pale} {{ fill-opacity: 0.25; }}", ink])
+
+
+def _color(color: str) -> str:
+    return f"var({VARIABLES[color]}, {color})"
 
 
 def note(kind: str, text: str) -> str:

@@ -466,6 +466,46 @@ ROWS: dict[str, Pair] = {
         "{function}: {traces} traces in the cache",
         "{function}：缓存中有 {traces} 个追踪",
     ),
+    # lazy batching
+    "batches_kind": (
+        "viz.batches takes a recording of a block with mg.lazy_batch(), or a function without arguments "
+        "that computes a loss, not {value}.",
+        "viz.batches 需要一份包含 mg.lazy_batch() 的事件记录，或一个没有参数、计算损失的函数，不接受 {value}。",
+    ),
+    "batches_none": (
+        "nothing in this recording was batched. Remedy: with mg.record() as log, mg.lazy_batch(): …",
+        "这份记录里没有成批运行的运算。解决办法：with mg.record() as log, mg.lazy_batch(): …",
+    ),
+    "batches_group": ("group", "组"),
+    "batches_operator": ("operator", "算子"),
+    "batches_members": ("operations", "运算数"),
+    "batches_depth": ("depth", "深度"),
+    "batches_how": ("how", "方式"),
+    "batches_batched": ("as one kernel, a row for each", "合成一个核函数，每个运算占一行"),
+    "batches_alone": ("alone", "单独运行"),
+    "batches_once": ("once, for all", "只算一次，结果共用"),
+    "batches_singly": ("one by one", "逐个运行"),
+    "batches_sum": ("as one running sum", "合成一次累加求和"),
+    "batches_trees": (
+        "the samples, and the group in which each operation ran",
+        "各个样本，以及每个运算所在的组",
+    ),
+    "batches_start": (
+        "{operations} operations were noted and have not run; they will run in {groups} groups",
+        "已记下 {operations} 个运算，都还没有运行；它们将分 {groups} 组运行",
+    ),
+    "batches_step": (
+        "group {number}: {op} × {size}, {how}",
+        "第 {number} 组：{op} × {size}，{how}",
+    ),
+    "batches_measured": (
+        "kernels: {plain} without batching, {kernels} with it",
+        "核函数：不成批 {plain} 个，成批 {kernels} 个",
+    ),
+    "batches_counted": (
+        "{operations} operations of the samples ran with {kernels} kernels",
+        "各样本的 {operations} 个运算用了 {kernels} 个核函数",
+    ),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),
