@@ -61,6 +61,7 @@ LAYERS = [
     ["minigrad.passes.rewrite"],
     ["minigrad.passes.algebra", "minigrad.passes.folding", "minigrad.passes.fusing"],
     ["minigrad.passes.shapes", "minigrad.passes.hoisting"],
+    ["minigrad.passes.losses", "minigrad.passes.scaling"],
     ["minigrad.passes"],
     ["minigrad.native", "minigrad.native.scalars", "minigrad.native.compiler"],
     ["minigrad.native.blocks", "minigrad.native.cache"],
@@ -74,11 +75,16 @@ LAYERS = [
     ["minigrad.saving.loading"],
     ["minigrad.saving"],
     ["minigrad.execute"],
-    ["minigrad.compiled.slots", "minigrad.compiled.kernels", "minigrad.compiled.layout"],
+    ["minigrad.compiled.slots", "minigrad.compiled.layout"],
     ["minigrad.compiled.expand", "minigrad.compiled.feeding", "minigrad.compiled.joining"],
+    ["minigrad.compiled.tiling"],
+    ["minigrad.compiled.kernels"],
     ["minigrad.compiled.builder"],
     ["minigrad.compiled.bound"],
     ["minigrad.compiled.parallel"],
+    ["minigrad.compiled.naming"],
+    ["minigrad.compiled.reading"],
+    ["minigrad.compiled.source"],
     ["minigrad.compiled.program"],
     ["minigrad.compiled"],
     ["minigrad.session"],
@@ -129,6 +135,7 @@ LAYERS = [
     ["viz.live", "viz.passes", "viz.traces", "viz.batches", "viz.ways"],
     ["viz.branches"],
     ["viz"],
+    ["viz.__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OUTSIDE = {

@@ -49,7 +49,7 @@ class Bound:
         self._run = Run({}, {}, None)
         built = Builder(layout, specs, choose, in_place, apart, self._emit_free)
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
-        self.calls, self.slots = built.calls, built.slots
+        self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._last = {call.node: call for call in self.calls}
         self._told = [call.ready() for call in self.calls]
         self._flat = flat([call for call in self.calls if not self._idle(call)], self.slots)

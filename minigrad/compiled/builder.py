@@ -42,6 +42,7 @@ class Builder:
         self.calls: list[Call] = []
         self.slots: dict[Node, Slot] = {}
         self.kernel_bytes = 0
+        self._part: Node | None = None  # the operator of a fused region that is written out
         self._choose, self._apart, self._free = choose, apart, free
         self._constants: dict[Any, Slot] = {}
         self._scratch = Scratch()
@@ -54,9 +55,10 @@ class Builder:
         for node in layout.order:
             if not apart:
                 self._scratch.used = 0
-            self._node = node
+            self._node, self._part = node, None
             self._emit(node)
         self.scratch_bytes = self._scratch.place() + self._lasting.place() + self.kernel_bytes
+        self.scratch_blocks = [("scratch", self._scratch.memory), ("lasting", self._lasting.memory)]
 
     def _slot(self, node: Node, array: Array) -> Slot:
         kind, spec = self.layout.kind[node], self.specs[node]
@@ -77,6 +79,7 @@ class Builder:
     def call(self, function: Callable[..., Any], *operands: Any, **attrs: Any) -> None:
         """Add a call for the node at hand; operands are slots, or values as they are."""
         self.calls.append(Call(function, operands, attrs, self._node))
+        self.calls[-1].part = self._node if self._part is None else self._part
 
     def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
         """An array that never changes; one without axes is what NumPy takes in most quickly."""
@@ -141,6 +144,7 @@ class Builder:
             sources = [
                 places(p, known[x]) for p, x in zip(step.sources, step.node.inputs, strict=True)
             ]
+            self._part = step.node
             expand(self, step.node, places(step.target, known[step.node]), sources)
         for p, i in region.copies:
             self.call(np.copyto, outputs[i], places(p, known[body.outputs[i]]))

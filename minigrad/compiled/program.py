@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from minigrad.compiled.feeding import Quick
 from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiled.parallel import Costs, Parallel
+from minigrad.compiled.source import write_bound, write_reference
 from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
@@ -175,6 +176,46 @@ class Program:
     def plan(self) -> Plan:
         """Which values share which memory."""
         return self.bound.plan
+
+    @property
+    def source(self) -> str:
+        """The program as Python: one line for each call, with the node and the line it came from.
+
+        The text defines `program(feeds, variables)`; `load_source` runs it. It holds no name of
+        the user's but as a string or in a comment.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     x = mg.placeholder("x", shape=(3,))
+        ...     text = mg.build_graph(x, mg.tanh(x)).compile().source
+        >>> print(*(line.split("#")[0].strip() for line in text.splitlines() if "tanh" in line))
+        np.tanh(x, Tanh)
+        """
+        return self._written()[0]
+
+    def load_source(self) -> Callable[..., list[Any]]:
+        """The function `program(feeds, variables)` that the text of `source` defines.
+
+        feeds, variables: dictionaries of arrays by name; new values of variables are put into the
+        second. The results are those of the program itself, bit for bit.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     x = mg.placeholder("x", shape=())
+        ...     run = mg.build_graph(x, x * x + 3).compile().load_source()
+        >>> run({"x": np.float32(2)}, {})
+        [np.float32(7.0)]
+        """
+        text, constants = self._written()
+        scope: dict[str, Any] = {"constants": constants}
+        exec(compile(text, "<program>", "exec"), scope)
+        found: Callable[..., list[Any]] = scope["program"]
+        return found
+
+    def _written(self) -> tuple[str, dict[str, Any]]:
+        if self.executor == REFERENCE:
+            return write_reference(self.graph, self._interpreter)
+        return write_bound(self.bound)
 
     @property
     def kernels(self) -> int:

@@ -60,14 +60,15 @@ class Slot:
 
 
 class Call:
-    """A function with its arguments, and the node that it works for."""
+    """A function with its arguments, the node that it works for, and the part of a fused one."""
 
-    __slots__ = ("args", "attrs", "function", "node", "operands")
+    __slots__ = ("args", "attrs", "function", "node", "operands", "part")
 
     def __init__(
         self, function: Callable[..., Any], operands: tuple[Any, ...], attrs: Attrs, node: Node
     ) -> None:
         self.function, self.operands, self.attrs, self.node = function, operands, attrs, node
+        self.part = node
         self.args: list[Any] = []
         for i, x in enumerate(operands):
             if isinstance(x, Slot):
@@ -92,6 +93,7 @@ class Scratch:
     def __init__(self) -> None:
         self.slots: list[tuple[Slot, int]] = []
         self.used = self.bytes = 0
+        self.memory: Array = None
 
     def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
         slot = Slot("scratch", Spec(shape, dtype))
@@ -102,9 +104,9 @@ class Scratch:
 
     def place(self) -> int:
         """Give every slot its memory; the bytes of all."""
-        memory = block(self.bytes)
+        self.memory = block(self.bytes)
         for slot, offset in self.slots:
             size = math.prod(slot.shape) * slot.spec.dtype.itemsize
-            flat = memory[offset : offset + size].view(slot.spec.dtype)
+            flat = self.memory[offset : offset + size].view(slot.spec.dtype)
             slot.put(flat.reshape(slot.shape))
         return self.bytes
