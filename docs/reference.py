@@ -36,7 +36,8 @@ MODULES = (
     "viz",
 )
 VALUES = {
-    "PASSES": "The optimiser passes by name: those of the pipeline, and `fast_math`.",
+    "INEXACT": "Passes that may change rounding, NaN or infinities; they run only when named.",
+    "PASSES": "The optimiser passes by name: those of the pipeline, and the inexact ones.",
     "PIPELINE": "The passes that `Graph.optimize` applies when none are named, in this order.",
     "bool_": "The data type of truth values.",
     "float32": "The data type of numbers with a fraction, unless another one is asked for.",

@@ -1301,6 +1301,30 @@ ERRORS: dict[str, Pair] = {
         "with the lengths that were given, its shape is {shape}",
         "代入给定的长度之后，它的形状是 {shape}",
     ),
+    "recompute_budget": (
+        "recompute: no choice of values to compute again brings the planned memory down to "
+        "{budget:,} bytes; the least found is {least:,}. Remedy: allow that much, or feed smaller "
+        "batches.",
+        "recompute：无论重算哪些值，规划的内存都降不到 {budget:,} 字节；找到的最小值是 {least:,} "
+        "字节。解决办法：放宽预算，或减小批次。",
+    ),
+    "pass_recomputed": (
+        "backward computes it again when it reads it, so it need not be kept until then",
+        "反向传播读取它时再算一遍，因此不必一直保留",
+    ),
+    "pass_recognized": (
+        "there is an operator for it, {what}: rounded differently, and safe from overflow",
+        "有现成的算子可用（{what}）：舍入略有不同，但不会溢出",
+    ),
+    "pass_sign": ("two changes of sign cancel", "两次变号相互抵消"),
+    "pass_sunk": (
+        "the factor {factor} meets fewer numbers there: {fewer:,} instead of {many:,}",
+        "因子 {factor} 在那里要乘的数更少：{fewer:,} 个，而不是 {many:,} 个",
+    ),
+    "pass_column_sums": (
+        "a row of ones times the matrix is its column sums, and products are quick",
+        "用一行 1 乘以矩阵就是各列之和，而矩阵乘法很快",
+    ),
     "pass_hoisted": (
         "it is the same in every step, so it is computed once, in front of the loop",
         "它在每一步都相同，因此提到循环之前，只算一次",

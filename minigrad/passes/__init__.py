@@ -19,11 +19,23 @@ from minigrad.passes.algebra import fast_math, simplify, tidy_shapes
 from minigrad.passes.folding import fold_constants, merge_common, remove_dead
 from minigrad.passes.fusing import fuse, stretch
 from minigrad.passes.hoisting import hoist
+from minigrad.passes.losses import recognize_cross_entropy
+from minigrad.passes.recomputing import recompute
 from minigrad.passes.rewrite import Change, Rewrite, frozen, in_order
+from minigrad.passes.scaling import column_sums, sink_scalars
 from minigrad.passes.shapes import propagate_shapes, with_shapes
 from minigrad.source import here
 
-__all__ = ["PASSES", "PIPELINE", "Change", "PassRecord", "optimize", "with_shapes"]
+__all__ = [
+    "INEXACT",
+    "PASSES",
+    "PIPELINE",
+    "Change",
+    "PassRecord",
+    "optimize",
+    "recompute",
+    "with_shapes",
+]
 
 Pass = Callable[[Graph], Any]
 
@@ -39,7 +51,9 @@ PIPELINE: tuple[Pass, ...] = (
     fuse,
     remove_dead,
 )
-PASSES: dict[str, Pass] = {f.__name__: f for f in (*PIPELINE, fast_math)}
+# They may change rounding, or NaN and infinities: only on request.
+INEXACT: tuple[Pass, ...] = (fast_math, recognize_cross_entropy, sink_scalars, column_sums)
+PASSES: dict[str, Pass] = {f.__name__: f for f in (*PIPELINE, *INEXACT)}
 
 
 @dataclass(frozen=True)

@@ -145,9 +145,9 @@ def with_shapes(shapes: Mapping[str, Sequence[int | None]]) -> Callable[[Graph],
 
     >>> import minigrad as mg
     >>> with mg.Graph():
-    ...     x = mg.placeholder("x", shape=(None, None))
-    ...     graph = mg.build_graph(x, x @ mg.Variable(np.ones((784, 10))))
-    >>> better = graph.optimize([mg.passes.with_shapes({"x": (64, None)}), "propagate_shapes"])
+    ...     x, w = mg.placeholder("x", (None, None)), mg.placeholder("w", (784, 10))
+    ...     graph = mg.build_graph([x, w], x @ w)
+    >>> better = graph.optimize([mg.passes.with_shapes({"x": (64, None)})])
     >>> better.inputs[0].shape, better.outputs[0].shape
     ((64, 784), (64, 10))
     """
