@@ -18,7 +18,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "bench"))
 
-import chart
 import first
 import live
 import machine
@@ -31,7 +30,8 @@ from measure import Row, Side, Spread, Target, Workload
 
 SMALL = workloads.Sizes(elements=1000, nodes=60, few=12, drawing=(11, 21))
 TABLE = {w.name: w for w in workloads.collect(SMALL)}
-ALONE = [name for name in TABLE if "2 BLAS threads" not in name]  # those without processes
+# Those without processes of their own; these have a test each.
+ALONE = [name for name in TABLE if "2 BLAS threads" not in name and "fresh" not in name]
 OURS = ("minigrad", "viz")
 
 
@@ -243,7 +243,7 @@ def test_all_sides_of_a_row_compute_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_targets_name_sides_of_their_row(name: str) -> None:
-    known = {*TABLE[name].sides, workloads.C, f"{workloads.C}, nothing cached"}
+    known = {*TABLE[name].sides, workloads.C}  # where there is no compiler, C has no side
     for target in TABLE[name].targets:
         assert target.side in known
         assert target.against in {"", *known}
@@ -278,6 +278,12 @@ def test_live_arrays_are_counted_exactly() -> None:
 def test_a_worker_has_the_threads_it_was_given() -> None:
     assert machine.threads(2)["OPENBLAS_NUM_THREADS"] == "2"
     side = threads.worker("eager", 1)()
+    assert side.work() > 0
+    side.close()
+
+
+def test_a_fresh_process_says_how_long_its_first_step_took() -> None:
+    side = first.fresh("numpy", cached=False)
     assert side.work() > 0
     side.close()
 
@@ -329,49 +335,31 @@ def test_a_row_that_failed_is_told() -> None:
     assert "  FAILED: ShapeError: no" in list(report.describe(failed))
 
 
-def test_the_chart_says_of_every_target_what_was_measured() -> None:
-    figure = chart.draw(RESULT)
-    (axes,) = figure.axes
-    assert [t.get_text() for t in axes.texts] == [
-        "0.25, aimed at ≤ 0.50: reached",
-        "0.25, aimed at ≤ 0.20: missed",
-    ]
-    assert {c.get_label(): list(c[0].get_xdata()) for c in axes.containers} == {
-        "reached": [0.5],
-        "missed": [1.25],
-    }
-    marks = {c[0].get_marker() for c in axes.containers}
-    assert len(marks) == 2
+def test_figures_and_chart_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = tmp_path / "figures.json", tmp_path / "chart.png"
+    given = run.options(["--json", str(files[0]), "--chart", str(files[1])])
+    found = {"machine": {}, "rows": [measure.as_json(r) for r in RESULT]}
+    run.write(given, found)
+    assert json.loads(files[0].read_text("utf-8")) == found
+    assert files[1].read_bytes().startswith(b"\x89PNG")
+    run.write(given, {"machine": {}, "rows": []})
+    assert "No chart." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("ending", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
-def test_the_chart_is_written(tmp_path: Path, ending: str, start: bytes) -> None:
-    target = tmp_path / f"chart{ending}"
-    chart.save(RESULT, target)
-    assert target.read_bytes().startswith(start)
-
-
-def test_nothing_measured_is_drawn_as_nothing(tmp_path: Path) -> None:
-    chart.save([], tmp_path / "empty.svg")
-    assert (tmp_path / "empty.svg").exists()
-
-
-def test_the_command_prints_and_writes_all_of_it(
+def test_the_command_runs_a_start_and_tells_all(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    files = tmp_path / "figures.json", tmp_path / "chart.png"
-    words = ["--quick", "--only", "48 linear", "--json", str(files[0]), "--chart", str(files[1])]
-    assert run.main(words) == 0
+    target = tmp_path / "figures.json"
+    assert run.main(["--quick", "--only", "48 linear", "--json", str(target)]) == 0
     said = capfd.readouterr().out
     assert "processor:" in said
     assert "48 linear layers, training: live arrays at the peak" in said
     assert "measured targets reached." in said
-    data = json.loads(files[0].read_text("utf-8"))
+    data = json.loads(target.read_text("utf-8"))
     assert data["machine"] == machine.describe()
     (found,) = data["rows"]
     assert len(found["starts"]) == 1
     assert len(found["starts"][0]["minigrad eager"]) == measure.FEWEST
-    assert files[1].read_bytes().startswith(b"\x89PNG")
 
 
 def test_no_start_begins_that_would_not_end_in_time(

@@ -15,7 +15,7 @@ from measure import Side
 import minigrad as mg
 
 LAYERS = 48
-SIZE = 1 << 18  # so large that nothing else counts: 1 MiB
+SIZE = 1 << 20  # so large that nothing else counts: 4 MiB
 
 
 def tanh(x: Any) -> Any:

@@ -1,8 +1,9 @@
 """How a workload is measured: all its sides in turn, round by round, so that a drifting machine
 moves all of them; ratios are taken within a round, and the median of many rounds is what counts.
 
-The clock is the processor time of this program. On one thread and an idle machine it is the time
-on the wall; on a busy one it leaves out the time of others.
+The clock is the processor time of this program and of those that it started and saw end, such as a
+compiler. On one thread and an idle machine it is the time on the wall; on a busy one it leaves out
+the time of others.
 """
 
 from __future__ import annotations
@@ -21,12 +22,20 @@ from typing import Any
 import numpy as np
 
 Clock = Callable[[], float]
-# On Windows the processor's time moves on in steps that are longer than what is measured.
-CLOCK: Clock = time.perf_counter if sys.platform == "win32" else time.process_time
 Array = np.ndarray[Any, Any]
 FEWEST = 3  # rounds; a row that is out of time stops after these
 CHECKED = 2  # how often a side works before what it computed is compared
 REFUSALS = (ImportError, OSError, RuntimeError)  # a peer is absent, or cannot compile here
+
+
+def processor_time() -> float:
+    """Seconds that the processor worked for this program and for its children that ended."""
+    if sys.platform == "win32":  # its processor time moves on in steps that are far too long
+        return time.perf_counter()
+    import resource
+
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 @dataclass(frozen=True)
@@ -67,8 +76,8 @@ class Workload:
 
     sides: a function for each side that makes it ready; those whose name begins with `mine` may
     not be left out. unit: of the figures. timed: no where `work` returns the figure itself.
-    clock: on the wall where other processes do a part. once: so long that it is neither warmed up
-    nor repeated. rtol: how far two sides may differ. seconds: after these no further round begins.
+    once: so long that it is neither warmed up nor repeated. rtol: how far two sides may differ.
+    seconds: after these no further round begins.
     """
 
     name: str
@@ -76,7 +85,7 @@ class Workload:
     targets: tuple[Target, ...] = ()
     unit: str = "s"
     timed: bool = True
-    clock: Clock = CLOCK
+    clock: Clock = processor_time
     once: bool = False
     rtol: float = 1e-4
     seconds: float = 4.0

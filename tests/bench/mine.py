@@ -10,6 +10,7 @@ from models import Array, Conv, Layer, Linear, Model, curve, points
 
 import minigrad as mg
 from minigrad import compiled
+from minigrad.native import compiler
 
 EAGER = "minigrad eager"
 LAYERS = {"relu": mg.nn.ReLU, "pool": lambda: mg.nn.MaxPool2d(2), "flatten": mg.nn.Flatten}
@@ -21,8 +22,8 @@ def static(executor: str) -> str:
 
 
 def executors() -> list[str]:
-    """Those that compile; the reference is not meant to be fast."""
-    return [name for name in compiled.EXECUTORS if name != "reference"]
+    """Those that compile; C only where there is a compiler, as it would be NumPy otherwise."""
+    return [name for name in compiled.EXECUTORS if name != "c" or compiler.find() is not None]
 
 
 def layer(described: Layer) -> Any:

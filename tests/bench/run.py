@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -37,7 +38,9 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="workloads whose name contains this")
     parser.add_argument("--quick", action="store_true", help="one start, few rounds, little time")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here")
-    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw here: .png or .svg")
+    parser.add_argument(
+        "--chart", type=Path, metavar="FILE", help="draw the ratios here: .png, .svg or .pdf"
+    )
     parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)  # one start: its rows go here
     given = parser.parse_args(arguments)
     if given.quick:
@@ -59,14 +62,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for row in rows:
         print("", *report.describe(row), sep="\n")
     print("", *report.summary(rows), sep="\n")
+    write(given, {"machine": facts, "rows": [measure.as_json(row) for row in rows]})
+    return 1 if any(row.failed for row in rows) else 0
+
+
+def write(given: argparse.Namespace, found: dict[str, Any]) -> None:
+    """The figures as JSON, and their ratios as a chart, where these were asked for."""
     if given.json:
-        found = {"machine": facts, "rows": [measure.as_json(row) for row in rows]}
         given.json.write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
     if given.chart:
-        import chart
+        from viz.charts.ratios import ratios
 
-        chart.save(rows, given.chart)
-    return 1 if any(row.failed for row in rows) else 0
+        try:
+            ratios(found).save(given.chart)
+        except ValueError as reason:  # no ratio among these workloads
+            print(f"No chart. {reason}")
 
 
 def starts(given: argparse.Namespace) -> Iterator[list[measure.Row]]:
