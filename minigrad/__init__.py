@@ -158,6 +158,7 @@ from minigrad.nn.functional import (
 )
 from minigrad.optim import clip_by_global_norm
 from minigrad.saving import load_graph
+from minigrad.schedule import Schedule
 from minigrad.scripting.script import script
 from minigrad.session import Session
 from minigrad.tape import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -193,6 +194,7 @@ __all__ = [
     "NumericError",
     "Print",
     "Program",
+    "Schedule",
     "ScriptError",
     "Session",
     "ShapeError",

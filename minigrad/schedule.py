@@ -74,6 +74,13 @@ class Schedule:
     costs     where the lengths of the tasks come from: "given"; "measured", one by one;
               "run", side by side
     rehearsal how it went when it was tried, if it was
+
+    >>> import minigrad as mg
+    >>> x, Exp = mg.placeholder("x", shape=(3,)), mg.REGISTRY["Exp"]
+    >>> program = mg.build_graph(x, mg.exp(x) @ mg.sin(x)).compile()
+    >>> schedule = program.schedule(devices=2, costs=lambda node: 2 if node.op is Exp else 1)
+    >>> [(task.node.op.name, task.device, task.start, task.end) for task in schedule.tasks]
+    [('Exp', 0, 0.0, 2.0), ('Sin', 1, 0.0, 1.0), ('MatMul', 0, 2.0, 3.0)]
     """
 
     tasks: tuple[Task, ...]

@@ -119,6 +119,7 @@ LAYERS = [
     ["viz.text", "viz.theme", "viz.assets"],
     ["viz.boxes"],
     ["viz.fonts", "viz.questions", "viz.picture", "viz.formula", "viz.charts.chart", "viz.images"],
+    ["viz.charts.held"],
     ["viz.charts.curves", "viz.charts.memory", "viz.charts.ratios", "viz.charts.schedule"],
     ["viz.charts"],
     ["viz.dot", "viz.summary", "viz.language", "viz.ask"],

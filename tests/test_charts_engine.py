@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 import minigrad as mg
 from viz.charts import Chart, chart_style, memory, ratios, schedule
-from viz.charts.memory import plan_of
+from viz.charts.held import plan_of
 
 COSTS = {"Exp": 2, "Tanh": 1, "MatMul": 1}
 

@@ -46,6 +46,8 @@ CLASSES = {
     "Tensor": mg.Tensor,
     "Node": mg.Node,
     "Graph": mg.Graph,
+    "Program": mg.Program,
+    "Schedule": mg.Schedule,
     "Session": mg.Session,
     "Module": mg.nn.Module,
     "Optimizer": mg.optim.Optimizer,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
+from minigrad import devices as pool
 from minigrad.compiled.parallel import Parallel
 from minigrad.devices import Pool, Span, TaskFailed, handover, one_blas_thread
 from minigrad.messages import set_language
@@ -206,6 +208,16 @@ def test_blas_gets_one_thread_and_then_what_it_had() -> None:
         assert counts() == before
 
 
+def test_without_threadpoolctl_blas_keeps_its_threads(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    pool._blas.cache_clear()
+    try:
+        with one_blas_thread():
+            assert pool._blas() is None
+    finally:
+        pool._blas.cache_clear()
+
+
 # ---- Programs ---------------------------------------------------------------------------------
 
 
@@ -281,6 +293,20 @@ def test_scratch_memory_of_regions_is_not_shared() -> None:
     expected = program({x: values})
     for _ in range(20):
         same_bits(schedule.run({x: values})[0], expected)
+
+
+@pytest.mark.parametrize("executor", ["reference", "numpy", "c"])
+def test_every_executor_has_a_schedule(executor: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """C falls back to NumPy where there is no compiler, and says so."""
+    graph, feeds = wide()
+    program = graph.compile(executor=executor)
+    schedule = program.schedule(3, costs=one)
+    assert schedule.used == 3
+    for _ in range(5):
+        found = schedule.run(feeds)[0]
+        if executor != "reference":  # whose results lie elsewhere; see TOLERANCE in test_compiled
+            same_bits(found, program(feeds))
+        np.testing.assert_allclose(found, program(feeds), rtol=2e-6)
 
 
 def test_effects_keep_their_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,6 +118,7 @@ class Chart:
         Raises:
             ValueError: the ending or the language is none of these.
 
+        >>> from viz import curves
         >>> chart = curves({"SGD": [2.0, 1.0]}, title=("Loss", "损失"), x=("", ""), y=("", ""))
         >>> chart.save("loss.txt")
         Traceback (most recent call last):
