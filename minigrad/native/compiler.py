@@ -62,7 +62,9 @@ class Compiler:
                     timeout=TIME_LIMIT,
                     check=False,
                 )
-            except (OSError, subprocess.TimeoutExpired) as reason:
+            except subprocess.TimeoutExpired:
+                raise CompilerError(f"timed out after {TIME_LIMIT} s") from None
+            except OSError as reason:
                 raise CompilerError(str(reason)) from None
             if done.returncode or not made.exists():
                 said = done.stderr.decode(errors="replace").strip().splitlines()

@@ -1,0 +1,548 @@
+"""Generated C: the results of NumPy, a cache that nobody else can write to, and life without it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_special_values import ELEMENTWISE
+
+import minigrad as mg
+from minigrad.compiled.joining import Joined
+from minigrad.core import REGISTRY, Spec, silently, spec_of
+from minigrad.native import cache, compiler, kernels, library
+from minigrad.native.kernels import Kernel, Unit
+from minigrad.native.scalars import literal
+
+pytestmark = pytest.mark.skipif(
+    compiler.find() is None, reason="to run it, install a C compiler (cc, gcc, clang or ziglang)"
+)
+windows = pytest.mark.skipif(sys.platform == "win32", reason="Windows has access lists instead")
+
+LEFT_TO_NUMPY = {"FloorDivide", "Mod"}  # they refuse some integers
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[None]:
+    with mg.Graph():
+        yield
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and a process that has loaded nothing."""
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(cache, "location", lambda: folder)
+    forget(monkeypatch)
+    return folder
+
+
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "_loaded", {})
+    monkeypatch.setattr(library, "_told", set())
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sources that the compiler was called for."""
+    seen: list[str] = []
+    run = compiler.Compiler._run
+
+    def counted(self: Any, source: str, flags: Any) -> bytes:
+        seen.append(source)
+        return run(self, source, flags)
+
+    monkeypatch.setattr(compiler.Compiler, "_run", counted)
+    return seen
+
+
+@pytest.fixture
+def in_numpy(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operators whose kernels in C handed the work to NumPy."""
+    seen: list[str] = []
+    run = Kernel.in_numpy
+
+    def counted(self: Kernel, *arrays: Any) -> None:
+        seen.append(self.node.op.name)
+        run(self, *arrays)
+
+    monkeypatch.setattr(Kernel, "in_numpy", counted)
+    return seen
+
+
+def program_of(x: Any, y: Any, **options: Any) -> Any:
+    return mg.build_graph(x, y).compile(executor="c", **options)
+
+
+def joined(program: Any) -> list[Joined]:
+    """The calls of a program that are functions of C."""
+    return [f for f, _ in program.bound._flat if isinstance(f, Joined)]
+
+
+# ---- One operator -------------------------------------------------------------------------------
+
+
+def operands_of(name: str, dtype: Any) -> list[Any]:
+    """Special values and ordinary ones, more than a vector register holds and not a multiple."""
+    special = [0.0, -0.0, 1, -1, 0.5, -2.5, np.inf, -np.inf, np.nan, 1e30, -1e-30, 100, -100]
+    kind = np.dtype(dtype).kind
+    numbers = special if kind == "f" else [0, 1] if kind == "b" else [0, 1, -1, 2, -3, 7, 100]
+    count = len(REGISTRY[name].samples[0].shapes)
+    grid = np.array(np.meshgrid(*[numbers] * min(count, 2), [0.25, 3.0, -1.75])).reshape(-1)
+    rows = [np.resize(np.roll(grid, 5 * i), 277).astype(dtype) for i in range(count)]
+    bools = REGISTRY[name].samples[0].bools
+    return [row > 0 if i in bools else row for i, row in enumerate(rows)]
+
+
+def kernel_of(unit: Unit, name: str, dtype: Any) -> tuple[Kernel, list[Any], Any] | None:
+    """The kernel, its operands and what NumPy gives; None where the operator takes no such."""
+    op, given = REGISTRY[name], operands_of(name, dtype)
+    try:
+        with mg.Graph():
+            xs = [mg.placeholder(None, a.shape, a.dtype) for a in given]
+            y = op(*xs, **op.samples[0].attrs)
+        if [id(n) for n in y.inputs] != [id(x) for x in xs]:  # it works in another type
+            return None
+        expected = silently(op.run, None, *given, **y.attrs)
+    except mg.GraphError:
+        return None
+    found = kernels.kernel(y, [spec_of(expected)], [spec_of(a) for a in given])
+    if found is None:
+        return None
+    found.join(unit)
+    return found, given, expected
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "uint8", "bool"])
+def test_elements_are_those_of_numpy(dtype: str, in_numpy: list[str]) -> None:
+    unit = Unit()
+    made = {name: kernel_of(unit, name, dtype) for name in ELEMENTWISE}
+    written = {name for name, found in made.items() if found is not None}
+    if dtype == "float32":
+        assert set(ELEMENTWISE) - written == LEFT_TO_NUMPY
+    assert {"Add", "Mul", "Less", "And", "Where", "Cast"} <= written
+    for name, found in made.items():
+        if found is None:
+            continue
+        kernel, given, expected = found
+        out = np.empty_like(expected)
+        kernel(out, *given)
+        if out.dtype.kind != "f":
+            np.testing.assert_array_equal(out, expected, err_msg=name)
+            continue
+        near = 1e-6 if dtype == "float32" else 4e-15
+        np.testing.assert_allclose(out, expected, rtol=near, atol=1e-37, err_msg=name)
+        zeros = (expected == 0) & (name not in ("Maximum", "Minimum", "ReLU", "Clip"))
+        np.testing.assert_array_equal(np.signbit(out[zeros]), np.signbit(expected[zeros]), name)
+    assert not in_numpy
+
+
+# Units in the last place of float32, against float64; each was seen with all 2³² arguments.
+ACCURACY = {"Exp": 2, "Log": 2, "Tanh": 2, "Sigmoid": 3}
+
+
+@pytest.mark.parametrize("name", ACCURACY)
+def test_polynomials_are_as_accurate_as_they_say(name: str) -> None:
+    bits = np.random.default_rng(0).integers(0, 1 << 32, 1 << 20, dtype=np.uint32)
+    near = np.random.default_rng(1).uniform(-20, 20, 1 << 18).astype(np.float32)
+    x = np.concatenate([bits.view(np.float32), near])
+    node = REGISTRY[name](mg.placeholder("x", (None,)))
+    kernel = kernels.kernel(node, [spec_of(x)], [spec_of(x)])
+    assert kernel is not None
+    out = np.empty_like(x)
+    kernel(out, x)
+    exact = silently(lambda: REGISTRY[name].run(None, x.astype(np.float64)))
+    usual = np.abs(exact) >= np.finfo(np.float32).tiny
+    if name == "Sigmoid":  # below it the exponential overflows, and NumPy has 0, too
+        usual &= x > -88
+    rounded = silently(exact.astype, np.float32)
+    finite = usual & np.isfinite(rounded)
+    unit = np.spacing(np.abs(rounded[finite]))
+    unit = np.minimum(unit, np.spacing(np.nextafter(np.abs(rounded[finite]), np.float32(0))))
+    worst = np.max(np.abs(out[finite] - exact[finite]) / unit)
+    assert 0.3 < worst <= ACCURACY[name], "so accurate it cannot be, or less than it says"
+    np.testing.assert_array_equal(np.isnan(out), np.isnan(exact))
+    np.testing.assert_array_equal(out[usual & ~finite], rounded[usual & ~finite])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "uint64", "bool"])
+def test_a_literal_is_the_number(dtype: str) -> None:
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        bits = np.random.default_rng(0).integers(0, 256, 400 * kind.itemsize, dtype=np.uint8)
+        numbers = [*bits.view(kind), *np.array([0.0, -0.0, np.inf, -np.inf, 0.1, 1e-45], kind)]
+    elif kind.kind == "b":
+        numbers = [False, True]
+    else:
+        numbers = [np.iinfo(kind).min, np.iinfo(kind).max, 0, 1]
+    c = {"float32": "float", "float64": "double", "bool": "uint8_t"}.get(dtype, f"{dtype}_t")
+    rows = ",".join(literal(v, kind) for v in numbers)
+    text = f"static const {c} all[] = {{{rows}}};\n"
+    copy = "memcpy(a[0], all, sizeof all); return 0;"
+    code = text + f"EXPORT int64_t run(void *const *a, const int64_t *n) {{ {copy} }}"
+    loaded = library.load(library.source_of([code]))
+    assert loaded is not None
+    out = np.empty(len(numbers), kind)
+    table = kernels.Table([Spec(out.shape, kind)])
+    table[0] = out
+    library.function(loaded, "run")(table.start, 0)
+    np.testing.assert_array_equal(out, np.array(numbers, kind))
+
+
+# ---- Several as one -----------------------------------------------------------------------------
+
+
+def feeds_of(*xs: Any) -> dict[Any, Any]:
+    random = np.random.default_rng(0)
+    return {x: random.standard_normal([n or 6 for n in x.shape]).astype(x.dtype) for x in xs}
+
+
+def test_operands_are_stretched(in_numpy: list[str]) -> None:
+    shapes = [(5, 3, 4), (4,), (3, 1), (5, 1, 1), (1, 3, 4), (1, 1, 1), ()]
+    xs = [mg.placeholder(f"x{i}", s) for i, s in enumerate(shapes)]
+    y = xs[0]
+    for x in xs[1:]:
+        y = mg.tanh(y * x + x) - y
+    graph = mg.build_graph(xs, [y, mg.exp(-y * y), y > 0])
+    feeds = feeds_of(*xs)
+    found = graph.compile(executor="c")(feeds)
+    for a, b in zip(found, mg.run(graph, feeds), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-6, atol=2e-6)
+    assert not in_numpy
+
+
+def test_open_lengths_need_no_second_compilation(
+    home: Path, compilations: list[str], in_numpy: list[str]
+) -> None:
+    x, b = mg.placeholder("x", (None, 7)), mg.placeholder("b", (7,))
+    y = mg.sigmoid(x * b + 1)
+    graph = mg.build_graph([x, b], [y, y.sum(axis=0), y.mean(), mg.softmax(y)])
+    program = graph.compile(executor="c")
+    for n in (5, 1, 0, 33, 5):
+        feeds = {x: np.ones((n, 7)) * n, b: np.arange(7)}
+        for a, e in zip(program(feeds), mg.run(graph, feeds), strict=True):
+            np.testing.assert_allclose(a, e, rtol=1e-5)
+    assert len(compilations) == 1
+    assert not in_numpy
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("flips", [(a, b) for a in (False, True) for b in (False, True)])
+def test_small_products_with_what_follows(
+    dtype: str, flips: tuple[bool, bool], in_numpy: list[str]
+) -> None:
+    a = mg.placeholder("a", (None, 5), dtype)
+    b = mg.placeholder("b", (9, 5) if flips[1] else (5, 9), dtype)
+    if flips[0]:
+        a = mg.placeholder("a", (5, 6), dtype)
+    c, d = mg.placeholder("c", (9,), dtype), mg.placeholder("d", (6, 1), dtype)
+    product = REGISTRY["MatMul"](a, b, transpose_a=flips[0], transpose_b=flips[1])
+    graph = mg.build_graph([a, b, c, d], mg.relu(product + c) * d)
+    feeds = feeds_of(a, b, c, d)
+    found, expected = graph.compile(executor="c")(feeds), mg.run(graph, feeds)
+    near = 2e-6 if dtype == "float32" else 1e-14
+    np.testing.assert_allclose(found, expected, rtol=near, atol=near * np.abs(expected).max())
+    assert not in_numpy
+
+
+def test_large_products_are_left_to_blas() -> None:
+    x, w = mg.placeholder("x", (64, 784)), mg.placeholder("w", (784, 128))
+    program = program_of([x, w], mg.tanh(x @ w))
+    found = program(feeds_of(x, w))
+    np.testing.assert_allclose(found, mg.run(program.graph, feeds_of(x, w)), rtol=1e-5, atol=1e-6)
+    assert "784" not in "".join(j.unit.source() for j in joined(program))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2), (0, 1), ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_sums_along_axes(axis: Any, keepdims: bool, in_numpy: list[str]) -> None:
+    x, k = mg.placeholder("x", (None, 33, 4)), mg.placeholder("k", (None, 33, 4), mg.int64)
+    options = {"axis": axis, "keepdims": keepdims}
+    graph = mg.build_graph(
+        [x, k], [mg.sum(x, **options), mg.mean(x, **options), mg.sum(k, **options)]
+    )
+    feeds = feeds_of(x) | {k: np.arange(6 * 33 * 4).reshape(6, 33, 4)}
+    found, expected = graph.compile(executor="c")(feeds), mg.run(graph, feeds)
+    np.testing.assert_allclose(found[0], expected[0], rtol=2e-6, atol=2e-5)
+    np.testing.assert_allclose(found[1], expected[1], rtol=2e-6, atol=2e-6)
+    np.testing.assert_array_equal(found[2], expected[2])
+    assert not in_numpy
+
+
+def test_a_long_sum_is_exact_to_the_last_place() -> None:
+    x = mg.placeholder("x", (None,))
+    values = np.random.default_rng(0).uniform(0, 1, 1_000_003).astype(np.float32)
+    found = program_of(x, x.sum())({x: values})
+    assert found == np.float32(values.sum(dtype=np.float64))
+
+
+def training(seed: int = 0) -> tuple[Any, Any, Any, Any]:
+    x, t = mg.placeholder("x", (None, 4)), mg.placeholder("t", (None,), mg.int64)
+    layers = mg.nn.Linear(4, 16, seed=seed), mg.nn.ReLU(), mg.nn.Linear(16, 3, seed=seed + 1)
+    model = mg.nn.Sequential(*layers)
+    loss = mg.cross_entropy(model(x), t)
+    step = mg.optim.SGD(model.parameters(), lr=0.1).minimize(loss)
+    return x, t, model, mg.build_graph([x, t], [loss, step])
+
+
+def test_a_training_step_is_one_call(in_numpy: list[str]) -> None:
+    x, t, _, graph = training()
+    program, other = graph.compile(executor="c"), graph.compile()
+    random = np.random.default_rng(0)
+    for n in (8, 5, 8, 1, 8):
+        feeds = {x: random.standard_normal((n, 4)), t: random.integers(0, 3, n)}
+        np.testing.assert_allclose(program(feeds)[0], other(feeds)[0], rtol=1e-5)
+        assert len(program.bound._flat) == 1
+    for v, value in other.variables.items():
+        np.testing.assert_allclose(program.variables[v], value, rtol=1e-4, atol=1e-6)
+    assert not in_numpy
+
+
+def test_kernels_are_told_one_by_one() -> None:
+    x, t, _, graph = training()
+    feeds = {x: np.ones((8, 4)), t: np.arange(8) % 3}
+    with mg.record() as one:
+        graph.compile(executor="c")(feeds)
+    with mg.record() as other:
+        graph.compile()(feeds)
+    assert one.counts.by_op == other.counts.by_op
+
+
+def test_a_refused_operand_is_told_as_ever() -> None:
+    x, t, _, graph = training()
+    program = graph.compile(executor="c")
+    before = {v: a.copy() for v, a in program.variables.items()}
+    with pytest.raises(mg.ShapeError, match="SoftmaxCrossEntropy") as found:
+        program({x: np.ones((2, 4)), t: np.array([0, 3])})
+    assert "defined at test_native.py" in str(found.value)
+    for v, a in before.items():
+        np.testing.assert_array_equal(program.variables[v], a)
+    assert program({x: np.ones((2, 4)), t: np.array([0, 2])})[0] > 0
+
+
+def test_a_variable_of_another_shape_is_not_read_as_if_it_fitted() -> None:
+    x, w = mg.placeholder("x", (3,)), mg.Variable(np.ones(3, np.float32), name="w")
+    program = program_of(x, mg.tanh(x * w))
+    feeds = {x: np.ones(3, np.float32)}
+    expected = program(feeds)
+    program.variables[w] = np.ones(2, np.float32)
+    with pytest.raises(mg.GraphError):
+        program(feeds)
+    program.variables[w] = np.ones((6,), np.float32)[::2]
+    np.testing.assert_array_equal(program(feeds), expected)
+
+
+def test_results_are_the_callers_own() -> None:
+    x = mg.placeholder("x", (None,))
+    program = program_of(x, [mg.tanh(x), mg.exp(x).sum()])
+    first = program({x: np.ones(40_000)})
+    kept = [np.array(v) for v in first]
+    program({x: np.zeros(40_000)})
+    for a, b in zip(first, kept, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+# ---- Text ---------------------------------------------------------------------------------------
+
+
+def test_the_text_names_the_nodes_and_compiles_as_it_is_shown(home: Path) -> None:
+    x = mg.placeholder("a\\", (None,))
+    y = mg.tanh(x) * 2  # the next character is a trap: \
+    program = program_of(x, y + 1)
+    found = program({x: np.ones(5)})
+    (call,) = joined(program)
+    text = call.unit.source()
+    assert "// Tanh Tanh (test_native.py, line" in text
+    shown = compiler.find().library(text)  # type: ignore[union-attr]
+    path = home / f"shown{compiler.SUFFIX}"
+    path.write_bytes(shown)
+    again = library.ctypes.CDLL(str(path))
+    out = np.zeros(5, np.float32)
+    for slot, i in [(call._table, k) for k in range(len(call._table._held))]:
+        if slot._held[i] is program.bound._results[0].slot.array:
+            slot[i] = out
+    library.function(again, call._name)(call._table.start, library.ctypes.addressof(call._sizes))
+    np.testing.assert_array_equal(out, found)
+
+
+# ---- The cache and the compiler -----------------------------------------------------------------
+
+
+def tried(n: float = 2.0) -> Any:
+    """A program whose C is the same each time, run once."""
+    with mg.Graph():
+        x = mg.placeholder("x", (None,))
+        return program_of(x, mg.tanh(x * 2 + 1) - x)({x: np.full(9, n)})
+
+
+def files(home: Path) -> list[Path]:
+    return sorted(home.iterdir())
+
+
+def test_the_second_process_does_not_compile(
+    home: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tried()
+    assert len(compilations) == 1
+    forget(monkeypatch)
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: pytest.fail("started a program"))
+    np.testing.assert_array_equal(tried(), first)
+    assert len(files(home)) == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "bit", "empty", "exchanged"])
+def test_a_damaged_file_is_compiled_anew(
+    home: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    expected = tried()
+    (path,) = files(home)
+    content = path.read_bytes()
+    half = len(content) // 2
+    bit = content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+    harmful = {"cut": content[:half], "bit": bit, "empty": b"", "exchanged": b"#!/bin/sh"}
+    path.unlink()  # which this process has loaded
+    path.write_bytes(harmful[damage])
+    forget(monkeypatch)
+    np.testing.assert_array_equal(tried(), expected)
+    assert len(compilations) == 2
+    assert [p.read_bytes() for p in files(home)] == [content]
+
+
+def test_flags_compiler_and_processor_have_their_own_files(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def again(count: int) -> None:
+        forget(monkeypatch)
+        tried()
+        assert len({p.name[:32] for p in files(home)}) == count
+
+    again(1)
+    monkeypatch.setattr(library, "FLAGS", (*compiler.FLAGS, "-O1"))
+    again(2)
+    monkeypatch.setattr(compiler, "processor", lambda: "another one")
+    again(3)
+    monkeypatch.setattr(compiler, "_fingerprint", lambda path: "another version")
+    again(4)
+
+
+@windows
+def test_the_folder_is_private(home: Path) -> None:
+    tried()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+@windows
+@pytest.mark.parametrize("wrong", ["mode", "link", "owner", "file"])
+def test_a_folder_that_is_not_the_users_alone_is_not_used(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    expected = tried()
+    if wrong == "mode":
+        home.chmod(0o755)
+    elif wrong == "link":
+        home.rename(tmp_path / "elsewhere")
+        home.symlink_to(tmp_path / "elsewhere")
+    elif wrong == "owner":
+        monkeypatch.setattr(os, "getuid", lambda: 12345)
+    else:
+        home.rename(tmp_path / "elsewhere")
+        home.write_text("")
+    forget(monkeypatch)
+    looked: list[Path] = []
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda p: looked.append(p) or read(p))
+    np.testing.assert_array_equal(tried(), expected)
+    assert not [p for p in looked if home in p.parents]
+
+
+def test_old_files_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MOST", 2)
+    for i in range(4):
+        cache.store(f"key{i}", b"content")
+        os.utime(files(home)[-1], (i, i))
+    assert [p.name[:4] for p in files(home)] == ["key2", "key3"]
+
+
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
+
+
+def test_without_a_compiler_numpy_does_it_and_one_line_says_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = tried()
+    forget(monkeypatch)
+    nowhere(monkeypatch)
+    for _ in range(2):
+        np.testing.assert_allclose(tried(), expected, rtol=1e-6)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "no C compiler found" in said
+
+
+def failing(folder: Path, text: str) -> Path:
+    path = folder / "cc"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return path
+
+
+@windows
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [("echo kernels.c:1: error: no such thing >&2; exit 1", "no such thing"), ("sleep 9", "timed")],
+)
+def test_a_compiler_that_fails_is_told_once(
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    does: str,
+    says: str,
+) -> None:
+    monkeypatch.setenv("CC", str(failing(tmp_path, does)))
+    monkeypatch.setattr(compiler, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(compiler, "FLAGS", ())
+    for _ in range(2):
+        np.testing.assert_allclose(tried(), np.tanh(5.0) - 2, rtol=1e-6)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert says in said
+    assert files(home) == []
+
+
+def test_cc_may_hold_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = compiler.find().command[0]  # type: ignore[union-attr]
+    monkeypatch.setenv("CC", f"{path} -g0")
+    assert compiler.find().command == (path, "-g0")  # type: ignore[union-attr]
+
+
+AT_ONCE = """
+import numpy as np, minigrad as mg
+x = mg.placeholder("x", (None,))
+print(mg.build_graph(x, mg.tanh(x * 3) + x).compile(executor="c")({x: np.ones(5)}).tolist())
+"""
+
+
+@windows
+def test_processes_may_compile_at_once(tmp_path: Path) -> None:
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    start: Callable[[], Any] = lambda: subprocess.Popen(  # noqa: E731
+        [sys.executable, "-c", AT_ONCE], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    running = [start() for _ in range(3)]
+    said = {p.communicate(timeout=120)[0] for p in running}
+    assert [p.returncode for p in running] == [0, 0, 0]
+    assert len(said) == 1
+    made = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert {p.suffix for p in made} == {compiler.SUFFIX}
+    assert len({p.name[:32] for p in made}) == 1
