@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_picture import digits, e1, e2
+from test_picture import branch_and_loop, digits, e1, e2
 
 import minigrad as mg
 import viz
@@ -158,3 +158,90 @@ def test_a_drawing_with_chinese_names_brings_their_glyphs_along() -> None:
     root = ET.fromstring(base64.b64decode(drawing))
     assert "权重" in "".join(root.itertext())
     assert "@font-face" in "".join(root.itertext())
+
+
+# ---- Titles, insides, tensors, states ---------------------------------------------------------
+
+
+def captions(page: str) -> list[str]:
+    return re.findall(r"<figcaption>(.*?)</figcaption>", page)
+
+
+def test_the_title_says_the_kind_and_the_formula_in_both_languages(tmp_path: Path) -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x + 3
+    (caption,) = captions(viz.draw(y).html)
+    assert "dynamic graph: y = (x × x) + 3" in caption
+    assert "动态图：y = (x × x) + 3" in caption
+    assert "Ours &lt;b&gt;: y = (x" in captions(viz.draw(y, title="Ours <b>").html)[0]
+    set_language("zh")
+    svg = viz.draw(y).save(tmp_path / "graph.svg").read_text("utf-8")
+    assert "动态图：y = (x × x) + 3" in svg
+    assert "dynamic" not in svg
+    assert '"动态图：y' in viz.draw(y).save(tmp_path / "graph.dot").read_text("utf-8")
+
+
+def test_a_long_formula_is_left_out() -> None:
+    y = mg.tensor(1.0, requires_grad=True, name="x")
+    for _ in range(40):
+        y = y * y + 1
+    assert len(viz.draw(y).heading[0]) < 100
+
+
+def test_insides_are_drawn_when_named() -> None:
+    graph = branch_and_loop()
+    assert "Sub" not in str(viz.draw(graph))
+    both_arms = str(viz.draw(graph, opened=["Cond"]))
+    assert "Sub(arg0, 1) ()  [Cond: else]" in both_arms
+    assert "Mul(arg0, 2) ()  [Cond: then]" in both_arms
+    one = str(viz.draw(graph, opened=["Cond: else"]))
+    assert "Sub" in one
+    assert "Mul" not in one
+    with pytest.raises(ValueError, match=r"nothing named 'Loop'.*Cond: then.*While"):
+        viz.draw(graph, opened=["Loop"])
+
+
+def test_what_is_folded_can_be_unfolded_on_the_page() -> None:
+    page = viz.draw(digits()[0], fold=True).html
+    assert page.count("<img alt=") == 2
+    assert "Show everything: 1" in page
+    assert "全部展开" in page
+    assert viz.draw(e1()).html.count("<img alt=") == 1
+
+
+def test_tensors_are_boxes_on_request() -> None:
+    assert str(viz.draw(e1(), tensors=True)).splitlines() == [
+        "n1: x = tensor ()",
+        "n2: Mul(x, x) ",
+        "t1: tensor(Mul) ()",
+        "n3: 3 = Constant ()",
+        "n4: Add(tensor, 3) ",
+        "t2: tensor(Add) ()  -> output",
+    ]
+    drawn = viz.draw(digits()[1], tensors=True).picture
+    operators = [n for n in drawn.nodes if n.kind == "operator"]
+    assert len([n for n in drawn.nodes if n.kind == "tensor"]) == len(operators)
+    made = {e.source: e.target for e in drawn.edges if e.id[0] == "r"}
+    assert set(made) == {n.id for n in operators}
+    assert not [e for e in drawn.edges if e.id[0] != "r" and e.source in made]
+    assert "parallelogram" in viz.draw(e1(), tensors=True).dot
+
+
+def test_the_state_of_a_graph_is_said() -> None:
+    y = e1()
+    assert "freed" not in viz.draw(y).html
+    y.backward()
+    assert "backward has freed the values" in viz.draw(y).html
+    assert "backward 已经释放" in viz.draw(y).html
+    assert "have shapes and no values" in viz.draw(e2()).html
+    assert "节点有形状，没有值" in viz.draw(e2()).html
+
+
+def test_programs_and_traced_functions_are_drawn() -> None:
+    graph = digits()[1].graph
+    program = mg.build_graph([], [digits()[1]]).compile()
+    assert "-> output" in str(viz.draw(program, fold=False))
+    assert graph is not None
+    double = mg.function(lambda v: v * 2)
+    double(mg.tensor([1.0]))
+    assert "Mul" in str(viz.draw(double))

@@ -88,6 +88,23 @@ class Picture:
         key = f"alt_{self.kind}"
         return row(key, nodes=len(self.nodes), edges=len(self.edges), path=path)
 
+    def with_tensors(self) -> Picture:
+        """The picture with the result of each operator as a box of its own."""
+        nodes, edges = [], []
+        made: dict[str, str] = {}  # operator -> the tensor it makes
+        for n in self.nodes:
+            inputs = tuple(made.get(i, i) for i in n.inputs)
+            if n.kind != "operator":
+                nodes.append(replace(n, inputs=inputs))
+                continue
+            made[n.id] = t = f"t{len(made) + 1}"
+            nodes.append(replace(n, name="", shape="", inputs=inputs, is_output=False))
+            result = PictureNode(t, "tensor", "tensor", n.name, n.shape, n.group, (n.id,))
+            nodes.append(replace(result, is_output=n.is_output, line=n.line, dtype=n.dtype))
+            edges.append(PictureEdge(f"r{len(made)}", n.id, t, 0, "forward", "", n.dtype))
+        edges += [replace(e, source=made.get(e.source, e.source)) for e in self.edges]
+        return replace(self, nodes=tuple(nodes), edges=tuple(edges))
+
     def overview(self) -> frozenset[str]:
         """Which groups to open at first: whole levels, as long as all can be surveyed."""
         depths = {path: path.count("/") for path in self.groups if path not in self.owners}

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from html import escape
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from minigrad.eager import Tensor
+from minigrad.tape import TapeNode
 from minigrad.values import Value
 from viz import assets, dot
+from viz.boxes import paths
+from viz.formula import whole
+from viz.payload import UNFOLD_LIMIT, table
 from viz.picture import Picture, picture
-from viz.player import table
-from viz.text import bilingual, both, html, printed
+from viz.text import ROWS, Pair, bilingual, both, choose, html, printed, row
 
 _numbers = itertools.count(1)
 FORMATS = (".svg", ".pdf", ".png", ".dot", ".html")
@@ -23,11 +27,28 @@ FORMATS = (".svg", ".pdf", ".png", ".dot", ".html")
 class Diagram:
     """A drawing that a notebook shows; `str` of it is the graph as text."""
 
-    def __init__(self, picture: Picture, fold: bool | None = None) -> None:
-        self.full = picture
-        folded = len(picture.nodes) > 60 if fold is None else fold
-        self.picture = picture.fold() if folded else picture
+    def __init__(
+        self,
+        full: Picture,
+        fold: bool | None = None,
+        opened: Collection[str] = (),
+        tensors: bool = False,
+        title: str | None = None,
+        *,
+        note: Pair | None = None,
+    ) -> None:
+        layers = frozenset(path for path in full.groups if path not in full.owners)
+        plain = full.fold(layers)  # what there is without the insides of nodes
+        folded = len(plain.nodes) > 60 if fold is None else fold
+        shown = (full.overview() if folded else layers) | _named(full, opened)
+        self.full, self._shown = full, shown
+        self.tensors, self.title, self.note = tensors, title, note
+        self.picture = self._view(shown)
         self._prefix = f"mgd{next(_numbers)}"
+
+    def _view(self, opened: Collection[str]) -> Picture:
+        drawn = self.full.fold(opened)
+        return drawn.with_tensors() if self.tensors else drawn
 
     def __str__(self) -> str:
         return self.picture.text() or printed("graph_empty")
@@ -35,25 +56,41 @@ class Diagram:
     __repr__ = __str__
 
     @property
-    def dot(self) -> str:
-        """The drawing in the DOT language."""
-        return dot.dot(self.picture, self._prefix, rankdir=self._rankdir)
+    def heading(self) -> Pair:
+        """The title: as given, else what kind of graph it is; and its formula, if it is short."""
+        kind = ROWS[f"kind_{self.full.kind}"] if self.title is None else (self.title, self.title)
+        formula = whole(self.picture)
+        return row("heading", title=kind, formula=formula) if formula else kind
 
     @property
-    def _rankdir(self) -> str:
-        return "LR" if len(self.picture.nodes) <= 40 else "TB"
+    def dot(self) -> str:
+        """The drawing in the DOT language."""
+        return self._source(self.picture)
+
+    def _source(self, drawn: Picture, title: str = "") -> str:
+        rankdir = "LR" if len(drawn.nodes) <= 40 else "TB"
+        return dot.dot(drawn, self._prefix, rankdir=rankdir, title=title)
 
     @property
     def svg(self) -> str:
         """The drawing as an <svg> element. Raises dot.LayoutError without a layout engine."""
-        return dot.render(self.picture, self._prefix, rankdir=self._rankdir)
+        return self._svg(self.picture)
+
+    def _svg(self, drawn: Picture) -> str:
+        if len(drawn.nodes) > dot.LAYOUT_LIMIT:
+            raise dot.LayoutError("too_large", nodes=len(drawn.nodes))
+        return dot.svg(self._source(drawn))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": self.html}
 
     @property
     def html(self) -> str:
-        """The drawing with its description, and the same content as a table, in both languages."""
+        """The drawing with its title, its description, and the same content as a table.
+
+        What is folded can be unfolded: the drawing with all groups open is there, too, as long as
+        it can be surveyed.
+        """
         if not self.picture.nodes:
             return f'<p class="mg-note">{html("graph_empty")}</p>'
         try:
@@ -61,10 +98,24 @@ class Diagram:
         except dot.LayoutError as error:
             drawing, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
         style = f"<style>{assets.source('diagram.css')}</style>"
+        note = f'<p class="mg-note">{bilingual(self.note)}</p>' if self.note else ""
         return (
-            f'{style}<figure class="mg-diagram">{drawing}<details{opened}><summary>'
+            f'{style}<figure class="mg-diagram"><figcaption>{bilingual(self.heading)}</figcaption>'
+            f"{drawing}{note}{self._unfolded()}<details{opened}><summary>"
             f"{html('table')}</summary>{table(self.picture)}</details></figure>"
         )
+
+    def _unfolded(self) -> str:
+        """The drawing with everything open, which a click shows."""
+        if set(self.full.groups) <= self._shown or len(self.full.nodes) > UNFOLD_LIMIT:
+            return ""
+        drawn = self._view(self.full.groups)
+        try:
+            drawing = dot.as_image(self._svg(drawn), both(drawn.alt()))
+        except dot.LayoutError:
+            return ""
+        summary = html("unfolded", nodes=len(drawn.nodes))
+        return f"<details><summary>{summary}</summary>{drawing}</details>"
 
     def save(self, path: str | Path) -> Path:
         """Write the drawing; the ending chooses: .svg, .pdf, .png, .dot or .html."""
@@ -72,22 +123,50 @@ class Diagram:
         suffix = target.suffix.lower()
         if suffix not in FORMATS:
             raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
+        titled = self._source(self.picture, choose(self.heading, " / "))
         if suffix == ".dot":
-            target.write_text(self.dot, encoding="utf-8")
+            target.write_text(titled, encoding="utf-8")
         elif suffix == ".html":
-            page = f'<!DOCTYPE html><meta charset="utf-8"><title>graph</title>{self.html}'
+            head = f'<meta charset="utf-8"><title>{escape(choose(self.heading, " / "))}</title>'
+            body = f"<body>{self.html}</body>"
+            page = f'<!DOCTYPE html><html lang="en"><head>{head}</head>{body}</html>'
             target.write_text(page, encoding="utf-8")
         else:
-            target.write_bytes(dot.image(self.dot, suffix[1:]))
+            target.write_bytes(dot.image(titled, suffix[1:]))
         return target
 
 
-def draw(obj: Any, fold: bool | None = None) -> Diagram:
-    """The diagram of a tensor, a node, a graph, a traced function, or a list of tensors or nodes.
+def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
+    """The groups of these names; a node's name stands for all that it has inside."""
+    labels = {n.id: n.label for n in full.nodes}
+    owned = [(path, labels[owner]) for path, owner in full.owners.items()]
+    found = set()
+    for name in names:
+        meant = {path for path in full.groups if name in (path, path.rpartition("/")[2])}
+        meant |= {path for path, label in owned if label == name}
+        if not meant:
+            known = ", ".join(dict.fromkeys([*full.groups, *(label for _, label in owned)]))
+            raise ValueError(printed("open_unknown", name=repr(name), known=known or "-"))
+        found |= {around for path in meant for around in paths(path)}
+    return frozenset(found)
+
+
+def draw(
+    obj: Any,
+    fold: bool | None = None,
+    opened: Collection[str] = (),
+    tensors: bool = False,
+    title: str | None = None,
+) -> Diagram:
+    """The diagram of a tensor, a node, a graph, a program, a traced function, or a list of tensors
+    or nodes.
 
     Of a tensor its tape is drawn, of a function its newest graph. Leaves without a name are called
     by the variable that holds them where `draw` is called. `fold` draws each layer as one box; by
-    default only large graphs are folded. TypeError for other things.
+    default only large graphs are folded. `opened` names groups to draw open, and branches, loops,
+    functions and fused nodes whose insides to draw. With `tensors` the results of operators are
+    boxes, too. `title` stands in place of the kind of graph. TypeError for other things,
+    ValueError for a name in `opened` that is not there.
 
     >>> import minigrad as mg
     >>> from viz import draw
@@ -99,15 +178,36 @@ def draw(obj: Any, fold: bool | None = None) -> Diagram:
     n3: 3 = Constant ()
     n4: y = Add(Mul, 3) ()  -> output
     """
-    return Diagram(picture(obj, names_in(sys._getframe(1))), fold)
+    return diagram_of(obj, names_in(sys._getframe(1)), fold, opened, tensors, title)
+
+
+def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
+    """The diagram of what `draw` takes, with the names of variables as `names_of` gives them."""
+    drawn = picture(obj, names, bodies=True)
+    return Diagram(drawn, *options, note=_note(drawn))
+
+
+def _note(drawn: Picture) -> Pair | None:
+    """What is to be known of the state of a graph."""
+    if not drawn.nodes:
+        return None
+    if drawn.kind == "static":
+        return ROWS["draw_unrun"]
+    freed = any(isinstance(n, TapeNode) and n.saved is None for n in drawn.ids)
+    return ROWS["draw_freed"] if freed else None
 
 
 def names_in(frame: FrameType) -> Mapping[int, str]:
-    """The names of variables in a frame, by `id` of the tensor, its tape node, or the node."""
+    """The names of variables in a frame, as `names_of`."""
+    return names_of(frame.f_globals, frame.f_locals)
+
+
+def names_of(*scopes: Mapping[str, Any]) -> Mapping[int, str]:
+    """The names of variables, by `id` of the tensor, its tape node, or the node."""
     found: dict[int, str] = {}
-    for scope in (frame.f_globals, frame.f_locals):
+    for scope in scopes:
         for name, value in list(scope.items()):
-            if isinstance(value, Value) and not name.startswith("_"):
+            if isinstance(value, Value) and name.isidentifier() and name[0] != "_":
                 found[id(value)] = name
                 if isinstance(value, Tensor) and value.creator is not None:
                     found[id(value.creator)] = name

@@ -13,7 +13,9 @@ from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
 from minigrad.rules import listen_to_nobody, pull_back
+from viz.boxes import Picture
 
+LONGEST = 60  # characters of a formula that is read at a glance
 UPSTREAM = "∂"  # how the incoming gradient is written
 
 
@@ -27,6 +29,24 @@ def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:
         return op.formula.format(*map(_enclosed, named))
     except IndexError:
         return f"{op.name}({', '.join(named)})"
+
+
+def whole(picture: Picture) -> str:
+    """The whole computation as one formula: "Add = x × x + 3"; "" where it would be long."""
+    labels = {n.id: n.label for n in picture.nodes}
+    outputs = [n for n in picture.nodes if n.is_output]
+    if len(outputs) != 1 or outputs[0].kind != "operator":
+        return ""
+    engine = {i: node for node, i in picture.ids.items()}
+    texts: dict[str, str] = {}
+    for n in picture.nodes:
+        texts[n.id] = labels[n.id]
+        if n.kind == "operator" and n.id in engine:
+            node = engine[n.id]
+            text = forward(node.op, [texts[i] for i in n.inputs], node.attrs)
+            texts[n.id] = text if len(text) <= LONGEST else labels[n.id]
+    text = texts[outputs[0].id]
+    return f"{outputs[0].label} = {text}" if text != outputs[0].label else ""
 
 
 def _enclosed(text: str) -> str:

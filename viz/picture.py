@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.compiled import Program
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
 from minigrad.eager import Tensor
-from minigrad.execute import Program
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
 from minigrad.tape import TapeNode
@@ -41,10 +41,8 @@ def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = Fal
     anything else.
     """
     names = names or {}
-    if isinstance(obj, (Function, Traced)):
+    if isinstance(obj, (Function, Traced, Program)):
         obj = obj.graph
-    if isinstance(obj, Program):
-        return graph_picture(ancestors(obj.outputs), set(obj.outputs), names, bodies)
     if isinstance(obj, Graph):
         return graph_picture(obj.nodes, set(obj.outputs), names, bodies)
     items = list(obj) if isinstance(obj, (list, tuple)) else [obj]

@@ -99,6 +99,40 @@ ROWS: dict[str, Pair] = {
         "cannot save as {suffix}: choose one of {known}.",
         "无法保存为 {suffix}：请从 {known} 中选择。",
     ),
+    "heading": ("{title}: {formula}", "{title}：{formula}"),
+    "unfolded": ("Show everything: {nodes} nodes", "全部展开：{nodes} 个节点"),
+    "draw_unrun": (
+        "Built before running: nodes have shapes and no values. viz.step(…, feed_dict) runs it.",
+        "在运行之前构建：节点有形状，没有值。用 viz.step(…, feed_dict) 运行它。",
+    ),
+    "draw_freed": (
+        "backward has freed the values that this tape had saved. Its nodes are still here; for "
+        "another backward run the forward pass again.",
+        "backward 已经释放这条磁带保存的值。节点都还在；要再次反向传播，请重新运行前向传播。",
+    ),
+    "open_unknown": (
+        "viz.draw: there is nothing named {name} to open. There is: {known}.",
+        "viz.draw：没有名为 {name} 的内容可以展开。可展开的有：{known}。",
+    ),
+    "cli_usage": (
+        "draw a graph: python -m viz FILE.py:NAME -o out.svg",
+        "绘制计算图：python -m viz FILE.py:NAME -o out.svg",
+    ),
+    "cli_what": (
+        "the file to run, and the name in it of a tensor, a node, a graph or a function to draw",
+        "要运行的文件，以及其中要绘制的张量、节点、计算图或函数的名字",
+    ),
+    "cli_out": ("file to write: {known}; none prints text", "输出文件：{known}；不给则打印文本"),
+    "cli_form": (
+        "{given} is not of the form FILE.py:NAME.",
+        "{given} 不符合 FILE.py:NAME 的形式。",
+    ),
+    "cli_file": ("There is no file {file}.", "没有文件 {file}。"),
+    "cli_name": (
+        "{file} has no name {name}. It has: {known}.",
+        "{file} 中没有名字 {name}。其中有：{known}。",
+    ),
+    "cli_failed": ("{file} stopped: {error}", "{file} 出错停止：{error}"),
     "table": ("Show the same as a table", "以表格显示同样的内容"),
     "table_more": ("… and {count} more nodes", "……还有 {count} 个节点"),
     "alt_dynamic": (

@@ -67,6 +67,7 @@ STYLES = {
     "input": Style(YELLOW, "box", ("input", "输入")),
     "parameter": Style(ORANGE, "hexagon", ("parameter", "参数")),
     "variable": Style(GREEN, "cylinder", ("variable", "变量")),
+    "tensor": Style(WHITE, "parallelogram", ("tensor", "张量")),
     "constant": Style(WHITE, "note", ("constant", "常量")),
     "operator": Style(SKY, "ellipse", ("operator", "算子")),
     "control": Style(PINK, "diamond", ("control-flow operator", "控制流算子")),

@@ -99,12 +99,15 @@ function play(model, el) {
 
   const last = () => data.frames.length - 1;
   let told = null; // the kernel hears of the step when the reader rests, not of each one
+  const tell = () => {
+    model.set("index", index);
+    model.save_changes();
+  };
   const go = (to) => {
     index = Math.max(0, Math.min(last(), to));
     paint();
-    model.set("index", index);
     clearTimeout(told);
-    told = setTimeout(() => model.save_changes(), 150);
+    told = setTimeout(tell, 150);
   };
   const stop = () => {
     clearInterval(timer);
@@ -309,7 +312,7 @@ function play(model, el) {
       for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
         look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosen });
-        if (share) write(arrow.g, share);
+        if (share) write(arrow.g, share, below(graph, id));
       }
       for (const [id, text] of Object.entries(frame.notes)) {
         const box = graph.boxes.get(graph.place(id));
@@ -353,9 +356,20 @@ function play(model, el) {
     }
   }
 
+  // Whether an arrow runs beneath another one between the same two nodes.
+  function below(graph, id) {
+    const half = (other) => {
+      const path = graph.arrows.get(other).g.querySelector("path");
+      return path.getPointAtLength(path.getTotalLength() / 2).y;
+    };
+    const ends = (other) => (data.edges[other] ?? [other]).slice(0, 2).join(" ");
+    const beside = [...graph.arrows.keys()].filter((other) => other !== id && ends(other) === ends(id));
+    return beside.some((other) => half(other) < half(id));
+  }
+
   // What flows along an edge, written beside its middle: all of it, or as much as there is room
   // for (the caption says it in full). A gradient flows against the arrow, so its head is turned.
-  function write(g, text) {
+  function write(g, text, under) {
     const path = g.querySelector("path");
     const length = path.getTotalLength();
     const middle = path.getPointAtLength(length / 2);
@@ -367,7 +381,7 @@ function play(model, el) {
       [behind.x + 3.5 * dy, behind.y - 3.5 * dx],
     ];
     shape("polygon", { class: "mg-share mg-head", points: points.join(" ") }, g.parentNode);
-    const label = label_at(g, middle.x, middle.y - 6, text);
+    const label = label_at(g, middle.x, middle.y + (under ? 15 : -7), text);
     for (const choice of [text, `∂ = ${text.split(" = ").pop()}`, "∂"]) {
       label.textContent = choice;
       if (label.getComputedTextLength() <= length - 8) break;

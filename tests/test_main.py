@@ -1,0 +1,103 @@
+"""`python -m viz`: diagrams outside notebooks, and errors that say what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from minigrad.messages import set_language
+from viz.__main__ import main
+
+PROGRAM = """
+import minigrad as mg
+x = mg.tensor(2.0, requires_grad=True)
+y = x * x + 3
+count = 7
+"""
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "model.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_without_a_file_the_graph_is_printed(
+    program: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([f"{program}:y"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "n1: x = tensor ()",
+        "n2: Mul(x, x) ()",
+        "n3: 3 = Constant ()",
+        "n4: y = Add(Mul, 3) ()  -> output",
+    ]
+
+
+def test_the_ending_chooses_the_form(program: Path, tmp_path: Path) -> None:
+    assert main([f"{program}:y", "-o", str(tmp_path / "out.svg")]) == 0
+    assert "y = (x × x) + 3" in (tmp_path / "out.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("model.py", "model.py is not of the form FILE.py:NAME"),
+        ("model.py:", "not of the form"),
+        (":y", "not of the form"),
+        ("model.py:a b", "not of the form"),
+        ("nowhere.py:y", "There is no file"),
+        ("model.py:z", "has no name z. It has: x, y."),
+        ("model.py:count", "viz cannot draw int 7"),
+        ("broken.py:y", "broken.py stopped: ZeroDivisionError: division by zero"),
+        ("leaves.py:y", "leaves.py stopped: SystemExit: 3"),
+        ("wrong.py:y", "wrong.py stopped: SyntaxError"),
+    ],
+)
+def test_errors(
+    what: str,
+    says: str,
+    program: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(program.parent)
+    Path("broken.py").write_text("1 / 0")
+    Path("leaves.py").write_text("raise SystemExit(3)")
+    Path("wrong.py").write_text("def (")
+    before = list(sys.path)
+    assert main([what, "-o", "out.svg"]) == 2
+    assert says in capsys.readouterr().err
+    assert not Path("out.svg").exists()
+    assert sys.path == before
+
+
+def test_an_unknown_ending(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([f"{program}:y", "-o", "out.gif"]) == 2
+    assert "choose one of .svg, .pdf, .png, .dot, .html" in capsys.readouterr().err
+
+
+def test_errors_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    set_language("zh")
+    assert main(["nowhere.py:y"]) == 2
+    assert "没有文件 nowhere.py" in capsys.readouterr().err
+
+
+def test_as_a_command(program: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "viz", f"{program}:z"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("viz: ")
