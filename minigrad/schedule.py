@@ -20,6 +20,8 @@ from minigrad.messages import Pair, choose, fill
 
 ROUNDING = 1e-9  # relative: sums of the same costs in another order
 SHOWN = 40  # tasks in the text form
+# What is said of a schedule, by where the lengths of its tasks come from.
+SUMMARY = {"given": "schedule_given", "measured": "schedule_measured", "run": "schedule_run"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +189,7 @@ class Schedule:
         bounds, path = self.bounds, set(self.critical_path)
         about = {"tasks": len(self.tasks), "devices": self.devices, "used": self.used}
         rows = [
-            fill(f"schedule_{self.costs}", makespan=seconds(self.makespan), **about),
+            fill(SUMMARY[self.costs], makespan=seconds(self.makespan), **about),
             fill(
                 "schedule_limits",
                 path=seconds(bounds.path),

@@ -497,6 +497,7 @@ NONSENSE = (None, "nonsense", Thing())
 # What takes it all the same, and why.
 TAKES_ALL = {
     "control_dependencies": "looked at when the block begins: see the table",
+    "Schedule": "plain data, which Program.schedule fills and verifies",
     "load_graph": "what the file system says of a path is passed on",
     "name_scope": "a name may be any text",
     "run_functions_eagerly": "anything is true or false",
