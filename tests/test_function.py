@@ -433,6 +433,58 @@ def test_a_captured_tensor_in_a_list_is_seen_and_its_shape_guarded() -> None:
     assert f.traces == 2
 
 
+def test_what_lists_and_dicts_hold_is_guarded_by_value() -> None:
+    settings: dict[str, Any] = {"scale": 2.0, "more": [1, (2, 3)]}
+    names = {"a"}
+    f = mg.function(lambda x: x * settings["scale"] + settings["more"][1][0] + len(names))
+    same(f(mg.tensor(1.0)), np.float32(5.0))
+    same(f(mg.tensor(1.0)), np.float32(5.0))
+    assert f.traces == 1
+    settings["scale"] = 10.0
+    same(f(mg.tensor(1.0)), np.float32(13.0))
+    assert "{'scale': 2.0" in f.cache[-1].reason
+    assert "{'scale': 10.0" in f.cache[-1].reason
+    settings["more"][1] = (5, 3)
+    same(f(mg.tensor(1.0)), np.float32(16.0))
+    names.add("b")
+    same(f(mg.tensor(1.0)), np.float32(17.0))
+    names.remove("b")
+    same(f(mg.tensor(1.0)), np.float32(16.0))
+    assert f.traces == 4, "an earlier trace serves again"
+
+
+def test_another_tensor_in_a_list_is_another_one() -> None:
+    weights = [mg.tensor(2.0)]
+    f = mg.function(lambda x: x * weights[0])
+    same(f(mg.tensor(3.0)), np.float32(6.0))
+    weights[0] = mg.tensor(5.0)
+    same(f(mg.tensor(3.0)), np.float32(15.0))
+
+
+def test_a_list_that_the_function_itself_changes_makes_no_new_traces() -> None:
+    seen: list[Any] = []
+
+    @mg.function
+    def f(x: Any) -> Any:
+        seen.append(x.shape)
+        return x * 2
+
+    for value in (1.0, 2.0, FEW, 3.0, FEW):
+        same(f(mg.tensor(value)), np.multiply(np.float32(value), np.float32(2)))
+    assert (f.traces, len(seen)) == (2, 2)
+
+
+def test_a_list_too_long_to_compare_counts_by_identity() -> None:
+    numbers = [1.0] * 1000
+    endless: list[Any] = [2.0]
+    endless.append(endless)
+    f = mg.function(lambda x: x * numbers[0] * endless[0])
+    same(f(mg.tensor(3.0)), np.float32(6.0))
+    numbers[0] = 9.0
+    same(f(mg.tensor(3.0)), np.float32(6.0))
+    assert f.traces == 1
+
+
 def test_a_model_that_stops_training_makes_a_new_trace() -> None:
     model = mg.nn.Sequential(mg.nn.Linear(3, 3, seed=0), mg.nn.Dropout(0.5, seed=0))
     f = mg.function(lambda x: model(x))

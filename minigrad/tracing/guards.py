@@ -6,8 +6,9 @@ another one makes a new trace. Which names are read, the compiled code says.
 
 Guarded by value are numbers, strings, None and tuples of these; by shape and data type, tensors
 and arrays (their present values are taken at each call); by identity, functions and other objects.
-Python functions that the function calls are looked into, and so are the layers of a model that the
-user wrote. What lists and dicts hold is not guarded, nor what library code reads, except whether
+Lists, dicts and sets count by what they hold, as long as that is not much: values by value,
+everything else by identity. Python functions that the function calls are looked into, and so are
+the layers of a model that the user wrote. What library code reads is not guarded, except whether
 layers are in training.
 """
 
@@ -28,13 +29,14 @@ from minigrad.eager import Tensor
 from minigrad.messages import Pair, fill
 from minigrad.nn import Module
 from minigrad.source import LIBRARIES
-from minigrad.tracing.keys import Part, is_array, is_value, value_key
+from minigrad.tracing.keys import Identity, Key, Part, brief, is_array, is_value, value_key
 
 MISSING = object()
 Get = Callable[[], Any]
 
 _NEVER = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc, Op)
 _CONTAINERS = (list, dict, set)
+MOST_ITEMS = 200  # what a guarded list may hold, lists in it included; it is compared at each call
 
 
 class Guard(NamedTuple):
@@ -47,6 +49,8 @@ class Guard(NamedTuple):
     @classmethod
     def of(cls, role: str, place: str, get: Get) -> Guard:
         x = get()
+        if type(x) in _CONTAINERS:
+            return cls.of_container(role, place, get)
         part = Part.of(role, place, x)
         if is_array(x):
             return cls(part, get, _same_array(get, x))
@@ -54,11 +58,47 @@ class Guard(NamedTuple):
             return cls(part, get, _same_value(get, x))
         return cls(part, get, _same_object(get, x))
 
+    @classmethod
+    def of_container(cls, role: str, place: str, get: Get) -> Guard:
+        x = get()
+        inside = contents(x)
+        part = Part(place, fill(role, name=place), "value", inside, (brief(x),) * 2)
+        holds = _same_object(get, x) if inside is None else lambda: contents(get()) == inside
+        return cls(part, get, holds)
+
     def change(self) -> Pair:
         """In words, what it has become."""
-        new = Part.of("an_argument", self.part.place, self.get())
+        x = self.get()
+        if type(x) in _CONTAINERS:
+            about = {"source": self.part.source, "before": self.part.shown, "after": brief(x)}
+            return fill("why_value", **about)
+        new = Part.of("an_argument", self.part.place, x)
         about = {"source": self.part.source, "before": self.part.shown, "after": new.shown}
         return next(self.part.changes(new), fill("why_object", **about))
+
+
+def contents(x: Any) -> Key | None:
+    """The key of what a list, dict or set holds; None where that is too much to look at."""
+    room = MOST_ITEMS
+
+    def inside(x: Any) -> Key:
+        nonlocal room
+        room -= 1
+        if room < 0:
+            raise OverflowError
+        kind = type(x)
+        if kind in (list, tuple):
+            return kind, tuple([inside(item) for item in x])
+        if kind is dict:
+            return kind, tuple([(name, inside(item)) for name, item in x.items()])
+        if kind is set:
+            return kind, frozenset([inside(item) for item in x])
+        return value_key(x) if is_value(x) else Identity(x)
+
+    try:
+        return inside(x)
+    except OverflowError:
+        return None
 
 
 def _same_array(get: Get, before: Any) -> Callable[[], bool]:
