@@ -150,6 +150,7 @@ from minigrad.graph import (
 from minigrad.lazy import lazy_batch
 from minigrad.nn.functional import (
     avg_pool2d,
+    batch_norm,
     conv2d,
     dropout,
     embedding,
@@ -213,6 +214,7 @@ __all__ = [
     "argmin",
     "assign",
     "avg_pool2d",
+    "batch_norm",
     "binary_cross_entropy_with_logits",
     "bool_",
     "broadcast_to",

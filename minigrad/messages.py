@@ -298,6 +298,10 @@ ERRORS: dict[str, Pair] = {
         "pass the state to begin with, or a cell that has a method zero_state(x)",
         "传入初始状态，或使用带 zero_state(x) 方法的单元",
     ),
+    "expect_statistics": (
+        "pass both statistics of shape (channels,), or training=True",
+        "传入两个统计量，形状均为 (channels,)，或写 training=True",
+    ),
     "expect_function": (
         "pass the function itself: f, not f()",
         "传入函数本身：写 f，不要写 f()",
@@ -359,6 +363,12 @@ ERRORS: dict[str, Pair] = {
         "so they would have to be copied. Remedy: .reshape(...), which copies where it must.",
         "{op}：这个形状为 {shape} 的张量，元素的存放次序与新形状不符，只能复制。"
         "解决办法：改用 .reshape(...)，它会在必要时复制。",
+    ),
+    "norm_channels": (
+        "{op}: axis 1 of {shape} are the channels, and statistics, weight and bias have one number "
+        "for each; one of these has the shape {found}. Remedy: the shape (channels,).",
+        "{op}：形状 {shape} 的第 1 轴是通道；统计量、weight 和 bias 都应每通道一个数，"
+        "其中一个的形状却是 {found}。解决办法：改成形状 (channels,)。",
     ),
     "window_option": (
         "{op}: {option}={value} is not possible. Remedy: one whole number from {least}, or two: "

@@ -360,3 +360,13 @@ def test_layers_for_images_start_in_bounds_and_describe_themselves() -> None:
     assert repr(layer) == "Conv2d(2 → 8, 3 × 5, stride=1, padding=0)"
     assert repr(mg.nn.MaxPool2d(2)) == "MaxPool2d(2, stride=2, padding=0)"
     assert repr(mg.nn.AvgPool2d(3, 1, 1)) == "AvgPool2d(3, stride=1, padding=1)"
+
+
+def test_a_bias_that_is_a_tensor_goes_into_a_graph() -> None:
+    weight, bias = mg.ones(2, 1, 3, 3, requires_grad=True), mg.tensor([1.0, 2.0], True)
+    x = mg.placeholder("x", shape=(1, 1, 3, 3))
+    y = mg.conv2d(x, weight, bias)
+    with mg.Session(x.graph) as sess:
+        sess.run(mg.global_variables_initializer())
+        assert sess.run(y, {x: np.ones((1, 1, 3, 3))}).ravel().tolist() == [10.0, 11.0]
+    assert mg.gradients(y.sum(), bias) is not None

@@ -280,3 +280,45 @@ def test_an_embedding_looks_rows_up_and_adds_their_gradients() -> None:
     assert found.tobytes() == layer.weight.grad.data.tobytes()
     with pytest.raises(mg.GraphError, match="5"):
         layer(mg.tensor([5]))
+
+
+def test_batch_norm_as_a_function_is_the_layer_in_both_modes() -> None:
+    x = np.random.default_rng(0).normal(size=(4, 3, 2)).astype(np.float32)
+    for training in (True, False):
+        layer = mg.nn.BatchNorm1d(3, momentum=0.25)
+        layer.running_mean.copy_([1.0, 2.0, 3.0])
+        layer.train(training)
+        mean, var = mg.tensor([1.0, 2.0, 3.0]), mg.ones(3)
+        weight, bias = layer.weight, layer.bias
+        y = mg.batch_norm(mg.tensor(x), mean, var, weight, bias, training, 0.25)
+        assert y.data.tobytes() == layer(mg.tensor(x)).data.tobytes()
+        assert mean.tolist() == layer.running_mean.tolist()
+        assert var.tolist() == layer.running_var.tolist()
+        assert (mean.tolist() == [1.0, 2.0, 3.0]) is not training
+        fresh, spread = mg.tensor([1.0, 2.0, 3.0]), mg.ones(3)
+        with mg.Graph() as graph, mg.Session() as sess:
+            node = mg.placeholder("x", shape=(None, 3, 2))
+            out = mg.batch_norm(node, fresh, spread, weight, bias, training, 0.25)
+            sess.run(mg.global_variables_initializer())
+            assert sess.run(out, {node: x}).tobytes() == y.data.tobytes()
+            if training:
+                sess.run(mg.nn.updates(out.sum()), {node: x})
+                assert sess.run(graph.buffer(fresh)).tolist() == mean.tolist()
+                assert sess.run(graph.buffer(spread)).tolist() == var.tolist()
+    alone = mg.batch_norm(mg.tensor(x), None, None, training=True)
+    np.testing.assert_allclose(alone.data.mean((0, 2)), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: mg.batch_norm(x, None, None), mg.ArgumentError, "training=True"),
+        (lambda x: mg.batch_norm(x, mg.zeros(3), mg.ones(3)), mg.ShapeError, r"batch_norm.*\(3,\)"),
+        (lambda x: mg.batch_norm(x[0], mg.zeros(2), mg.ones(2)), mg.ShapeError, "2 axes"),
+        (lambda x: mg.batch_norm(x[:1], None, None, training=True), mg.ShapeError, "one value"),
+    ],
+)
+def test_batch_norm_says_what_is_wrong(call: Any, error: Any, words: str) -> None:
+    for x in (mg.ones(4, 2), mg.placeholder(shape=(4, 2))):
+        with pytest.raises(error, match=words):
+            call(x)

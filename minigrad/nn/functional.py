@@ -5,11 +5,13 @@ The names are those of torch.nn.functional; whatever has parameters takes them a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from minigrad import arguments, ops
 from minigrad.core import PublicShape, show_shape
+from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
 from minigrad.functions import (
     binary_cross_entropy_with_logits,
@@ -27,6 +29,9 @@ from minigrad.functions import (
     softplus,
     tanh,
 )
+from minigrad.graph import Node
+from minigrad.messages import fill
+from minigrad.nn.buffers import present, renew
 from minigrad.ops.arrange import as_operand
 from minigrad.source import here
 
@@ -34,6 +39,7 @@ Lengths = int | tuple[int, int]  # one number for height and width, or one for e
 
 __all__ = [
     "avg_pool2d",
+    "batch_norm",
     "binary_cross_entropy_with_logits",
     "conv2d",
     "cross_entropy",
@@ -82,7 +88,7 @@ def conv2d(
     (2, 8, 8, 8)
     """
     y = ops.conv2d(x, weight, stride=stride, padding=padding)
-    return y if bias is None else y + ops.reshape(bias, shape=(-1, 1, 1))
+    return y if bias is None else y + _per_channel(bias, y)
 
 
 def max_pool2d(
@@ -168,6 +174,89 @@ def layer_norm(
     y = ops.normalize(x, axis=tuple(range(-len(lengths), 0)), eps=eps)
     y = y if weight is None else y * weight
     return y if bias is None else y + bias
+
+
+def batch_norm(
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel (axis 1 of x) brought to mean 0 and variance 1, times weight, plus bias.
+
+    In training by the statistics of the batch; running_mean and running_var, tensors of shape
+    (channels,) or None, then move towards them by the fraction `momentum` (the variance with n − 1
+    in the denominator). Otherwise by these two, which stay as they are. In a static graph they are
+    variables; see `mg.nn.updates` for who renews them. ShapeError for other channels, or for a
+    single value a channel in training.
+
+    >>> import minigrad as mg
+    >>> mean, var = mg.zeros(1), mg.ones(1)
+    >>> mg.batch_norm(mg.tensor([[1.0], [3.0]]), mean, var, training=True, eps=0.0).tolist()
+    [[-1.0], [1.0]]
+    >>> mean, var  # a tenth of the way to 2 and 2
+    (tensor([0.2]), tensor([1.1]))
+    """
+    x = as_operand(x)
+    given = [p for p in (running_mean, running_var, weight, bias) if p is not None]
+    _expect_channels(x, given)
+    if training:
+        expect_several("batch_norm", x)
+        axes = (0, *range(2, x.ndim))
+        y = ops.normalize(x, axis=axes, eps=eps)
+        if running_mean is not None and running_var is not None:
+            _move(running_mean, running_var, x, axes, momentum)
+    elif running_mean is None or running_var is None:
+        raise arguments.refuse("batch_norm", "running_mean", None, fill("expect_statistics"))
+    else:
+        mean, variance = present(running_mean, x), present(running_var, x)
+        y = (x - _per_channel(mean, x)) / _per_channel(ops.sqrt(variance + eps), x)
+    y = y if weight is None else y * _per_channel(weight, x)
+    return y if bias is None else y + _per_channel(bias, x)
+
+
+def _expect_channels(x: Any, given: Sequence[Any]) -> None:
+    """ShapeError unless all have one number for each channel of x."""
+    shape = show_shape(x.shape)
+    if x.ndim < 2:
+        expected = "2 axes (batch, channels) or more"
+        raise ShapeError("rank", op="batch_norm", expected=expected, shape=shape, defined=here())
+    for p in given:
+        if len(p.shape) != 1 or (x.shape[1] is not None and p.shape[0] != x.shape[1]):
+            found = show_shape(p.shape)
+            raise ShapeError(
+                "norm_channels", op="batch_norm", shape=shape, found=found, defined=here()
+            )
+
+
+def expect_several(name: str, x: Any) -> None:
+    """ShapeError where a channel has a single value, which has no variance."""
+    others = [n for i, n in enumerate(x.shape) if i != 1]
+    if None not in others and math.prod(others) == 1:
+        raise ShapeError("one_value", op=name, shape=show_shape(x.shape), defined=here())
+
+
+def _move(mean: Any, variance: Any, x: Any, axes: tuple[int, ...], momentum: float) -> None:
+    """Move the running statistics a little towards those of x; no gradient flows here."""
+    if isinstance(x, Tensor):
+        x = x.detach()
+    seen = ops.mean(x, axis=axes)
+    centred = x - _per_channel(seen, x)
+    n = ops.count(x, seen)
+    spread = ops.mean(centred * centred, axis=axes) * (n / (n - 1))
+    renew(mean, x, lambda old: old * (1 - momentum) + seen * momentum)
+    renew(variance, x, lambda old: old * (1 - momentum) + spread * momentum)
+
+
+def _per_channel(value: Any, x: Any) -> Any:
+    """One number for each channel, placed along axis 1 of x."""
+    if isinstance(x, Node):
+        value = x.graph.lift(value)
+    return value if x.ndim == 2 else ops.reshape(value, shape=(-1, *[1] * (x.ndim - 2)))
 
 
 def _ends_with(shape: PublicShape | None, lengths: tuple[int, ...]) -> bool:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad import ops
 from minigrad.arguments import lengths, whole
 from minigrad.core import float32, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
 from minigrad.nn import functional
-from minigrad.nn.buffers import present, renew
 from minigrad.nn.module import Module
 from minigrad.ops.arrange import as_operand
 from minigrad.source import here
@@ -79,52 +76,21 @@ class _BatchNorm(Module):
 
     def forward(self, x: Any) -> Any:
         x = as_operand(x)
-        self._expect(x)
-        if self.training:
-            axes = (0, *range(2, x.ndim))
-            y = ops.normalize(x, axis=axes, eps=self.eps)
-            self._renew(x, axes)
-        else:
-            mean, variance = present(self.running_mean, x), present(self.running_var, x)
-            deviation = ops.sqrt(variance + self.eps)
-            y = (x - _per_channel(mean, x)) / _per_channel(deviation, x)
-        if self.weight is None:
-            return y
-        return y * _per_channel(self.weight, x) + _per_channel(self.bias, x)
-
-    def _expect(self, x: Any) -> None:
-        """ShapeError unless x has this layer's channels, and something to take a mean of."""
         name, shape = type(self).__name__, show_shape(x.shape)
         if x.ndim not in self.ranks:
             expected = " or ".join(map(str, self.ranks)) + " axes"
             raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
         if x.shape[1] not in (None, self.num_features):
-            raise ShapeError(
-                "features", op=name, expected=self.num_features, shape=shape, defined=here()
-            )
-        others = [n for i, n in enumerate(x.shape) if i != 1]
-        if self.training and None not in others and math.prod(others) == 1:
-            raise ShapeError("one_value", op=name, shape=shape, defined=here())
-
-    def _renew(self, x: Any, axes: tuple[int, ...]) -> None:
-        """Move the running statistics a little towards those of x; no gradient flows here."""
-        m = self.momentum
-        if isinstance(x, Tensor):
-            x = x.detach()
-        mean = ops.mean(x, axis=axes)
-        centred = x - _per_channel(mean, x)
-        n = ops.count(x, mean)
-        variance = ops.mean(centred * centred, axis=axes) * (n / (n - 1))
-        renew(self.running_mean, x, lambda old: old * (1 - m) + mean * m)
-        renew(self.running_var, x, lambda old: old * (1 - m) + variance * m)
+            about: dict[str, Any] = {"expected": self.num_features, "shape": shape}
+            raise ShapeError("features", op=name, **about, defined=here())
+        if self.training:
+            functional.expect_several(name, x)
+        how = self.training, self.momentum, self.eps
+        given = self.running_mean, self.running_var, self.weight, self.bias
+        return functional.batch_norm(x, *given, *how)
 
     def extra_repr(self) -> str:
         return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
-
-
-def _per_channel(value: Any, x: Any) -> Any:
-    """One number for each channel, placed along axis 1 of x."""
-    return value if x.ndim == 2 else ops.reshape(value, shape=(-1, *[1] * (x.ndim - 2)))
 
 
 def _described(what: str, example: str, result: str) -> str:
