@@ -302,6 +302,10 @@ ERRORS: dict[str, Pair] = {
         "pass both statistics of shape (channels,), or training=True",
         "传入两个统计量，形状均为 (channels,)，或写 training=True",
     ),
+    "expect_known_lengths": (
+        "it needs operands with 4 axes whose channels, and kernels whose lengths, are known",
+        "操作数须有 4 个轴，且通道数和卷积核的各轴长度已知",
+    ),
     "expect_function": (
         "pass the function itself: f, not f()",
         "传入函数本身：写 f，不要写 f()",
@@ -369,6 +373,12 @@ ERRORS: dict[str, Pair] = {
         "for each; one of these has the shape {found}. Remedy: the shape (channels,).",
         "{op}：形状 {shape} 的第 1 轴是通道；统计量、weight 和 bias 都应每通道一个数，"
         "其中一个的形状却是 {found}。解决办法：改成形状 (channels,)。",
+    ),
+    "groups": (
+        "{op}: {count} channels or kernels, in an operand of shape {shape}, cannot be parted into "
+        "{groups} equal groups. Remedy: a whole number from 1 that divides both.",
+        "{op}：形状为 {shape} 的操作数有 {count} 个通道或卷积核，无法均分成 {groups} 组。"
+        "解决办法：写一个能整除两者的正整数。",
     ),
     "window_option": (
         "{op}: {option}={value} is not possible. Remedy: one whole number from {least}, or two: "

@@ -370,3 +370,47 @@ def test_a_bias_that_is_a_tensor_goes_into_a_graph() -> None:
         sess.run(mg.global_variables_initializer())
         assert sess.run(y, {x: np.ones((1, 1, 3, 3))}).ravel().tolist() == [10.0, 11.0]
     assert mg.gradients(y.sum(), bias) is not None
+
+
+APART = [
+    ({"dilation": 2}, (2, 2, 6, 7), (3, 2, 2, 3)),
+    ({"dilation": (1, 3), "padding": "same"}, (1, 2, 4, 7), (2, 2, 3, 3)),
+    ({"groups": 2, "stride": 2, "padding": 1}, (2, 4, 5, 5), (6, 2, 3, 3)),
+    ({"groups": 4, "dilation": 2}, (1, 4, 5, 5), (4, 1, 2, 2)),
+]
+
+
+@pytest.mark.parametrize(("how", "images", "kernels"), APART)
+def test_dilation_and_groups_are_sums_over_what_they_name(
+    how: Any, images: Any, kernels: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=images), rng.normal(size=kernels)
+    y = mg.conv2d(mg.tensor(x), mg.tensor(w), **how).data
+    (down, right), groups = np.broadcast_to(how.get("dilation", 1), 2), how.get("groups", 1)
+    step, pad = how.get("stride", 1), how.get("padding", 0)
+    tall, wide = (kernels[2] - 1) * down, (kernels[3] - 1) * right
+    rows, columns = (tall // 2, wide // 2) if pad == "same" else (pad, pad)
+    framed = np.pad(x, [(0, 0), (0, 0), (rows, tall), (columns, wide)])  # enough on the far sides
+    for n, k, i, j in np.ndindex(*y.shape):
+        first = k // (kernels[0] // groups) * kernels[1]
+        patch = framed[n, first : first + kernels[1], i * step :, j * step :]
+        patch = patch[:, ::down, ::right][:, : kernels[2], : kernels[3]]
+        assert y[n, k, i, j] == pytest.approx((patch * w[k]).sum(), rel=1e-12, abs=1e-12)
+    mg.check_grads(lambda a, b: mg.conv2d(a, b, **how), mg.tensor(x, True), mg.tensor(w, True))
+    node = mg.placeholder(shape=(None, *images[1:]), dtype=mg.float64)
+    static = mg.conv2d(node, mg.constant(w), **how)
+    assert mg.run(mg.build_graph(node, static), {node: x}).tobytes() == y.tobytes()
+
+
+def test_groups_that_do_not_divide_are_refused() -> None:
+    for x in (mg.zeros(1, 3, 4, 4), mg.placeholder(shape=(None, 3, 4, 4))):
+        with pytest.raises(mg.ShapeError, match=r"Conv2d: 3 channels.*2 equal groups"):
+            mg.conv2d(x, mg.zeros(2, 1, 2, 2), groups=2)
+    with pytest.raises(mg.ShapeError, match="2 equal groups"):
+        mg.nn.Conv2d(3, 4, 3, groups=2)
+    with pytest.raises(mg.ArgumentError, match="lengths"):
+        mg.conv2d(mg.zeros(1, 1, 4, 4), mg.placeholder(shape=(1, 1, None, 2)), dilation=2)
+    layer = mg.nn.Conv2d(4, 6, 3, groups=2, dilation=2, seed=0)
+    assert layer.weight.shape == (6, 2, 3, 3)
+    assert layer(mg.zeros(1, 4, 5, 5)).shape == (1, 6, 1, 1)

@@ -531,3 +531,24 @@ def test_a_view_shares_its_elements_and_refuses_to_copy_them() -> None:
         x.T.view(6)
     assert x.T.reshape(6).shape == (6,)
     assert mg.placeholder(shape=(2, 3)).view((6,)).shape == (6,)
+
+
+WEAK = {
+    "a Python float": (2.0, np.float32),
+    "a NumPy scalar": (np.float64(2.0), np.float32),
+    "an integer without axes": (np.zeros((), np.int64), np.float32),
+    "float64 without axes": (np.zeros((), np.float64), np.float64),
+    "float64 with axes": (np.zeros(3), np.float64),
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_what_has_no_axes_counts_by_its_type_unless_it_is_a_number(name: str) -> None:
+    other, expected = WEAK[name]
+    values = [other] if isinstance(other, (float, np.generic)) else [other, mg.tensor(other)]
+    for value in values:
+        for one in (mg.ones(3), mg.ones(3, requires_grad=True), mg.placeholder(shape=(3,))):
+            assert (one * value).dtype == (value * one).dtype == expected
+    if not isinstance(other, (float, np.generic)):
+        node = mg.placeholder(shape=other.shape, dtype=other.dtype)
+        assert (node * mg.placeholder(shape=(3,))).dtype == expected

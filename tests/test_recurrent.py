@@ -95,6 +95,35 @@ def test_a_layer_is_its_cell_along_time(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_both_directions_are_two_layers_side_by_side_in_both_modes(kind: str) -> None:
+    layer = getattr(mg.nn, kind)(3, 4, num_layers=2, bidirectional=True, seed=0)
+    x = RANDOM.standard_normal((2, 5, 3)).astype(np.float32)
+    y, last = layer(mg.tensor(x))
+    assert y.shape == (2, 5, 8)
+    assert leaves(last)[0].shape == (4, 2, 4)
+    p = layer.state_dict()
+    below = x
+    for i in range(2):
+        parts, ends = [], []
+        for suffix, turn in ((f"_l{i}", 1), (f"_l{i}_reverse", -1)):
+            own = {k.removesuffix(suffix): v for k, v in p.items() if k.endswith(suffix)}
+            out, end = by_hand(kind, own, below[:, ::turn], zeros(kind, 2, 4))
+            parts.append(out[:, ::turn])
+            ends.append(leaves(end)[0])
+        below = np.concatenate(parts, 2)
+        for part, end in zip(leaves(last)[0].data[2 * i :], ends, strict=False):
+            np.testing.assert_allclose(part, end, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(y.data, below, rtol=1e-5, atol=1e-6)
+    again, _ = layer(mg.tensor(x), last)
+    assert again.data.tobytes() != y.data.tobytes(), "it goes on from the state of both directions"
+    with mg.Graph(), mg.Session() as session:
+        node = mg.placeholder("x", shape=(None, None, 3))
+        out = layer(node)[0]
+        session.run(mg.global_variables_initializer())
+        assert session.run(out, {node: x}).tobytes() == y.data.tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_layer_goes_on_from_a_given_state(kind: str) -> None:
     layer = getattr(mg.nn, kind)(3, 5, num_layers=2, seed=0)
     x = mg.tensor(RANDOM.standard_normal((2, 6, 3)).astype(np.float32))

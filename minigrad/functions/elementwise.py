@@ -2,7 +2,9 @@
 
 Operands are broadcast against each other. Data types follow PyTorch: a Python number takes the
 type of the other operand, a float wins over integers, and functions of real numbers make float32
-of integers. Shapes that do not fit raise ShapeError.
+of integers. A NumPy scalar counts as a Python number. A tensor or node without axes is a value like
+any other, whose type counts (in PyTorch it gives way to one with axes): float64 beside float32
+makes float64. Shapes that do not fit raise ShapeError.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from minigrad import arguments, ops
 from minigrad.core import PublicShape, show_shape
 from minigrad.eager import Tensor
@@ -33,6 +35,8 @@ from minigrad.graph import Node
 from minigrad.messages import fill
 from minigrad.nn.buffers import present, renew
 from minigrad.ops.arrange import as_operand
+from minigrad.ops.indexing import FULL
+from minigrad.ops.windows import as_pair
 from minigrad.source import here
 
 Lengths = int | tuple[int, int]  # one number for height and width, or one for each
@@ -75,20 +79,68 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def conv2d(
-    x: Any, weight: Any, bias: Any = None, *, stride: Lengths = 1, padding: Lengths | str = 0
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Lengths = 1,
+    padding: Lengths | str = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
 ) -> Any:
     """Images (n, channels, h, w) convolved with kernels (kernels, channels, height, width).
 
     It is cross-correlation, as in PyTorch: kernels are not turned round. padding: rows and columns
     of zeros on each side, "valid" (none), or "same" (as many as keep height and width, for stride
-    1). bias: (kernels,). Raises ShapeError when a kernel does not fit or the channels differ.
+    1). bias: (kernels,). dilation: how far apart the elements of a kernel lie; what is between
+    counts as 0. groups: channels and kernels are parted, and convolved part by part; weight then
+    has channels / groups of them. Raises ShapeError when a kernel does not fit or the channels
+    differ.
 
     >>> import minigrad as mg
     >>> mg.conv2d(mg.zeros(2, 3, 16, 16), mg.zeros(8, 3, 3, 3), stride=2, padding=1).shape
     (2, 8, 8, 8)
     """
-    y = ops.conv2d(x, weight, stride=stride, padding=padding)
+    x, weight = (
+        as_operand(x),
+        _dilated(as_operand(weight), as_pair("Conv2d", "dilation", dilation, 1)),
+    )
+    how = {"stride": stride, "padding": padding}
+    if groups == 1:
+        y = ops.conv2d(x, weight, **how)
+    else:
+        pairs = zip(_parted(x, groups, 1), _parted(weight, groups, 0), strict=True)
+        y = ops.concatenate(*[ops.conv2d(a, w, **how) for a, w in pairs], axis=1)
     return y if bias is None else y + _per_channel(bias, y)
+
+
+def _dilated(weight: Any, apart: tuple[int, int]) -> Any:
+    """Kernels with rows and columns of zeros between the elements."""
+    if apart == (1, 1):
+        return weight
+    shape = _known("dilation", apart, weight, (0, 1, 2, 3))
+    lengths = [(n - 1) * step + 1 for n, step in zip(shape[2:], apart, strict=True)]
+    frame = np.zeros((*shape[:2], *lengths), weight.dtype)
+    return ops.unslice(weight, frame, key=("...", *((None, None, step) for step in apart)))
+
+
+def _parted(x: Any, groups: int, axis: int) -> list[Any]:
+    """Equal parts along the axis of the channels, or of the kernels."""
+    count = _known("groups", groups, x, (axis,))[axis]
+    if not arguments.is_whole(groups) or groups < 1 or count % groups:
+        about: dict[str, Any] = {"groups": groups, "count": count, "shape": show_shape(x.shape)}
+        raise ShapeError("groups", op="Conv2d", **about, defined=here())
+    size = count // groups
+    parts = [(i * size, (i + 1) * size, None) for i in range(groups)]
+    return [ops.slice_(x, key=(*[FULL] * axis, part)) for part in parts]
+
+
+def _known(option: str, value: Any, x: Any, axes: Sequence[int]) -> Any:
+    """The shape of images or kernels, of which these lengths have to be known."""
+    shape = x.shape
+    if shape is None or len(shape) != 4 or None in [shape[a] for a in axes]:
+        raise arguments.refuse("conv2d", option, value, fill("expect_known_lengths"))
+    return shape
 
 
 def max_pool2d(

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.arguments import number, seeded, whole
-from minigrad.core import float32
+from minigrad.core import float32, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
 from minigrad.graph import Graph, Node
@@ -66,10 +66,11 @@ class Linear(Module):
 class Conv2d(Module):
     """Images convolved with kernels: (n, in_channels, h, w) → (n, out_channels, h', w').
 
-    weight (out_channels, in_channels, height, width) and bias (out_channels,) start uniform in
-    ±1/√(in_channels · height · width), as in PyTorch. kernel_size, stride, padding: one number or
-    (height, width); padding also "valid" (none) or "same". ShapeError where the kernel does not
-    fit, while the graph is being built if the lengths are known.
+    weight (out_channels, in_channels / groups, height, width) and bias (out_channels,) start
+    uniform in ±1/√(in_channels / groups · height · width), as in PyTorch. kernel_size, stride,
+    padding, dilation: one number or (height, width); padding also "valid" (none) or "same"; see
+    `mg.conv2d`. ShapeError where the kernel does not fit, while the graph is being built if the
+    lengths are known.
 
     >>> import minigrad as mg
     >>> mg.nn.Conv2d(1, 8, 3, padding=1)(mg.zeros(64, 1, 16, 16)).shape
@@ -85,20 +86,30 @@ class Conv2d(Module):
         padding: int | tuple[int, int] | str = 0,
         bias: bool = True,
         seed: int | None = None,
+        *,
+        dilation: int | tuple[int, int] = 1,
+        groups: int = 1,
     ) -> None:
         super().__init__()
         self.in_channels = whole("Conv2d", "in_channels", in_channels)
         self.out_channels = whole("Conv2d", "out_channels", out_channels)
         self.kernel_size = as_pair("Conv2d", "kernel_size", kernel_size, 1)
         self.stride, self.padding = stride, padding
-        draw = Uniform(1 / math.sqrt(max(in_channels * math.prod(self.kernel_size), 1)), seed)
-        self.weight = draw(out_channels, in_channels, *self.kernel_size)
+        self.dilation = as_pair("Conv2d", "dilation", dilation, 1)
+        self.groups = whole("Conv2d", "groups", groups, least=1)
+        if in_channels % groups or out_channels % groups:
+            about: dict[str, Any] = {"groups": groups, "count": f"{in_channels} → {out_channels}"}
+            shape = show_shape((out_channels, in_channels, *self.kernel_size))
+            raise ShapeError("groups", op="Conv2d", **about, shape=shape, defined=here())
+        each = in_channels // groups
+        draw = Uniform(1 / math.sqrt(max(each * math.prod(self.kernel_size), 1)), seed)
+        self.weight = draw(out_channels, each, *self.kernel_size)
         self.bias = draw(out_channels) if bias else None
 
     def forward(self, x: Any) -> Any:
-        return functional.conv2d(
-            x, self.weight, self.bias, stride=self.stride, padding=self.padding
-        )
+        how: dict[str, Any] = {"stride": self.stride, "padding": self.padding}
+        how |= {"dilation": self.dilation, "groups": self.groups}
+        return functional.conv2d(x, self.weight, self.bias, **how)
 
     def extra_repr(self) -> str:
         height, width = self.kernel_size

@@ -22,6 +22,7 @@ from minigrad.ops.arrange import as_operand
 from minigrad.source import here
 
 BATCH_TIME_SWAPPED = (1, 0, 2)
+DIRECTIONS = ("", "_reverse")
 FIRST = ((None, None, None), 0)  # the first step of all sequences
 
 
@@ -111,7 +112,9 @@ class _Layers(_Recurrent):
     Returns the outputs of the last layer (batch, time, hidden_size), and the last state of each
     layer (num_layers, batch, hidden_size). `state`: where to begin, in the form of that last state;
     zeros if not given. The time axis may be open in a static graph: all steps are one loop node.
-    Parameters: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, then …_l1.
+    bidirectional: each layer also runs from the last step to the first; the outputs of both stand
+    side by side (2 · hidden_size features), the last states one after the other.
+    Parameters: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, …_l0_reverse, then …_l1.
     """
 
     a_weight = "weight_hh_l0"
@@ -123,11 +126,16 @@ class _Layers(_Recurrent):
         num_layers: int = 1,
         bias: bool = True,
         seed: int | None = None,
+        bidirectional: bool = False,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, seed)
         self.num_layers = whole(type(self).__name__, "num_layers", num_layers, least=1)
-        for i in range(num_layers):
-            self._add_weights(hidden_size if i else input_size, f"_l{i}")
+        self.bidirectional = bidirectional
+        directions = DIRECTIONS[: 1 + bool(bidirectional)]
+        self._passes = [[f"_l{i}{end}" for end in directions] for i in range(num_layers)]
+        for i, suffixes in enumerate(self._passes):
+            for suffix in suffixes:
+                self._add_weights(len(suffixes) * hidden_size if i else input_size, suffix)
 
     def forward(self, x: Any, state: Any = None) -> Any:
         x, state = as_operand(x), self._expected(state)
@@ -135,11 +143,18 @@ class _Layers(_Recurrent):
             expected, shape = "3 axes (batch, time, features)", show_shape(x.shape)
             name = type(self).__name__
             raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
-        first, last = ops.slice_(x, key=FIRST), []
-        for i in range(self.num_layers):
-            begin = self.zero_state(first) if state is None else self._of_layer(state, i)
-            x, end = self._run(x, begin, f"_l{i}")
-            last.append(end)
+        first = ops.slice_(x, key=FIRST)
+        last: list[Any] = []
+        for suffixes in self._passes:
+            outputs = []
+            for suffix in suffixes:
+                begin = (
+                    self.zero_state(first) if state is None else self._of_layer(state, len(last))
+                )
+                y, end = self._run(x, begin, suffix)
+                outputs.append(y)
+                last.append(end)
+            x = outputs[0] if len(outputs) == 1 else ops.concatenate(*outputs, axis=2)
         return x, self._stacked(last)
 
     def _run(self, x: Any, begin: Any, suffix: str) -> tuple[Any, Any]:
@@ -150,7 +165,8 @@ class _Layers(_Recurrent):
             new = self.step(given, state, weight, bias)
             return new, self._output(new)
 
-        end, outputs = scan(step, begin, ops.transpose(given, axes=BATCH_TIME_SWAPPED))
+        steps, back = ops.transpose(given, axes=BATCH_TIME_SWAPPED), suffix.endswith(DIRECTIONS[1])
+        end, outputs = scan(step, begin, steps, reverse=back)
         return ops.transpose(outputs, axes=BATCH_TIME_SWAPPED), end
 
     def _output(self, state: Any) -> Any:

@@ -107,6 +107,19 @@ LAYERS: dict[str, Pair] = {
         lambda: nn.LSTM(3, 4, 2, **BATCH_FIRST),
         (2, 5, 3),
     ),
+    **{
+        f"{kind} in both directions": (
+            lambda kind=kind: getattr(mg.nn, kind)(3, 4, num_layers=2, bidirectional=True),
+            lambda kind=kind: getattr(nn, kind)(3, 4, 2, bidirectional=True, **BATCH_FIRST),
+            (2, 5, 3),
+        )
+        for kind in ("RNN", "GRU", "LSTM")
+    },
+    "Conv2d dilated": (
+        lambda: mg.nn.Conv2d(4, 6, 3, padding=2, dilation=(2, 1), groups=2),
+        lambda: nn.Conv2d(4, 6, 3, padding=2, dilation=(2, 1), groups=2),
+        (2, 4, 7, 6),
+    ),
     "RNNCell": (lambda: mg.nn.RNNCell(3, 4), lambda: nn.RNNCell(3, 4), (2, 3)),
     "GRUCell": (lambda: mg.nn.GRUCell(3, 4), lambda: nn.GRUCell(3, 4), (2, 3)),
     "LSTMCell": (lambda: mg.nn.LSTMCell(3, 4), lambda: nn.LSTMCell(3, 4), (2, 3)),
