@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from minigrad.compiled.pieces import absorbed, root
 from minigrad.compiled.slots import Call, Slot
 from minigrad.graph import Node
-from minigrad.native.kernels import Kernel, Table, Unit
+from minigrad.native.blocks import comment_of
+from minigrad.native.kernels import Kernel, Part, Table, Unit
 from minigrad.ops import state
 
 Flat = list[tuple[Callable[..., Any], list[Any]]]
@@ -19,25 +21,25 @@ Flat = list[tuple[Callable[..., Any], list[Any]]]
 class Joined:
     """Several kernels, one after the other, as one function of C."""
 
-    def __init__(self, unit: Unit, calls: Sequence[Call]) -> None:
+    def __init__(self, unit: Unit, calls: Sequence[Call], wanted: Collection[Slot]) -> None:
         self.unit, self.calls = unit, calls
         self.node = calls[0].node  # for which it failed, if it did
         slots: dict[Slot, int] = {}
+        read: set[Slot] = set()
         parts, lengths = [], list[int]()
-        for call in calls:
-            places = [slots.setdefault(x, len(slots)) for x in call.operands]
-            parts.append(call.function.part(places, len(lengths)))  # type: ignore[attr-defined]
-            lengths += call.function.lengths  # type: ignore[attr-defined]
+        for piece in absorbed(calls, wanted):
+            places = [slots.setdefault(x, len(slots)) for x in piece.slots]
+            read |= {piece.slots[i] for i in piece.block.used}
+            numbers = range(len(lengths), len(lengths) + len(piece.lengths))
+            parts.append(Part(piece.block, places, numbers, comment_of(piece.call.node)))
+            lengths += piece.lengths
         self._name = unit.driver(parts)
         self._table = Table([x.spec for x in slots])
-        read = {call.operands[i] for call in calls for i in call.function.block.used}  # type: ignore
-        for slot, i in slots.items():
-            if slot not in read:
-                continue
+        for slot in read:
             if slot.array is not None:
-                self._table[i] = slot.array
+                self._table[slots[slot]] = slot.array
             if not slot.fixed:
-                slot.uses.append((self._table, i))  # type: ignore[arg-type]
+                slot.uses.append((self._table, slots[slot]))  # type: ignore[arg-type]
         self._sizes = (ctypes.c_int64 * max(len(lengths), 1))(*lengths)
         self._function: Any = None
 
@@ -69,13 +71,22 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
     An assignment whose value lies in its place already only takes note of that: it may wait until
     the kernels behind it are done, if none of them reads it.
     """
-    unit, found = Unit(), Flat()
+    unit, apart, found = Unit(), Unit(), Flat()
     group: list[Call] = []
     notes: list[Call] = []
+    kept = {root(x) for x in slots.values() if root(x).kind not in ("planned", "scratch")}
+    readers: dict[Slot, list[Call]] = {}
+    for call in calls:
+        first = call.function.outputs if isinstance(call.function, Kernel) else 0
+        for x in call.operands[first:]:
+            if isinstance(x, Slot):
+                readers.setdefault(root(x), []).append(call)
 
     def close() -> None:
         if group:
-            found.append((Joined(unit, tuple(group)), []))
+            inside = set(map(id, group))
+            others = {x for x, by in readers.items() if any(id(c) not in inside for c in by)}
+            found.append((Joined(unit, tuple(group), kept | others), []))
         found.extend(x.ready() for x in notes)
         group.clear()
         notes.clear()
@@ -83,9 +94,9 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
     for call in calls:
         if isinstance(call.function, Kernel) and all(map(_in_one_piece, call.operands)):
             noted = {slots[x.node] for x in notes}
-            if any(_root(x) in noted for x in call.operands):
+            if any(root(x) in noted for x in call.operands):
                 close()
-            call.function.join(unit)
+            call.function.join(apart)
             group.append(call)
         elif call.node.op is state.assign and len(call.operands) == 1:
             notes.append(call)
@@ -99,9 +110,3 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
 def _in_one_piece(slot: Any) -> bool:
     fixed = isinstance(slot, Slot) and slot.fixed
     return isinstance(slot, Slot) and (not fixed or np.asarray(slot.array).flags.c_contiguous)
-
-
-def _root(slot: Slot) -> Slot:
-    while slot.source is not None:
-        slot = slot.source[0]
-    return slot

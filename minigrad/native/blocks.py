@@ -77,6 +77,7 @@ class Writer:
     results: Sequence[Form]
     operands: Sequence[Form]
     unread: Container[int] = ()  # positions of operands whose shape is read and whose data are not
+    unwritten: Container[int] = ()  # positions of results that nobody wants
     lines: list[tuple[str, str]] = field(default_factory=list)
     lengths: list[tuple[int, int]] = field(default_factory=list)
     fails: bool = False
@@ -117,8 +118,8 @@ class Writer:
 
     def block(self) -> Block:
         parameters = [f"int64_t n{i}" for i in range(len(self.lengths))]
-        parameters += [f"{form.type} *y{i}" for i, form in enumerate(self.results)]
-        used = list(range(len(self.results)))
+        used = [i for i in range(len(self.results)) if i not in self.unwritten]
+        parameters += [f"{self.results[i].type} *y{i}" for i in used]
         for i, form in enumerate(self.operands):
             if i not in self.unread:
                 parameters.append(f"const {form.type} *x{i}")

@@ -23,25 +23,40 @@ from minigrad.native import library
 from minigrad.native.blocks import Block, Form, comment_of, stem_of
 from minigrad.native.loops import Body, elementwise
 from minigrad.native.products import product
-from minigrad.native.reductions import block_of
+from minigrad.native.reductions import block_of, reduced_axes
+
+Forms = list[Form]
 
 
-def write(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Block | None:
-    """The C function for a node with results and operands of these shapes, or None."""
+def forms(
+    node: Node, results: Sequence[Spec], operands: Sequence[Spec]
+) -> tuple[Forms, Forms] | None:
+    """What C has to know of results and operands, or None where it cannot handle one of them."""
     declared = node.spec.parts if isinstance(node.spec, TupleSpec) else (node.spec,)
     if len(declared) != len(results):
         return None
     outs = [Form.of(d, f) for d, f in zip(declared, results, strict=True)]
     ins = [Form.of(x.spec, f) for x, f in zip(node.inputs, operands, strict=True)]
-    known_outs, known_ins = [f for f in outs if f], [f for f in ins if f]
-    if len(known_outs) < len(outs) or len(known_ins) < len(ins) or node.controls:
-        return None
-    stem = stem_of(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
+    known = [f for f in outs if f], [f for f in ins if f]
+    return known if len(known[0]) == len(outs) and len(known[1]) == len(ins) else None
+
+
+def write(node: Node, outs: Forms, ins: Forms) -> Block | None:
+    """The C function for a node, or None."""
     if node.op is ops.matmul or (node.op is FUSED and node.attrs["kind"] == "matmul"):
-        return product(stem, Body.of(node), known_outs, known_ins)
-    if node.op.elementwise or (node.op is FUSED and node.attrs["kind"] == "elementwise"):
-        return elementwise(stem, Body.of(node), known_outs, known_ins)
-    return block_of(stem, node, known_outs, known_ins)
+        return product(_stem(node), Body.of(node), outs, ins)
+    if by_element(node):
+        return elementwise(_stem(node), Body.of(node), outs, ins)
+    return block_of(_stem(node), node, outs, ins)
+
+
+def by_element(node: Node) -> bool:
+    """Whether this is an operator on each element by itself, or several of them."""
+    return node.op.elementwise or (node.op is FUSED and node.attrs["kind"] == "elementwise")
+
+
+def _stem(node: Node) -> str:
+    return stem_of(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
 
 
 class Unit:
@@ -141,23 +156,19 @@ MOST_KNOWN = 256  # addresses
 class Kernel:
     """The C function of one node, to be called with arrays: results first, then operands."""
 
-    def __init__(
-        self, block: Block, node: Node, results: Sequence[Spec], operands: Sequence[Spec]
-    ) -> None:
-        self.block, self.node, self.outputs = block, node, len(results)
-        self.specs = (*results, *operands)
-        self.lengths = [int(self.specs[i].shape[axis]) for i, axis in block.lengths]  # type: ignore
+    def __init__(self, block: Block, node: Node, outs: Forms, ins: Forms) -> None:
+        self.block, self.node, self.outs, self.ins = block, node, outs, ins
+        self.outputs = len(outs)
+        self.specs = [Spec(form.shape, form.dtype) for form in (*outs, *ins)]
+        self.lengths = lengths_of(block, [*outs, *ins])
         self._unit: Unit | None = None
         self._name = ""
 
-    def part(self, arrays: Sequence[int], first_length: int) -> Part:
-        """This kernel as a part of a driver."""
-        lengths = range(first_length, first_length + len(self.lengths))
-        return Part(self.block, arrays, lengths, comment_of(self.node))
-
     def join(self, unit: Unit) -> None:
         """Belong to a file with other kernels."""
-        self._unit, self._name = unit, unit.driver([self.part(range(len(self.specs)), 0)])
+        arrays, lengths = range(len(self.specs)), range(len(self.lengths))
+        part = Part(self.block, arrays, lengths, comment_of(self.node))
+        self._unit, self._name = unit, unit.driver([part])
 
     @property
     def unit(self) -> Unit:
@@ -189,5 +200,24 @@ def kernel(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Ker
     """A kernel in C for a node, or None where there is no compiler or nothing that C can do."""
     if library.available() is None:
         return None
-    block = write(node, results, operands)
-    return None if block is None else Kernel(block, node, results, operands)
+    known = forms(node, results, operands)
+    block = None if known is None or node.controls else write(node, *known)
+    return None if known is None or block is None else Kernel(block, node, *known)
+
+
+def lengths_of(block: Block, known: Sequence[Form]) -> list[int]:
+    """What the lengths that a block takes are this time."""
+    return [known[i].shape[axis] for i, axis in block.lengths]
+
+
+def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> Block | None:
+    """The function of a kernel that adds up some of its results, and does not store some."""
+    body = Body.of(kernel.node)
+    return elementwise(_stem(kernel.node), body, kernel.outs, kernel.ins, summed, unwritten)
+
+
+def whole_sum(kernel: Kernel) -> bool:
+    """Whether a kernel adds up all elements of a float array."""
+    if kernel.node.op not in (ops.sum, ops.mean, ops.sum_like) or kernel.outs[0].dtype.kind != "f":
+        return False
+    return reduced_axes(kernel.node, kernel.ins) == set(range(len(kernel.ins[0].shape)))

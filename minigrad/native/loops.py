@@ -101,20 +101,33 @@ class Nest:
 
 
 def elementwise(
-    stem: str, body: Body, results: Sequence[Form], operands: Sequence[Form]
+    stem: str,
+    body: Body,
+    results: Sequence[Form],
+    operands: Sequence[Form],
+    summed: Sequence[int] = (),
+    unwritten: Sequence[int] = (),
 ) -> Block | None:
-    """One function for a body whose results all have one shape."""
+    """One function for a body whose results all have one shape.
+
+    The sums of the results at the positions `summed` are further results, in double, one after the
+    other behind the others; those at the positions `unwritten` are not stored. Sums can be had
+    where all arrays go on alike along all axes, or stay the same along all.
+    """
     like = results[0]
-    if any(form.shape != like.shape for form in results):
-        return None
-    writer = Writer(stem, results, operands)
     nest = Nest.over(operands, like)
+    last = len(nest.groups)
+    if any(form.shape != like.shape for form in results) or (summed and last != 1):
+        return None
+    sums = [Form(np.dtype(np.float64), (), ())] * len(summed)
+    writer = Writer(stem, [*results, *sums], operands, (), unwritten)
     for k, group in enumerate(nest.groups):
         writer.line(f"const int64_t m{k} = {writer.size(0, group)};")
     names: dict[Node, str] = {}
-    last = len(nest.groups)
     for depth in range(last + 1):
-        if depth:
+        if depth == last and summed:
+            _open_pieces(writer, [results[i] for i in summed])
+        elif depth:
             writer.loop(f"i{depth - 1}", f"m{depth - 1}", independent=depth == last)
         for i, x in enumerate(body.inputs):
             if nest.depth(i) == depth and x not in names:
@@ -126,6 +139,34 @@ def elementwise(
         return None
     everywhere = Nest(nest.groups, ((True,) * last,))
     for i, y in enumerate(body.outputs):
-        writer.line(f"y{i}[{everywhere.index(0)}] = {found[y]};")
-    writer.close(last)
+        if i not in unwritten:
+            writer.line(f"y{i}[{everywhere.index(0)}] = {found[y]};")
+    if summed:
+        _close_pieces(writer, [(found[body.outputs[i]], results[i]) for i in summed], len(results))
+    else:
+        writer.close(last)
     return writer.block()
+
+
+PIECE = 1024  # elements that are summed up at a time, while they are in the fastest cache
+
+
+def _open_pieces(writer: Writer, summed: Sequence[Form]) -> None:
+    for k, form in enumerate(summed):
+        writer.line(f"{form.type} piece{k}[{PIECE}];")
+        writer.line(f"double sum{k} = m0 ? -0.0 : 0.0;")
+    writer.open(f"for (int64_t start = 0; start < m0; start += {PIECE})")
+    writer.line(f"const int64_t stop = m0 - start < {PIECE} ? m0 : start + {PIECE};")
+    writer.line("INDEPENDENT")
+    writer.open("for (int64_t i0 = start; i0 < stop; i0++)")
+
+
+def _close_pieces(writer: Writer, summed: Sequence[tuple[str, Form]], first: int) -> None:
+    for k, (value, _) in enumerate(summed):
+        writer.line(f"piece{k}[i0 - start] = {value};")
+    writer.close()
+    for k, (_, form) in enumerate(summed):
+        writer.line(f"sum{k} += sum_{form.type}(piece{k}, stop - start);")
+    writer.close()
+    for k in range(len(summed)):
+        writer.line(f"y{first + k}[0] = sum{k};")

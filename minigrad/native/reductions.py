@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from minigrad import ops
 from minigrad.core import Op
 from minigrad.graph import Node
@@ -15,7 +17,8 @@ from minigrad.ops.shape import positive_axes
 Blocks = Callable[[str, Node, Sequence[Form], Sequence[Form]], "Block | None"]
 
 
-def _reduced_axes(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> set[int]:
+def reduced_axes(node: Node, operands: Sequence[Form]) -> set[int]:
+    """The axes that a sum or mean adds up."""
     if node.op is ops.sum_like:
         kept = moves(operands[1], operands[0])
         return {i for i, moving in enumerate(kept) if not moving}
@@ -27,7 +30,7 @@ def total(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
     y, x = results[0], operands[0]
     if y.dtype != x.dtype or y.dtype.kind not in "fi":
         return None
-    gone = _reduced_axes(node, results, operands)
+    gone = reduced_axes(node, operands)
     groups: list[list[int]] = []
     for i in range(len(x.shape)):
         if groups and (groups[-1][0] in gone) == (i in gone):
@@ -71,6 +74,18 @@ def _add_all(writer: Writer, x: Form, node: Node, summed: list[bool]) -> None:
         value = f"x0[{at_x}]"
     writer.line(f"y0[{at_y}] += {value};", comment_of(node))
     writer.close(outer)
+
+
+def given_sum(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> Block:
+    """A sum or mean of all elements whose sum is there already, in double, as the first operand."""
+    y, x = results[0], operands[0]
+    number = Form(np.dtype(np.float64), (), ())
+    writer = Writer("given_sum", results, [number, x], (1,))
+    count = ""
+    if node.op is ops.mean:
+        count = f" / ({y.type})({writer.size(2, range(len(x.shape)))})"
+    writer.line(f"y0[0] = ({y.type})x0[0]{count};", comment_of(node))
+    return writer.block()
 
 
 def repeat(

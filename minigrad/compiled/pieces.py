@@ -1,0 +1,99 @@
+"""What a joined call is made of, and sums that are added up while what they sum is computed.
+
+An array that only such sums read need not be stored at all. The sum stays in memory of its own
+until its turn comes: the plan may use the place of the result for something else before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from minigrad.compiled.slots import Call, Slot
+from minigrad.core import Spec
+from minigrad.native.blocks import Block
+from minigrad.native.kernels import (
+    Kernel,
+    by_element,
+    lengths_of,
+    summing,
+    whole_sum,
+)
+from minigrad.native.reductions import given_sum
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A function of C for one call: its arrays in the order of its results and operands."""
+
+    call: Call
+    kernel: Kernel
+    block: Block
+    slots: tuple[Slot, ...]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, call: Call) -> Piece:
+        kernel: Kernel = call.function  # type: ignore[assignment]
+        return cls(call, kernel, kernel.block, call.operands, tuple(kernel.lengths))
+
+    @property
+    def results(self) -> tuple[Slot, ...]:
+        return self.slots[: self.kernel.outputs]
+
+
+def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
+    """The pieces for calls that follow each other; `wanted`: what others read, or the caller."""
+    pieces = [Piece.of(call) for call in calls]
+    for i, piece in enumerate(pieces):
+        if by_element(piece.kernel.node):
+            _absorb(pieces, i, wanted)
+    return pieces
+
+
+def _absorb(pieces: list[Piece], i: int, wanted: Collection[Slot]) -> None:
+    """Let a piece add up what sums behind it add up, and store only what others read."""
+    piece = pieces[i]
+    place = {slot: k for k, slot in enumerate(piece.results)}
+    sums = {
+        j: place[other.slots[1]]
+        for j, other in enumerate(pieces)
+        if j > i and other.slots[1:2] and other.slots[1] in place and whole_sum(other.kernel)
+    }
+    readers = {
+        slot
+        for j, other in enumerate(pieces)
+        if j not in sums
+        for slot in map(root, other.slots[other.kernel.outputs :])
+    }
+    summed = sorted(set(sums.values()))
+    unwritten = [k for slot, k in place.items() if slot not in readers and slot not in wanted]
+    if not summed:
+        return
+    block = summing(piece.kernel, summed, unwritten)
+    if block is None:
+        return
+    numbers = [Slot("scratch", NUMBER, np.zeros((), np.float64)) for _ in summed]
+    outputs = piece.kernel.outputs
+    slots = (*piece.slots[:outputs], *numbers, *piece.slots[outputs:])
+    known = [*piece.kernel.outs, *piece.kernel.outs[: len(summed)], *piece.kernel.ins]
+    pieces[i] = replace(piece, block=block, slots=slots, lengths=tuple(lengths_of(block, known)))
+    for j, k in sums.items():
+        old = pieces[j]
+        taken = given_sum(old.kernel.node, old.kernel.outs, old.kernel.ins)
+        slots = (old.slots[0], numbers[summed.index(k)], old.slots[1])
+        counted = [*old.kernel.outs, *old.kernel.outs, old.kernel.ins[0]]
+        lengths = tuple(lengths_of(taken, counted))
+        pieces[j] = replace(old, block=taken, slots=slots, lengths=lengths)
+
+
+NUMBER = Spec((), np.dtype(np.float64))
+
+
+def root(slot: Slot) -> Slot:
+    """The slot whose memory this one shows."""
+    while slot.source is not None:
+        slot = slot.source[0]
+    return slot
