@@ -79,7 +79,7 @@ LAYERS = [
     ["minigrad.compiled.joining"],
     ["minigrad.compiled.tiling"],
     ["minigrad.compiled.kernels"],
-    ["minigrad.passes.marking"],
+    ["minigrad.passes.marking", "minigrad.passes.recomputing"],
     ["minigrad.passes"],
     ["minigrad.compiled.builder"],
     ["minigrad.compiled.bound"],
