@@ -135,7 +135,7 @@ LAYERS = [
     ["viz.board"],
     ["viz.draw", "viz.replay"],
     ["viz.show"],
-    ["viz.live", "viz.passes", "viz.traces", "viz.batches", "viz.ways"],
+    ["viz.live", "viz.passes", "viz.traces", "viz.failure", "viz.error", "viz.batches", "viz.ways"],
     ["viz.branches"],
     ["viz"],
     ["viz.__main__"],

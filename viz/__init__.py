@@ -6,6 +6,7 @@ from viz.board import Board
 from viz.branches import branches
 from viz.charts import Chart, curves, memory, ratios, schedule
 from viz.draw import Diagram, draw
+from viz.error import error, show_errors
 from viz.images import images
 from viz.language import language
 from viz.live import live
@@ -26,6 +27,7 @@ __all__ = [
     "compare",
     "curves",
     "draw",
+    "error",
     "images",
     "language",
     "live",
@@ -36,6 +38,7 @@ __all__ = [
     "quiz",
     "ratios",
     "schedule",
+    "show_errors",
     "step",
     "timeline",
     "traces",

@@ -540,6 +540,16 @@ ROWS: dict[str, Pair] = {
         "{operations} operations of the samples ran with {kernels} kernels",
         "各样本的 {operations} 个运算用了 {kernels} 个核函数",
     ),
+    # errors
+    "error_none": (
+        "viz.error takes an exception that was raised, not {value}.",
+        "viz.error 需要一个已经抛出的异常，不接受 {value}。",
+    ),
+    "error_summary": ("{kind} — {message}", "{kind}——{message}"),
+    "error_graph": ("the graph as far as it came", "出错时的图"),
+    "error_defined": ("defined here", "在这里定义"),
+    "error_ran": ("run here", "在这里运行"),
+    "error_line": ("{what}: {where}", "{what}：{where}"),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),

@@ -1,0 +1,155 @@
+"""`viz.error`: the partial graph, the node that failed, and the two lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import browser as harness
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz.board import Board
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    with mg.Graph():
+        yield
+    set_language("en")
+
+
+def board_of(do: Callable[[], Any]) -> Board:
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - of any kind
+        do()
+    return viz.error(caught.value)
+
+
+def marks(board: Board) -> list[str]:
+    """The marked boxes of the partial graph, as the text tells them."""
+    lines = board.scenes[0].panels[0].text(0)[1:]
+    return [line.strip() for line in lines]
+
+
+def in_eager_mode() -> Any:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    return y @ mg.tensor([1.0, 2.0, 3.0])
+
+
+def while_building() -> Any:
+    x = mg.placeholder("x", shape=(2,))
+    return (x * 2) @ mg.constant([1.0, 2.0, 3.0])
+
+
+def open_graph() -> mg.Graph:
+    a, b = mg.placeholder("a"), mg.placeholder("b")
+    y = (a * 2) @ b
+    return mg.build_graph([a, b], y + 1)
+
+
+WRONG = {"a": [1.0, 2.0], "b": [1.0, 2.0, 3.0]}
+
+
+def test_an_operator_that_was_refused_stands_on_its_operands() -> None:
+    board = board_of(in_eager_mode)
+    assert marks(board) == ["● n1 tensor", "● n2 x", "● n3 2", "● n4 y = Mul", "✗ failed MatMul"]
+    picture = board.scenes[0].panels[0].picture
+    assert [e.source for e in picture.edges if e.target == "failed"] == ["n4", "n1"]
+    assert "return y @ mg.tensor" in board.text()[0]
+
+
+def test_a_failed_build_has_run_nothing() -> None:
+    assert marks(board_of(while_building)) == ["✗ failed MatMul"]
+
+
+def test_a_failed_run_shows_what_ran_what_failed_and_what_waits() -> None:
+    graph = open_graph()
+    board = board_of(lambda: mg.run(graph, WRONG))
+    assert marks(board) == [
+        "● n1 a",
+        "● n2 b",
+        "● n3 2",
+        "● n4 Mul",
+        "✗ n5 MatMul",
+        "… n6 1",
+        "… n7 Add",
+    ]
+    titles = [panel.title[0] for panel in board.scenes[0].panels]
+    assert titles == ["the graph as far as it came", "defined here", "run here"]
+    defined, ran = board.scenes[0].panels[1:]
+    assert [line.strip() for kind, line in defined.code if kind == "failed"] == ["y = (a * 2) @ b"]
+    assert ["mg.run(graph, WRONG)" in line for kind, line in ran.code if kind == "now"] == [True]
+
+
+def test_compiled_programs_sessions_and_functions() -> None:
+    graph = open_graph()
+    compiled = board_of(lambda: graph.compile()(WRONG))
+    assert "✗ n5 MatMul" in marks(compiled)
+    v = mg.Variable([1.0, 2.0], name="v")
+    with mg.Session() as sess:
+        unset = board_of(lambda: sess.run(v * 2))
+    assert "✗ n1 v" in marks(unset)
+    f = mg.function(lambda x: x @ mg.tensor([1.0, 2.0, 3.0]))
+    assert "✗ failed MatMul" in marks(board_of(lambda: f(mg.tensor([1.0, 2.0]))))
+
+
+def test_a_placeholder_that_was_not_fed() -> None:
+    graph = open_graph()
+    shown = marks(board_of(lambda: mg.run(graph, {"a": [1.0, 2.0]})))
+    assert shown[:3] == ["● n1 a", "✗ n2 b", "… n3 2"]
+
+
+def test_backward_and_errors_of_python() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    assert "✗ n2 Mul" in marks(board_of(lambda: (x * x).backward()))
+
+    def plain() -> None:
+        z = x * x
+        raise KeyError(z.shape)
+
+    board = board_of(plain)
+    assert marks(board) == ["✗ n2 z = Mul"]
+    assert board.scenes[0].caption[0].startswith("KeyError — ")
+
+
+def test_an_error_without_any_graph_is_told_in_words() -> None:
+    board = board_of(lambda: [][0])
+    assert board.scenes[0].panels == ()
+    assert board.text()[0] == "0. IndexError — list index out of range"
+
+
+def test_both_languages_and_no_exception() -> None:
+    board = board_of(in_eager_mode)
+    assert "解决办法" in board.text()[1]
+    assert "在这里定义" in board.text()[1]
+    with pytest.raises(TypeError, match="takes an exception"):
+        viz.error(3)
+
+
+def test_outside_of_notebooks_there_is_nothing_to_switch() -> None:
+    viz.show_errors(True)
+    viz.show_errors(False)
+
+
+@pytest.mark.browser
+def test_notebooks_draw_errors_if_they_are_told_to(lab: harness.Lab, page: Page) -> None:
+    wrong = "mg.tensor([1.0, 2.0], requires_grad=True) @ mg.tensor([1.0, 2.0, 3.0])"
+    cells = ["import minigrad as mg, viz\nviz.show_errors()", wrong]
+    lab.write("errors.ipynb", [*cells, "viz.show_errors(False)", wrong])
+    harness.open_notebook(page, lab, "errors.ipynb")
+    for _ in range(4):  # a failing cell stops "run all"
+        page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
+        harness.wait_idle(page)
+    page.locator(".mg-board").wait_for()
+    outputs = harness.cell_outputs(page)
+    assert [out.failed for out in outputs][:4] == [False, True, False, True]
+    assert "ShapeError" in outputs[1].text
+    assert "mg-failed" in outputs[1].html
+    assert "mg-failed" not in outputs[3].html
