@@ -19,7 +19,7 @@ TIME_LIMIT = 120  # seconds
 # No -ffast-math: NaN, infinities and −0 are to come out as from NumPy. Products and sums are joined
 # only where the text says so, integers wrap round, and memory may be used again for another type.
 FLAGS = (
-    *("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
+    *("-std=gnu11", "-O2", "-march=native", "-fno-math-errno", "-fno-trapping-math"),
     *("-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-shared", "-w"),
     *(() if sys.platform == "win32" else ("-fPIC",)),
 )

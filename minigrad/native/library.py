@@ -32,6 +32,7 @@ PRELUDE = """\
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#pragma GCC optimize("tree-vectorize", "vect-cost-model=dynamic")
 #endif
 """
 DEFINED = re.compile(r"static inline \w+ (\w+)\(|#define (\w+)\(|^SUM\((\w+)\)$", re.MULTILINE)
