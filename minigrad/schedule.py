@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -65,7 +65,7 @@ class Bounds:
     total: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Schedule:
     """Tasks on devices, predicted or measured: `program.schedule(devices=2)`.
 
@@ -90,8 +90,8 @@ class Schedule:
     handover: float = 0.0
     trials: tuple[Trial, ...] = ()
     costs: str = "given"
-    runner: Callable[..., Any] | None = field(default=None, repr=False)
-    rehearsal: Schedule | None = field(default=None, repr=False)
+    runner: Callable[..., Any] | None = None
+    rehearsal: Schedule | None = None
 
     @cached_property
     def makespan(self) -> float:
@@ -219,6 +219,8 @@ class Schedule:
 
     def __str__(self) -> str:
         return choose(self.pair)
+
+    __repr__ = __str__
 
 
 def seconds(value: float) -> str:

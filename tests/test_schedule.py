@@ -348,13 +348,14 @@ def test_training_on_threads_gives_the_same_variables() -> None:
         np.testing.assert_array_equal(program.variables[variable], value)
 
 
-def test_an_error_in_a_thread_names_both_lines_and_changes_nothing() -> None:
+@pytest.mark.parametrize("devices", [1, 3])
+def test_an_error_in_a_thread_names_both_lines_and_changes_nothing(devices: int) -> None:
     x, w = mg.placeholder("x", (None,)), mg.Variable(np.ones(3, np.float32), name="w")
     update = mg.assign(w, w * 2)
     sums = [mg.exp(x).sum() + k for k in range(4)]
     wrong = x + w  # only fits when x has three elements
     program = mg.build_graph(x, [*sums, wrong, update]).compile()
-    schedule = program.schedule(3, costs=one, feed_dict={x: [1, 2, 3]})
+    schedule = program.schedule(devices, costs=one, feed_dict={x: [1, 2, 3]})
     with pytest.raises(mg.ShapeError, match=r"\(2,\), \(3,\)") as found:
         schedule.run({x: [1, 2]})
     assert "defined at test_schedule.py" in str(found.value)

@@ -46,6 +46,12 @@ class Parallel:
         for call in bound.calls:
             self.calls.setdefault(call.node, []).append(call)
         self.after = self._after()
+        self.nodes = list(self.after)
+        self.place = {node: i for i, node in enumerate(self.nodes)}
+        self.followers: list[list[int]] = [[] for _ in self.nodes]
+        for node, needed in self.after.items():
+            for x in needed:
+                self.followers[self.place[x]].append(self.place[node])
         self._measured: tuple[Mapping[Node, Array], dict[Node, float]] | None = None
 
     def _after(self) -> dict[Node, tuple[Node, ...]]:
@@ -77,7 +83,7 @@ class Parallel:
     ) -> Schedule:
         """The best schedule for these costs; without costs they are measured, and it is tried."""
         if costs is not None:
-            given = given_costs(costs, list(self.after))
+            given = given_costs(costs, self.nodes)
             return best_schedule(self.after, given, devices, delay or 0.0)
         if self._measured is None or feeds is not None:
             if feeds is None:
@@ -132,19 +138,14 @@ class Parallel:
 
     def spans(self, schedule: Schedule, devices: int, quietly: bool = False) -> dict[Node, Span]:
         """Run all tasks on a pool; when and where each ran."""
-        nodes = list(self.after)
-        place = {node: i for i, node in enumerate(nodes)}
-        followers: list[list[int]] = [[] for _ in nodes]
-        for node, needed in self.after.items():
-            for x in needed:
-                followers[place[x]].append(place[node])
+        nodes = self.nodes
         costs = {t.node: t.cost for t in schedule.tasks}
         rest = remaining(nodes, self.after, {node: costs.get(node, 0.0) for node in nodes})
         pool = Pool(
             lambda i: self._perform(nodes[i], quietly),
             [len(needed) for needed in self.after.values()],
-            followers,
-            [(-rest[node], place[node]) for node in nodes],
+            self.followers,
+            [-rest[node] for node in nodes],
         )
         try:
             with one_blas_thread():
