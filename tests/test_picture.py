@@ -388,3 +388,13 @@ def test_what_flows_has_a_type() -> None:
     assert {n.dtype for n in whole.nodes} == {"float32", "int64"}
     kinds = {n.id: n.dtype for n in whole.nodes}
     assert all(e.dtype == kinds[e.source] for e in whole.edges)
+
+
+def test_what_only_has_to_run_before_is_a_dotted_arrow() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        with mg.control_dependencies([mg.Assert(x > 0, "x must be positive")]):
+            y = x * 2
+    drawn = picture(y)
+    assert [(e.source, e.target) for e in drawn.edges if e.kind == "control"] == [("n4", "n6")]
+    assert drawn.text().splitlines()[-1] == "n6: Mul(x, 2) ()  -> output"

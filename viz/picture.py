@@ -83,7 +83,10 @@ class _Builder:
         return new
 
     def connect(self, source: str, target: str, index: int, kind: str, x: Any) -> None:
-        """An arrow along which `x` flows; one into or out of a body has the letter d."""
+        """An arrow along which `x` flows, as operand `index`; the results of a body have −1, −2, …
+
+        The id of one inside, into or out of a body begins with d.
+        """
         spec = {"shape": _shape(x), "dtype": str(getattr(x, "dtype", ""))}
         inside = "b" in (source[0], target[0])
         new = self._new("d" if inside else "e")
@@ -100,7 +103,7 @@ class _Builder:
         automatic = node.name.rpartition("/")[2].startswith(node.op.name)
         name = self.names.get(id(node), "") if automatic else node.name.rpartition("/")[2]
         if node.op is state.constant and automatic:
-            name = number(node.attrs["value"])
+            name = number(node.attrs["value"]).replace("…", "")
         target = self.node(
             node,
             letter,
@@ -116,6 +119,9 @@ class _Builder:
             dtype=str(node.dtype),
         )
         self.operands(node, target, inputs)
+        for index, x in enumerate(node.controls, len(node.inputs)):
+            if x in self.ids and node.op is not state.constant:  # a constant waits for nothing
+                self.connect(self.ids[x], target, index, "control", x)
         return target
 
     def insides(self, node: BaseNode, target: str, sources: Sequence[str]) -> None:
@@ -134,7 +140,7 @@ class _Builder:
                     self.connect(entered[inner], new, 0, "forward", inner)
                 self.insides(inner, new, [self.ids[x] for x in inner.inputs])
             for index, result in enumerate(body.outputs):
-                self.connect(self.ids[result], target, index, "forward", result)
+                self.connect(self.ids[result], target, -1 - index, "forward", result)
 
     def done(self) -> Picture:
         return Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids, self.owners)

@@ -125,6 +125,7 @@ def replay_graph(
     twin: dict[Node, Node] = {}
     for node in nodes:
         twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
+        twin[node].controls = tuple(twin[x] for x in node.controls)
     forward, ends = graph.nodes, [twin[y] for y in outputs]
     feeds = {
         twin[k]: given.get(k, v)

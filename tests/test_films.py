@@ -1,0 +1,208 @@
+"""The films of the course's examples, frame by frame: what is said, lit, written on the arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from test_picture import e5
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz.director import INSIDE_LIMIT
+from viz.frames import Film
+
+DONE = "done: "
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def film(_thing: Any, feed: Any = None) -> Film:  # underlined: its name names no node
+    return viz.step(_thing, feed).films[0]
+
+
+def told(shown: Film) -> list[str]:
+    """Each frame but the first: its words, what is lit, what flows back, what is summed."""
+    lines = []
+    for frame in shown.frames[1:]:
+        back = [text for text in frame.edges.values() if text]
+        lines.append(" | ".join([frame.caption[0], " ".join(frame.active), *back]))
+    return lines
+
+
+def ran(shown: Film) -> list[str]:
+    """From the first value on."""
+    lines = told(shown)
+    return lines[next(i for i, line in enumerate(lines) if "receives" in line) :]
+
+
+def test_e5_frame_by_frame() -> None:
+    assert told(film(e5())) == [
+        "run and recorded at once: MatMul = W @ x = [[1, -2], [3, 4]] @ [1, 1] = [-1, 7] | n3",
+        "run and recorded at once: Add = MatMul + b = [-1, 7] + [0.5, -1] = [-0.5, 6] | n5",
+        "run and recorded at once: ReLU = max(Add, 0) = max([-0.5, 6], 0) = [0, 6] | n6",
+        "backward starts at the output: ∂ReLU/∂ReLU = [1, 1] | n6",
+        "ReLU passes back to Add: upstream × local = [1, 1] × [0, 1] = [0, 1] | n5 | "
+        "∂ [1, 1] × [0, 1] = [0, 1]",
+        "Add passes back to MatMul: upstream × local = [0, 1] × [1, 1] = [0, 1] | n3 | "
+        "∂ [0, 1] × [1, 1] = [0, 1]",
+        "Add passes back to b: upstream × local = [0, 1] × [1, 1] = [0, 1] | n4 | "
+        "∂ [0, 1] × [1, 1] = [0, 1]",
+        "MatMul passes back to W, where ∂ is the upstream gradient: (expand ∂) × x = "
+        "[[0, 0], [1, 1]] | n1 | (expand ∂) × x = [[0, 0], [1, 1]]",
+        "MatMul passes back to x, where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4] | n2 | "
+        "Wᵀ @ ∂ = [3, 4]",
+        "done: 6 nodes built, 3 operators run, 5 contributions added up. | ",
+    ]
+
+
+def convolution() -> mg.Graph:
+    """E9: a convolution and what follows it element by element."""
+    with mg.Graph():
+        image = mg.placeholder("image", shape=(1, 1, 3, 3))
+        kernel = mg.constant(np.full((1, 1, 2, 2), 0.5, np.float32))
+        return mg.build_graph(image, mg.relu(mg.conv2d(image, kernel)))
+
+
+def test_e9_is_one_step_less_when_fused() -> None:
+    image = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+    apart = film(convolution(), {"image": image})
+    fused = film(convolution().optimize(), {"image": image})
+    runs = [[line for line in ran(f) if line.startswith("run")] for f in (apart, fused)]
+    assert runs == [
+        [
+            "run: Conv2d = image ∗ Constant = (1, 1, 2, 2), mean 8, from 4 to 12 | n3",
+            "run: ReLU = max(Conv2d, 0) = (1, 1, 2, 2), mean 8, from 4 to 12 | n4",
+        ],
+        ["run: Conv2d+ReLU = fused(image, …) = (1, 1, 2, 2), mean 8, from 4 to 12 | n3"],
+    ]
+    (fused_node,) = (n for n in fused.picture.nodes if n.op == "Fused")
+    inside = [n.op for n in fused.picture.nodes if n.id[0] == "b"]
+    assert inside == ["Placeholder", "Placeholder", "Conv2d", "ReLU"]
+    assert set(fused.picture.owners.values()) == {fused_node.id}
+
+
+def branch(x: Any) -> Any:
+    """E10: 2x where the sum is positive, else x − 1."""
+    return mg.cond(mg.sum(x) > 0, lambda v: v * 2, lambda v: v - 1, x)
+
+
+def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        graph = mg.build_graph(x, branch(x))
+    minus, plus = film(graph, {"x": -3}), film(graph, {"x": 3})
+    assert ran(minus) == [
+        "x receives its value: -3 | n1",
+        "run: Sum = Σ x = Σ -3 = -3 | n2",
+        "0 receives its value: 0 | n3",
+        "run: Greater = Sum > 0 = -3 > 0 = False | n4",
+        "inside Cond: else — run: Sub = arg0 − 1 = -3 − 1 = -4 | b6",
+        "run: Cond = Greater ? then : else = False ? then : else = -4 | n5",
+        "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
+        "Cond passes back to x through its insides: 1 becomes 1 | n1 | ∂ = 1",
+        "done: 5 nodes built, 4 operators run, 1 contributions added up. | ",
+    ]
+    assert "inside Cond: then — run: Mul = arg0 × 2 = 3 × 2 = 6 | b3" in ran(plus)
+    labels = {n.id: f"{n.group} {n.label}" for n in minus.picture.nodes}
+    valued = {labels[i] for i, track in minus.tracks.items() if track.values and i[0] == "b"}
+    assert valued == {"Cond: else arg0", "Cond: else 1", "Cond: else Sub"}
+    assert {track.born for i, track in minus.tracks.items() if i[0] == "b"} == {
+        minus.tracks["n5"].born
+    }, "both arms are born with their node"
+
+
+def test_e10_eager_has_one_arm() -> None:
+    def f(x: mg.Tensor) -> mg.Tensor:
+        return x * 2 if x.sum().item() > 0 else x - 1
+
+    assert told(film(f(mg.tensor(-3.0, requires_grad=True, name="x"))))[0] == (
+        "run and recorded at once: Sub = x − 1 = -3 − 1 = -4 | n3"
+    )
+
+
+def test_a_diamond_sums_where_its_ways_meet() -> None:
+    a = mg.tensor(3.0, requires_grad=True, name="a")
+    b = a * 2
+    shown = viz.step(b * b + b).films[0]
+    assert told(shown)[3:] == [
+        "backward starts at the output: ∂Add/∂Add = 1 | n5",
+        "Add passes back to Mul: upstream × local = 1 × 1 = 1 | n4 | ∂ 1 × 1 = 1",
+        "Add passes back to b: upstream × local = 1 × 1 = 1 | n3 | ∂ 1 × 1 = 1",
+        "Mul passes back to b again: 1 + 6 = 7 | n3 | ∂ 1 × 6 = 6",
+        "Mul passes back to b again: 7 + 6 = 13 | n3 | ∂ 1 × 6 = 6",
+        "b passes back to a: upstream × local = 13 × 2 = 26 | n1 | ∂ 13 × 2 = 26",
+        "done: 5 nodes built, 3 operators run, 5 contributions added up. | ",
+    ]
+    assert [dict(f.notes) for f in shown.frames if f.notes] == [
+        {"n3": "∂ = 1 + 6 = 7"},
+        {"n3": "∂ = 7 + 6 = 13"},
+    ]
+
+
+def loop(steps: int) -> mg.Graph:
+    """x to the power of `steps`."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        one = mg.constant(1.0)
+        _, power = mg.while_loop(lambda i, a: i < steps, lambda i, a: (i + 1, a * x), (0, one))
+        return mg.build_graph(x, power)
+
+
+def test_a_loop_tells_of_each_of_its_steps() -> None:
+    lines = [line for line in ran(film(loop(2), {"x": 3})) if "While" in line]
+    assert lines == [
+        "inside While: test — run: Less = arg0 < 2 = 0 < 2 = True | b4",
+        "While begins step 1 of its loop | n4",
+        "inside While: body — run: Add = arg0 + 1 = 0 + 1 = 1 | b9",
+        "inside While: body — run: Mul = arg1 × x = 1 × 3 = 3 | b11",
+        "inside While: test — run: Less = arg0 < 2 = 1 < 2 = True | b4",
+        "While begins step 2 of its loop | n4",
+        "inside While: body — run: Add = arg0 + 1 = 1 + 1 = 2 | b9",
+        "inside While: body — run: Mul = arg1 × x = 3 × 3 = 9 | b11",
+        "inside While: test — run: Less = arg0 < 2 = 2 < 2 = False | b4",
+        "run: While = while 0 = while 0 = (2, 9) | n4",
+        "backward starts at the output: ∂While/∂While = (1) | n4",
+        "While passes back to x through its insides: (1) becomes 6 | n1 | ∂ = 6",
+    ]
+
+
+def test_a_long_loop_does_not_fill_the_film() -> None:
+    shown = film(loop(500), {"x": 1})
+    assert INSIDE_LIMIT < len(shown.frames) < INSIDE_LIMIT + 30
+    assert "run: While" in "\n".join(ran(shown))
+    (done,) = (line for line in ran(shown) if line.startswith(DONE))
+    assert "1502 operators run" in done, "all are counted"
+
+
+def test_a_called_function_tells_what_runs_in_it() -> None:
+    f = mg.function(lambda v: mg.relu(v * 2) + 1)
+    t = mg.tensor([1.0, -2.0], requires_grad=True, name="t")
+    inside = [line for line in told(film(f(t).sum())) if line.startswith("inside")]
+    assert [line.partition("— ")[2] for line in inside] == [
+        "run: Mul = v × 2 = [1, -2] × 2 = [2, -4] | b3",
+        "run: ReLU = max(Mul, 0) = max([2, -4], 0) = [2, 0] | b4",
+        "run: Add = ReLU + 1 = [2, 0] + 1 = [3, 1] | b6",
+    ]
+
+
+def test_the_formula_is_filled_in_when_the_node_has_run() -> None:
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    track = film(x * x + 3).tracks["n2"]
+    assert track.filled == [(1, "x × x = 2 × 2 = 4")]
+
+
+def test_both_languages_tell_of_insides() -> None:
+    english, chinese = film(loop(1), {"x": 3}).text()
+    assert "inside While: body — run: Add" in english
+    assert "在 While: body 内部——运行：Add" in chinese
+    assert "While 开始循环的第 1 步" in chinese
+    assert "通过其内部向 x 回传" in chinese
