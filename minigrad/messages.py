@@ -1426,6 +1426,10 @@ ERRORS: dict[str, Pair] = {
         "{name} 用同样的操作数算的是同一个值",
     ),
     "pass_dead": ("nothing needs it", "没有任何地方用到它"),
+    "pass_in_place": (
+        "nobody reads {name} after it, so the result is written in its place",
+        "此后不再有谁读取 {name}，结果直接写在它的位置上",
+    ),
     "pass_neutral": (
         "the other operand leaves every number as it is, NaN, infinity and −0 included",
         "另一个操作数不改变任何数，包括 NaN、无穷大和 −0",

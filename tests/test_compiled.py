@@ -78,8 +78,7 @@ def test_ten_operators_in_a_row_need_two_buffers() -> None:
 
 def test_in_place_they_need_one() -> None:
     graph = chain()
-    program = graph.optimize([]).compile(optimize=False)
-    program.optimized = True  # which allows it, while the ten stay ten
+    program = graph.optimize(["mark_in_place"]).compile(optimize=False)
     assert len(program.plan.buffers) == 1
     values = np.linspace(-1, 1, 1000, dtype=np.float32)
     same([program({"x": values})], [mg.run(graph, {"x": values})])
@@ -166,6 +165,14 @@ def test_the_last_of_several_assignments_counts() -> None:
     for _ in range(2):
         assert [v.tolist() for v in program({x: [1, 2, 3]})] == [[2, 4, 6], [3, 6, 9]]
         assert program.variables[w].tolist() == [3, 6, 9]
+
+
+def test_a_number_that_is_assigned_stays_a_number() -> None:
+    x, w = mg.placeholder("x"), mg.Variable(np.float32(1), name="w")
+    program = mg.build_graph(x, [mg.assign(w, w * 2), mg.sigmoid(x) * w]).compile()
+    for n in (1, 2, 4):
+        assert program({x: 0})[1] == n / 2
+        assert isinstance(program.variables[w], np.float32)
 
 
 def test_a_failed_run_changes_no_variable() -> None:

@@ -41,13 +41,12 @@ class Bound:
         layout: Layout,
         specs: Specs,
         choose: Choose,
-        in_place: bool,
         pairs: Pairs,
         apart: bool = False,
     ) -> None:
         self.layout, self.specs, self.pairs = layout, specs, pairs
         self._run = Run({}, {}, None)
-        built = Builder(layout, specs, choose, in_place, apart, self._emit_free)
+        built = Builder(layout, specs, choose, apart, self._emit_free)
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._last = {call.node: call for call in self.calls}
@@ -82,9 +81,10 @@ class Bound:
         handler, step = HANDLERS.get(node.op), self.layout.steps.get(node)
         arena = build.arena.block
 
-        def compute(*values: Any) -> None:
+        def compute(*given: Any) -> None:
+            values = [x if getattr(x, "shape", None) != () else x[()] for x in given]
             if handler is not None and step is not None:
-                value = handler(self._run, step, list(values))
+                value = handler(self._run, step, values)
             else:
                 value = node.op.run(None, *values, **node.attrs)
             slot.put(_outside(value, arena))
@@ -145,7 +145,7 @@ class Bound:
         """The results, after all calls; the variables take their new values."""
         variables.update(self._run.updates)
         for variable, slot, _ in self._new:
-            variables[variable] = slot.array
+            variables[variable] = slot.array if slot.array.ndim else slot.array[()]
         return [_own(slot.array, mine) for slot, mine in self._outputs]
 
     def _go(self) -> None:

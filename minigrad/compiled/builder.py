@@ -31,12 +31,11 @@ class Builder:
         layout: Layout,
         specs: Specs,
         choose: Choose,
-        in_place: bool,
         apart: bool,
         free: Callable[[Builder, Node], None],
     ) -> None:
         self.layout, self.specs = layout, specs
-        wanted = layout.wanted(specs, in_place and not apart)
+        wanted = layout.wanted(specs)
         self.plan: Plan = lay_apart(wanted) if apart else share_buffers(wanted)
         self.arena = Arena(self.plan)
         self.calls: list[Call] = []

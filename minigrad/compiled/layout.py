@@ -137,20 +137,13 @@ class Layout:
             if self.kind[n] == "planned"
         }
 
-    def wanted(self, specs: Mapping[Node, Spec], in_place: bool) -> list[Wanted]:
+    def wanted(self, specs: Mapping[Node, Spec]) -> list[Wanted]:
         """The values that need a place in the arena, with their sizes."""
+        over = self.graph.in_place
         return [
-            Wanted(n, shape_of(specs[n]), *life, self._overwritable(n, specs) if in_place else ())
+            Wanted(n, shape_of(specs[n]), *life, (over[n],) if n in over else ())
             for n, life in self.lives.items()
         ]
-
-    def _overwritable(self, node: Node, specs: Mapping[Node, Spec]) -> tuple[Node, ...]:
-        """Operands of an element-wise NumPy function that have the form of its result."""
-        if node.op.ufunc is None:
-            return ()
-        same = [x for x in node.inputs if self.kind[x] == "planned" and specs[x] == specs[node]]
-        roots = [self.root[y] for y in node.inputs]
-        return tuple(x for x in same if sum(r is x for r in roots) == 1)
 
 
 def shape_of(spec: Spec) -> Shape:

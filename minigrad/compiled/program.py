@@ -105,7 +105,7 @@ class Program:
             if events.listeners:
                 events.emit("compiled", None, self)
         choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
-        bound = Bound(self._layouts[kinds], specs, choose, self.optimized, self._pairs, apart)
+        bound = Bound(self._layouts[kinds], specs, choose, self._pairs, apart)
         if events.listeners:
             events.emit("bound", None, self)
         return bound

@@ -75,6 +75,11 @@ class Reader:
         text = literal(value)
         return self.table.name(value, wish) if text is None else text
 
+    def given(self, node: Node) -> str:
+        """The value of a placeholder or variable; without axes it is a NumPy number."""
+        where = "feeds" if node.op is state.placeholder else "variables"
+        return f"{where}[{self.keys[node]!r}]" + ("" if node.spec.shape else "[()]")
+
     def program(
         self, interpreter: Interpreter, given: Sequence[str]
     ) -> tuple[list[str], list[str]]:
@@ -117,10 +122,8 @@ class Reader:
 
     def _expression(self, node: Node, operands: Sequence[str]) -> str:
         op = node.op
-        if op is state.placeholder:
-            return f"feeds[{self.keys[node]!r}]"
-        if op is state.variable:
-            return f"variables[{self.keys[node]!r}]"
+        if op is state.placeholder or op is state.variable:
+            return self.given(node)
         if op is state.constant:
             return self.value(node.attrs["value"], node.name)
         if op is state.group:

@@ -185,7 +185,7 @@ class Planned(Writer):
 
     def _free(self, call: Call) -> None:
         node = call.node
-        slot, operands = self.bound.slots[node], [self.of(x) for x in call.operands]
+        slot, operands = self.bound.slots[node], [self._scalar(x) for x in call.operands]
         if node.op is state.assign and len(operands) == 1:  # the memory changes hands
             key = self.keys[node.inputs[0]]
             self.lines.append(f"updates[{key!r}] = {operands[0]}  {remark(node)}")
@@ -198,6 +198,11 @@ class Planned(Writer):
         self.lines += self.reader.lines(node, name, operands, bodies, keeps)
         if any(isinstance(x, Slot) and self._of_memory(x) for x in call.operands):
             self.lines.append(f"{name} = apart(name)".replace("(name)", f"({name})"))
+
+    def _scalar(self, x: Any) -> str:
+        """An operand as kernels outside the plan take it: without axes, as a NumPy number."""
+        memory = isinstance(x, Slot) and x.kind != "free" and x.spec.shape == ()
+        return f"{self.of(x)}[()]" if memory else self.of(x)
 
     def _tiles(self, call: Call, tiles: Tiles) -> None:
         """A loop over the tiles of a fused region."""
@@ -281,10 +286,8 @@ class Planned(Writer):
         return f"{self.of(source)}.{method}({given})"
 
     def _origin(self, x: Slot, wish: str) -> str:
-        if x.kind == "fed":
-            return f"feeds[{self.keys[x.node]!r}]"  # type: ignore[index]
-        if x.kind == "variable":
-            return f"variables[{self.keys[x.node]!r}]"  # type: ignore[index]
+        if x.node is not None and x.kind in ("fed", "variable"):
+            return self.reader.given(x.node)
         dtype = f"np.{x.spec.dtype.name}"
         if x.kind == "result":
             return f"np.empty({x.shape}, {dtype})"

@@ -65,6 +65,7 @@ class Graph:
         self._counter: Node | None = None
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
+        self.in_place: dict[Node, Node] = {}  # which operand a result is written over
         self.shared: Any = None  # the session of all functions that `theano_function` made
 
     @property

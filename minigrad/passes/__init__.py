@@ -20,6 +20,7 @@ from minigrad.passes.folding import fold_constants, merge_common, remove_dead
 from minigrad.passes.fusing import fuse, stretch
 from minigrad.passes.hoisting import hoist
 from minigrad.passes.losses import recognize_cross_entropy
+from minigrad.passes.marking import mark_in_place
 from minigrad.passes.recomputing import recompute
 from minigrad.passes.rewrite import Change, Rewrite, frozen, in_order
 from minigrad.passes.scaling import column_sums, sink_scalars
@@ -50,6 +51,7 @@ PIPELINE: tuple[Pass, ...] = (
     remove_dead,
     fuse,
     remove_dead,
+    mark_in_place,
 )
 # They may change rounding, or NaN and infinities: only on request.
 INEXACT: tuple[Pass, ...] = (fast_math, recognize_cross_entropy, sink_scalars, column_sums)
@@ -101,7 +103,7 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
             events.emit("pass", None, None, record)
         graph = after
     result = frozen(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
-    result.history = tuple(history)
+    result.history, result.in_place = tuple(history), graph.in_place
     return result
 
 

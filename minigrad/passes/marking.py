@@ -1,0 +1,90 @@
+"""Which result is written over an operand: a decision that costs nothing and halves the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from minigrad.compiled.kernels import region_of
+from minigrad.compiled.layout import RESHAPES, SOURCES
+from minigrad.fused import FUSED
+from minigrad.graph import Graph, Node
+from minigrad.passes.rewrite import Change, Rewrite, frozen
+
+
+def mark_in_place(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Let results overwrite an operand that nobody reads afterwards, element by element.
+
+    The graph computes what it did; `graph.in_place` says for such nodes which operand it is, and
+    the plan gives both the same memory. Later passes forget it, so it comes last.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(3,))
+    ...     graph = mg.build_graph(x, mg.tanh(mg.exp(x) * 2))
+    >>> marked = graph.optimize(["mark_in_place"])
+    >>> [(node.name, x.name) for node, x in marked.in_place.items()]
+    [('Mul', 'Exp'), ('Tanh', 'Mul')]
+    """
+    root = _roots(graph)
+    last = _last_readers(graph, root)
+    found: dict[Node, Node] = {}
+    rewrite = Rewrite(graph)
+    for node in graph.nodes:
+        for x in node.inputs:
+            fits = x.spec.shape is not None and x.spec == node.spec and x.spec.shape != ()
+            if fits and last.get(x) is node and _reads_before_it_writes(node, x, root):
+                found[node] = x
+                rewrite.note("in_place", [x], [node], "pass_in_place", name=x.name)
+                break
+    if not found:
+        return graph, []
+    marked = frozen(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
+    marked.in_place.update(found)
+    return marked, rewrite.changes
+
+
+mark_in_place.outermost = True  # type: ignore[attr-defined]  # bodies run without a plan
+
+
+def _roots(graph: Graph) -> dict[Node, Node]:
+    """For each node the one whose elements it shows: another one for a change of shape."""
+    root: dict[Node, Node] = {}
+    for node in graph.nodes:
+        root[node] = root[node.inputs[0]] if node.op in RESHAPES else node
+    return root
+
+
+def _last_readers(graph: Graph, root: Mapping[Node, Node]) -> dict[Node, Node | None]:
+    """Who reads the elements of a value last; None where they must stay, or are not ours."""
+    last: dict[Node, Node | None] = {}
+    for node in graph.nodes:
+        last.update((root[x], node) for x in node.inputs)
+    for node in graph.nodes:
+        if node.op in SOURCES or (node.op.effect and node.op is not FUSED):
+            last[node] = None
+        if root[node] is not node:
+            last[node] = None  # whose life it is depends on others
+    last.update((root[x], None) for x in (*graph.outputs, *graph.effects))
+    return last
+
+
+def _reads_before_it_writes(node: Node, x: Node, root: Mapping[Node, Node]) -> bool:
+    """Whether each element of x is read before the element of the result is written."""
+    if sum(root[y] is root[x] for y in node.inputs) != 1:
+        return False
+    if node.op is not FUSED:
+        return node.op.ufunc is not None
+    if node.attrs["kind"] != "elementwise":
+        return False
+    region = region_of(node.attrs["body"])
+    (number,) = [i for i, y in enumerate(node.inputs) if y is x]
+    reads = [
+        i
+        for i, step in enumerate(region.steps)
+        if any(p.kind == "input" and p.number == number for p in step.sources)
+    ]
+    writes = [i for i, step in enumerate(region.steps) if step.target.kind == "output"]
+    if not reads or not writes or region.copies:
+        return False
+    first, end = min(writes), max(reads)
+    return end < first or (end == first and region.steps[end].node.op.ufunc is not None)
