@@ -83,7 +83,7 @@ def program_of(x: Any, y: Any, **options: Any) -> Any:
 
 def joined(program: Any) -> list[Joined]:
     """The calls of a program that are functions of C."""
-    return [f for f, _ in program.bound._flat if isinstance(f, Joined)]
+    return [f for f, _ in program.bound.flat if isinstance(f, Joined)]
 
 
 # ---- One operator -------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_a_training_step_is_one_call(in_numpy: list[str]) -> None:
     for n in (8, 5, 8, 1, 8):
         feeds = {x: random.standard_normal((n, 4)), t: random.integers(0, 3, n)}
         np.testing.assert_allclose(program(feeds)[0], other(feeds)[0], rtol=1e-5)
-        assert len(program.bound._flat) == 1
+        assert len(program.bound.flat) == 1
     for v, value in other.variables.items():
         np.testing.assert_allclose(program.variables[v], value, rtol=1e-4, atol=1e-6)
     assert not in_numpy
@@ -358,7 +358,8 @@ def test_the_text_names_the_nodes_and_compiles_as_it_is_shown(home: Path) -> Non
     program = program_of(x, y + 1)
     found = program({x: np.ones(5)})
     (call,) = joined(program)
-    text = call.unit.source()
+    text = program.source
+    assert text.startswith("#include")
     assert "// Tanh Tanh (test_native.py, line" in text
     shown = compiler.find().library(text)  # type: ignore[union-attr]
     path = home / f"shown{compiler.SUFFIX}"

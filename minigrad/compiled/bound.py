@@ -51,7 +51,7 @@ class Bound:
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._last = {call.node: call for call in self.calls}
         self._told = [call.ready() for call in self.calls]
-        self._flat = flat([call for call in self.calls if not self._idle(call)], self.slots)
+        self.flat = flat([call for call in self.calls if not self._idle(call)], self.slots)
         found = [(x, s) for x, s in self.slots.items() if s.kind in ("fed", "variable", "result")]
         self._fed = [(x, s) for x, s in found if s.kind == "fed"]
         self._read = [(x, s) for x, s in found if s.kind == "variable"]
@@ -156,7 +156,7 @@ class Bound:
                     function(*args)
                     self.tell(call)
             else:
-                for function, args in self._flat:
+                for function, args in self.flat:
                     function(*args)
         except GraphError as error:
             node = self._node_of(args)
@@ -167,7 +167,7 @@ class Bound:
 
     def _node_of(self, args: list[Any]) -> Node:
         """The node that a call was at work for, by the arguments of the call."""
-        joined = [f.node for f, given in self._flat if given is args and isinstance(f, Joined)]
+        joined = [f.node for f, given in self.flat if given is args and isinstance(f, Joined)]
         return joined[0] if joined else next(c.node for c in self.calls if c.args is args)
 
     def explained(self, node: Node, reason: Exception) -> GraphError:

@@ -110,3 +110,12 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
 def _in_one_piece(slot: Any) -> bool:
     fixed = isinstance(slot, Slot) and slot.fixed
     return isinstance(slot, Slot) and (not fixed or np.asarray(slot.array).flags.c_contiguous)
+
+
+def with_c(found: Flat, text: str) -> str:
+    """The C file of joined calls, if there are any, and this text behind it as a comment."""
+    units = {id(f.unit): f.unit for f, _ in found if isinstance(f, Joined)}
+    if not units:
+        return text
+    shown = text.replace("*/", "* /")
+    return "\n".join([*(unit.source() for unit in units.values()), f"/*\n{shown}*/", ""])

@@ -12,6 +12,7 @@ from minigrad import events
 from minigrad.arguments import number, refuse, whole
 from minigrad.compiled.bound import Bound, Pairs
 from minigrad.compiled.feeding import Quick
+from minigrad.compiled.joining import with_c
 from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiled.parallel import Costs, Parallel
@@ -182,7 +183,8 @@ class Program:
         """The program as Python: one line for each call, with the node and the line it came from.
 
         The text defines `program(feeds, variables)`; `load_source` runs it. It holds no name of
-        the user's but as a string or in a comment.
+        the user's but as a string or in a comment. What the executor "c" has compiled comes before
+        it, in C, and the Python is a comment there.
 
         >>> import minigrad as mg
         >>> with mg.Graph():
@@ -191,7 +193,8 @@ class Program:
         >>> print(*(line.split("#")[0].strip() for line in text.splitlines() if "tanh" in line))
         np.tanh(x, Tanh)
         """
-        return self._written()[0]
+        text = self._written()[0]
+        return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
 
     def load_source(self) -> Callable[..., list[Any]]:
         """The function `program(feeds, variables)` that the text of `source` defines.

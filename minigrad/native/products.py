@@ -44,6 +44,7 @@ def product(
     writer.line(f"const int64_t m0 = {m}, m1 = {n};")
     nest = Nest.over(operands, results[0], apart=True)
     names: dict[Node, str] = {}
+    read_again = {x for n in body.steps if n is not node for x in n.inputs}
     type_ = operands[i].type
     if flip_a:
         writer.line(f"{type_} sum[{m}][{n}] = {{0}};", comment_of(node))
@@ -66,7 +67,7 @@ def product(
             _add_up(writer, "sum", f"x{i}[i0 * {k} + k]", element, n, type_)
             writer.close()
         for p, x in enumerate(body.inputs):
-            if p not in (i, j) and nest.depth(p) == depth and x not in names:
+            if x in read_again and nest.depth(p) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{p}[{nest.index(p)}]"
                 writer.line(f"const {operands[p].type} {names[x]} = {read};", as_comment(x.name))
