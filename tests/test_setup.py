@@ -29,6 +29,7 @@ ONLY_CONDA = {"python", "pip", "graphviz"}  # what pip cannot bring
 NOT_IN_CONDA = {
     "pygraphviz": "the project's own installation brings its wheel",
     "playwright": "only the browser tests need it",
+    "axe-playwright-python": "only the browser tests need it",
 }
 
 
