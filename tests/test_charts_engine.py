@@ -172,6 +172,26 @@ def test_memory_shows_the_plan_itself() -> None:
     assert len(set(styles)) == len(styles) == 3, "lines differ without colour"
 
 
+def test_programs_are_compared() -> None:
+    x = y = mg.placeholder("x", shape=(1000,))
+    for _ in range(30):
+        y = mg.tanh(y)
+    graph = mg.build_graph(x, mg.gradients(mg.sum(y), x))
+    less = graph.optimize([mg.passes.recompute(64_000)]).compile(optimize=False)
+    program = graph.compile(optimize=False)
+    chart = memory(program, less)
+    cells = {row[0][0]: row[0][3] for row in chart.rows}
+    sizes = [float(cells[key].split()[0]) for key in ("arena", "arena of program 2")]
+    assert sizes == pytest.approx([x.plan.bytes / 1000 for x in (program, less)], rel=0.01)
+    assert sizes[1] <= 64 < sizes[0]
+    lines = drawn(chart).axes[0].get_lines()
+    (other,) = [line for line in lines if line.get_label() == "program 2, values alive"]
+    assert max(other.get_ydata()) == pytest.approx(plan_of(less).alive.max() / 1000)
+    assert (
+        f"Program 2, for comparison, has an arena of {cells['arena of program 2']}." in chart.alt[0]
+    )
+
+
 def test_both_modes_are_on_one_chart_and_eager_is_measured() -> None:
     size = 1 << 14
     w = mg.tensor(np.ones(size, np.float32), requires_grad=True)

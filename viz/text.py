@@ -305,6 +305,12 @@ ROWS: dict[str, Pair] = {
         "for the backward pass.",
         "动态图在运行时实测，峰值内存为 {peak}，为反向传播保留 {retained}。",
     ),
+    "chart_memory_alt_other": (
+        "Program {number}, for comparison, has an arena of {arena}.",
+        "用于比较的程序 {number}，其内存池为 {arena}。",
+    ),
+    "chart_arena_other": ("arena of program {number}", "程序 {number} 的内存池"),
+    "chart_line_other": ("program {number}, values alive", "程序 {number}，存活的值"),
     "chart_value": ("value", "值"),
     "chart_first_step": ("first step", "起始步"),
     "chart_last_step": ("last step", "结束步"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,10 @@ BARS = 60  # values that get a bar of their own
 def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
     """A chart of memory: how long values live, where they lie in the arena, how much is in use.
 
-    obj: a program, for the shapes of its latest run or those declared; or a function (or layer) of
-    tensors, with arrays for it. A function is differentiated both ways: as a dynamic graph, whose
-    memory is measured while it runs, and as a program, whose memory is planned; both on one chart.
+    obj: a program, for the shapes of its latest run or those declared, and other programs to
+    compare it with, such as the same one with recomputation; or a function (or layer) of tensors,
+    with arrays for it. A function is differentiated both ways: as a dynamic graph, whose memory is
+    measured while it runs, and as a program, whose memory is planned; both on one chart.
 
     Raises TypeError for other things, and GraphError for a program with open lengths that never
     ran.
@@ -39,9 +41,9 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
     >>> memory(program).rows[0][0][1:]
     ('1', '2', '4 kB', '0', '')
     """
-    measured = None
-    if isinstance(obj, Program):
-        planned = plan_of(obj)
+    measured, others = None, []
+    if isinstance(obj, Program) and all(isinstance(x, Program) for x in inputs):
+        planned, others = plan_of(obj), [plan_of(x) for x in inputs]
     elif callable(obj) and not isinstance(obj, (Tensor, Node)):
         arrays = [as_input(x) for x in inputs]
         planned, measured = planned_of(obj, arrays), measured_of(obj, arrays)
@@ -59,12 +61,15 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
             "chart_memory_alt_eager", peak=size(measured.peak), retained=size(measured.retained)
         )
         alt = alt[0] + " " + more[0], alt[1] + more[1]
+    for number, other in enumerate(others, 2):
+        more = row("chart_memory_alt_other", number=number, arena=size(other.arena))
+        alt = alt[0] + " " + more[0], alt[1] + more[1]
     return Chart(
         title=row("chart_memory"),
         alt=alt,
         head=_head(),
-        rows=tuple(_rows(planned, measured)),
-        draw=lambda figure, i: _draw(figure, planned, measured, i),
+        rows=tuple(_rows(planned, measured, others)),
+        draw=lambda figure, i: _draw(figure, planned, measured, others, i),
         size=(7.4, 8.6),
     )
 
@@ -91,7 +96,9 @@ def _head() -> tuple[Row, Row]:
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
-def _rows(planned: Planned, measured: Measured | None) -> list[tuple[Row, Row]]:
+def _rows(
+    planned: Planned, measured: Measured | None, others: Sequence[Planned]
+) -> list[tuple[Row, Row]]:
     found: list[tuple[Row, Row]] = []
 
     def add(pair: Pair, *cells: str) -> None:
@@ -109,13 +116,17 @@ def _rows(planned: Planned, measured: Measured | None) -> list[tuple[Row, Row]]:
     if measured is not None:
         add(row("chart_eager_peak"), "", "", size(measured.peak))
         add(row("chart_kept_eager"), "", "", size(measured.retained))
+    for number, other in enumerate(others, 2):
+        add(row("chart_arena_other", number=number), "", "", size(other.arena))
     return found
 
 
-def _draw(figure: Figure, planned: Planned, measured: Measured | None, i: int) -> None:
+def _draw(
+    figure: Figure, planned: Planned, measured: Measured | None, others: Sequence[Planned], i: int
+) -> None:
     heights = [2.0, 2.2, 2.0]
     use, lives, arena = figure.subplots(3, 1, gridspec_kw={"height_ratios": heights, "hspace": 0.6})
-    _in_use(use, planned, measured, i)
+    _in_use(use, planned, measured, others, i)
     _lifetimes(lives, planned, i)
     _map(arena, planned, i)
     for axes in (lives, arena):
@@ -126,33 +137,50 @@ def _caption(axes: Axes, text: str) -> None:
     axes.text(0, 1.04, text, transform=axes.transAxes, va="bottom")
 
 
-def _in_use(axes: Axes, planned: Planned, measured: Measured | None, i: int) -> None:
-    peak = measured.peak if measured is not None else 0
-    top = max(planned.arena, int(planned.alive.max(initial=0)), peak, 1)
-    if measured is None:
-        top = max(top, planned.apart)
-    scale, unit = _unit(top)
-    alive = planned.alive[planned.begin :]
-    steps = np.arange(planned.begin, len(planned.alive) + 1, dtype=float)
-    if measured is not None:  # both runs from their beginning to their end
-        steps = (steps - steps[0]) / max(steps[-1] - steps[0], 1) * 100
+def _in_use(
+    axes: Axes, planned: Planned, measured: Measured | None, others: Sequence[Planned], i: int
+) -> None:
+    """What is held over time; several runs stand side by side from their beginning to their end."""
+    alone = measured is None and not others
+    tops = [x.arena for x in (planned, *others)] + [int(x.alive.max(initial=1)) for x in others]
+    tops += [int(planned.alive.max(initial=1)), planned.apart if alone else 0]
+    tops += [measured.peak] if measured is not None else []
+    scale, unit = _unit(max(tops))
+    if measured is not None:
         along = np.linspace(0, 100, len(measured.alive))
         axes.plot(along, measured.alive / scale, **_line("eager", i))
-    held = np.append(alive, alive[-1:]) / scale
+    steps, held = _steps(planned, scale, alone)
     axes.fill_between(steps, held, step="post", color=theme.SKY, alpha=0.35, lw=0)
     axes.step(steps, held, where="post", **_line("alive", i))
+    for number, (other, look) in enumerate(zip(others, itertools.cycle(OTHERS)), 2):
+        label = row("chart_line_other", number=number)[i]
+        axes.step(*_steps(other, scale, alone), where="post", label=label, **look)
     axes.axhline(planned.arena / scale, **_line("arena", i))
-    if measured is None:
+    if alone:
         axes.axhline(planned.apart / scale, **_line("apart", i))
-    axes.set_ylim(0, top / scale * 1.08)
-    axes.set_xlim(steps[0], steps[-1])
-    key = "chart_in_use" if measured is None else "chart_in_use_both"
-    _caption(axes, row(key, unit=unit)[i])
-    if measured is not None:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    else:
         axes.set_xlabel(row("chart_progress")[i])
+    axes.set_ylim(0, max(tops) / scale * 1.08)
+    axes.set_xlim(steps[0], steps[-1])
+    _caption(axes, row("chart_in_use" if alone else "chart_in_use_both", unit=unit)[i])
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
+def _steps(planned: Planned, scale: float, alone: bool) -> tuple[Any, Any]:
+    """The steps of a program, or how far it is in percent, and what it holds at each."""
+    alive = planned.alive[planned.begin :]
+    steps = np.arange(planned.begin, len(planned.alive) + 1, dtype=float)
+    if not alone:
+        steps = (steps - steps[0]) / max(steps[-1] - steps[0], 1) * 100
+    return steps, np.append(alive, alive[-1:]) / scale
+
+
+OTHERS: tuple[dict[str, Any], ...] = (
+    {"color": theme.GREEN, "linestyle": "-.", "lw": 1.8, "marker": ""},
+    {"color": theme.PINK, "linestyle": ":", "lw": 2.2, "marker": ""},
+    {"color": theme.ORANGE, "linestyle": "--", "lw": 1.8, "marker": ""},
+)
 LINES = {
     "eager": (theme.VERMILION, "-", 1.8),
     "alive": (theme.BLUE, "-", 1.8),
@@ -170,7 +198,9 @@ def _line(which: str, i: int) -> dict[str, Any]:
 def _lifetimes(axes: Axes, planned: Planned, i: int) -> None:
     shown = planned.lives[:BARS]
     for k, x in enumerate(shown):
-        axes.broken_barh([(x.start, x.end + 1 - x.start)], (k - 0.4, 0.8), **_look(x.retained))
+        axes.broken_barh(
+            [(x.start, x.end + 1 - x.start)], (k - 0.4, 0.8), **_look(x.retained, len(shown))
+        )
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.grid(axis="x")
@@ -190,14 +220,20 @@ def _map(axes: Axes, planned: Planned, i: int) -> None:
     scale, unit = _unit(planned.arena or 1)
     for x in planned.lives:
         where = (x.start, x.offset / scale)
-        axes.add_patch(Rectangle(where, x.end + 1 - x.start, x.bytes / scale, **_look(x.retained)))
+        axes.add_patch(
+            Rectangle(
+                where, x.end + 1 - x.start, x.bytes / scale, **_look(x.retained, len(planned.lives))
+            )
+        )
     axes.set_ylim(0, max(planned.arena, 1) / scale)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(row("chart_step")[i])
     _caption(axes, row("chart_map", unit=unit)[i])
 
 
-def _look(retained: bool) -> dict[str, Any]:
+def _look(retained: bool, count: int = 1) -> dict[str, Any]:
+    """How a value looks; the edges of many are finer, or nothing else would be seen."""
+    width = 0.6 if count <= BARS // 2 else 0.2
     if retained:
-        return {"facecolor": theme.ORANGE, "edgecolor": theme.BLACK, "hatch": "///", "lw": 0.6}
-    return {"facecolor": theme.SKY, "edgecolor": theme.WHITE, "hatch": "", "lw": 0.6}
+        return {"facecolor": theme.ORANGE, "edgecolor": theme.BLACK, "hatch": "///", "lw": width}
+    return {"facecolor": theme.SKY, "edgecolor": theme.WHITE, "hatch": "", "lw": width}
