@@ -135,8 +135,9 @@ LAYERS = [
     ["viz.board"],
     ["viz.draw", "viz.replay"],
     ["viz.show"],
-    ["viz.live", "viz.passes", "viz.traces", "viz.failure", "viz.error", "viz.batches", "viz.ways"],
-    ["viz.branches"],
+    ["viz.live", "viz.train", "viz.passes", "viz.traces", "viz.batches"],
+    ["viz.failure", "viz.ways"],
+    ["viz.error", "viz.branches"],
     ["viz"],
     ["viz.__main__"],
 ]

@@ -14,6 +14,7 @@ from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
 from viz.traces import traces
+from viz.train import train
 
 __all__ = [
     "Board",
@@ -42,4 +43,5 @@ __all__ = [
     "step",
     "timeline",
     "traces",
+    "train",
 ]

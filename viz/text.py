@@ -556,6 +556,28 @@ ROWS: dict[str, Pair] = {
     "error_defined": ("defined here", "在这里定义"),
     "error_ran": ("run here", "在这里运行"),
     "error_line": ("{what}: {where}", "{what}：{where}"),
+    # training
+    "train_steps": (
+        "viz.train takes a number of steps, or batches to go through, not {value}.",
+        "viz.train 需要步数，或要遍历的批次，不接受 {value}。",
+    ),
+    "train_number": (
+        "log: {name} is not a single number: {value}. Remedy: {name}.item() of a tensor with one "
+        "element, or its mean.",
+        "log：{name} 不是单个数：{value}。解决办法：对只有一个元素的张量用 {name}.item()，或取平均值。",
+    ),
+    "train_ready": ("ready: {done} of {total} steps", "就绪：{done} / {total} 步"),
+    "train_running": ("running: {done} of {total} steps", "进行中：{done} / {total} 步"),
+    "train_done": ("done: {done} of {total} steps", "完成：{done} / {total} 步"),
+    "train_stopped": ("stopped: {done} of {total} steps", "已停止：{done} / {total} 步"),
+    "train_loss": ("Training", "训练"),
+    "train_norms": ("Norm of the gradient, layer by layer", "各层梯度的范数"),
+    "train_step": ("step", "步"),
+    "train_value": ("value", "值"),
+    "train_norm": ("norm", "范数"),
+    "train_left": ("seconds left", "剩余秒数"),
+    "train_elapsed": ("seconds so far", "已用秒数"),
+    "train_progress": ("progress", "进度"),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),

@@ -1,0 +1,203 @@
+"""`viz.train`: a loop that draws itself, and a chart that is left however the loop ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import browser as harness
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+module: Any = sys.modules["viz.train"]  # viz.train is the function in it
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def net() -> mg.nn.Module:
+    return mg.nn.Sequential(mg.nn.Linear(2, 3, seed=0), mg.nn.Tanh(), mg.nn.Linear(3, 1, seed=1))
+
+
+def test_curves_and_norms_are_those_of_the_training() -> None:
+    model, x = net(), mg.tensor([[1.0, 2.0]])
+    training = viz.train(5, model)
+    losses, norms = [], []
+    for _ in training:
+        loss = (model(x) ** 2).sum()
+        model.zero_grad()
+        loss.backward()
+        training.log(loss=loss)
+        losses.append(loss.item())
+        first = [p.grad.data for name, p in model.named_parameters() if name.startswith("linear1")]
+        norms.append(float(np.sqrt(sum((g.astype(float) ** 2).sum() for g in first))))
+    assert training.series == {"loss": losses}
+    assert list(training.norms) == ["linear1", "linear2"]
+    np.testing.assert_allclose(training.norms["linear1"], norms, rtol=1e-12)
+    assert training.data["series"][0]["points"][-1] == [4, float(f"{losses[-1]:.6g}")]
+    assert training.data["norms"][0]["name"] == "linear1"
+
+
+def test_the_text_tells_the_curves_and_no_times() -> None:
+    training = viz.train([3.0, 1.0, 2.0])
+    for x in training:
+        training.log(loss=x, gradients={"w": [x, 0.0]})
+    assert (
+        str(training)
+        == """\
+done: 3 of 3 steps
+Training
+series | count | first | last | min | max
+loss | 3 | 3 | 2 | 1 | 3
+Norm of the gradient, layer by layer
+series | count | first | last | min | max
+w | 3 | 3 | 2 | 1 | 3"""
+    )
+    assert training.text()[1].startswith("完成：3 / 3 步\n训练\n序列")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError])
+def test_an_interrupt_or_an_error_leaves_a_usable_chart(stop: type[BaseException]) -> None:
+    training = viz.train(100)
+
+    def run() -> None:
+        for step in training:
+            training.log(loss=1.0 / (step + 1))
+            if step == 3:
+                raise stop
+
+    with pytest.raises(stop):
+        run()
+    assert training.status == ("stopped: 3 of 100 steps", "已停止：3 / 100 步")
+    assert training.data["state"] == "stopped"
+    assert training.data["left"] is None
+    assert len(training.data["series"][0]["points"]) == 4
+    chart = training.chart()
+    assert chart is not None
+    assert chart.rows[0][0][:2] == ("loss", "4")
+
+
+def test_break_stops_as_well_and_a_second_loop_goes_on() -> None:
+    training = viz.train(3)
+    for _ in training:
+        training.log(loss=1.0)
+        break
+    assert training.data["state"] == "stopped"
+    for _ in training:
+        training.log(loss=2.0)
+    assert training.status[0] == "done: 3 of 3 steps"
+    assert training.series["loss"] == [1.0, 2.0, 2.0, 2.0]
+
+
+def test_it_is_displayed_once_and_renewed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    now = [0.0]
+    monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
+    monkeypatch.setattr(module, "display", shown.append)
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    training = viz.train(10)
+    drawn: list[int] = []
+    training.observe(lambda change: drawn.append(change["new"]["done"]), "data")
+    for _ in training:
+        now[0] += 0.06
+    assert shown == [training]
+    assert drawn == [2, 4, 6, 8, 10, 10], "every other step is a tenth of a second later"
+    assert training.data["elapsed"] == 0.6
+
+
+def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    training = viz.train(4)
+    left = []
+    training.observe(lambda change: left.append(change["new"]["left"]), "data")
+    for _ in training:
+        now[0] += 2.0
+    assert left == [6.0, 4.0, 2.0, 0.0, None]
+    unknown = viz.train(iter([1, 2]))
+    assert [unknown.data["left"] for _ in unknown] == [None, None]
+    assert unknown.status[0] == "done: 2 of ? steps"
+
+
+def test_long_curves_are_thinned_and_numbers_that_are_none_leave_a_gap() -> None:
+    training = viz.train(1000)
+    for step in training:
+        training.log(loss=np.nan if step == 0 else step, big=np.inf)
+    points = training.data["series"][0]["points"]
+    assert len(points) <= module.POINTS + 1
+    assert points[0] == [0, None]
+    assert points[-1] == [999, 999.0]
+    json.dumps(training.data, allow_nan=False)
+    assert "<img" in training._still()
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 2.5, True])
+def test_other_things_are_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="number of steps"):
+        viz.train(wrong)
+
+
+def test_what_is_no_number_is_refused() -> None:
+    training = viz.train(1)
+    with pytest.raises(ValueError, match="loss is not a single number"):
+        training.log(accuracy=1.0, loss=mg.tensor([1.0, 2.0]))
+    assert training.series == {}, "nothing is left half done"
+
+
+@pytest.mark.browser
+def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(
+    lab: harness.Lab, page: Page
+) -> None:
+    loop = (
+        "t = viz.train(100000)\n"
+        "for step in t:\n    t.log(loss=1 / (step + 1), accuracy=step)\n    time.sleep(0.01)"
+    )
+    lab.write("train.ipynb", ["import time, viz", loop])
+    harness.open_notebook(page, lab, "train.ipynb")
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    page.locator(".mg-train .mg-curve").first.wait_for()
+    before = page.locator(".mg-train .mg-caption").inner_text()
+    page.wait_for_function(
+        "old => document.querySelector('.mg-train .mg-caption').innerText !== old", arg=before
+    )
+    assert page.locator(".mg-train").count() == 1
+    page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.interrupt()"
+    )
+    harness.wait_idle(page)
+    page.wait_for_function(
+        "() => document.querySelector('.mg-train .mg-caption').innerText.startsWith('stopped')"
+    )
+    assert page.locator(".mg-train svg .mg-curve").count() == 4
+    assert harness.cell_outputs(page)[1].failed
+
+
+@pytest.mark.browser
+def test_a_saved_page_shows_both_charts(tmp_path: Path, page: Page) -> None:
+    training = viz.train(3)
+    for step in training:
+        training.log(loss=3.0 - step, gradients={"<script>": [step + 1.0]})
+    page.goto(training.save(tmp_path / "page.html").as_uri())
+    assert page.locator(".mg-curves svg").count() == 2
+    label = page.locator(".mg-curves svg").first.get_attribute("aria-label")
+    assert label == "Training / 训练: loss 1"
+    assert "<script>" in page.locator(".mg-curves").nth(1).inner_html().replace(
+        "&lt;", "<"
+    ).replace("&gt;", ">")
+    page.get_by_role("button", name="中文", exact=True).click()
+    assert "完成：3 / 3 步" in page.locator(".mg-caption").inner_text()
+    assert page.errors == []
