@@ -9,11 +9,23 @@ from typing import TYPE_CHECKING
 import browser as harness
 import pytest
 
+from minigrad.native import cache
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 # They import the engines they compare with, which nobody has to install for the tests.
 collect_ignore_glob = ["bench/*"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or fills the user's cache of compiled kernels."""
+    folder, known = tmp_path_factory.mktemp("cache") / "kernels", cache.location
+    cache.location = lambda: folder
+    yield
+    cache.location = known
+
 
 SKIPPED = pytest.StashKey[int]()
 

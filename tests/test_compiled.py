@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
+from minigrad.native import compiler
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +35,26 @@ def same(found: Any, expected: Any, tolerance: float = 0) -> None:
             np.testing.assert_array_equal(a, b)
 
 
+in_c = pytest.mark.skipif(compiler.find() is None, reason="to run it, install a C compiler")
 # A matrix product of planned arrays may add in another order than one of views.
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
 
 
 @given(recipes(), st.booleans())
 def test_random_graphs_give_what_the_reference_gives(recipe: Recipe, optimize: bool) -> None:
+    as_the_reference(recipe, optimize, "numpy")
+
+
+@in_c
+@settings(max_examples=15, deadline=None)
+@given(recipes(), st.booleans())
+def test_random_graphs_give_the_same_in_c(recipe: Recipe, optimize: bool) -> None:
+    as_the_reference(recipe, optimize, "c")
+
+
+def as_the_reference(recipe: Recipe, optimize: bool, executor: str) -> None:
     graph, near = recipe.graph(gradients=True), TOLERANCE[recipe.dtype]
-    program = graph.compile(optimize=optimize)
+    program = graph.compile(optimize=optimize, executor=executor)
     feeds = recipe.feeds()
     zeros = {name: value * 0 for name, value in feeds.items()}
     expected = mg.run(graph, feeds)
@@ -123,14 +136,15 @@ def test_a_large_result_that_was_let_go_is_written_to_again() -> None:
     assert program({x: ones}).ctypes.data != held.ctypes.data
 
 
+@pytest.mark.parametrize("executor", ["numpy", pytest.param("c", marks=in_c)])
 @pytest.mark.parametrize("optimize", [False, True])
-def test_training_gives_the_same_losses_and_variables(optimize: bool) -> None:
+def test_training_gives_the_same_losses_and_variables(optimize: bool, executor: str) -> None:
     x, t = mg.placeholder("x", (None, 8)), mg.placeholder("t", (None,), mg.int64)
     model = mg.nn.Sequential(mg.nn.Linear(8, 16, seed=0), mg.nn.ReLU(), mg.nn.Linear(16, 3, seed=1))
     loss = mg.cross_entropy(model(x), t)
     step = mg.optim.Adam(model.parameters(), lr=0.01).minimize(loss)
     graph = mg.build_graph([x, t], [loss, step])
-    program = graph.compile(optimize=optimize)
+    program = graph.compile(optimize=optimize, executor=executor)
     random = np.random.default_rng(0)
     with mg.Session(graph) as session:
         session.run(mg.global_variables_initializer())
