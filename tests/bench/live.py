@@ -5,6 +5,7 @@ NumPy tells `tracemalloc` of each array, so the peak is exact, for the tape and 
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -18,16 +19,16 @@ LAYERS = 48
 SIZE = 1 << 20  # so large that nothing else counts: 4 MiB
 
 
-def tanh(x: Any) -> Any:
-    """48 layers that the gradient needs the results of."""
-    for _ in range(LAYERS):
+def tanh(x: Any, layers: int = LAYERS) -> Any:
+    """Layers that the gradient needs the results of."""
+    for _ in range(layers):
         x = mg.tanh(x)
     return x
 
 
-def linear(x: Any) -> Any:
-    """48 layers that the gradient needs nothing of."""
-    for _ in range(LAYERS):
+def linear(x: Any, layers: int = LAYERS) -> Any:
+    """Layers that the gradient needs nothing of."""
+    for _ in range(layers):
         x = x * 1.01
     return x
 
@@ -44,9 +45,23 @@ def eager(layers: Callable[[Any], Any]) -> Side:
 
 def compiled(layers: Callable[[Any], Any], executor: str) -> Side:
     """The arena of the program and what the run takes beyond it."""
+    return planned(built(layers), executor)
+
+
+def recomputed(count: int) -> Side:
+    """The same for so many tanh layers in memory that grows with their square root."""
+    budget = int(4 * SIZE * 2 * math.sqrt(count))
+    graph = built(lambda x: tanh(x, count))
+    return planned(graph.optimize([mg.passes.recompute(budget), *mg.passes.PIPELINE]), "numpy")
+
+
+def built(layers: Callable[[Any], Any]) -> Any:
     with mg.Graph():
         x = mg.placeholder("x", shape=(SIZE,))
-        graph = mg.build_graph(x, mg.gradients(mg.sum(layers(x)), x))
+        return mg.build_graph(x, mg.gradients(mg.sum(layers(x)), x))
+
+
+def planned(graph: Any, executor: str) -> Side:
     feeds = {"x": np.ones(SIZE, np.float32)}
 
     def step() -> None:

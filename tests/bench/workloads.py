@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +25,7 @@ import minigrad as mg
 NUMPY, C = static("numpy"), static("c")
 HAND, TORCH, COMPILED = "NumPy by hand", "PyTorch eager", "torch.compile"
 JAX, RUNTIME = "JAX jit", "ONNX Runtime"
-LAZY = "minigrad lazily batched"
+LAZY, INEXACT = "minigrad lazily batched", f"{NUMPY}, inexact passes too"
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ def training(name: str, model: Model, targets: tuple[Target, ...]) -> Workload:
     sides: Mapping[str, Make] = {
         EAGER: lambda: mine.training(model),
         **each(mine.training_compiled, model),
+        INEXACT: partial(mine.training_compiled, model, "numpy", inexact=True),
         HAND: peer("numpy_peers", "training", model),
         TORCH: peer("torch_peers", "training", model),
         COMPILED: peer("torch_peers", "training", model, compiled=True),
@@ -261,6 +263,16 @@ def memory() -> Iterable[Workload]:
             timed=False,
             seconds=0,
         )
+
+    lengths = {count: f"minigrad numpy, {count} layers" for count in (12, live.LAYERS, 192)}
+    yield Workload(
+        "tanh layers, training, forward values computed anew: live arrays at the peak",
+        {name: partial(live.recomputed, count) for count, name in lengths.items()},
+        tuple(Target(name, 2 * math.sqrt(count) + 1) for count, name in lengths.items()),
+        unit="arrays",
+        timed=False,
+        seconds=0,
+    )
 
 
 def long_graphs(sizes: Sizes) -> Iterable[Workload]:
