@@ -175,6 +175,37 @@ def test_hooks_see_and_replace_gradients() -> None:
     assert x.grad.item() == 12
 
 
+def test_hooks_of_one_tensor_run_in_the_order_they_were_registered() -> None:
+    x = leaf(3.0)
+    y = x * 2
+    for tensor in (x, y):
+        tensor.register_hook(lambda g: g + 1)
+        tensor.register_hook(lambda g: g * 10)
+    y.backward()
+    assert x.grad.item() == ((1 + 1) * 10 * 2 + 1) * 10
+
+
+def with_a_hook(y: mg.Tensor) -> None:
+    y.register_hook(lambda g: None)
+    y.backward()
+
+
+def with_a_listener(y: mg.Tensor) -> None:
+    with mg.record():
+        y.backward()
+
+
+@pytest.mark.parametrize("careful", [with_a_hook, with_a_listener])
+def test_a_pass_with_hooks_or_listeners_frees_and_accumulates_like_any_other(careful: Any) -> None:
+    x = leaf(3.0)
+    y = x * x
+    careful(y)
+    with pytest.raises(mg.GradientError, match="walked once already"):
+        y.backward()
+    careful(x * x * x)
+    assert x.grad.item() == 6 + 27
+
+
 def test_a_hook_of_another_shape_is_refused() -> None:
     x = leaf([1.0, 2.0])
     x.register_hook(lambda g: g.sum())
