@@ -334,6 +334,10 @@ def run(*arguments):
     environment = dict(os.environ)
     environment["PATH"] = BIN + os.pathsep + environment.get("PATH", "")
     environment["PYTHONUTF8"] = "1"  # Chinese output on a Windows console
+    # Two threads of BLAS that wait for each other spin: on a busy machine they are far slower than
+    # one. Whoever has set another number keeps it.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        environment.setdefault(name, "1")
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each start would compile Jupyter again
     process = subprocess.Popen([PYTHON, *arguments], cwd=ROOT, env=environment)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())

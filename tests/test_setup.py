@@ -351,3 +351,24 @@ def test_a_mistyped_lesson_fails_before_anything_is_installed():
     assert done.returncode == 1
     assert "Setting up" not in done.stdout
     assert "otebook" in done.stderr
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, "1"), ("2", "2")])
+def test_products_run_on_one_thread_unless_more_are_asked_for(monkeypatch, before, after):
+    given = {}
+
+    class Process:
+        def __init__(self, command, cwd, env):
+            given.update(env)
+
+        def wait(self):
+            return 0
+
+    monkeypatch.setattr(tasks.subprocess, "Popen", Process)
+    monkeypatch.setattr(tasks.signal, "signal", lambda *_: None)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+        if before:
+            monkeypatch.setenv(name, before)
+    assert tasks.run("-c", "pass") == 0
+    assert given["OMP_NUM_THREADS"] == given["OPENBLAS_NUM_THREADS"] == after
