@@ -71,8 +71,8 @@ def aligned(size: int) -> int:
 
 
 def block(size: int) -> Array:
-    """So many bytes of memory, from the start of a cache line on."""
-    memory = np.empty(size + ALIGNMENT, np.uint8)
+    """So many bytes of memory, all 0, from the start of a cache line on."""
+    memory = np.zeros(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + size]
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiled.expand import expand
-from minigrad.compiled.kernels import Choose, region_of
+from minigrad import ops
+from minigrad.compiled.images import batch_last
+from minigrad.compiled.kernels import Choose, region_of, tiled
 from minigrad.compiled.layout import Layout, Specs, concrete_specs, shape_of
-from minigrad.compiled.slots import Call, Scratch, Slot
+from minigrad.compiled.operators import expand
+from minigrad.compiled.slots import Calls, Slot, base_of, like, outward
 from minigrad.core import Array, Spec
 from minigrad.fused import FUSED
 from minigrad.graph import Node
@@ -19,7 +21,7 @@ from minigrad.plan import Arena, Plan, lay_apart, share_buffers
 from minigrad.tiles import Place, Region
 
 
-class Builder:
+class Builder(Calls):
     """Makes the slots of all values and the calls that fill them, node by node.
 
     apart: no two values lie in the same memory, so that calls of several nodes may run at once.
@@ -34,30 +36,40 @@ class Builder:
         apart: bool,
         free: Callable[[Builder, Node], None],
     ) -> None:
+        super().__init__()
         self.layout, self.specs = layout, specs
         wanted = layout.wanted(specs)
         self.plan: Plan = lay_apart(wanted) if apart else share_buffers(wanted)
         self.arena = Arena(self.plan)
-        self.calls: list[Call] = []
         self.slots: dict[Node, Slot] = {}
         self.kernel_bytes = 0
-        self._part: Node | None = None  # the operator of a fused region that is written out
         self._choose, self._apart, self._free = choose, apart, free
-        self._constants: dict[Any, Slot] = {}
-        self._scratch = Scratch()
-        self._lasting = Scratch()
         self._kept: dict[Any, Any] = {}
         lives = {x.node: x for x in self.plan.lifetimes}
+        turned = batch_last(layout, specs) if choose is tiled else set()
         for node in layout.order:
             array = self.arena.array(lives[node]) if node in lives else None
-            self.slots[node] = self._slot(node, array)
+            self.slots[node] = (
+                self._turned(node, array) if node in turned else self._slot(node, array)
+            )
+        weights = [n.inputs for n in layout.order if n.op is ops.conv2d_weight]
+        self._weighed = {self.slots[inputs[1]] for inputs in weights}
         for node in layout.order:
             if not apart:
-                self._scratch.used = 0
-            self._node, self._part = node, None
+                self.shared.used = 0
+            self.node, self.part = node, None
             self._emit(node)
-        self.scratch_bytes = self._scratch.place() + self._lasting.place() + self.kernel_bytes
-        self.scratch_blocks = [("scratch", self._scratch.memory), ("lasting", self._lasting.memory)]
+        self.scratch_bytes = self.place() + self.kernel_bytes
+        self.scratch_blocks = [("scratch", self.shared.memory), ("lasting", self.lasting.memory)]
+
+    def _turned(self, node: Node, array: Array) -> Slot:
+        """The place of images that lie with the batch as the last axis."""
+        n, c, height, width = shape_of(self.specs[node])
+        form = c, height, width, n
+        base = Slot("planned", Spec(form, node.dtype), array.reshape(form), node)
+        found = outward(base)
+        found.node = node
+        return found
 
     def _slot(self, node: Node, array: Array) -> Slot:
         kind, spec = self.layout.kind[node], self.specs[node]
@@ -73,34 +85,19 @@ class Builder:
             kind = "fed" if node.op is state.placeholder else "variable"
         return Slot(kind, spec, array, node)
 
-    # ---- What calls are written with ----------------------------------------------------------
-
-    def call(self, function: Callable[..., Any], *operands: Any, **attrs: Any) -> None:
-        """Add a call for the node at hand; operands are slots, or values as they are."""
-        self.calls.append(Call(function, operands, attrs, self._node))
-        self.calls[-1].part = self._node if self._part is None else self._part
-
-    def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
-        """An array that never changes; one without axes is what NumPy takes in most quickly."""
-        array = np.asarray(value, dtype)
-        key = array.shape, dtype, array.tobytes()
-        if key not in self._constants:
-            self._constants[key] = Slot("constant", Spec(array.shape, dtype), array)
-        return self._constants[key]
-
-    def scratch(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
-        """Memory for the calls of one node; those of the next may use it again."""
-        return self._scratch.take(shape, dtype)
+    # ---- What is shared between nodes ---------------------------------------------------------
 
     def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` computes for several nodes, once; its scratch memory is not used again."""
         if self._apart:  # the second node would have to wait for the first
             return make()
         if key not in self._kept:
-            self._scratch, before = self._lasting, self._scratch
+            self.shared, before = self.lasting, self.shared
             self._kept[key] = make()
-            self._scratch = before
+            self.shared = before
         return self._kept[key]
+
+    def needs_columns(self, x: Slot) -> bool:
+        return x in self._weighed
 
     # ---- Nodes and regions --------------------------------------------------------------------
 
@@ -111,14 +108,32 @@ class Builder:
         elif kind in ("planned", "result", "whole") and node.op is not parts.output:
             results = self._results(node)
             operands = [self.slots[x] for x in node.inputs]
-            chosen = self._choose(node, [x.spec for x in results], [x.spec for x in operands])
+            chosen = self._chosen(node, results, operands)
             if chosen is not None:
-                self.call(chosen, *results, *operands)
-                self.kernel_bytes += getattr(chosen, "scratch_bytes", 0)
+                kernel, given = chosen
+                self.call(kernel, *given)
+                self.kernel_bytes += getattr(kernel, "scratch_bytes", 0)
             elif node.op is FUSED:
                 self._emit_region(node, results, operands)
             else:
                 expand(self, node, results[0], operands)
+
+    def _chosen(
+        self, node: Node, results: list[Slot], operands: list[Slot]
+    ) -> tuple[Any, list[Slot]] | None:
+        """The kernel of the executor, if it has one, and what it works on.
+
+        Kernels want their arrays as they lie in memory: all with the batch last, or none.
+        """
+        given = [*results, *operands]
+        bases = [base_of(x) for x in given]
+        if any(base is not None for base in bases):
+            if any(b is None and x.shape != () for b, x in zip(bases, given, strict=True)):
+                return None
+            given = [base or x for base, x in zip(bases, given, strict=True)]
+        n = len(results)
+        kernel = self._choose(node, [x.spec for x in given[:n]], [x.spec for x in given[n:]])
+        return None if kernel is None else (kernel, given)
 
     def _results(self, node: Node) -> list[Slot]:
         """Where the results go; one that nobody reads goes into scratch memory."""
@@ -143,7 +158,7 @@ class Builder:
             sources = [
                 places(p, known[x]) for p, x in zip(step.sources, step.node.inputs, strict=True)
             ]
-            self._part = step.node
+            self.part = step.node
             expand(self, step.node, places(step.target, known[step.node]), sources)
         for p, i in region.copies:
             self.call(np.copyto, outputs[i], places(p, known[body.outputs[i]]))
@@ -162,7 +177,7 @@ class Builder:
             if key not in made and p.kind == "constant":
                 made[key] = self.constant(region.constants[p.number], spec.dtype)
             elif key not in made:
-                made[key] = self.scratch(shape_of(spec), spec.dtype)
+                made[key] = like(self, outputs[0], shape_of(spec), spec.dtype)
             return made[key]
 
         return place

@@ -9,47 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.compiled.slots import Slot
+from minigrad.compiled.slots import Calls, Slot, base_of, like
 from minigrad.core import Array, Op
 from minigrad.errors import ShapeError
 from minigrad.graph import Node
 from minigrad.ops.shape import positive_axes, single_axes_first
-from minigrad.tiles import direct
 
 MOST_PRODUCT = 1024  # elements that a product adds up as well as NumPy's pairwise sum does
 
 
-class Calls(Protocol):
-    """What an expansion writes to: calls for one node, with scratch memory and constants."""
-
-    def call(self, function: Callable[..., Any], *operands: Any, **attrs: Any) -> None: ...
-
-    def scratch(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot: ...
-
-    def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot: ...
-
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any: ...
-
-
 Expansion = Callable[[Calls, Node, Slot, Sequence[Slot]], bool]
-
-
-def expand(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> None:
-    """The calls for one operator."""
-    ufunc = direct(node)
-    if ufunc is not None:
-        calls.call(ufunc, *operands, out)
-        return
-    expansion = EXPANSIONS.get(node.op)
-    if expansion is not None and expansion(calls, node, out, operands):
-        return
-    given = [x.spec if i in node.op.shape_only else x for i, x in enumerate(operands)]
-    calls.call(node.op.run, out, *given, **node.attrs)
 
 
 # ---- Products and sums --------------------------------------------------------------------------
@@ -80,6 +53,14 @@ def _sum(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
     n, size = len(axes), math.prod(shape)
     if dtype.kind != "f" or not 0 < n < len(shape) or not size or out.spec.dtype != dtype:
         return False
+    base = base_of(x)
+    if base is not None:  # the batch is the last axis in memory
+        if axes != [0, 2, 3]:
+            return False
+        calls.call(
+            np.add.reduce, shaped(base, shape[1], size // shape[1]), 1, None, shaped(out, shape[1])
+        )
+        return True
     if axes == list(range(n)) and not single_axes_first(shape, n):
         rows, columns = math.prod(shape[:n]), math.prod(shape[n:])
         ones = calls.constant(np.ones(rows), dtype)
@@ -128,7 +109,7 @@ def _step(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
     (x,) = operands
     if x.spec.dtype.kind != "f":
         return False
-    mask = calls.scratch(x.shape, np.dtype(np.bool_))
+    mask = like(calls, x, x.shape, np.dtype(np.bool_))
     calls.call(np.greater, x, calls.constant(0, x.spec.dtype), mask)
     calls.call(np.copyto, out, mask.view(mask.shape, "view", np.int8))
     return True

@@ -110,3 +110,73 @@ class Scratch:
             flat = self.memory[offset : offset + size].view(slot.spec.dtype)
             slot.put(flat.reshape(slot.shape))
         return self.bytes
+
+
+class Calls:
+    """A list of calls in the making, with the memory and constants that they need."""
+
+    def __init__(self, node: Node | None = None) -> None:
+        self.calls: list[Call] = []
+        self.node: Any = node  # what is being written out
+        self.part: Node | None = None  # the operator of a fused region that is written out
+        self.shared, self.lasting = Scratch(), Scratch()
+        self._constants: dict[Any, Slot] = {}
+
+    def call(self, function: Callable[..., Any], *operands: Any, **attrs: Any) -> None:
+        """Add a call for the node at hand; operands are slots, or values as they are."""
+        self.calls.append(Call(function, operands, attrs, self.node))
+        self.calls[-1].part = self.node if self.part is None else self.part
+
+    def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
+        """An array that never changes; one without axes is what NumPy takes in most quickly."""
+        array = np.asarray(value, dtype)
+        key = array.shape, dtype, array.tobytes()
+        if key not in self._constants:
+            self._constants[key] = Slot("constant", Spec(array.shape, dtype), array)
+        return self._constants[key]
+
+    def scratch(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+        """Memory for the calls of one node; those of the next may use it again."""
+        return self.shared.take(shape, dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+        """Memory that nobody else uses: what is not written to stays 0."""
+        return self.lasting.take(shape, dtype)
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` computes for several nodes, once; its scratch memory is not used again."""
+        return make()
+
+    def needs_columns(self, x: Slot) -> bool:
+        """Whether the patches of these images are read by more than one node."""
+        return False
+
+    def place(self) -> int:
+        """Give all scratch memory its place; the bytes of it."""
+        return self.shared.place() + self.lasting.place()
+
+
+# ---- Images with the batch as the last axis in memory -------------------------------------------
+
+OUTWARD = (3, 0, 1, 2)  # from (channels, height, width, batch) to what everybody sees
+
+
+def outward(base: Slot) -> Slot:
+    """What everybody sees of memory with the batch last: (batch, channels, height, width)."""
+    c, height, width, n = base.shape
+    return base.view((n, c, height, width), "transpose", OUTWARD)
+
+
+def base_of(x: Slot) -> Slot | None:
+    """The memory with the batch last that this shows, if it does."""
+    if x.source is not None and x.source[1:] == ("transpose", (OUTWARD,)):
+        return x.source[0]
+    return None
+
+
+def like(calls: Calls, x: Slot, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+    """Scratch memory of this shape that lies as x does."""
+    if base_of(x) is None or shape != x.shape:
+        return calls.scratch(shape, dtype)
+    n, c, height, width = shape
+    return outward(calls.scratch((c, height, width, n), dtype))

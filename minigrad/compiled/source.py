@@ -225,7 +225,7 @@ class Planned(Writer):
                 self.name[slot] = text
         for inner_call in tile.calls:
             for x in inner_call.operands:
-                inside += self._scratch_of_tile(x, tile.memory.slots)
+                inside += self._scratch_of_tile(x, tile.shared.slots)
             inside.append(self._line(inner_call))
         self.lines += [
             f"for start in range(0, {tiles.length}, {tiles.rows}):  {remark(call.node)}",

@@ -8,34 +8,33 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad.compiled.expand import expand
-from minigrad.compiled.slots import Call, Scratch, Slot
+from minigrad.compiled.operators import expand
+from minigrad.compiled.slots import Calls, Slot
 from minigrad.core import Array, Spec
 from minigrad.tiles import TILE, Place, Region
 
 
-class Tile:
+class Tile(Calls):
     """The calls of a region for a tile of so many rows."""
 
     def __init__(self, region: Region, outputs: Sequence[Spec], inputs: Sequence[Spec]) -> None:
+        super().__init__()
         self.outputs = [Slot("tile", spec) for spec in outputs]
         self.inputs = [Slot("tile", spec) for spec in inputs]
-        self.calls: list[Call] = []
-        self.memory = Scratch()
         made: dict[Place, Slot] = {}
         for step in region.steps:
             operands = [self._slot(p, region, made) for p in step.sources]
-            self._node = step.node
+            self.node = step.node
             expand(self, step.node, self._slot(step.target, region, made), operands)
         for place, i in region.copies:
-            self._node = region.body.outputs[i]
+            self.node = region.body.outputs[i]
             self.call(np.copyto, self.outputs[i], self._slot(place, region, made))
-        self.bytes = self.memory.place()
+        self.bytes = self.place()
         self.flat = [
             (functools.partial(c.function, **c.attrs) if c.attrs else c.function, c.args)
             for c in self.calls
@@ -52,19 +51,6 @@ class Tile:
         elif place not in made:
             made[place] = self.scratch(self.outputs[0].shape, region.scratch[place.number])
         return made[place]
-
-    def call(self, function: Callable[..., Any], *operands: Any, **attrs: Any) -> None:
-        self.calls.append(Call(function, operands, attrs, self._node))
-
-    def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
-        array = np.asarray(value, dtype)
-        return Slot("constant", Spec(array.shape, dtype), array)
-
-    def scratch(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
-        return self.memory.take(shape, dtype)
-
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        return make()
 
 
 class Tiles:

@@ -1,0 +1,27 @@
+"""One operator as calls: the NumPy function that it is, its expansion, or its own kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from minigrad.compiled import expand as plain
+from minigrad.compiled import images
+from minigrad.compiled.slots import Calls, Slot
+from minigrad.core import Op
+from minigrad.graph import Node
+from minigrad.tiles import direct
+
+EXPANSIONS: dict[Op, plain.Expansion] = {**plain.EXPANSIONS, **images.EXPANSIONS}
+
+
+def expand(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> None:
+    """Write the calls for one operator."""
+    ufunc = direct(node)
+    if ufunc is not None:
+        calls.call(ufunc, *operands, out)
+        return
+    expansion = EXPANSIONS.get(node.op)
+    if expansion is not None and expansion(calls, node, out, operands):
+        return
+    given = [x.spec if i in node.op.shape_only else x for i, x in enumerate(operands)]
+    calls.call(node.op.run, out, *given, **node.attrs)
