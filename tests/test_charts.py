@@ -1,5 +1,7 @@
 """Charts: complete in both languages, safe, and without a trace in the user's settings."""
 
+import base64
+import io
 import re
 import sys
 import warnings
@@ -10,6 +12,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 
 from viz.charts import Chart, chart_style, curves
@@ -86,6 +89,15 @@ def test_each_picture_has_a_table_with_the_same_figures() -> None:
         assert words[start + 1 : start + 6] == figures
 
 
+def test_the_chinese_table_brings_its_font() -> None:
+    html = chart()._repr_mimebundle_()["text/html"]
+    (data,) = re.findall(r"base64,([^)]*)\) format", html)
+    with TTFont(io.BytesIO(base64.b64decode(data))) as font:
+        glyphs = set(map(chr, font.getBestCmap()))
+    assert set("数据表序列动态图") <= glyphs
+    assert re.search(r"\.mg-chart \{ font-family: .*'Noto Sans SC'; \}", html)
+
+
 def test_text_is_fixed_and_aligned() -> None:
     assert chart()._repr_mimebundle_()["text/plain"].splitlines() == [
         "Training loss · 训练损失",
@@ -100,7 +112,7 @@ def test_hostile_names_are_shown_and_never_run() -> None:
     shown = page(chart(series={HOSTILE: [1, 2]}, title=(HOSTILE, HOSTILE), x=(HOSTILE, HOSTILE)))
     assert not shown.all("script")
     assert {tag for tag, _ in shown.tags} == {
-        *("figure", "div", "img", "details", "summary"),
+        *("figure", "style", "div", "img", "details", "summary"),
         *("table", "thead", "tbody", "tr", "th", "td"),
     }
     assert all(HOSTILE in (image["alt"] or "") for image in shown.all("img"))

@@ -22,6 +22,7 @@ from matplotlib.font_manager import fontManager
 
 from minigrad.messages import Pair
 from viz import theme
+from viz.fonts import font_face
 
 __all__ = ["Chart", "chart_style"]
 
@@ -74,6 +75,10 @@ UNDATED: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
 }
 
+STYLE_OF_TABLE = (
+    ".mg-chart { font-family: var(--jp-content-font-family, sans-serif), "
+    f"'{theme.FONT_FAMILY}'; }}"
+)
 TABLE: Pair = ("The figures as a table", "数据表")
 
 
@@ -143,8 +148,13 @@ class Chart:
         parts = "".join(self._html(i) for i in range(len(LANGS)))
         return {
             "text/plain": self._text(),
-            "text/html": f'<figure class="mg-chart">{parts}</figure>',
+            "text/html": f'<figure class="mg-chart"><style>{self._css()}</style>{parts}</figure>',
         }
+
+    def _css(self) -> str:
+        """The font for the Chinese table: a machine may have none."""
+        words = TABLE[1] + "".join(self.head[1]) + "".join("".join(row[1]) for row in self.rows)
+        return font_face(words) + STYLE_OF_TABLE
 
     def _html(self, i: int) -> str:
         png = self._render("png", i)
