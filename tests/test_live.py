@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+import weakref
+from typing import TYPE_CHECKING, Any
 
+import browser as harness
 import pytest
 
 import minigrad as mg
 import viz
 from minigrad.events import listeners
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 module: Any = sys.modules["viz.live"]  # viz.live is the class in it
 
@@ -114,6 +119,44 @@ def test_an_error_comes_through_and_what_was_built_is_shown() -> None:
     assert len(drawing.player.films[0].picture.nodes) == 3
 
 
+def test_old_graphs_fade_when_they_are_freed() -> None:
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    with viz.live() as drawing:
+        y = x * x + 3
+        y = x * 5
+    said = captions(drawing)
+    assert said[-2] == "freed: Add, Mul. Nothing refers to this part of the graph any more."
+    (film,) = drawing.player.films
+    freed = {n.op for n in film.picture.nodes if film.tracks[n.id].freed is not None}
+    assert freed == {"Add", "Mul"}
+    alive = [n for n in film.picture.nodes if n.inputs and film.tracks[n.id].freed is None]
+    assert [n.name for n in alive] == ["y"]
+    assert y.item() == 10
+
+
+def test_a_loop_frees_a_graph_at_each_turn_and_the_drawing_holds_none() -> None:
+    w = mg.tensor(1.0, requires_grad=True)
+    with viz.live() as drawing:
+        for _ in range(3):
+            loss = mg.exp(w * 2)
+            loss.backward()
+            watched = weakref.ref(loss.creator)
+        del loss
+        assert watched() is None, "a film of copies keeps nothing alive"
+    assert sum(text.startswith("freed") for text in captions(drawing)) == 3
+    assert w.grad is not None
+
+
+def test_after_the_block_nothing_is_watched() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with viz.live() as drawing:
+        y = x * x
+    before = captions(drawing)
+    del y
+    assert captions(drawing) == before
+    assert not any(text.startswith("freed") for text in before)
+
+
 def test_an_empty_block_draws_nothing() -> None:
     with viz.live() as drawing:
         pass
@@ -124,3 +167,26 @@ def test_it_holds_no_frame_afterwards() -> None:
     with viz.live() as drawing:
         mg.tensor(1.0, requires_grad=True) * 2
     assert drawing._frame is None
+
+
+@pytest.mark.browser
+def test_in_the_notebook_the_drawing_grows_and_fades(lab: harness.Lab, page: Page) -> None:
+    cell = "x = mg.tensor(2.0, requires_grad=True)\nwith viz.live(pause=0.2):\n"
+    cell += "    y = x * x\n    y = y + 3\n    y = x * 5"
+    lab.write("live.ipynb", ["import minigrad as mg, viz", cell])
+    harness.open_notebook(page, lab, "live.ipynb")
+    page.evaluate(
+        """() => {
+            window.sizes = new Set();
+            new MutationObserver(() => {
+                const nodes = document.querySelectorAll('.mg-player g.node');
+                if (nodes.length) window.sizes.add(nodes.length);
+            }).observe(document.body, {childList: true, subtree: true});
+        }"""
+    )
+    harness.run_all(page)
+    page.locator(".mg-player g.mg-freed").first.wait_for(state="attached")
+    assert page.locator(".mg-player g.mg-freed").count() == 2
+    assert len(page.evaluate("() => [...window.sizes]")) >= 3, "it was drawn line by line"
+    assert page.locator(".mg-player").count() == 1
+    assert page.errors == []

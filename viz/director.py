@@ -44,6 +44,7 @@ class Director:
             if i[0] == "b":
                 self.insides.setdefault(self._owner(i), []).append((key, i))
         self.inside = 0  # frames that told of a body
+        self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
 
     def _owner(self, i: str) -> str:
         """The node outside of all bodies that a node in a body belongs to."""
@@ -56,6 +57,7 @@ class Director:
 
     def add(self, frame: Frame) -> int:
         self.frames.append(frame)
+        self.gone = ()
         return len(self.frames) - 1
 
     def label(self, key: Any) -> str:
@@ -164,6 +166,17 @@ class Director:
                 known = self.tracks[i].values
                 if not known or known[-1][1] != summary:
                     known.append((frame, summary))
+
+    def freed(self, node: BaseNode) -> None:
+        """Nothing refers to a node any more; those that go together are one step."""
+        together = (*self.gone, self.picture.ids[node])
+        if self.gone:
+            self.frames.pop()
+        names = ", ".join(self.nodes[i].label for i in together)
+        frame = self.add(Frame(row("step_freed", names=names), together))
+        self.gone = together
+        for i in together:
+            self.tracks[i].freed = frame
 
     def seed(self, key: Any, value: Any) -> None:
         """Backward begins: the gradient of the output with respect to itself."""

@@ -33,9 +33,10 @@ class Frame:
 
 @dataclass
 class Track:
-    """The life of one node: the frame it was born in, its values and its gradients by frame."""
+    """The life of one node: the frames it was born and freed in, its values and gradients."""
 
     born: int | None = None
+    freed: int | None = None
     values: list[tuple[int, Summary]] = field(default_factory=list)
     gradients: list[tuple[int, Summary]] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)  # (key of the text table, text)

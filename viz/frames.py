@@ -40,6 +40,8 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
             director.read(node, event.value)
         elif event.kind == "step":
             director.began(node, event.position)
+        elif event.kind == "freed":
+            director.freed(node)
         elif event.kind in ("run", "called"):
             constants = [(node, i) for i in range(len(event.operands)) if (node, i) in ids]
             director.show_leaves((key, event.operands[key[1]]) for key in constants)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+import weakref
+from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 from IPython import get_ipython
 from IPython.display import display
 
+from minigrad.eager import Tensor
 from minigrad.events import Event, Recording, listeners
+from minigrad.tape import TapeNode
 from viz.draw import names_in
 from viz.player import Player
 from viz.show import films_of
@@ -21,6 +25,9 @@ DENSE = 60  # nodes; above, the drawing is renewed only at the end
 
 class live:
     """Draw what the block builds, as each of its lines runs; afterwards, play it again.
+
+    Nothing that the block drops is kept alive: the nodes of a dynamic graph fade where they are
+    freed, and the film says so.
 
     pause: seconds to wait after each new line, so that the eye can follow (3 s in all at most);
     0 where nobody looks, as in a script.
@@ -37,6 +44,7 @@ class live:
         self.pause = pause if get_ipython() is not None else 0.0
         self.player = Player([])
         self._log = Recording(values=True)
+        self._twins = Twins(self._freed)
         self._line: tuple[str, int] | None = None
         self._waited = 0.0
 
@@ -51,9 +59,14 @@ class live:
         listeners.remove(self._hear)
         self._draw()
         self._frame = None
+        self._twins.forget()
+
+    def _freed(self, twin: TapeNode) -> None:
+        """The node that this one stands for is no more."""
+        self._log(Event(0, "freed", twin.op, twin))
 
     def _hear(self, event: Event) -> None:
-        self._log(event)
+        self._log(self._twins.event(event))
         if event.kind not in ("built", "run") or event.node is None or not self.pause:
             return
         line = (event.node.where.filename, event.node.where.lineno)
@@ -66,6 +79,55 @@ class live:
 
     def _draw(self) -> None:
         """Show all that happened so far; listening is suspended, drawing builds nothing."""
-        names = names_in(self._frame) if self._frame is not None else {}
+        names = self._twins.named(names_in(self._frame)) if self._frame is not None else {}
         self.player.show(films_of(self._log, names))
         self.player.at_the_end()
+
+
+class Twins:
+    """Copies of the nodes of a tape, without their values: the film is made of these.
+
+    The nodes themselves are watched and not held, so that they end when the user drops them.
+    """
+
+    def __init__(self, freed: Callable[[TapeNode], None]) -> None:
+        self._freed: Callable[[TapeNode], None] | None = freed
+        self._known: dict[int, tuple[weakref.ref[TapeNode], TapeNode]] = {}  # by id of the node
+        self._names: dict[int, str] = {}  # by id of the copy: what it was called last
+
+    def event(self, event: Event) -> Event:
+        """The event, told of copies."""
+        operands = tuple(x.data if isinstance(x, Tensor) else x for x in event.operands)
+        value = event.value.data if isinstance(event.value, Tensor) else event.value
+        node, source = self.of(event.node), self.of(event.source)
+        return event._replace(node=node, source=source, operands=operands, value=value)
+
+    def of(self, node: Any) -> Any:
+        """The copy of a node of a tape; anything else as it is."""
+        if not isinstance(node, TapeNode):
+            return node
+        key = id(node)
+        if key not in self._known:
+            sources = [self.of(x) for x in node.sources]
+            nothing = [None] * (len(sources) + 1)
+            place = (node.code, node.lasti)
+            about: Any = node
+            twin = TapeNode.of(node.kept, sources, nothing, about, node.attrs, place)
+            self._known[key] = weakref.ref(node, lambda _: self._end(key)), twin
+        return self._known[key][1]
+
+    def _end(self, key: int) -> None:
+        _, twin = self._known.pop(key)
+        if self._freed is not None:
+            self._freed(twin)
+
+    def named(self, names: Mapping[int, str]) -> Mapping[int, str]:
+        """The names of variables, and those of copies by the nodes that they stand for."""
+        alive = [(key, twin) for key, (_, twin) in self._known.items() if key in names]
+        self._names.update((id(twin), names[key]) for key, twin in alive)
+        return {**names, **self._names}
+
+    def forget(self) -> None:
+        """Watch no longer."""
+        self._freed = None
+        self._known.clear()

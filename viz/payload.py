@@ -215,6 +215,7 @@ def _node(box: PictureNode, track: Track) -> dict[str, Any]:
         "shape": box.shape,
         "dtype": box.dtype,
         "born": track.born,
+        "freed": track.freed,
         "values": [[i, _summary(s)] for i, s in track.values],
         "gradients": [[i, _summary(s)] for i, s in track.gradients],
         "facts": [list(fact) for fact in track.facts],

@@ -219,6 +219,10 @@ ROWS: dict[str, Pair] = {
         "run and recorded at once: {name} = {formula} = {value}",
         "边运行边记录：{name} = {formula} = {value}",
     ),
+    "step_freed": (
+        "freed: {names}. Nothing refers to this part of the graph any more.",
+        "已释放：{names}。图的这一部分不再被任何东西引用。",
+    ),
     "step_inside": ("inside {place} — {what}", "在 {place} 内部——{what}"),
     "step_loop": ("{name} begins step {number} of its loop", "{name} 开始循环的第 {number} 步"),
     "step_seed": (

@@ -264,7 +264,8 @@ function play(model, el) {
     const own = inside.filter((n) => n.values.length);
     const ran = own.length > 0 && own.every((n) => latest(n.values, index));
     const value = inside.length > 1 ? own[own.length - 1] : inside[0];
-    return { born, ran, value: ran ? latest(value?.values, index) : null };
+    const freed = own.length > 0 && own.every((n) => n.freed !== null && n.freed <= index);
+    return { born, ran, freed, value: ran ? latest(value?.values, index) : null };
   }
 
   function look(entry, state) {
@@ -292,10 +293,11 @@ function play(model, el) {
     for (const graph of graphs) {
       const active = new Set(frame.active.map(graph.place));
       for (const [id, box] of graph.boxes) {
-        const { born, ran, value } = life(box.members);
+        const { born, ran, freed, value } = life(box.members);
         look(box, {
           "mg-unborn": !born && !ran,
           "mg-born": born && !ran,
+          "mg-freed": freed,
           "mg-now": active.has(id),
           "mg-chosen": id === chosen,
           "mg-linked": linked.has(id),
