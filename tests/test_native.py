@@ -349,6 +349,69 @@ def test_results_are_the_callers_own() -> None:
         np.testing.assert_array_equal(a, b)
 
 
+# ---- Images -------------------------------------------------------------------------------------
+
+
+def drawn(x: Any, *shape: int) -> Any:
+    return np.random.default_rng(len(x.name)).standard_normal(shape).astype(x.dtype)
+
+
+@pytest.mark.parametrize(
+    ("images", "kernels", "padding", "dtype"),
+    [
+        ((1, 16, 16), (8, 1, 3, 3), 1, "float32"),
+        ((4, 8, 8), (16, 4, 3, 3), "same", "float32"),
+        ((3, 9, 20), (5, 3, 3, 5), (0, 2), "float32"),  # rows of no whole number of vectors
+        ((2, 6, 4), (4, 2, 1, 1), 0, "float64"),
+        ((2, 6, 8), (4, 2, 2, 2), "same", "float64"),  # more below and right than above and left
+    ],
+)
+def test_convolutions_and_their_gradients(
+    images: Any, kernels: Any, padding: Any, dtype: str, in_numpy: list[str]
+) -> None:
+    x, w = mg.placeholder("x", (None, *images), dtype), mg.placeholder("w", kernels, dtype)
+    b = mg.placeholder("b", (kernels[0], 1, 1), dtype)
+    y = mg.relu(REGISTRY["Conv2d"](x, w, padding=padding) + b)
+    graph = mg.build_graph([x, w, b], [y, *mg.gradients((y * y).sum(), [x, w, b])])
+    program = graph.compile(executor="c")
+    for n in (5, 1):
+        feeds = {x: drawn(x, n, *images), w: drawn(w, *kernels), b: drawn(b, kernels[0], 1, 1)}
+        for a, e in zip(program(feeds), mg.run(graph, feeds), strict=True):
+            near = 2e-6 if dtype == "float32" else 1e-14
+            np.testing.assert_allclose(a, e, rtol=near, atol=near * np.abs(e).max())
+    written = {c.node.op.name for c in program.bound.calls if isinstance(c.function, Kernel)}
+    assert {"Fused", "Conv2dInput"} <= written
+    assert ("Conv2dWeight" in written) == (images[2] != 20 or dtype == "float64")
+    assert not in_numpy
+
+
+@pytest.mark.parametrize("options", [{"stride": 2}, {"stride": (1, 2), "padding": 1}])
+def test_convolutions_that_skip_are_left_to_numpy(options: Any) -> None:
+    x, w = mg.placeholder("x", (None, 2, 8, 8)), mg.placeholder("w", (4, 2, 3, 3))
+    program = program_of([x, w], REGISTRY["Conv2d"](x, w, **options))
+    feeds = {x: drawn(x, 3, 2, 8, 8), w: drawn(w, 4, 2, 3, 3)}
+    np.testing.assert_allclose(program(feeds), mg.run(program.graph, feeds), rtol=1e-5, atol=1e-5)
+    assert not joined(program)
+
+
+@pytest.mark.parametrize("size", [2, 3, (1, 2), (2, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_pooling_and_its_gradient(size: Any, dtype: str, in_numpy: list[str]) -> None:
+    tall, wide = size if isinstance(size, tuple) else (size, size)
+    x = mg.placeholder("x", (None, 3, 6, 6), dtype)
+    g = mg.placeholder("grad", (None, 3, 6 // tall, 6 // wide), dtype)
+    y = REGISTRY["MaxPool2d"](x, kernel_size=size)
+    z = REGISTRY["MaxPool2dInput"](g, y, x, kernel_size=size)
+    program = program_of([x, g], [y, z])
+    values = np.random.default_rng(0).integers(-2, 3, (4, 3, 6, 6)).astype(dtype)  # many equal
+    values[0, 0, 0, 0], values[1, 1, 1, 1] = np.nan, np.inf
+    feeds = {x: values, g: drawn(g, 4, *g.shape[1:])}
+    for a, e in zip(program(feeds), mg.run(program.graph, feeds), strict=True):
+        np.testing.assert_array_equal(a, e)
+    assert all(isinstance(c.function, Kernel) for c in program.bound.calls)
+    assert not in_numpy
+
+
 # ---- Text ---------------------------------------------------------------------------------------
 
 

@@ -51,6 +51,7 @@ class Block:
     lengths: tuple[tuple[int, int], ...]
     used: tuple[int, ...]  # the arrays that are arguments
     fails: bool = False
+    contract: bool = False  # products and sums may be rounded once: a sum of products, added up
 
     @property
     def name(self) -> str:
@@ -66,7 +67,8 @@ class Block:
             f"    {code}  // {comment}" if comments and comment else f"    {code}"
             for code, comment in self.lines
         ]
-        return "\n".join([head, "{", *lines, "}"])
+        text = "\n".join([head, "{", *lines, "}"])
+        return f"ROUND_ONCE\n{text}\nROUND_TWICE" if self.contract else text
 
 
 @dataclass
@@ -81,6 +83,7 @@ class Writer:
     lines: list[tuple[str, str]] = field(default_factory=list)
     lengths: list[tuple[int, int]] = field(default_factory=list)
     fails: bool = False
+    contract: bool = False
     _names: dict[object, str] = field(default_factory=dict)
     _depth: int = 0
 
@@ -133,6 +136,7 @@ class Writer:
             tuple(self.lengths),
             tuple(used),
             self.fails,
+            self.contract,
         )
 
 

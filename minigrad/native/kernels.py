@@ -19,13 +19,15 @@ from minigrad import ops
 from minigrad.core import Array, Spec, TupleSpec
 from minigrad.fused import FUSED
 from minigrad.graph import Node
-from minigrad.native import library
+from minigrad.native import images, library, reductions
 from minigrad.native.blocks import Block, Form, comment_of, stem_of
+from minigrad.native.images import convolution
 from minigrad.native.loops import Body, elementwise
 from minigrad.native.products import product
-from minigrad.native.reductions import block_of, reduced_axes
+from minigrad.native.reductions import reduced_axes
 
 Forms = list[Form]
+WRITERS = reductions.WRITERS | images.WRITERS
 
 
 def forms(
@@ -45,9 +47,12 @@ def write(node: Node, outs: Forms, ins: Forms) -> Block | None:
     """The C function for a node, or None."""
     if node.op is ops.matmul or (node.op is FUSED and node.attrs["kind"] == "matmul"):
         return product(_stem(node), Body.of(node), outs, ins)
+    if node.op is ops.conv2d or (node.op is FUSED and node.attrs["kind"] == "conv"):
+        return convolution(_stem(node), Body.of(node), outs, ins)
     if by_element(node):
         return elementwise(_stem(node), Body.of(node), outs, ins)
-    return block_of(_stem(node), node, outs, ins)
+    writer = WRITERS.get(node.op)
+    return None if writer is None else writer(_stem(node), node, outs, ins)
 
 
 def by_element(node: Node) -> bool:

@@ -17,8 +17,7 @@ from minigrad.messages import choose, fill
 from minigrad.native import cache, compiler
 from minigrad.native.compiler import FLAGS, SUFFIX, Compiler, CompilerError
 
-PRELUDE = """\
-#include <math.h>
+PRELUDE = r"""#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -30,8 +29,12 @@ PRELUDE = """\
 #define NOINLINE __attribute__((noinline))
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define ROUND_ONCE _Pragma("clang fp contract(fast)")
+#define ROUND_TWICE _Pragma("clang fp contract(off)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#define ROUND_ONCE _Pragma("GCC push_options") _Pragma("GCC optimize(\"fp-contract=fast\")")
+#define ROUND_TWICE _Pragma("GCC pop_options")
 #pragma GCC optimize("tree-vectorize", "vect-cost-model=dynamic")
 #endif
 """

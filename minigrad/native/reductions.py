@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -233,11 +232,3 @@ WRITERS: dict[Op, Blocks] = {
     ops.softmax_cross_entropy_gradient: cross_entropy_gradient,
     ops.one_hot: one_hot,
 }
-
-
-def block_of(
-    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
-) -> Block | None:
-    """The function for a node of one of these operators, or None."""
-    write: Any = WRITERS.get(node.op)
-    return None if write is None else write(stem, node, results, operands)
