@@ -165,6 +165,14 @@ def test_tasks_run_side_by_side() -> None:
     assert {s.device for s in spans} == {0, 1, 2}
 
 
+def ended(work: Any) -> None:
+    """Do it on a thread of its own, so that what never ends is an error."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "it hangs"
+
+
 def test_the_first_error_ends_all_threads() -> None:
     started = threading.Event()
 
@@ -176,9 +184,15 @@ def test_the_first_error_ends_all_threads() -> None:
 
     # Task 2 waits for task 0, which fails: whoever waits for it must be told.
     pool = Pool(work, [0, 0, 1], [[2], [], []], range(3))
-    with pytest.raises(TaskFailed) as found:
-        pool.run(2)
-    assert (found.value.task, type(found.value.error)) == (0, ZeroDivisionError)
+    found: list[TaskFailed] = []
+
+    def run() -> None:
+        with pytest.raises(TaskFailed) as caught:
+            pool.run(2)
+        found.append(caught.value)
+
+    ended(run)
+    assert (found[0].task, type(found[0].error)) == (0, ZeroDivisionError)
     assert pool.spans[2] is None
 
 
