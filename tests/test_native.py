@@ -361,7 +361,7 @@ def drawn(x: Any, *shape: int) -> Any:
     [
         ((1, 16, 16), (8, 1, 3, 3), 1, "float32"),
         ((4, 8, 8), (16, 4, 3, 3), "same", "float32"),
-        ((3, 9, 20), (5, 3, 3, 5), (0, 2), "float32"),  # rows of no whole number of vectors
+        ((3, 9, 22), (5, 3, 3, 5), (0, 2), "float32"),  # rows of no whole number of vectors
         ((2, 6, 4), (4, 2, 1, 1), 0, "float64"),
         ((2, 6, 8), (4, 2, 2, 2), "same", "float64"),  # more below and right than above and left
     ],
@@ -381,7 +381,7 @@ def test_convolutions_and_their_gradients(
             np.testing.assert_allclose(a, e, rtol=near, atol=near * np.abs(e).max())
     written = {c.node.op.name for c in program.bound.calls if isinstance(c.function, Kernel)}
     assert {"Fused", "Conv2dInput"} <= written
-    assert ("Conv2dWeight" in written) == (images[2] != 20 or dtype == "float64")
+    assert ("Conv2dWeight" in written) == (images[2] != 22)
     assert not in_numpy
 
 
