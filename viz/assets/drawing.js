@@ -128,7 +128,10 @@ function stage(graph, number, data, model, parent, actions) {
         if (data.nodes[node]) members.set(box, [...(members.get(box) ?? []), node]);
       }
       self.boxes = new Map();
-      for (const g of drawing.querySelectorAll("g.node")) {
+      const born = new Map(Object.keys(data.nodes).map((id, place) => [id, place]));
+      const order = (g) => born.get(members.get(g.id)?.[0] ?? g.id) ?? 0;
+      const drawn = [...drawing.querySelectorAll("g.node")].sort((a, b) => order(a) - order(b));
+      for (const g of drawn) {
         const texts = g.querySelectorAll("text");
         const slot = texts[texts.length - 1];
         slot.classList.add("mg-value");

@@ -53,6 +53,7 @@ function play(model, el) {
   const inspector = make("div", "mg-inspector", root);
   let index = Math.min(model.get("index"), data.frames.length - 1);
   let chosen = null;
+  let within = []; // the nodes in the chosen box, of which one is chosen when the box is opened
   let timer = null;
 
   // ---- What is chosen, and what belongs to it in the other drawing ----
@@ -74,6 +75,7 @@ function play(model, el) {
   const choose = (id, focus = false) => {
     chosen = id;
     const box = boxOf(id);
+    within = box?.members ?? [];
     if (box?.members) {
       for (const b of box.graph.boxes.values()) b.g.setAttribute("tabindex", "-1");
       box.g.setAttribute("tabindex", "0");
@@ -279,6 +281,8 @@ function play(model, el) {
 
   function paint() {
     const frame = data.frames[index];
+    if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
+    const chosenBox = chosen && boxOf(chosen)?.id;
     caption.replaceChildren();
     frame.captions.forEach((pair, i) => {
       say(make("div", frame.still[i] ? "mg-ended" : "", caption), pair);
@@ -299,7 +303,7 @@ function play(model, el) {
           "mg-born": born && !ran,
           "mg-freed": freed,
           "mg-now": active.has(id),
-          "mg-chosen": id === chosen,
+          "mg-chosen": id === chosenBox,
           "mg-linked": linked.has(id),
         });
         const short = value ? value.short : "\u2007";
@@ -313,7 +317,7 @@ function play(model, el) {
       const flows = new Map(Object.entries(frame.edges).map(([id, text]) => [graph.place(id), text]));
       for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
-        look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosen });
+        look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosenBox });
         if (share) write(arrow.g, share, below(graph, id));
       }
       for (const [id, text] of Object.entries(frame.notes)) {

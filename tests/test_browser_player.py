@@ -1,0 +1,439 @@
+"""The player as a reader meets it: in a saved page and in JupyterLab, both languages and themes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from browser import Lab, open_notebook, run_all
+from test_dot import HOSTILE
+from test_films import branch, loop
+from test_picture import digits, e1, e2, e5
+from test_theme import CHARACTERS
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+
+def diamond() -> viz.Player:
+    a = mg.tensor(3.0, requires_grad=True, name="a")
+    b = a * 2
+    return viz.step(b * b + b)
+
+
+def e10() -> viz.Player:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        return viz.step(mg.build_graph(x, branch(x)), {x: -3})
+
+
+def chain(steps: int) -> viz.Player:
+    y = mg.tensor(1.0, requires_grad=True, name="x")
+    for _ in range(steps):
+        y = y * 0.999
+    return viz.step(y)
+
+
+PLAYERS: dict[str, Callable[[], viz.Player]] = {
+    "e1": lambda: viz.step(e1()),
+    "e2": lambda: viz.step(e2(), {"x": 2.0}),
+    "e5": lambda: viz.step(e5()),
+    "e10": e10,
+    "diamond": diamond,
+    "loop": lambda: viz.step(loop(3), {"x": 3}),
+    "layers": lambda: viz.step(digits()[0]),
+    "compare": lambda: viz.compare(
+        lambda x, W, b: mg.relu(W @ x + b), [1.0, 1.0], [[1.0, -2.0], [3.0, 4.0]], [0.5, -1.0]
+    ),
+    "long": lambda: chain(150),
+}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    set_language("en")
+    folder = tmp_path_factory.mktemp("players")
+    return {name: make().save(folder / f"{name}.html") for name, make in PLAYERS.items()}
+
+
+@pytest.fixture
+def dark(chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1200, "height": 900}, color_scheme="dark")
+    yield context.new_page()
+    context.close()
+
+
+def step_to_end(page: Page) -> Iterator[int]:
+    """Each step of the player in turn, from the first."""
+    page.locator(".mg-player").focus()
+    page.keyboard.press("Home")
+    last = int(page.locator(".mg-controls input").get_attribute("max"))
+    yield 0
+    for i in range(1, last + 1):
+        page.keyboard.press("ArrowRight")
+        yield i
+
+
+# ---- What a step looks like -------------------------------------------------------------------
+
+# Words of the drawing that stand in each other's way, and parts that stick out of their place.
+CLASHES = """() => {
+    const wrong = [];
+    for (const drawing of document.querySelectorAll('.mg-drawing')) {
+        const svg = drawing.querySelector('svg').getBoundingClientRect();
+        const words = [...drawing.querySelectorAll('text')].filter(t => t.textContent.trim());
+        const boxes = words.map(t => {  // a line of text is taller than its letters
+            const { left, right, top, bottom, height } = t.getBoundingClientRect();
+            const letters = { left, right, top: top + height / 5, bottom: bottom - height / 5 };
+            return [t.textContent, letters, t.closest('g.node')];
+        });
+        for (const [i, [text, a, node]] of boxes.entries()) {
+            if (a.left < svg.left - 1 || a.right > svg.right + 1 || a.top < svg.top - 1
+                || a.bottom > svg.bottom + 1) wrong.push(`${text} sticks out`);
+            for (const [other, b, home] of boxes.slice(i + 1)) {
+                if (node && node === home) continue;  // lines of one label
+                const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (across > 2 && down > 2) wrong.push(`${text} on ${other}`);
+            }
+        }
+        for (const g of drawing.querySelectorAll('g.node')) {
+            const outline = g.querySelector('ellipse, polygon, path').getBoundingClientRect();
+            for (const t of g.querySelectorAll('text')) {
+                const inner = t.getBoundingClientRect();
+                if (inner.left < outline.left - 2 || inner.right > outline.right + 2)
+                    wrong.push(`${t.textContent} is wider than its box`);
+            }
+        }
+    }
+    const root = document.querySelector('.mg-player').getBoundingClientRect();
+    for (const part of document.querySelectorAll('.mg-player > *')) {
+        const box = part.getBoundingClientRect();
+        if (box.width && (box.left < root.left || box.right > root.right + 1))
+            wrong.push(`${part.className} sticks out`);
+    }
+    return wrong;
+}"""
+
+
+@pytest.mark.parametrize("name", [n for n in PLAYERS if n != "long"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nothing_overlaps_at_any_step(
+    name: str, language: str, saved: dict[str, Path], page: Page
+) -> None:
+    page.goto(saved[name].as_uri())
+    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+    found = {i: wrong for i in step_to_end(page) if (wrong := page.evaluate(CLASHES))}
+    assert found == {}
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", ["e10", "loop", "layers"])
+def test_nothing_overlaps_when_all_is_open(name: str, saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved[name].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    for node in page.locator("g.node").all():
+        if page.evaluate("g => g.isConnected", node.element_handle()):
+            node.click()
+            opening = page.locator(".mg-inspector button").filter(has_text=re.compile("^open|展开"))
+            if opening.count():
+                opening.first.click()
+                break
+    assert page.locator("g.cluster").count() > 0
+    assert page.evaluate(CLASHES) == []
+    assert page.errors == []
+
+
+def test_every_character_has_a_glyph(saved: dict[str, Path], page: Page) -> None:
+    for name in ("e2", "loop", "compare"):
+        page.goto(saved[name].as_uri())
+        page.get_by_role("button", name="English + 中文").click()
+        seen = set()
+        for _ in step_to_end(page):
+            seen |= set(page.locator("body").inner_text())
+        assert len({c for c in seen if c > "\u4e00"}) > 20, "Chinese is shown, too"
+        assert {c for c in seen if c > "~" and c not in CHARACTERS} - set("\u2007\xa0") == set()
+        assert page.evaluate("document.fonts.check('16px \"Noto Sans SC\"', '回传')")
+
+
+def luminance(page: Page, selector: str, style: str) -> float:
+    """How bright a colour on the page is, from 0 to 255."""
+    color = page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{style}")
+    red, green, blue = (float(x) for x in re.findall(r"[\d.]+", color)[:3])
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+LOOK = [
+    (".mg-player", "color", ".mg-player", "backgroundColor"),
+    (".mg-drawing g.edge:not(.mg-flow) path", "stroke", ".mg-graph", "backgroundColor"),
+    (".mg-player button", "color", ".mg-player button", "backgroundColor"),
+]
+
+
+def test_a_saved_page_is_dark_where_the_system_is(
+    saved: dict[str, Path], page: Page, dark: Page
+) -> None:
+    for shown, ink_is_bright in ((page, False), (dark, True)):
+        shown.goto(saved["compare"].as_uri())
+        for ink, style, paper, background in LOOK:
+            bright, behind = luminance(shown, ink, style), luminance(shown, paper, background)
+            assert (bright > behind) is ink_is_bright
+            assert abs(bright - behind) > 150
+
+
+@pytest.mark.parametrize("name", ["e2", "e10", "layers", "compare"])
+def test_axe_finds_nothing_serious(
+    name: str, saved: dict[str, Path], page: Page, dark: Page
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install axe")
+    for shown in (page, dark):
+        shown.goto(saved[name].as_uri())
+        shown.locator(".mg-player").focus()
+        shown.keyboard.press("End")
+        shown.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        found = axe.Axe().run(shown).response["violations"]
+        told = [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found]
+        assert [line for line in told if line[1] in ("serious", "critical")] == []
+
+
+# ---- Keys, clicks, groups ---------------------------------------------------------------------
+
+
+def test_the_keys_go_from_node_to_node(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["e1"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    names = []
+    for _ in range(5):
+        page.keyboard.press("ArrowDown")
+        names.append(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert names == ["x: 2", "Mul: 4", "3: 3", "Add: 7", "x: 2"]
+    assert page.locator(".mg-inspector h4").inner_text() == "x"
+    page.keyboard.press("ArrowUp")
+    assert page.locator(".mg-chosen").get_attribute("aria-label") == "Add: 7"
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".mg-controls output").inner_text() == "6 / 7", "steps go on from a node"
+    assert page.locator("g.node[tabindex='0']").count() == 1, "one stop of the Tab key for all"
+
+
+def test_groups_open_and_close_by_key_click_and_button(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["layers"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    boxes = page.locator("g.node")
+    folded = boxes.count()
+    page.get_by_role("button", name="linear1:").click()
+    page.keyboard.press("o")
+    opened = boxes.count()
+    assert opened > folded
+    assert page.locator("g.cluster").count() == 1
+    page.get_by_role("button", name="MatMul").first.click()
+    page.keyboard.press("o")
+    assert boxes.count() == folded, "a node in a group closes it"
+    page.get_by_role("button", name="linear2:").dblclick()
+    assert boxes.count() > folded
+    page.get_by_role("button", name="MatMul").first.click()
+    page.get_by_role("button", name="close linear2").click()
+    assert boxes.count() == folded
+    assert page.locator("g.mg-unborn").count() == 0
+    assert page.errors == []
+
+
+def test_an_arrow_tells_what_it_carries(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["e5"].as_uri())
+    page.locator(".mg-player").focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    page.locator("g.edge").first.dispatch_event("click")
+    text = page.locator(".mg-inspector").inner_text()
+    assert "W → MatMul" in text
+    assert "(2, 2) float32" in text
+    assert "[[0, 0], [1, 1]]" in text
+
+
+def test_partners_light_up_together(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["compare"].as_uri())
+    first, second = (page.locator(".mg-drawing").nth(i) for i in (0, 1))
+    node = first.get_by_role("button", name=re.compile("^ReLU"))
+    partner = second.get_by_role("button", name=re.compile("^ReLU"))
+    node.hover()
+    assert "mg-hover" in partner.get_attribute("class")
+    page.locator(".mg-caption").hover()
+    assert "mg-hover" not in partner.get_attribute("class")
+    node.click()
+    assert "mg-chosen" in node.get_attribute("class")
+    assert "mg-linked" in partner.get_attribute("class")
+    assert page.locator(".mg-inspector h4").count() == 2
+    places = [
+        {g.get_attribute("aria-label"): g.bounding_box() for g in d.locator("g.node").all()}
+        for d in (first, second)
+    ]
+    assert set(places[0]) == set(places[1])
+    left = [min(b["x"] for b in place.values()) for place in places]
+    for name, box in places[0].items():
+        other = places[1][name]
+        assert abs(box["y"] - other["y"]) < 12, name
+        assert abs((box["x"] - left[0]) - (other["x"] - left[1])) < 12, name
+
+
+def test_zoom_fit_and_drag(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["long"].as_uri())
+    drawing = page.locator(".mg-drawing")
+    width = "d => d.querySelector('svg').getBoundingClientRect().width"
+    whole = drawing.evaluate(width)
+    page.locator(".mg-player").focus()
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert drawing.evaluate(width) == pytest.approx(whole * 1.25**2, rel=0.02)
+    page.keyboard.press("-")
+    assert drawing.evaluate(width) == pytest.approx(whole * 1.25, rel=0.02)
+    page.get_by_role("button", name="fit").click()
+    assert drawing.evaluate("d => d.scrollHeight <= d.clientHeight + 1")
+    for _ in range(12):
+        page.keyboard.press("+")
+    box = drawing.bounding_box()
+    before = drawing.evaluate("d => d.scrollTop")
+    page.mouse.move(box["x"] + 300, box["y"] + 300)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 200, steps=4)
+    page.mouse.up()
+    assert drawing.evaluate("d => d.scrollTop") == pytest.approx(before + 100, abs=2)
+
+
+def test_a_step_touches_only_what_changes(saved: dict[str, Path], page: Page) -> None:
+    """At 300 nodes; how long it takes is measured by the bench."""
+    page.goto(saved["long"].as_uri())
+    assert page.locator("g.node").count() > 300
+    page.locator(".mg-player").focus()
+    page.keyboard.press("ArrowRight")
+    touched = page.locator(".mg-drawing").evaluate(
+        """drawing => {
+            const step = document.querySelector('.mg-controls button[aria-label^="step forward"]');
+            const watch = new MutationObserver(() => {});
+            watch.observe(drawing, { subtree: true, attributes: true, childList: true });
+            const counts = [];
+            for (let i = 0; i < 20; i++) { step.click(); counts.push(watch.takeRecords().length); }
+            return counts;
+        }"""
+    )
+    assert max(touched) < 30
+    animated = page.evaluate(
+        """() => [...document.querySelectorAll('.mg-player *')]
+            .filter(e => getComputedStyle(e).transitionDuration !== '0s'
+                || getComputedStyle(e).animationName !== 'none').length"""
+    )
+    assert animated == 0
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_hostile_name_is_text_everywhere(name: str, tmp_path: Path, page: Page) -> None:
+    x = mg.tensor([[1.0, np.nan], [np.inf, -2.0]], requires_grad=True, name=name)
+    page.goto(viz.step((x * 2).sum()).save(tmp_path / "page.html").as_uri())
+    page.locator(".mg-player").focus()
+    for _ in step_to_end(page):
+        pass
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".mg-inspector h4").text_content() == name
+    assert page.locator("script").count() == 1
+    assert page.locator("img, b").count() == 0
+    assert page.errors == []
+
+
+# ---- In JupyterLab ----------------------------------------------------------------------------
+
+CELL = """import minigrad as mg, viz
+viz.language("en")
+x = mg.tensor(2.0, requires_grad=True)
+y = x * x
+z = y + 3
+viz.step(z)"""
+
+
+@pytest.fixture
+def lesson(lab: Lab, page: Page) -> Page:
+    lab.write("player.ipynb", [CELL])
+    open_notebook(page, lab, "player.ipynb")
+    run_all(page)
+    page.locator(".mg-player").wait_for()
+    return page
+
+
+def test_in_the_lab(lesson: Page) -> None:
+    """A slider, the program, both themes and both languages, one after the other."""
+    player = lesson.locator(".mg-player")
+    assert player.locator(".mg-program li").all_inner_texts() == CELL.splitlines()
+    player.focus()
+    lesson.keyboard.press("ArrowRight")
+    assert player.locator(".mg-program mark").inner_text() == "x * x"
+    drawing = player.locator(".mg-drawing svg").element_handle()
+    slider = player.get_by_role("slider", name="x")
+    slider.fill("5")
+    lesson.wait_for_function(
+        "() => document.querySelector('.mg-caption').textContent.includes('5 × 5 = 25')"
+    )
+    assert drawing.evaluate("e => e.isConnected"), "the drawing itself stayed"
+    assert player.locator(".mg-controls output").inner_text() == "1 / 7"
+
+    for theme, ink_is_bright in (("JupyterLab Dark", True), ("JupyterLab Light", False)):
+        lesson.evaluate(
+            "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+        )
+        lesson.wait_for_function(
+            "light => document.body.dataset.jpThemeLight === light",
+            arg=str(not ink_is_bright).lower(),
+        )
+        for ink, style, paper, background in LOOK:
+            bright, behind = luminance(lesson, ink, style), luminance(lesson, paper, background)
+            assert (bright > behind) is ink_is_bright, (theme, ink)
+            assert abs(bright - behind) > 150, (theme, ink)
+
+    lesson.locator(".mg-language button[data-code=zh]").click()
+    lesson.wait_for_function("() => document.querySelector('[data-mg-language=zh]')")
+    assert "边运行边记录" in player.locator(".mg-caption").inner_text()
+    assert "run and recorded" not in player.locator(".mg-caption").inner_text()
+    assert lesson.errors == []
+
+
+def test_the_kernel_draws_what_was_not_sent(lab: Lab, page: Page) -> None:
+    """Of a large graph only the overview is sent; the rest is laid out when it is asked for."""
+    code = """import minigrad as mg, viz
+viz.language("en")
+y = mg.tensor(1.0, requires_grad=True)
+for i in range(60):
+    with mg.name_scope(f"part{i}"):
+        for _ in range(5): y = y * 0.999
+viz.step(y)"""
+    lab.write("large.ipynb", [code])
+    open_notebook(page, lab, "large.ipynb")
+    run_all(page)
+    player = page.locator(".mg-player")
+    player.wait_for()
+    assert player.locator("g.node").count() == 61
+    player.get_by_role("button", name="part7:").dispatch_event("click")
+    player.get_by_role("button", name="open part7").click()
+    page.locator("g.cluster").wait_for(state="attached")
+    assert player.locator("g.node").count() == 70
+    player.get_by_role("button", name="close part7").click()
+    page.wait_for_function("() => document.querySelectorAll('.mg-player g.node').length === 61")
+    assert page.errors == []
+
+
+def test_messages_hold_no_arrays() -> None:
+    """A player of ten million numbers sends as much as one of a hundred."""
+
+    def sent(rows: int, columns: int) -> Any:
+        x = mg.tensor(np.ones((rows, columns), np.float32), requires_grad=True, name="x")
+        return len(str(viz.step((x * 2).sum()).data))
+
+    assert sent(2500, 4000) < 1.1 * sent(240, 240)
