@@ -220,6 +220,18 @@ def test_a_region_waits_for_what_comes_late() -> None:
     same_bits([mg.run(better, {a: np.eye(4)})], [mg.run(graph, {a: np.eye(4)})])
 
 
+@pytest.mark.parametrize("optimize", [False, True])
+def test_what_reads_a_branch_of_open_length(optimize: bool) -> None:
+    """What a branch gives has a length only when it ran; the results beside it have theirs."""
+    x = mg.placeholder("x", (None, 2))
+    c = mg.cond(x.sum() > 0, lambda: mg.tanh(x), lambda: x - 1)
+    graph = mg.build_graph(x, [mg.tanh(x + c) * 2, c.sum(), mg.gradients(mg.mean(c), x)])
+    program = graph.compile(optimize=optimize)
+    for n in (3, 5):
+        data = np.random.default_rng(n).standard_normal((n, 2))
+        same_bits(program({x: data}), mg.run(graph, {x: data}))
+
+
 def test_a_power_is_a_product_only_where_numpy_squares() -> None:
     x = mg.placeholder("x", (4097,))
     graph = mg.build_graph(x, x ** mg.constant(np.full(4097, 2, np.float32)))

@@ -82,7 +82,7 @@ class Bound:
         arena = build.arena.block
 
         def compute(*given: Any) -> None:
-            values = [x if getattr(x, "shape", None) != () else x[()] for x in given]
+            values = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in given]
             if handler is not None and step is not None:
                 value = handler(self._run, step, values)
             else:

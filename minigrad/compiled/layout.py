@@ -61,7 +61,8 @@ def kinds_of(graph: Graph, specs: Mapping[Node, Spec]) -> Kinds:
     """The kind of each node, before it is known what the caller keeps."""
     found: dict[Node, str] = {}
     for node in graph.nodes:
-        found[node] = _kind(node, specs[node], found)
+        sure = node.op is parts.output or all(is_known(specs[x]) for x in node.inputs)
+        found[node] = _kind(node, specs[node], found) if sure else "free"
     return tuple(found.values())
 
 
