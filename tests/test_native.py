@@ -283,6 +283,17 @@ def test_a_long_sum_is_exact_to_the_last_place() -> None:
     assert found == np.float32(values.sum(dtype=np.float64))
 
 
+@pytest.mark.parametrize(("name", "dtype"), [("Sin", "float32"), ("Exp", "float64")])
+def test_many_numbers_that_c_takes_one_by_one_are_left_to_numpy(name: str, dtype: str) -> None:
+    x = mg.placeholder("x", (None,), dtype)
+    program = program_of(x, REGISTRY[name](x) + 1)
+    counts = []
+    for n in (kernels.FEW, kernels.FEW + 1):
+        program({x: np.ones(n)})
+        counts.append(len(joined(program)))
+    assert counts == [1, 0]
+
+
 def training(seed: int = 0) -> tuple[Any, Any, Any, Any]:
     x, t = mg.placeholder("x", (None, 4)), mg.placeholder("t", (None,), mg.int64)
     layers = mg.nn.Linear(4, 16, seed=seed), mg.nn.ReLU(), mg.nn.Linear(16, 3, seed=seed + 1)

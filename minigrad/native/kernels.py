@@ -8,6 +8,8 @@ refused, the operator's own kernel does the work and says what is wrong.
 from __future__ import annotations
 
 import ctypes
+import math
+import re
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -207,7 +209,19 @@ def kernel(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Ker
         return None
     known = forms(node, results, operands)
     block = None if known is None or node.controls else write(node, *known)
-    return None if known is None or block is None else Kernel(block, node, *known)
+    if known is None or block is None:
+        return None
+    size = math.prod(known[0][0].shape)
+    slow = size > FEW and any(ONE_BY_ONE.search(line) for line, _ in block.lines)
+    return None if slow else Kernel(block, node, *known)
+
+
+# What `mathematics.h` takes from the C library works on one number at a time; NumPy may work on
+# eight. For few numbers it is the calls that cost more.
+ONE_BY_ONE = re.compile(
+    r"\b((sin|cos|log1p|pow)_float|(exp|log|log1p|sin|cos|tanh|sigmoid|pow)_double)\("
+)
+FEW = 512
 
 
 def lengths_of(block: Block, known: Sequence[Form]) -> list[int]:
