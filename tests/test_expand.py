@@ -115,3 +115,15 @@ def test_the_expansions_are_used() -> None:
                 program = mg.build_graph(xs, op(*xs, **sample.attrs)).compile(optimize=False)
                 found |= {call.function for call in program.bound.calls}
         assert found - {op.run}, op
+
+
+@pytest.mark.parametrize("rows", [1, 8, 63, 200])
+def test_a_product_with_a_large_transposed_matrix(rows: int) -> None:
+    x, w = mg.placeholder("x", (rows, 600)), mg.placeholder("w", (128, 600))
+    random = np.random.default_rng(0)
+    feeds = {n: random.standard_normal(n.shape, np.float32) for n in (x, w)}
+    graph = mg.build_graph([x, w], mg.relu(x @ w.T))
+    program = graph.compile()
+    same([program(feeds)], [mg.run(graph, feeds)], TOLERANCE["float32"])
+    (product,) = [call for call in program.bound.calls if call.function is np.dot]
+    assert product.args[0].shape == ((128, 600) if 2 * rows <= 128 else (rows, 600))

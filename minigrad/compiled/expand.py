@@ -19,6 +19,7 @@ from minigrad.errors import ShapeError
 from minigrad.graph import Node
 from minigrad.ops.shape import positive_axes, single_axes_first
 
+LARGE_FACTOR = 1 << 16  # elements of a matrix that are copied once less
 MOST_PRODUCT = 1024  # elements that a product adds up as well as NumPy's pairwise sum does
 
 
@@ -35,9 +36,21 @@ def _matmul(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bo
     if node.attrs.get("transpose_a"):
         a = turned(a)
     if node.attrs.get("transpose_b"):
+        if _better_turned(a, b):  # as bᵀ is: few rows of a on many of b
+            columns = calls.scratch(out.shape[::-1], out.spec.dtype)
+            calls.call(np.dot, b, turned(a), columns)
+            calls.call(np.copyto, out, turned(columns))
+            return True
         b = turned(b)
     calls.call(np.dot, a, b, out)
     return True
+
+
+def _better_turned(a: Slot, b: Slot) -> bool:
+    """Whether b aᵀ is found more quickly than a bᵀ: BLAS copies what it reads against the grain."""
+    if len(a.shape) != 2 or len(b.shape) != 2:
+        return False
+    return 2 * a.shape[0] <= b.shape[0] and math.prod(b.shape) >= LARGE_FACTOR
 
 
 def turned(x: Slot) -> Slot:
