@@ -175,6 +175,16 @@ def test_hooks_see_and_replace_gradients() -> None:
     assert x.grad.item() == 12
 
 
+def test_a_change_that_fails_changes_nothing() -> None:
+    for y in (mg.tensor([1.0, 2.0]), leaf([1.0, 2.0]) * 1):
+        creator, version = y.creator, y.version
+        with pytest.raises(mg.ShapeError, match=r"\(3, 2\).*\(2,\)"):
+            y += mg.ones(3, 2)
+        with pytest.raises(mg.DtypeError):
+            mg.tensor([1, 2]).add_(0.5)
+        assert (y.creator, y.version, y.tolist()) == (creator, version, [1.0, 2.0])
+
+
 def test_hooks_of_one_tensor_run_in_the_order_they_were_registered() -> None:
     x = leaf(3.0)
     y = x * 2

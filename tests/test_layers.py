@@ -322,3 +322,13 @@ def test_batch_norm_says_what_is_wrong(call: Any, error: Any, words: str) -> Non
     for x in (mg.ones(4, 2), mg.placeholder(shape=(4, 2))):
         with pytest.raises(error, match=words):
             call(x)
+
+
+def test_no_gradient_flows_into_running_statistics() -> None:
+    layer = mg.nn.BatchNorm1d(2)
+    x = mg.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    for _ in range(2):
+        layer(x * 2).sum().backward()
+        for buffer in (layer.running_mean, layer.running_var):
+            assert not buffer.requires_grad
+            assert buffer.creator is None
