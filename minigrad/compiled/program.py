@@ -33,8 +33,9 @@ MOST_BOUND = 16  # choices of input shapes that are kept ready
 class Program:
     """A graph made ready to run many times: `graph.compile()`.
 
-    executor: "numpy" runs planned calls, "reference" one operator after the other. `plan`, `source`
-    and `kernels` tell what it will do; they need shapes that are known, or a run.
+    executor: "numpy" runs planned calls, "c" compiles kernels to C where there is a compiler and
+    leaves the rest to NumPy, "reference" runs one operator after the other. `plan`, `source` and
+    `kernels` tell what it will do; they need shapes that are known, or a run.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x", shape=(None, 3))

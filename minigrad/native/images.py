@@ -53,6 +53,8 @@ class Sizes:
 
 def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
     """For a convolution of x with w to y; None where it is not written in C."""
+    if not set(node.attrs) <= {"stride", "padding"}:
+        return None
     window = Window.of(node.op.name, w.declared[2:], **node.attrs)
     numbers = (*x.declared[1:], *w.declared, *y.declared[1:])
     if any(not isinstance(n, int) or not 0 < n <= WRITTEN for n in numbers):
@@ -317,6 +319,8 @@ def _tiling(node: Node, x: Form, y: Form) -> tuple[int, int] | None:
     """The size of windows that cover the images without overlap or rest, and are small."""
     options = dict(node.attrs)
     size = options.pop("kernel_size")
+    if not set(options) <= {"stride", "padding"}:
+        return None
     window = Window.of(node.op.name, size if isinstance(size, tuple) else (size, size))
     step = options.get("stride")
     same = step is None or Window.of(node.op.name, (1, 1), step).stride == window.size
