@@ -19,7 +19,7 @@ from minigrad.errors import GradientError
 from minigrad.graph import Graph, Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
-from minigrad.rules import FREED, Pull, Share, shares
+from minigrad.rules import Pull, Share, shares
 from minigrad.source import here
 
 ndarray, add_arrays = np.ndarray, np.add
@@ -39,8 +39,18 @@ def sweep(
     `adjust` holds functions that a node's gradient goes through before it is used. Gradients of
     nodes not in `keep` are dropped once used; with `drop`, so is what the tape saved.
     """
-    take, known, listeners = gradients.pop, gradients.get, events.listeners
+    take, listeners = gradients.pop, events.listeners
     own: set[Any] = set()  # targets whose sum so far is an array that only we hold
+
+    def add(target: Any, part: Any) -> None:
+        before = gradients[target]
+        if target in own:
+            add_arrays(before, part, before)
+            return
+        total = gradients[target] = before + part
+        if type(total) is ndarray:
+            own.add(target)
+
     for node in reversed(nodes):
         g = take(node, None)
         if g is None:
@@ -51,24 +61,15 @@ def sweep(
             g = adjust[node](g)
         if keep and node in keep:
             gradients[node] = g
-        if pull is not None:
-            shares = pull(g, node)
-        else:
-            kept = node._kept
-            shares = kept.pull(g, node)
-            if drop and kept.has_data:  # what TapeNode.release does
-                node._result = FREED
-                node._operand = node._operand2 = None
+        if pull is None and not listeners:
+            node._kept.push(g, node, gradients, add, drop)
+            continue
+        shares = node._kept.pull(g, node) if pull is None else pull(g, node)
+        if drop:
+            node.release()
         for target, part, position in shares:
-            before = known(target)
-            if before is None:
-                total = gradients[target] = part
-            elif type(before) is ndarray and target in own:
-                total = add_arrays(before, part, before)
-            else:
-                total = gradients[target] = before + part
-                if not listeners and type(total) is ndarray:
-                    own.add(target)
+            total = part if target not in gradients else gradients[target] + part
+            gradients[target] = total
             if listeners:
                 events.emit("contributed", node.op, target, total, (g, part), node, position)
 

@@ -47,6 +47,7 @@ ndarray = np.ndarray
 
 Share = tuple[Any, Any, int]  # where to, how much, and for which operand
 Pull = Callable[[Any, Any], Iterable[Share]]
+Push = Callable[[Any, Any, dict[Any, Any], Callable[[Any, Any], None], bool], None]
 # The data type of arrays or the class of NumPy scalars; a pair (out of MIXED); None: neither.
 Kind = Any
 # Attributes that take few values: rules are written out for each choice of them.
@@ -71,16 +72,19 @@ class Pullback:
     """How the gradient of a result becomes gradients of the operands, for one kind of operands.
 
     `pull(g, node)` gives (where to, how much, position) for each wanted operand, in their order; it
-    reads what the node saved. `kind`, `ranks` and `attrs` (None: any) say what
-    it serves; `stretched` holds the same for operands that were repeated, by their
-    positions (None: that does not happen); `keeps` says which of
-    result and operands the node must save, `source` how it reads as Python, if it was written.
+    reads what the node saved. `push(g, node, found, add, drop)` puts them into `found` instead,
+    or calls `add(where, how much)` where there is a gradient already; with `drop` the node forgets
+    what it saved. `kind`, `ranks` and `attrs` (None: any) say what it serves; `stretched` holds the
+    same for operands that were repeated, by their positions (None: that does not happen); `keeps`
+    says which of result and operands the node must save, `source` how it reads as Python, if it was
+    written.
     """
 
     op: Op
     parts: tuple[int, ...]
     wanted: tuple[int, ...]
     pull: Pull
+    push: Push
     keeps: tuple[bool, ...]
     has_data: bool
     count: int
@@ -97,7 +101,8 @@ class Pullback:
         parts = needs.parts
         pull = interpreted(op, needs, range(len(parts)) if op.broadcasts else ())
         keeps = tuple(part == DATA for part in parts)
-        return cls(op, parts, needs.wanted, pull, keeps, DATA in parts, len(parts) - 1)
+        has_data, count = DATA in parts, len(parts) - 1
+        return cls(op, parts, needs.wanted, pull, pushing(pull), keeps, has_data, count)
 
 
 def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs) -> Retained:
@@ -251,17 +256,19 @@ def _made(
     fit: tuple[int, ...],
 ) -> Pullback:
     """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
-    pull, source = None, ""
+    pull = interpreted(op, needs, fit)
+    push, source = pushing(pull), ""
     if len(ranks) <= 2 and needs.wanted:
         source, scope = _as_kernels(op, needs, specs, kind, attrs, fit) or _as_rules(op, needs, fit)
     if source:
         exec(compile(source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
-        pull = scope["pull"]
+        pull, push = scope["pull"], scope["push"]
     return Pullback(
         op=op,
         parts=needs.parts,
         wanted=needs.wanted,
-        pull=pull or interpreted(op, needs, fit),
+        pull=pull,
+        push=push,
         keeps=tuple(part == DATA for part in needs.parts),
         has_data=DATA in needs.parts,
         count=len(ranks),
@@ -316,6 +323,25 @@ class _Same(dict[Any, Any]):
 
 MIXED = _Same()  # pairs of data types
 
+
+def pushing(pull: Pull) -> Push:
+    """The other form of a pullback, see there."""
+
+    def push(
+        g: Any, node: Any, found: dict[Any, Any], add: Callable[[Any, Any], None], drop: bool
+    ) -> None:
+        shares = pull(g, node)
+        if drop:
+            node.release()
+        for target, part, _ in shares:
+            if target in found:
+                add(target, part)
+            else:
+                found[target] = part
+
+    return push
+
+
 NAMES = ("g", "y", "a", "b")
 PLACES = ("", "node._result", "node._operand", "node._operand2")  # where a node saved them
 SOURCES = ("", "node", "node._source", "node._source2")
@@ -350,7 +376,7 @@ def _as_kernels(
     given = [text.operand(x) for x in results]
     if text.stray:
         return None
-    return _function([*text.loads(), *text.lines], needs.wanted, given, fit), text.scope
+    return _function([*text.loads(), *text.lines], needs, given, fit), text.scope
 
 
 def _as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[str, Any]]:
@@ -364,18 +390,25 @@ def _as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[s
     ]
     scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
     given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
-    return _function([], needs.wanted, given, fit), scope | HELPERS
+    return _function([], needs, given, fit), scope | HELPERS
 
 
 def _function(
-    lines: Sequence[str], wanted: Sequence[int], given: Sequence[str], fit: Container[int]
+    lines: Sequence[str], needs: Retained, given: Sequence[str], fit: Container[int]
 ) -> str:
-    """The text of a function that ends with the shares of the wanted operands."""
-    shares = []
-    for i, part in zip(wanted, given, strict=True):
+    """The text of two functions that end with the shares of the wanted operands."""
+    shares, pushes = [], []
+    for i, part in zip(needs.wanted, given, strict=True):
         target = SOURCES[i + 2]
-        shares.append(f"({target}, {f'unbroadcast({part}, {target})' if i in fit else part}, {i}),")
-    return "\n    ".join(["def pull(g, node):", *lines, f"return ({' '.join(shares)})"])
+        part = f"unbroadcast({part}, {target})" if i in fit else part
+        shares.append(f"({target}, {part}, {i}),")
+        pushes += [f"t = {target}", f"if t in found: add(t, {part})", f"else: found[t] = {part}"]
+    pull = ["def pull(g, node):", *lines, f"return ({' '.join(shares)})"]
+    if DATA in needs.parts:  # what TapeNode.release does
+        forget = ["node._result = FREED", "node._operand = node._operand2 = None"]
+        pushes += ["if drop:", *(f"    {line}" for line in forget)]
+    push = ["def push(g, node, found, add, drop):", *lines, *pushes]
+    return "\n    ".join(pull) + "\n\n" + "\n    ".join(push)
 
 
 class _Text:
@@ -464,4 +497,8 @@ def _may_stretch(mine: Shape, wanted: Shape) -> bool:
     return any(m != n and (n == 1 or isinstance(n, Dim)) for m, n in pairs)
 
 
-HELPERS = {"unbroadcast": unbroadcast, "shape_of": shape_of}  # what written functions may call
+HELPERS = {
+    "unbroadcast": unbroadcast,
+    "shape_of": shape_of,
+    "FREED": FREED,
+}  # what written functions may call

@@ -290,6 +290,7 @@ transpose: Op = operator(
         ),
     ),
     inputs=None,
+    written=lambda x, axes=None: "{0}.T" if axes is None else None,
     title=("transpose", "转置"),
     formula="{0}ᵀ",
     samples=(Sample([(2, 3)]), Sample([(2, 3, 4)], {"axes": (1, 2, 0)})),
