@@ -158,10 +158,9 @@ def draw(
     tensors: bool = False,
     title: str | None = None,
 ) -> Diagram:
-    """The diagram of a tensor, a node, a graph, a program, a traced function, or a list of tensors
-    or nodes.
+    """The diagram of a tensor, a node, a graph, a program, or a traced function.
 
-    Of a tensor its tape is drawn, of a function its newest graph. Leaves without a name are called
+    Lists of tensors or of nodes are drawn together. Of a tensor its tape is drawn, of a function its newest graph. Leaves without a name are called
     by the variable that holds them where `draw` is called. `fold` draws each layer as one box; by
     default only large graphs are folded. `opened` names groups to draw open, and branches, loops,
     functions and fused nodes whose insides to draw. With `tensors` the results of operators are

@@ -33,8 +33,7 @@ KINDS = {
 
 
 def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = False) -> Picture:
-    """The picture of a tensor, a node, a graph, a program, a traced function, or a list of tensors
-    or nodes.
+    """The picture of a tensor, a node, a graph, a program, or a traced function; or of a list.
 
     `names` gives names to leaves that have none, by `id`. With `bodies` the insides of branches,
     loops, calls and fused nodes are there, too, as groups that the node owns. Raises TypeError for
