@@ -84,6 +84,8 @@ class Bound:
         def compute(*given: Any) -> None:
             values = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in given]
             if handler is not None and step is not None:
+                if step.keeps_history:  # its states are read when the arena was written to again
+                    values = [_outside(x, arena) for x in values]
                 value = handler(self._run, step, values)
             else:
                 value = node.op.run(None, *values, **node.attrs)
