@@ -46,6 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "_loaded", {})
+    compiler._found.cache_clear()
     monkeypatch.setattr(library, "_told", set())
 
 
@@ -549,6 +550,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None)
+    compiler._found.cache_clear()
 
 
 def test_without_a_compiler_numpy_does_it_and_one_line_says_so(

@@ -11,7 +11,6 @@ import numpy as np
 from minigrad.compiled.pieces import absorbed, root
 from minigrad.compiled.slots import Call, Slot
 from minigrad.graph import Node
-from minigrad.native.blocks import comment_of
 from minigrad.native.kernels import Kernel, Part, Table, Unit
 from minigrad.ops import state
 
@@ -31,7 +30,7 @@ class Joined:
             places = [slots.setdefault(x, len(slots)) for x in piece.slots]
             read |= {piece.slots[i] for i in piece.block.used}
             numbers = range(len(lengths), len(lengths) + len(piece.lengths))
-            parts.append(Part(piece.block, places, numbers, comment_of(piece.call.node)))
+            parts.append(Part(piece.block, places, numbers, piece.call.node))
             lengths += piece.lengths
         self._name = unit.driver(parts)
         self._table = Table([x.spec for x in slots])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Container, Sequence
@@ -11,6 +12,7 @@ from minigrad.core import Dim, Dtype, Shape, Spec
 from minigrad.graph import Node
 from minigrad.native.scalars import C_TYPES, c_type
 
+Remark = Node | str  # read only when somebody looks
 WRITTEN = 128  # declared lengths up to here are written out: their loops can be unrolled
 
 
@@ -47,13 +49,13 @@ class Block:
 
     stem: str
     parameters: tuple[str, ...]
-    lines: tuple[tuple[str, str], ...]  # code, and the comment behind it
+    lines: tuple[tuple[str, Remark], ...]  # code, and the comment behind it
     lengths: tuple[tuple[int, int], ...]
     used: tuple[int, ...]  # the arrays that are arguments
     fails: bool = False
     contract: bool = False  # products and sums may be rounded once: a sum of products, added up
 
-    @property
+    @functools.cached_property
     def name(self) -> str:
         """What it does, and a fingerprint of how: equal blocks are written once."""
         code = "\n".join([*self.parameters, *(line for line, _ in self.lines)])
@@ -63,10 +65,7 @@ class Block:
         """The function in C."""
         kind = "int" if self.fails else "void"
         head = f"static NOINLINE {kind} {self.name}({', '.join(self.parameters)})"
-        lines = [
-            f"    {code}  // {comment}" if comments and comment else f"    {code}"
-            for code, comment in self.lines
-        ]
+        lines = [written(code, comment if comments else "") for code, comment in self.lines]
         text = "\n".join([head, "{", *lines, "}"])
         return f"ROUND_ONCE\n{text}\nROUND_TWICE" if self.contract else text
 
@@ -80,17 +79,17 @@ class Writer:
     operands: Sequence[Form]
     unread: Container[int] = ()  # positions of operands whose shape is read and whose data are not
     unwritten: Container[int] = ()  # positions of results that nobody wants
-    lines: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[tuple[str, Remark]] = field(default_factory=list)
     lengths: list[tuple[int, int]] = field(default_factory=list)
     fails: bool = False
     contract: bool = False
     _names: dict[object, str] = field(default_factory=dict)
     _depth: int = 0
 
-    def line(self, code: str, comment: str = "") -> None:
+    def line(self, code: str, comment: Remark = "") -> None:
         self.lines.append(("    " * self._depth + code, comment))
 
-    def open(self, code: str, comment: str = "") -> None:
+    def open(self, code: str, comment: Remark = "") -> None:
         self.line(code + " {", comment)
         self._depth += 1
 
@@ -99,7 +98,9 @@ class Writer:
             self._depth -= 1
             self.line("}")
 
-    def loop(self, index: str, length: str, comment: str = "", independent: bool = False) -> None:
+    def loop(
+        self, index: str, length: str, comment: Remark = "", independent: bool = False
+    ) -> None:
         """Open a loop from 0; `independent`: no round reads what another one writes."""
         if independent:
             self.line("INDEPENDENT")
@@ -146,12 +147,13 @@ def stem_of(text: str) -> str:
     return re.sub(r"_\d+$", "", plain)[:40] or "block"
 
 
-def comment_of(node: Node) -> str:
-    """Operator, name and line of a node."""
-    where = node.where
-    return as_comment(f"{node.op.name} {node.name} ({where.place}: {where.text[:60]})")
+def written(code: str, comment: Remark) -> str:
+    """A line within a function; behind it a name, or operator, name and line of a node.
 
-
-def as_comment(text: str) -> str:
-    """Text as one line of a comment; a `\\` at its end would draw the next line into it."""
-    return " ".join(text.replace("\\", "/").split())
+    All in one line, without a `\\` that would draw the next one into the comment.
+    """
+    if isinstance(comment, Node):
+        node, where = comment, comment.where
+        comment = f"{node.op.name} {node.name} ({where.place}: {where.text[:60]})"
+    said = " ".join(comment.replace("\\", "/").split())
+    return f"    {code}  // {said}" if said else f"    {code}"

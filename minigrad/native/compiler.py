@@ -75,9 +75,13 @@ class Compiler:
 
 def find() -> Compiler | None:
     """$CC, or cc, gcc or clang on PATH, or the wheel `ziglang`; None when there is none of them."""
-    wanted = os.environ.get("CC", "")
+    return _found(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+
+
+@functools.lru_cache(maxsize=8)
+def _found(wanted: str, places: str) -> Compiler | None:
     for words in (shlex.split(wanted, posix=sys.platform != "win32"), ["cc"], ["gcc"], ["clang"]):
-        path = shutil.which(words[0]) if words else None
+        path = shutil.which(words[0], path=places) if words else None
         if path is not None:
             return Compiler((path, *words[1:]), _fingerprint(Path(path)))
     if importlib.util.find_spec("ziglang") is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from minigrad import ops
 from minigrad.core import Op
 from minigrad.graph import Node
-from minigrad.native.blocks import WRITTEN, Block, Form, Writer, as_comment, comment_of
+from minigrad.native.blocks import WRITTEN, Block, Form, Writer
 from minigrad.native.loops import Body, Nest
 from minigrad.native.reductions import Blocks
 from minigrad.ops.windows import Window
@@ -99,7 +99,7 @@ def convolution(
             if x in read_again and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{p}[{nest.index(p)}]"
-                writer.line(f"const {operands[p].type} {names[x]} = {read};", as_comment(x.name))
+                writer.line(f"const {operands[p].type} {names[x]} = {read};", x.name)
         found = body.write(writer, names)
         for p, y in enumerate(body.outputs):
             if found is not None:
@@ -107,7 +107,7 @@ def convolution(
         return found is not None
 
     _declare(writer, s, operands[i].type)
-    _over_images(writer, s, operands[i].type, f"x{i}", comment_of(node))
+    _over_images(writer, s, operands[i].type, f"x{i}", node)
     done = _correlate(writer, s, operands[i].type, f"x{j}", ending)
     writer.close()
     return writer.block() if done else None
@@ -140,7 +140,7 @@ def input_gradient(
         return True
 
     _declare(writer, s, t)
-    _over_images(writer, s, t, "x0", comment_of(node))
+    _over_images(writer, s, t, "x0", node)
     _correlate(writer, s, t, "(&turned[0][0][0][0])", ending)
     writer.close()
     return writer.block()
@@ -165,7 +165,7 @@ def weight_gradient(
     writer.line(f"row total[{s.kernels}][{s.channels}][{taps}];")
     count = s.kernels * s.channels * taps
     writer.line(f"for (int64_t i = 0; i < {count}; i++) (&total[0][0][0])[i] = zero;")
-    _over_images(writer, s, t, "x1", comment_of(node))
+    _over_images(writer, s, t, "x1", node)
     writer.loop("o", str(s.kernels))
     writer.loop("c", str(s.channels))
     for k in range(taps):
@@ -203,12 +203,12 @@ def _declare(writer: Writer, s: Sizes, t: str, lanes: int = 0) -> None:
     writer.line("memset(frame, 0, sizeof frame);")
 
 
-def _over_images(writer: Writer, s: Sizes, t: str, source: str, comment: str) -> None:
+def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> None:
     """Open the loop over images, and lay each of them into the frame, or what of it fits there."""
     tall, wide = s.frame
     rows = max(0, -s.top), min(s.height, tall - s.top)
     columns = max(0, -s.left), min(s.width, wide - s.left)
-    writer.loop("i0", "m0", comment)
+    writer.loop("i0", "m0", node)
     writer.loop("c", str(s.channels))
     writer.open(f"for (int64_t i = {rows[0]}; i < {rows[1]}; i++)")
     writer.open(f"for (int64_t j = {columns[0]}; j < {columns[1]}; j++)")
@@ -266,7 +266,7 @@ def max_pool(
     tall, wide = size
     height, width = x.shape[2:]
     writer.line(f"const int64_t count = {writer.size(1, (0, 1))};")
-    writer.loop("i", f"count * {height // tall}", comment_of(node))
+    writer.loop("i", f"count * {height // tall}", node)
     writer.line(f"const {t} *w = x0 + i * {tall * width};")
     writer.line(f"{t} largest[{width}];")
     writer.loop("j", str(width), independent=True)
@@ -300,7 +300,7 @@ def max_pool_gradient(
     tall, wide = size
     width, columns = x.shape[3], y.shape[3]
     writer.line(f"const int64_t count = {writer.size(3, (0, 1))};")
-    writer.loop("i", f"count * {y.shape[2]}", comment_of(node))
+    writer.loop("i", f"count * {y.shape[2]}", node)
     writer.loop("j", str(columns), independent=True)
     writer.line(f"const {t} *w = x2 + i * {tall * width} + j * {wide};")
     writer.line(f"const {t} top = x1[i * {columns} + j], slope = x0[i * {columns} + j];")

@@ -22,7 +22,7 @@ from minigrad.core import Array, Spec, TupleSpec
 from minigrad.fused import FUSED
 from minigrad.graph import Node
 from minigrad.native import images, library, reductions
-from minigrad.native.blocks import Block, Form, comment_of, stem_of
+from minigrad.native.blocks import Block, Form, stem_of, written
 from minigrad.native.images import convolution
 from minigrad.native.loops import Body, elementwise
 from minigrad.native.products import product
@@ -71,7 +71,7 @@ class Unit:
 
     def __init__(self) -> None:
         self.blocks: dict[str, Block] = {}
-        self._drivers: list[list[tuple[str, str]]] = []
+        self._drivers: list[list[tuple[str, Node]]] = []
         self._library: ctypes.CDLL | None = None
         self._tried = False
 
@@ -90,7 +90,7 @@ class Unit:
             ]
             call = f"{block.name}({', '.join(given)})"
             lines.append(
-                (f"if ({call}) return {number};" if block.fails else f"{call};", part.comment)
+                (f"if ({call}) return {number};" if block.fails else f"{call};", part.node)
             )
         self._drivers.append(lines)
         return f"run{len(self._drivers) - 1}"
@@ -99,7 +99,7 @@ class Unit:
         """The C file; with comments for readers, without them for the compiler."""
         functions = [block.text(comments) for block in self.blocks.values()]
         for i, lines in enumerate(self._drivers):
-            body = [f"    {code}" + f"  // {said}" * comments for code, said in lines]
+            body = [written(code, node if comments else "") for code, node in lines]
             head = f"EXPORT int64_t run{i}(void *const *a, const int64_t *n)"
             functions.append("\n".join([head, "{", *body, "    return 0;", "}"]))
         return library.source_of(functions)
@@ -113,12 +113,12 @@ class Unit:
 
 @dataclass(frozen=True)
 class Part:
-    """A block within a driver: where its arrays and lengths stand in the driver's tables."""
+    """A block within a driver: where its arrays and lengths stand in the tables, and its node."""
 
     block: Block
     arrays: Sequence[int]
     lengths: Sequence[int]
-    comment: str
+    node: Node
 
 
 class Table:
@@ -174,7 +174,7 @@ class Kernel:
     def join(self, unit: Unit) -> None:
         """Belong to a file with other kernels."""
         arrays, lengths = range(len(self.specs)), range(len(self.lengths))
-        part = Part(self.block, arrays, lengths, comment_of(self.node))
+        part = Part(self.block, arrays, lengths, self.node)
         self._unit, self._name = unit, unit.driver([part])
 
     @property

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from minigrad.graph import Node
-from minigrad.native.blocks import Block, Form, Writer, as_comment, comment_of
+from minigrad.native.blocks import Block, Form, Writer
 from minigrad.native.scalars import c_type, expression, literal
 from minigrad.ops import state
 
@@ -49,7 +49,7 @@ class Body:
             if text is None:
                 return None
             names[node] = f"v{len(names)}"
-            writer.line(f"const {c_type(node.dtype)} {names[node]} = {text};", comment_of(node))
+            writer.line(f"const {c_type(node.dtype)} {names[node]} = {text};", node)
         return names
 
 
@@ -133,7 +133,7 @@ def elementwise(
             if nest.depth(i) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{i}[{nest.index(i)}]"
-                writer.line(f"const {operands[i].type} {names[x]} = {read};", as_comment(x.name))
+                writer.line(f"const {operands[i].type} {names[x]} = {read};", x.name)
     found = body.write(writer, names)
     if found is None:
         return None

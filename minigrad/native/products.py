@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from minigrad import ops
 from minigrad.graph import Node
-from minigrad.native.blocks import WRITTEN, Block, Form, Writer, as_comment, comment_of
+from minigrad.native.blocks import WRITTEN, Block, Form, Writer
 from minigrad.native.loops import Body, Nest
 
 MOST = 1024  # elements of the matrix that is held
@@ -47,7 +47,7 @@ def product(
     read_again = {x for n in body.steps if n is not node for x in n.inputs}
     type_ = operands[i].type
     if flip_a:
-        writer.line(f"{type_} sum[{m}][{n}] = {{0}};", comment_of(node))
+        writer.line(f"{type_} sum[{m}][{n}] = {{0}};", node)
         writer.loop("k", k)
         writer.loop("i", m)
         _add_up(writer, "sum[i]", f"x{i}[k * {m} + i]", _element(j, k, n, flip_b), n, type_)
@@ -61,7 +61,7 @@ def product(
         if depth:
             writer.loop(f"i{depth - 1}", f"m{depth - 1}", independent=depth == 2)
         if depth == 1 and not flip_a:
-            writer.line(f"{type_} sum[{n}] = {{0}};", comment_of(node))
+            writer.line(f"{type_} sum[{n}] = {{0}};", node)
             writer.loop("k", k)
             element = "turned[k][j]" if flip_b else _element(j, k, n, flip_b)
             _add_up(writer, "sum", f"x{i}[i0 * {k} + k]", element, n, type_)
@@ -70,7 +70,7 @@ def product(
             if x in read_again and nest.depth(p) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{p}[{nest.index(p)}]"
-                writer.line(f"const {operands[p].type} {names[x]} = {read};", as_comment(x.name))
+                writer.line(f"const {operands[p].type} {names[x]} = {read};", x.name)
     names[node] = "sum[i0][i1]" if flip_a else "sum[i1]"
     found = body.write(writer, names)
     if found is None:

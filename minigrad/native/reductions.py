@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import Op
 from minigrad.graph import Node
-from minigrad.native.blocks import Block, Form, Writer, comment_of
+from minigrad.native.blocks import Block, Form, Writer
 from minigrad.native.loops import moves
 from minigrad.ops.shape import positive_axes
 
@@ -71,7 +71,7 @@ def _add_all(writer: Writer, x: Form, node: Node, summed: list[bool]) -> None:
         value = f"({x.type})sum_{x.type}(x0 + ({at_x}) * m{last}, m{last})"
     else:
         value = f"x0[{at_x}]"
-    writer.line(f"y0[{at_y}] += {value};", comment_of(node))
+    writer.line(f"y0[{at_y}] += {value};", node)
     writer.close(outer)
 
 
@@ -83,7 +83,7 @@ def given_sum(node: Node, results: Sequence[Form], operands: Sequence[Form]) -> 
     count = ""
     if node.op is ops.mean:
         count = f" / ({y.type})({writer.size(2, range(len(x.shape)))})"
-    writer.line(f"y0[0] = ({y.type})x0[0]{count};", comment_of(node))
+    writer.line(f"y0[0] = ({y.type})x0[0]{count};", node)
     return writer.block()
 
 
@@ -109,7 +109,7 @@ def repeat(
             at_x = f"({at_x}) * m{k} + i{k}" if at_x else f"i{k}"
     for k in range(len(moving)):
         writer.loop(f"i{k}", f"m{k}", independent=k == len(moving) - 1)
-    writer.line(f"y0[{at_y or 0}] = x0[{at_x or 0}];", comment_of(node))
+    writer.line(f"y0[{at_y or 0}] = x0[{at_x or 0}];", node)
     writer.close(len(moving))
     return writer.block()
 
@@ -118,7 +118,7 @@ def count(stem: str, node: Node, results: Sequence[Form], operands: Sequence[For
     """How many elements of the first operand there are for each of the second."""
     writer = Writer(stem, results, operands, (0, 1))
     sizes = [writer.size(i, range(len(operands[i - 1].shape))) for i in (1, 2)]
-    writer.line(f"const int64_t all = {sizes[0]}, some = {sizes[1]};", comment_of(node))
+    writer.line(f"const int64_t all = {sizes[0]}, some = {sizes[1]};", node)
     writer.line("y0[0] = (double)all / (some > 1 ? some : 1);")
     return writer.block()
 
@@ -133,7 +133,7 @@ def _open_rows(writer: Writer, node: Node, scores: int, name: str = "x0") -> Non
     t = forms[scores].type
     writer.line(f"const int64_t rows = {writer.size(scores, range(last))};")
     writer.line(f"const int64_t m = {writer.length(scores, last)};")
-    writer.loop("i", "rows", comment_of(node))
+    writer.loop("i", "rows", node)
     writer.line(f"const {t} *x = {name} + i * m;")
     writer.line(f"{t} top = -INFINITY;")
     writer.loop("j", "m")
@@ -214,7 +214,7 @@ def one_hot(
     writer.line(
         f"const int64_t rows = {writer.size(0, range(last))}, m = {writer.length(0, last)};"
     )
-    writer.loop("i", "rows", comment_of(node))
+    writer.loop("i", "rows", node)
     writer.line("for (int64_t j = 0; j < m; j++) y0[i * m + j] = x0[i] == j;")
     writer.close()
     return writer.block()
