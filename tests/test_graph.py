@@ -328,3 +328,40 @@ def test_20_000_nodes_need_no_recursion() -> None:
     del graph, built, x, y
     gc.collect()  # nodes and their graph refer to each other
     assert node() is None
+
+
+# ---- Nodes that are added as they are, and those that are not -----------------------------------
+
+
+def test_nodes_that_need_no_conversion_follow_all_rules_nonetheless() -> None:
+    x, y = mg.placeholder("x", ()), mg.placeholder("y", ())
+    assert mg.gradients(x * y, x) is not None
+    with mg.no_grad():
+        still = x * y
+    assert mg.gradients(still, x) is None
+    slope = mg.gradients(still + x * y, y)
+    assert mg.run(mg.build_graph([x, y], slope), {x: 3.0, y: 5.0}) == 3.0, "built outside"
+    double = mg.placeholder("d", (), mg.float64)
+    assert (x * double).dtype == (double * x).dtype == mg.float64
+    whole = mg.placeholder("n", (), mg.int64)
+    assert mg.exp(whole).dtype == (whole / whole).dtype == mg.float32
+    assert (whole * whole).dtype == mg.int64
+    with mg.Graph():
+        far = mg.placeholder("far", ())
+    for a, b in ((x, far), (far, x)):
+        with pytest.raises(mg.GraphError, match="graph"):
+            a * b
+
+
+def test_nodes_from_around_a_branch_become_captures_even_beside_their_like() -> None:
+    x, y = mg.placeholder("x", ()), mg.placeholder("y", ())
+    kept: list[mg.Node] = []
+
+    def branch() -> mg.Node:
+        kept.append(x * y)
+        return kept[0] * kept[0]
+
+    z = mg.cond(x > 0, branch, lambda: x)
+    assert mg.run(mg.build_graph([x, y], z), {"x": 2.0, "y": 3.0}) == 36.0
+    with pytest.raises(mg.TraceError, match="Mul"):
+        kept[0] * kept[0]
