@@ -23,6 +23,39 @@ PAIRS = ("Add", "Sub", "Mul", "Maximum", "Minimum")
 LENGTHS = (1, 2, 3, 4)
 
 
+def chosen(x: Any, a: Any, b: Any) -> Any:
+    """Element by element; the condition is read off an input, which no pass rounds otherwise."""
+    return mg.where(x > 0, a * 2, b)
+
+
+def branched(x: Any, a: Any, b: Any) -> Any:
+    return mg.cond(x.sum() > 0, lambda: mg.tanh(a) * b, lambda: a - b * 1)
+
+
+def looped(x: Any, a: Any, b: Any) -> Any:
+    """Two steps (none if the input begins with a number below 0), with something to hoist."""
+    count = mg.where(x.reshape(-1)[0] < 0, 0, 2)
+
+    def step(k: Any, v: Any) -> Any:
+        return k + 1, mg.tanh(v * 0.5 + mg.sigmoid(b) * 2)
+
+    return mg.while_loop(lambda k, v: k < count, step, (0, a))[1]
+
+
+def counted(x: Any) -> Any:
+    """Integers, and what is done with them."""
+    whole = mg.cast(mg.floor(x * 4), mg.int64)
+    return (whole * 3 - whole // 2) % 7
+
+
+def compared(x: Any) -> Any:
+    """Truth values."""
+    return mg.logical_and(x * 1 > -1, mg.logical_or(x < 1, counted(x) > 3))
+
+
+COMPOSED = {f.__name__: f for f in (chosen, branched, looped, counted, compared)}
+
+
 @dataclass(frozen=True)
 class Step:
     """One operator on earlier values (numbered from the inputs on) or on numbers."""
@@ -33,6 +66,8 @@ class Step:
 
     def apply(self, values: Sequence[Any]) -> Any:
         taken = [values[x] if type(x) is int else x for x in self.operands]
+        if self.op in COMPOSED:
+            return COMPOSED[self.op](*taken)
         if self.op == "[]":
             return taken[0][dict(self.attrs)["index"]]
         return REGISTRY[self.op](*taken, **dict(self.attrs))
@@ -40,7 +75,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A computation: inputs by shape, steps, and which values are its outputs."""
+    """A computation: inputs by shape, steps, and which values are its outputs.
+
+    `exact` are further outputs, integers and truth values, for which there is no tolerance.
+    """
 
     shapes: tuple[Shape, ...]
     open: bool  # placeholders do not know the length of their first axis
@@ -48,6 +86,7 @@ class Recipe:
     steps: tuple[Step, ...]
     outputs: tuple[int, ...]
     seed: int
+    exact: tuple[Step, ...] = ()
 
     def arrays(self) -> list[Any]:
         """Values for the inputs, from -2 to 2."""
@@ -59,12 +98,12 @@ class Recipe:
         values = list(inputs)
         for step in self.steps:
             values.append(step.apply(values))
-        return [values[i] for i in self.outputs]
+        return [values[i] for i in self.outputs] + [step.apply(values) for step in self.exact]
 
     def loss(self, outputs: Sequence[Any]) -> Any:
-        """One number made of all outputs."""
+        """One number made of all outputs that have a gradient."""
         total = outputs[0].sum()
-        for y in outputs[1:]:
+        for y in outputs[1 : len(self.outputs)]:
             total = total + y.sum()
         return total
 
@@ -91,19 +130,20 @@ class Recipe:
 
 
 @st.composite
-def recipes(draw: Draw, most_steps: int = 12) -> Recipe:
+def recipes(draw: Draw, most_steps: int = 12, everything: bool = False) -> Recipe:
     """Recipes of element-wise operators, products, reductions and rearrangements.
 
-    Operands are drawn from all earlier values, so sub-expressions are shared; shapes are chosen so
-    that every step is possible.
+    With `everything`, also of branches and loops, integers and truth values. Operands are drawn
+    from all earlier values, so sub-expressions are shared; shapes are chosen so that every step is
+    possible.
     """
     length = st.sampled_from(LENGTHS)
     shapes = draw(st.lists(st.lists(length, max_size=3).map(tuple), min_size=1, max_size=3))
     steps: list[Step] = []
     known: list[Shape] = list(shapes)
     for _ in range(draw(st.integers(1, most_steps))):
-        kind = draw(st.sampled_from(KINDS))
-        step, shape = kind(draw, known)
+        kind = draw(st.sampled_from((*KINDS, *[_control] * 4) if everything else KINDS))
+        step, shape = kind(draw, known) if kind is not _control else kind(draw, known, len(shapes))
         steps.append(step)
         known.append(shape)
     last = len(known) - 1
@@ -115,6 +155,7 @@ def recipes(draw: Draw, most_steps: int = 12) -> Recipe:
         tuple(steps),
         tuple(dict.fromkeys([last, *others])),
         draw(st.integers(0, 999)),
+        tuple(Step(name, (0,)) for name in ("counted", "compared") if everything),
     )
 
 
@@ -145,6 +186,17 @@ def _pair(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
 
 def _together(a: Shape, b: Shape) -> bool:
     return all(m == n or 1 in (m, n) for m, n in zip(a[::-1], b[::-1], strict=False))
+
+
+def _control(draw: Draw, known: list[Shape], inputs: int) -> tuple[Step, Shape]:
+    """A choice, a branch or a loop on two values of one shape; an input decides."""
+    i = _any(draw, known)
+    j = draw(st.sampled_from([k for k, s in enumerate(known) if s == known[i]]))
+    x = draw(st.integers(0, inputs - 1))
+    names = ["branched", "looped"]
+    if known[x] == known[i]:
+        names.append("chosen")
+    return Step(draw(st.sampled_from(names)), (x, i, j)), known[i]
 
 
 def _product(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:

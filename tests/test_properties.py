@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from random_graphs import Recipe, Step, recipes
 
 import minigrad as mg
@@ -125,6 +127,82 @@ def test_a_copy_is_the_same(recipe: Recipe) -> None:
     copy = graph.replace({}).verify()
     feeds = {x: recipe.feeds()[x.name] for x in copy.inputs}
     same_bits(mg.run(copy, feeds), mg.run(graph, recipe.feeds()))
+
+
+# ---- Passes and executors -----------------------------------------------------------------------
+
+EXECUTORS = ["reference", "numpy"]
+# Relative to the largest number: a product of planned arrays may add in another order.
+NEAR = {"float32": 2e-6, "float64": 1e-14}
+NEAR_INEXACT = {"float32": 2e-4, "float64": 1e-12}
+
+
+def near(found: Sequence[Any], expected: Sequence[Any], tolerance: float) -> None:
+    """Floating-point numbers up to a tolerance; integers and truth values exactly."""
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        if a.dtype.kind == "f":
+            size = np.max(np.abs(b), initial=1)
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * size)
+        else:
+            np.testing.assert_array_equal(a, b)
+
+
+def less_memory(graph: mg.Graph) -> Any:
+    """Recomputation, where it is possible and helps."""
+    try:
+        budget = graph.compile(optimize=False).plan.bytes * 3 // 4
+        return mg.passes.recompute(budget)(graph)
+    except mg.GraphError:  # open lengths, or nothing to compute again
+        return graph
+
+
+EXACT = sorted({p.__name__ for p in mg.passes.PIPELINE})
+INEXACT = sorted({p.__name__ for p in mg.passes.INEXACT})
+few = settings(fixed, max_examples=20, phases=[Phase.explicit, Phase.generate])
+
+
+def check_passes(recipe: Recipe, passes: list[Any], executor: str, tolerance: Any) -> None:
+    """Both with open and with fixed lengths, outputs and gradients."""
+    for open_ in (False, True):
+        graph = replace(recipe, open=open_).graph(gradients=True)
+        program = graph.optimize(passes).compile(optimize=False, executor=executor)
+        for feeds in (recipe.feeds(), {n: v * -1 for n, v in recipe.feeds().items()}):
+            near(program(feeds), mg.run(graph, feeds), tolerance[recipe.dtype])
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@few
+@given(recipes(everything=True), st.lists(st.sampled_from([*EXACT, less_memory]), max_size=9))
+def test_any_passes_in_any_order(executor: str, recipe: Recipe, passes: list[Any]) -> None:
+    check_passes(recipe, passes, executor, NEAR)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@few
+@given(
+    recipes(everything=True), st.lists(st.sampled_from([*EXACT, *INEXACT]), min_size=2, max_size=9)
+)
+def test_inexact_passes_among_them(executor: str, recipe: Recipe, passes: list[Any]) -> None:
+    check_passes(recipe, passes, executor, NEAR_INEXACT)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_the_first_state_of_a_loop_is_kept_for_its_gradient(executor: str) -> None:
+    """It lay in memory that was written to again before backward read it."""
+    steps = Step("Neg", (2,)), Step("Maximum", (0, 1)), Step("looped", (0, 4, 0))
+    recipe = Recipe(((1,), (), (1, 3, 3)), True, "float32", steps, (5, 0), 0)
+    for passes in ([], [*mg.passes.PIPELINE]):
+        check_passes(recipe, passes, executor, NEAR)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@few
+@given(recipes(everything=True))
+def test_the_pipeline_twice(executor: str, recipe: Recipe) -> None:
+    check_passes(recipe, [*mg.passes.PIPELINE] * 2, executor, NEAR)
 
 
 # ---- The generator, and that the properties can fail ------------------------------------------
