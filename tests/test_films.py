@@ -160,15 +160,15 @@ def loop(steps: int) -> mg.Graph:
 def test_a_loop_tells_of_each_of_its_steps() -> None:
     lines = [line for line in ran(film(loop(2), {"x": 3})) if "While" in line]
     assert lines == [
-        "inside While: test — run: Less = arg0 < 2 = 0 < 2 = True | b4",
+        "inside While: test — run: Less = arg0 < 2 = 0 < 2 = True | b3",
         "While begins step 1 of its loop | n4",
-        "inside While: body — run: Add = arg0 + 1 = 0 + 1 = 1 | b9",
-        "inside While: body — run: Mul = arg1 × x = 1 × 3 = 3 | b11",
-        "inside While: test — run: Less = arg0 < 2 = 1 < 2 = True | b4",
+        "inside While: body — run: Add = arg0 + 1 = 0 + 1 = 1 | b7",
+        "inside While: body — run: Mul = arg1 × x = 1 × 3 = 3 | b9",
+        "inside While: test — run: Less = arg0 < 2 = 1 < 2 = True | b3",
         "While begins step 2 of its loop | n4",
-        "inside While: body — run: Add = arg0 + 1 = 1 + 1 = 2 | b9",
-        "inside While: body — run: Mul = arg1 × x = 3 × 3 = 9 | b11",
-        "inside While: test — run: Less = arg0 < 2 = 2 < 2 = False | b4",
+        "inside While: body — run: Add = arg0 + 1 = 1 + 1 = 2 | b7",
+        "inside While: body — run: Mul = arg1 × x = 3 × 3 = 9 | b9",
+        "inside While: test — run: Less = arg0 < 2 = 2 < 2 = False | b3",
         "run: While = while 0 = while 0 = (2, 9) | n4",
         "backward starts at the output: ∂While/∂While = (1) | n4",
         "While passes back to x through its insides: (1) becomes 6 | n1 | ∂ = 6",

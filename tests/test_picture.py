@@ -398,3 +398,16 @@ def test_what_only_has_to_run_before_is_a_dotted_arrow() -> None:
     drawn = picture(y)
     assert [(e.source, e.target) for e in drawn.edges if e.kind == "control"] == [("n4", "n6")]
     assert drawn.text().splitlines()[-1] == "n6: Mul(x, 2) ()  -> output"
+
+
+def test_a_body_shows_only_what_it_reads() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        _, y = mg.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, mg.constant(1.0)))
+    inside = [n for n in picture(y, bodies=True).nodes if n.kind == "input" and n.group]
+    assert [(n.group, n.label) for n in inside] == [
+        ("While: test", "arg0"),
+        ("While: body", "arg0"),
+        ("While: body", "arg1"),
+        ("While: body", "x"),
+    ]

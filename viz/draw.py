@@ -59,7 +59,7 @@ class Diagram:
     def heading(self) -> Pair:
         """The title: as given, else what kind of graph it is; and its formula, if it is short."""
         kind = ROWS[f"kind_{self.full.kind}"] if self.title is None else (self.title, self.title)
-        formula = whole(self.picture)
+        formula = "" if self.full.owners else whole(self.picture)  # of a loop it would mislead
         return row("heading", title=kind, formula=formula) if formula else kind
 
     @property
@@ -160,12 +160,12 @@ def draw(
 ) -> Diagram:
     """The diagram of a tensor, a node, a graph, a program, or a traced function.
 
-    Lists of tensors or of nodes are drawn together. Of a tensor its tape is drawn, of a function its newest graph. Leaves without a name are called
-    by the variable that holds them where `draw` is called. `fold` draws each layer as one box; by
-    default only large graphs are folded. `opened` names groups to draw open, and branches, loops,
-    functions and fused nodes whose insides to draw. With `tensors` the results of operators are
-    boxes, too. `title` stands in place of the kind of graph. TypeError for other things,
-    ValueError for a name in `opened` that is not there.
+    Lists of tensors or of nodes are drawn together. Of a tensor its tape is drawn, of a function
+    its newest graph. Leaves without a name are called by the variable that holds them where `draw`
+    is called. `fold` draws each layer as one box; by default only large graphs are folded.
+    `opened` names groups to draw open, and branches, loops, functions and fused nodes whose insides
+    to draw. With `tensors` the results of operators are boxes, too. `title` stands in place of the
+    kind of graph. TypeError for other things, ValueError for a name in `opened` that is not there.
 
     >>> import minigrad as mg
     >>> from viz import draw

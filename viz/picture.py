@@ -133,7 +133,10 @@ class _Builder:
             self.owners[path] = target
             skipped = len(sources) - len(body.inputs)  # the condition of a branch
             entered = dict(zip(body.inputs, sources[skipped:], strict=False))
+            read = {x for n in body.nodes for x in n.inputs} | set(body.outputs)
             for inner in body.nodes:
+                if inner in entered and inner not in read:
+                    continue  # what this body takes only because another one needs it
                 new = self.static(inner, (), path, "b")
                 if inner in entered and skipped in (0, 1):
                     self.connect(entered[inner], new, 0, "forward", inner)

@@ -99,7 +99,10 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
     labels = argument_names(model, len(arrays))
-    tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
+    tensors = [
+        mg.tensor(a, requires_grad=True) if a.dtype.kind == "f" else mg.tensor(a, name=label)
+        for a, label in zip(arrays, labels, strict=True)
+    ]
     names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
     with recording(True), _eagerly():
         computed = _listed(model(*tensors))
