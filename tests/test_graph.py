@@ -344,7 +344,9 @@ def test_nodes_that_need_no_conversion_follow_all_rules_nonetheless() -> None:
     double = mg.placeholder("d", (), mg.float64)
     assert (x * double).dtype == (double * x).dtype == mg.float64
     whole = mg.placeholder("n", (), mg.int64)
-    assert mg.exp(whole).dtype == (whole / whole).dtype == mg.float32
+    for node in (mg.exp(whole), whole / whole, x * whole, whole * x):
+        value = mg.run(mg.build_graph([x, whole], node), {x: 1.0, whole: 2})
+        assert node.dtype == value.dtype == mg.float32, "what is promised is what comes"
     assert (whole * whole).dtype == mg.int64
     with mg.Graph():
         far = mg.placeholder("far", ())
