@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from minigrad.core import Array
-from minigrad.graph import Node
+from minigrad.graph import Graph, Node
+from minigrad.ops.parts import output
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
 
@@ -57,11 +58,15 @@ class Plan:
 
     @property
     def peak_bytes(self) -> int:
-        """The most that is alive at one step: no plan can do with less."""
+        """The most that is alive at one step: no plan can do with less.
+
+        A result that overwrites an operand is alive from the next step on.
+        """
         last = max((x.end for x in self.lifetimes), default=-1)
-        change = np.zeros(last + 2, np.int64)
+        ends = {(x.buffer, x.end) for x in self.lifetimes if x.start < x.end}
+        change = np.zeros(last + 3, np.int64)
         for x in self.lifetimes:
-            change[x.start] += aligned(x.bytes)
+            change[x.start + ((x.buffer, x.start) in ends)] += aligned(x.bytes)
             change[x.end + 1] -= aligned(x.bytes)
         return int(np.cumsum(change).max(initial=0))
 
@@ -163,3 +168,31 @@ class Arena:
         offset = self.plan.buffers[life.buffer].offset
         flat = self.block[offset : offset + life.bytes].view(life.node.dtype)
         return flat.reshape(life.shape)
+
+
+def depth_first(graph: Graph) -> tuple[Node, ...]:
+    """The nodes, each as late as what reads it allows: all that leads to one end, then to the next.
+
+    What has an effect or must be handled by name stays in the order in which it was built.
+    """
+    before: dict[Node, tuple[Node, ...]] = {}
+    readers: set[Node] = set()
+    latest: tuple[Node, ...] = ()
+    for node in graph.nodes:
+        before[node] = (*node.inputs, *node.controls)
+        if node.op.impure or (node.op.effect and node.inputs and node.op is not output):
+            before[node] += latest
+            latest = (node,)
+        readers.update(before[node])
+    done: dict[Node, None] = {}
+    for end in graph.nodes:
+        waiting = [] if end in readers else [end]
+        while waiting:
+            node = waiting[-1]
+            missing = [x for x in before[node] if x not in done]
+            if missing:
+                waiting += reversed(missing)
+                continue
+            waiting.pop()
+            done[node] = None
+    return tuple(done)

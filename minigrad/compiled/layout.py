@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from minigrad import ops
+from minigrad import control, ops
 from minigrad.core import Spec, TupleSpec
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Step
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts, state
-from minigrad.plan import Wanted
+from minigrad.plan import Wanted, depth_first, share_buffers
 from minigrad.source import here
 
 SOURCES = (state.placeholder, state.variable, state.constant)
@@ -80,9 +80,15 @@ def _kind(node: Node, spec: Spec, found: Mapping[Node, str]) -> str:
 
 
 class Layout:
-    """What becomes of each node, and from when to when each value is needed."""
+    """What becomes of each node, and from when to when each value is needed.
 
-    def __init__(self, graph: Graph, kinds: Kinds) -> None:
+    specs: sizes by which the order of the nodes is chosen, that in which they were built or depth
+    first, whichever needs less memory.
+    """
+
+    def __init__(
+        self, graph: Graph, kinds: Kinds, specs: Mapping[Node, Spec] | None = None
+    ) -> None:
         self.graph, self.kinds, self.order = graph, kinds, graph.nodes
         self.kind = dict(zip(graph.nodes, kinds, strict=True))
         self.root: dict[Node, Node] = {}  # of an alias: whose elements it shows
@@ -94,8 +100,18 @@ class Layout:
         for x in (*graph.outputs, *self.assigned):
             if self.kind[self.root[x]] == "planned":
                 self.kind[self.root[x]] = "result"
-        self.steps = {n: self._step(n) for n in self.order if n.op in HANDLERS}
+        self.steps = self._steps()
         self.lives = self._lives()
+        if specs is not None:
+            self._choose_order(specs)
+
+    def _choose_order(self, specs: Mapping[Node, Spec]) -> None:
+        as_built, lives = self.order, self.lives
+        bytes_as_built = share_buffers(self.wanted(specs)).bytes
+        self.order = depth_first(self.graph)
+        self.lives = self._lives()
+        if share_buffers(self.wanted(specs)).bytes >= bytes_as_built:
+            self.order, self.lives = as_built, lives
 
     def _assigned(self) -> dict[Node, Node]:
         """Values that become those of a variable, each of one: they are computed in its memory."""
@@ -119,10 +135,13 @@ class Layout:
                     self.kind[node], self.root[node] = "alias", self.root[first]
         return found
 
-    def _step(self, node: Node) -> Step:
-        step = Step(node, [], 0, ())
-        step.keeps_history = any(n.op.name == "History" and n.inputs[0] is node for n in self.order)
-        return step
+    def _steps(self) -> dict[Node, Step]:
+        """What executors do by name, made ready once: the bodies of branches and loops."""
+        found = {n: Step(n, [], 0, ()) for n in self.order if n.op in HANDLERS}
+        for node in self.order:
+            if node.op is control.HISTORY:
+                found[node.inputs[0]].keeps_history = True
+        return found
 
     def _lives(self) -> dict[Node, tuple[int, int]]:
         """The first and the last step at which each planned value is needed, in their order."""

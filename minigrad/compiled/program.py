@@ -103,7 +103,7 @@ class Program:
         specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
         kinds = kinds_of(self.graph, specs)
         if kinds not in self._layouts:
-            self._layouts[kinds] = Layout(self.graph, kinds)
+            self._layouts[kinds] = Layout(self.graph, kinds, specs)
             if events.listeners:
                 events.emit("compiled", None, self)
         choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
