@@ -74,7 +74,7 @@ def test_the_middle_is_of_all_rounds_and_the_range_of_the_starts() -> None:
 
 
 def test_ratios_are_taken_within_a_round() -> None:
-    found = row({"a": [1, 10, 100], "b": [2, 20, 200]})  # the machine slows down; the ratio stays
+    found = row({"a": [1, 10, 100, 1000], "b": [2, 20, 200, 2000]})  # the machine slows down
     assert found.ratio("a", "b") == Spread(0.5, 0.5, 0.5)
     two = row({"a": [1, 1], "b": [2, 2]}, {"a": [3, 3], "b": [2, 2]})
     assert two.ratio("a", "b") == Spread(1.0, 0.5, 1.5)

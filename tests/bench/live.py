@@ -50,7 +50,7 @@ def compiled(layers: Callable[[Any], Any], executor: str) -> Side:
 
 def recomputed(count: int) -> Side:
     """The same for so many tanh layers in memory that grows with their square root."""
-    budget = int(4 * SIZE * 2 * math.sqrt(count))
+    budget = 4 * SIZE * (math.ceil(2 * math.sqrt(count)) + 1)
     graph = built(lambda x: tanh(x, count))
     return planned(graph.optimize([mg.passes.recompute(budget), *mg.passes.PIPELINE]), "numpy")
 

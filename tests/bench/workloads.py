@@ -264,11 +264,11 @@ def memory() -> Iterable[Workload]:
             seconds=0,
         )
 
-    lengths = {count: f"minigrad numpy, {count} layers" for count in (12, live.LAYERS, 192)}
+    lengths = {count: f"minigrad numpy, {count} layers" for count in (live.LAYERS, 4 * live.LAYERS)}
     yield Workload(
         "tanh layers, training, forward values computed anew: live arrays at the peak",
         {name: partial(live.recomputed, count) for count, name in lengths.items()},
-        tuple(Target(name, 2 * math.sqrt(count) + 1) for count, name in lengths.items()),
+        tuple(Target(name, math.ceil(2 * math.sqrt(count)) + 4) for count, name in lengths.items()),
         unit="arrays",
         timed=False,
         seconds=0,
