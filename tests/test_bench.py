@@ -330,6 +330,17 @@ def test_the_report_says_reached_missed_and_absent_plainly() -> None:
     assert table.endswith("1 of 2 measured targets reached.")
 
 
+def test_every_ratio_of_ours_to_a_peer_is_in_the_matrix() -> None:
+    starts = [{"minigrad eager": [1.0], "viz": [5.0], "b": [4.0]}]
+    rows = [Row("w", "s", (), starts), Row("without peers", "s", (), [{"minigrad": [1.0]}])]
+    assert list(report.matrix(rows, ("b", "c"))) == [
+        "| workload | ours           | / b  | / c |",
+        "|----------|----------------|------|-----|",
+        "| w        | minigrad eager | 0.25 | –   |",
+    ]
+    assert set(run.PEERS) == {*workloads.PEERS, workloads.HAND}
+
+
 def test_a_row_that_failed_is_told() -> None:
     failed = Row("w", "s", (), failed="ShapeError: no")
     assert "  FAILED: ShapeError: no" in list(report.describe(failed))

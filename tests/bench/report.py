@@ -64,6 +64,27 @@ def aim(row: Row, target: Target) -> tuple[str, str, str, str]:
     return (f"{target.label}:", f"{text},", f"{limit}:", "reached" if reached else "MISSED")
 
 
+def matrix(rows: Sequence[Row], peers: Sequence[str], mine: str = "minigrad") -> Iterable[str]:
+    """The median ratio of each of our sides to each peer, as one Markdown table."""
+    cells = [("workload", "ours", *(f"/ {peer}" for peer in peers))]
+    for row in rows:
+        others = [peer for peer in peers if peer in row.sides]
+        for side in row.sides if others else ():
+            if side.startswith(mine):
+                found = {peer: ratio(row.ratio(side, peer).middle) for peer in others}
+                cells.append((row.name, side, *(found.get(peer, "–") for peer in peers)))
+    yield from markdown(cells)
+
+
+def markdown(cells: Sequence[Sequence[str]]) -> Iterable[str]:
+    """A table whose first line is its head, with columns of one width."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for k, line in enumerate(cells):
+        yield "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |"
+        if not k:
+            yield "|" + "|".join("-" * (w + 2) for w in widths) + "|"
+
+
 def summary(rows: Sequence[Row]) -> Iterable[str]:
     """The targets as one Markdown table, and how many were reached."""
     cells = [("workload", "ours / other", "measured (starts)", "aimed at", "reached")]
@@ -79,10 +100,6 @@ def summary(rows: Sequence[Row]) -> Iterable[str]:
             verdicts.append(reached)
             text = span(measured, lambda v, row=row, target=target: shown(row, target, v))
             cells.append((row.name, target.label, text, limit, "yes" if reached else "**no**"))
-    widths = [max(len(line[i]) for line in cells) for i in range(5)]
-    for k, line in enumerate(cells):
-        yield "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |"
-        if not k:
-            yield "|" + "|".join("-" * (w + 2) for w in widths) + "|"
+    yield from markdown(cells)
     yield ""
     yield f"{sum(verdicts)} of {len(verdicts)} measured targets reached."

@@ -29,6 +29,9 @@ import machine
 import measure
 import report
 
+# In the order of the columns. Their modules are not imported here.
+PEERS = ("NumPy by hand", "PyTorch eager", "torch.compile", "JAX jit", "ONNX Runtime")
+
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = measure.merge(list(starts(given)))
     for row in rows:
         print("", *report.describe(row), sep="\n")
-    print("", *report.summary(rows), sep="\n")
+    print("", *report.matrix(rows, PEERS), "", *report.summary(rows), sep="\n")
     write(given, {"machine": facts, "rows": [measure.as_json(row) for row in rows]})
     return 1 if any(row.failed for row in rows) else 0
 

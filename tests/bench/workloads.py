@@ -25,6 +25,7 @@ import minigrad as mg
 NUMPY, C = static("numpy"), static("c")
 HAND, TORCH, COMPILED = "NumPy by hand", "PyTorch eager", "torch.compile"
 JAX, RUNTIME = "JAX jit", "ONNX Runtime"
+PEERS = (TORCH, COMPILED, JAX, RUNTIME)
 LAZY, INEXACT = "minigrad lazily batched", f"{NUMPY}, inexact passes too"
 
 
