@@ -367,3 +367,19 @@ def test_nodes_from_around_a_branch_become_captures_even_beside_their_like() -> 
     assert mg.run(mg.build_graph([x, y], z), {"x": 2.0, "y": 3.0}) == 36.0
     with pytest.raises(mg.TraceError, match="Mul"):
         kept[0] * kept[0]
+
+
+def test_a_node_from_inside_a_branch_is_refused_outside_of_any_graph() -> None:
+    x, kept, found = mg.placeholder("x", ()), [], []
+    mg.cond(x > 0, lambda: kept.append(x * 2) or kept[0], lambda: x)
+
+    def use() -> None:  # in a thread of its own, where no `with graph:` is open
+        try:
+            kept[0] * kept[0]
+        except mg.GraphError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    assert isinstance(found[0], mg.TraceError), "it belongs to the branch; not: it is frozen"
