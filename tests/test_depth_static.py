@@ -79,6 +79,9 @@ def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[],
     def run() -> None:
         kept["found"] = kept["program"]({kept["x"]: np.float64(0.5)}, {})
 
+    def optimise() -> None:
+        kept["better"] = kept["graph"].optimize()
+
     def copy() -> None:
         kept["copy"] = kept["graph"].replace({})
 
@@ -96,6 +99,8 @@ def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[],
         yield "plan", plan
         yield "run", run
         assert kept["found"] == expected(shape, n, 0.5)
+        yield "optimise", optimise
+        assert mg.run(kept["better"], {"x": 0.5}) == kept["found"]
         yield "copy", copy
         yield "verify", kept["graph"].verify
         yield "text", kept["graph"].text
@@ -103,7 +108,7 @@ def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[],
         yield "load", load
     assert mg.run(kept["loaded"], {"x": 0.5}) == kept["found"]
     assert kept["loaded"].hash() == kept["graph"].hash()
-    alive = [weakref.ref(kept[name]) for name in ("y", "dx", "graph", "copy", "loaded")]
+    alive = [weakref.ref(kept[name]) for name in ("y", "dx", "graph", "better", "copy", "loaded")]
 
     def free() -> None:
         kept.clear()

@@ -148,9 +148,9 @@ def test_masks_are_drawn_again_and_prints_are_not(capsys: pytest.CaptureFixture[
     count = mg.get_default_graph().run_counter()
     for i in range(12):
         y = mg.tanh(mg.REGISTRY["Dropout"](y, count, p=0.5, seed=i) * 1.5)
-        y = mg.Print(y.sum(), "layer") * 0 + y if i % 4 == 0 else y
+        y = mg.Print(y, "layer") if i % 4 == 0 else y
     graph = mg.build_graph(x, [y.sum(), mg.gradients(mg.sum(y), x)])
-    less = graph.optimize([recompute(graph.compile(optimize=False).plan.bytes * 2 // 3)])
+    less = graph.optimize([recompute(least(graph))])
     counts: Counter[str] = less.counted() - graph.counted()
     assert counts["Dropout"]
     assert not counts["Print"]
