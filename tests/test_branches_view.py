@@ -233,10 +233,13 @@ def test_it_works_for_a_function_typed_in_a_cell(lab: harness.Lab, page: Page) -
         "import minigrad as mg, viz\n"
         "def f(x):\n    if x.sum() > 0:\n        return 2 * x\n    return x - 1",
         "viz.branches(f, [3.0], inputs=[[3.0], [-3.0]])",
+        "viz.step(mg.tensor(2.0, requires_grad=True) * 3)",
     ]
     lab.write("branches.ipynb", cells)
     harness.open_notebook(page, lab, "branches.ipynb")
     harness.run_all(page)
     page.locator(".mg-board .mg-caption").wait_for()
-    assert "script -4" in page.locator(".mg-caption").inner_text()
+    assert "script -4" in page.locator(".mg-board .mg-caption").inner_text()
+    wrong = page.locator("g.mg-wrong ellipse").first.evaluate("e => getComputedStyle(e).stroke")
+    assert wrong == "rgb(213, 94, 0)", "also where a player brings its own rules afterwards"
     assert "return x - 1" in page.locator(".mg-line-ran").last.inner_text()

@@ -16,21 +16,26 @@ NODE = re.compile(r'<g id="([^"]+)" class="node">.*?(?=<!--|</g>\n</svg>)', re.D
 SLOT = re.compile(r"(<text [^>]*>)[^<]*(</text>)(?!.*<text )", re.DOTALL)
 PALE = ("ghost", "waits")
 VARIABLES = {BLACK: "--mg-ink", BLUE: "--mg-blue", GREEN: "--mg-green", VERMILION: "--mg-red"}
+SHAPES = ":is(ellipse, polygon, path, polyline)"
 DASHES = {"solid": "none", "dashed": "6 4", "dotted": "2 3"}
 
 
 def style() -> str:
     """The style rules of all marks; a dark page has its own colours for the variables."""
-    shapes = ":is(ellipse, polygon, path, polyline)"
     rules = [
-        f"g.node.mg-{kind} {shapes} {{ stroke: {_color(m.color)}; stroke-width: {m.width}; "
+        f"{_of(kind)} {SHAPES} {{ stroke: {_color(m.color)}; stroke-width: {m.width}; "
         f"stroke-dasharray: {DASHES[m.line]}; }}"
         for kind, m in MARKS.items()
     ]
-    pale = ", ".join(f"g.node.mg-{kind} {shapes}" for kind in PALE)
-    written = ", ".join(f"g.node.mg-{kind} text" for kind in PALE)
+    pale = ", ".join(f"{_of(kind)} {SHAPES}" for kind in PALE)
+    written = ", ".join(f"{_of(kind)} text" for kind in PALE)
     ink = f"{written} {{ fill: var(--mg-ink, {BLACK}); }}"
     return "\n".join([*rules, f"{pale} {{ fill-opacity: 0.25; }}", ink])
+
+
+def _of(kind: str) -> str:
+    """Marked nodes; the class stands there twice to outweigh the player's rules on any page."""
+    return f"g.node.mg-{kind}.mg-{kind}"
 
 
 def _color(color: str) -> str:
