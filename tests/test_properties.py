@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, Step, recipes
 
 import minigrad as mg
+from minigrad.native import compiler
 
 # The same recipes on every machine and at every time.
 fixed = settings(
@@ -178,6 +179,13 @@ def check_passes(recipe: Recipe, passes: list[Any], executor: str, tolerance: An
 @given(recipes(everything=True), st.lists(st.sampled_from([*EXACT, less_memory]), max_size=9))
 def test_any_passes_in_any_order(executor: str, recipe: Recipe, passes: list[Any]) -> None:
     check_passes(recipe, passes, executor, NEAR)
+
+
+@pytest.mark.skipif(compiler.find() is None, reason="to run it, install a C compiler")
+@settings(few, max_examples=8)
+@given(recipes(everything=True), st.lists(st.sampled_from([*EXACT, less_memory]), max_size=9))
+def test_any_passes_in_any_order_in_c(recipe: Recipe, passes: list[Any]) -> None:
+    check_passes(recipe, passes, "c", NEAR)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
