@@ -277,6 +277,26 @@ def test_sums_along_axes(axis: Any, keepdims: bool, in_numpy: list[str]) -> None
     assert not in_numpy
 
 
+@pytest.mark.parametrize("shape", [(None,), (None, 5)])
+def test_totals_are_added_up_where_their_terms_are_computed(
+    shape: Any, in_numpy: list[str]
+) -> None:
+    x = mg.placeholder("x", shape)
+    y = mg.tanh(x) * 2
+    z = mg.exp(-y)
+    graph = mg.build_graph(x, [y, y.sum(), z.mean(), (z * x).sum() + z.sum()])
+    program = graph.compile(executor="c")
+    for n in (3000, 1, 0):
+        feeds = {x: np.random.default_rng(0).standard_normal([n, *shape[1:]])}
+        for a, e in zip(program(feeds), mg.run(graph, feeds), strict=True):
+            np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-5)
+    text = program.source
+    assert text.count("+= sum_float(piece") == 3, "mean and sum of z are one"
+    assert "y0[i0] = " in text, "the caller wants it"
+    assert "y1[i0] = " not in text, "nobody reads it but sums"
+    assert not in_numpy
+
+
 def test_a_long_sum_is_exact_to_the_last_place() -> None:
     x = mg.placeholder("x", (None,))
     values = np.random.default_rng(0).uniform(0, 1, 1_000_003).astype(np.float32)
