@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -537,3 +538,31 @@ def test_out_of_a_loop_in_a_loop() -> None:
     feeds = {x: np.zeros(4), v: np.zeros(4)}
     same_bits([mg.run(better, feeds)], [mg.run(graph, feeds)])
     assert (ran(better, feeds)["Exp"], ran(graph, feeds)["Exp"]) == (1, 7)
+
+
+# ---- Size ---------------------------------------------------------------------------------------
+
+
+def calls_per_node(n: int) -> float:
+    """Python functions called to optimise a chain of arrays with its gradient, for each node."""
+    with mg.Graph():
+        x = y = mg.placeholder("x", (4,))
+        for _ in range(n // 2):
+            y = mg.tanh(y) + x
+        graph = mg.build_graph(x, [y, mg.gradients(mg.sum(y), x)])
+    count = 0
+
+    def see(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(see)
+    try:
+        graph.optimize()
+    finally:
+        sys.setprofile(None)
+    return count / len(graph.nodes)
+
+
+def test_the_work_is_proportional_to_the_number_of_nodes() -> None:
+    assert calls_per_node(2_000) < 1.1 * calls_per_node(500)

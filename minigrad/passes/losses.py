@@ -18,7 +18,6 @@ from minigrad.ops import state
 from minigrad.passes.rewrite import Change, Rewrite
 
 Found = Node | None
-LOG = ops.log_softmax
 
 
 def recognize_cross_entropy(graph: Graph) -> tuple[Graph, list[Change]]:
@@ -87,13 +86,15 @@ class _Finder:
 
     def _log(self, node: Node, x: Node) -> Found:
         if x.op is ops.softmax:
-            return self._make(LOG, node, *x.inputs, **x.attrs)
+            return self._make(ops.log_softmax, node, *x.inputs, **x.attrs)
         if x.op is ops.sum and x.inputs[0].op is ops.exp:
             return self._make(ops.logsumexp, node, *x.inputs[0].inputs, **x.attrs)
         return None
 
     def _exp(self, node: Node, x: Node) -> Found:
-        return self._make(ops.softmax, node, *x.inputs, **x.attrs) if x.op is LOG else None
+        return (
+            self._make(ops.softmax, node, *x.inputs, **x.attrs) if x.op is ops.log_softmax else None
+        )
 
     def _div(self, node: Node, e: Node, total: Node) -> Found:
         axis = _summed_axis(total, e)
@@ -107,7 +108,7 @@ class _Finder:
         if b.op is ops.logsumexp and b.inputs[0] is a and b.attrs.get("keepdims"):
             axis = _one_axis(b)
             if axis is not None:
-                return self._make(LOG, node, _unshifted(a, axis), axis=axis)
+                return self._make(ops.log_softmax, node, _unshifted(a, axis), axis=axis)
         if b.op is ops.sum and a.op is ops.logsumexp and _along_last(b) and _along_last(a):
             score = _hot_product(b.inputs[0], a.inputs[0])  # log Σ exp(x) − x[t]
             if score is not None:
@@ -125,7 +126,7 @@ class _Finder:
         if node.op is not ops.sum or x.op is not ops.mul:
             return None
         for log_p in x.inputs:
-            if log_p.op is LOG and _is_last(log_p) and (_along_last(node) or whole):
+            if log_p.op is ops.log_softmax and _is_last(log_p) and (_along_last(node) or whole):
                 (other,) = [y for y in x.inputs if y is not log_p] or [log_p]
                 negative = other.op is ops.neg
                 labels = _labels_of(other.inputs[0] if negative else other)
@@ -142,7 +143,7 @@ class _Finder:
 
     def _gather(self, node: Node, log_p: Node, indices: Node) -> Found:
         last = node.attrs["axis"] in (-1, len(node.spec.shape or ()) - 1)
-        if log_p.op is not LOG or not _is_last(log_p) or not last:
+        if log_p.op is not ops.log_softmax or not _is_last(log_p) or not last:
             return None
         labels = _column(indices)
         if labels is None:
