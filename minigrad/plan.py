@@ -6,6 +6,7 @@ lives do not overlap may lie in one buffer; all buffers together are the arena.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -105,7 +106,7 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
     result may overwrite them.
     """
     sizes: list[int] = []
-    free: set[int] = set()
+    free: list[tuple[int, int]] = []  # size and number of each, the smallest first
     ends: dict[int, list[int]] = {}  # buffers by the step after which they are free
     buffer_of: dict[Node, int] = {}
     last: dict[Node, int] = {}
@@ -113,12 +114,12 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
     done = 0
     for value in sorted(wanted, key=lambda w: w.start):
         for step in range(done, value.start):
-            free.update(ends.pop(step, ()))
+            for i in ends.pop(step, ()):
+                bisect.insort(free, (sizes[i], i))
         done = value.start
         chosen = _taken_over(value, buffer_of, last, sizes)
         if chosen is None:
-            chosen = _best(free, sizes, value.bytes)
-            free.discard(chosen)
+            chosen = _best(free, value.bytes, len(sizes))
         else:
             ends[value.start].remove(chosen)
         if chosen == len(sizes):
@@ -148,12 +149,12 @@ def _taken_over(
     return None
 
 
-def _best(free: set[int], sizes: Sequence[int], need: int) -> int:
+def _best(free: list[tuple[int, int]], need: int, new: int) -> int:
     """The smallest free buffer that is large enough, else the largest free one, else a new one."""
-    large = [i for i in free if sizes[i] >= need]
-    if large:
-        return min(large, key=lambda i: (sizes[i], i))
-    return max(free, key=lambda i: (sizes[i], -i)) if free else len(sizes)
+    if not free:
+        return new
+    place = min(bisect.bisect_left(free, (need, -1)), len(free) - 1)
+    return free.pop(place)[1]
 
 
 class Arena:

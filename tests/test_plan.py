@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import tracemalloc
 from collections.abc import Iterator
 from typing import Any
@@ -143,3 +144,24 @@ def test_few_arrays_are_alive_at_the_peak_of_training(layer: Any, least: int) ->
     assert program.plan.bytes <= 4 * SIZE * max(least, 1)
     tiles = program.bound.scratch_bytes
     assert most - tiles <= 4 * SIZE * (least + 2.2), "the rest is Python's own"
+
+
+def test_planning_looks_at_few_buffers_for_each_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backward pass frees as many buffers as the forward pass filled: none of them is sought."""
+    sizes = []
+
+    def counted(free: Any, pair: Any) -> int:
+        sizes.append(len(free))
+        return bisect.bisect_left(free, pair)
+
+    monkeypatch.setattr("minigrad.plan.bisect", Counting(counted))
+    plan = training(tanh, 200).compile(optimize=False).plan
+    assert len(plan.buffers) < 210
+    assert len(sizes) <= 3 * len(plan.lifetimes), "one search by halves for each, in both orders"
+
+
+class Counting:
+    """The module `bisect`, of which one function is counted."""
+
+    def __init__(self, search: Any) -> None:
+        self.bisect_left, self.insort = search, bisect.insort
