@@ -111,7 +111,7 @@ def conv2d(
     else:
         pairs = zip(_parted(x, groups, 1), _parted(weight, groups, 0), strict=True)
         y = ops.concatenate(*[ops.conv2d(a, w, **how) for a, w in pairs], axis=1)
-    return y if bias is None else y + _per_channel(bias, y)
+    return y if bias is None else y + _per_channel(bias, y, 4)
 
 
 def _dilated(weight: Any, apart: tuple[int, int]) -> Any:
@@ -304,11 +304,12 @@ def _move(mean: Any, variance: Any, x: Any, axes: tuple[int, ...], momentum: flo
     renew(variance, x, lambda old: old * (1 - momentum) + spread * momentum)
 
 
-def _per_channel(value: Any, x: Any) -> Any:
-    """One number for each channel, placed along axis 1 of x."""
+def _per_channel(value: Any, x: Any, ndim: int | None = None) -> Any:
+    """One number for each channel, placed along axis 1 of x (which has `ndim` axes)."""
+    ndim = x.ndim if ndim is None else ndim
     if isinstance(x, Node):
         value = x.graph.lift(value)
-    return value if x.ndim == 2 else ops.reshape(value, shape=(-1, *[1] * (x.ndim - 2)))
+    return value if ndim == 2 else ops.reshape(value, shape=(-1, *[1] * (ndim - 2)))
 
 
 def _ends_with(shape: PublicShape | None, lengths: tuple[int, ...]) -> bool:
