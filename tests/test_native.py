@@ -222,12 +222,12 @@ def test_operands_are_stretched(in_numpy: list[str]) -> None:
 def test_open_lengths_need_no_second_compilation(
     home: Path, compilations: list[str], in_numpy: list[str]
 ) -> None:
-    x, b = mg.placeholder("x", (None, 7)), mg.placeholder("b", (7,))
+    x, b = mg.placeholder("x", (None, 7)), mg.placeholder("b", (1, 7))
     y = mg.sigmoid(x * b + 1)
     graph = mg.build_graph([x, b], [y, y.sum(axis=0), y.mean(), mg.softmax(y)])
     program = graph.compile(executor="c")
     for n in (5, 1, 0, 33, 5):
-        feeds = {x: np.ones((n, 7)) * n, b: np.arange(7)}
+        feeds = {x: np.ones((n, 7)) * n, b: np.arange(7).reshape(1, 7)}
         for a, e in zip(program(feeds), mg.run(graph, feeds), strict=True):
             np.testing.assert_allclose(a, e, rtol=1e-5)
     assert len(compilations) == 1
