@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
 MAKERS = re.compile(r"\bviz\.(?:step|compare|timeline|live)\(")
+PLAYER = ".mg-player:not(.mg-board, .mg-train)"  # what `MAKERS` make
 WIDGETS = {
-    ".mg-player": MAKERS.pattern,
+    PLAYER: MAKERS.pattern,
     ".mg-language": r"\bviz\.language\(",
     ".mg-ask": r"\bviz\.(?:quiz|predict|order)\(",
 }
@@ -54,7 +55,7 @@ def player(notebook: Page) -> Locator:
     """Its first player, which has the keys."""
     if not MAKERS.search(notebook.code):
         pytest.skip("this notebook has no player")
-    first = notebook.locator(".mg-player").first
+    first = notebook.locator(PLAYER).first
     first.scroll_into_view_if_needed()
     first.focus()
     return first
@@ -64,7 +65,7 @@ def player(notebook: Page) -> Locator:
 STATE = """player => ({
     caption: player.querySelector('.mg-caption').textContent,
     counter: player.querySelector('.mg-controls output').textContent,
-    slider: player.querySelector('input[type=range]').value,
+    slider: player.querySelector('.mg-controls input').value,
     nodes: Object.fromEntries([...player.querySelectorAll('.mg-drawing g.node')].map(g =>
         [g.id, [[...g.classList].sort().join(' '), g.querySelector('.mg-value').textContent.trim()]]
     )),
@@ -82,7 +83,7 @@ def state(player: Locator) -> dict[str, Any]:
 def walk(player: Locator, key: str) -> list[dict[str, Any]]:
     """The states from one end of the film to the other."""
     states = [state(player)]
-    for _ in range(int(player.locator("input[type=range]").get_attribute("max"))):
+    for _ in range(int(player.locator(".mg-controls input").get_attribute("max"))):
         player.page.keyboard.press(key)
         states.append(state(player))
     return states
@@ -100,7 +101,7 @@ def press(player: Locator, name: str) -> None:
 def test_every_cell_runs_and_every_player_is_there(notebook: Page) -> None:
     failed = [output.text for output in cell_outputs(notebook) if output.failed]
     assert failed == []
-    assert notebook.locator(".mg-player").count() == len(MAKERS.findall(notebook.code))
+    assert notebook.locator(PLAYER).count() == len(MAKERS.findall(notebook.code))
     assert notebook.locator(".mg-language").count() == notebook.code.count("viz.language(")
 
 
@@ -150,7 +151,7 @@ def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
     ):
         press(player, name)
         assert state(player) == forward[index], name
-    slider = player.locator("input[type=range]")
+    slider = player.locator(".mg-controls input")
     for index in (0, last, last // 2):
         slider.fill(str(index))
         assert state(player) == forward[index]
@@ -171,7 +172,7 @@ def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
 
 
 def test_layers_fold_and_unfold(notebook: Page) -> None:
-    folding = notebook.locator(".mg-player", has=notebook.get_by_role("button", name="fold layers"))
+    folding = notebook.locator(PLAYER, has=notebook.get_by_role("button", name="fold layers"))
     if not folding.count():
         pytest.skip("no player of this notebook has layers")
     first = folding.first
@@ -197,7 +198,7 @@ def test_a_step_does_not_ask_the_kernel(player: Locator) -> None:
         f"""player => {{
             const state = {STATE};
             const button = player.querySelector('.mg-controls button[aria-label^="step forward"]');
-            const last = Number(player.querySelector('input[type=range]').max);
+            const last = Number(player.querySelector('.mg-controls input').max);
             const states = [state(player)];
             for (let i = 0; i < last; i++) {{ button.click(); states.push(state(player)); }}
             return states;
@@ -275,7 +276,8 @@ def test_the_chinese_font_has_arrived(notebook: Page) -> None:
         pytest.skip("this notebook has no switch")
     notebook.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
     loaded = notebook.evaluate("() => [...document.fonts].map(f => [f.family, f.status])")
-    assert [s for family, s in loaded if family.strip('"') == "Noto Sans SC"] == ["loaded"]
+    ours = [s for family, s in loaded if family.strip('"') == "Noto Sans SC"]
+    assert set(ours) == {"loaded"}, "the page's own, and the glyphs that charts bring along"
 
 
 def test_a_question_answers(notebook: Page) -> None:
