@@ -85,6 +85,14 @@ def test_the_batch_is_last_where_that_is_nobodys_business() -> None:
     assert not any(call.function is ops.conv2d.run for call in program.bound.calls)
 
 
+def test_of_equal_elements_the_first_gets_the_gradient() -> None:
+    x = mg.placeholder("x", (2, 1, 4, 6))
+    g = mg.gradients(mg.sum(pool(2)(x) * 3), x)
+    program = mg.build_graph(x, g).compile()
+    first = np.tile(np.array([[3, 0], [0, 0]], np.float32), (2, 3))
+    np.testing.assert_array_equal(program({x: np.ones((2, 1, 4, 6))})[0, 0], first)
+
+
 def test_what_is_shown_in_another_shape_lies_as_everybody_sees_it() -> None:
     x = mg.placeholder("x", (4, 1, 6, 6))
     h = mg.relu(conv(1, 2, 3)(x))

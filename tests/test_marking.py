@@ -120,6 +120,14 @@ def test_a_fused_region_overwrites_what_it_reads_before_it_writes() -> None:
     assert len(mg.build_graph(x, chain(x)).compile().plan.buffers) == 1
 
 
+def test_a_region_that_ends_in_a_kernel_of_its_own_overwrites_nothing_it_reads_there() -> None:
+    def chosen(x: Any) -> Any:
+        a = mg.cumsum(x, axis=0)
+        return mg.cumsum(mg.where(a > 0, a, a * 2), axis=0)
+
+    assert marked(chosen, before=["fuse"]) == {}
+
+
 def test_the_whole_pipeline_ends_with_marks() -> None:
     x = mg.placeholder("x", (8, 8))
     better = mg.build_graph(x, mg.exp(x @ x) @ x).optimize()
