@@ -109,6 +109,8 @@ def test_the_marks_follow_the_input() -> None:
         assert operators(panel(board, 0, title))["Sub"] == ghost
         assert operators(panel(board, 2, title))["Mul"] == ghost
         assert operators(panel(board, 2, title))["Sub"] == ran
+        handed = [panel(board, step, title).marks["b1"] for step in (0, 2)]
+        assert handed == [ran, ghost], "what the arm is handed lights up with it"
     baked = [operators(panel(board, step, "trace"))["Mul"] for step in range(3)]
     assert baked == [ran, "baked", "wrong"], "for −1 both arms give −2"
     assert board.index == 2, "it opens where the trace is wrong"

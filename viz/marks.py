@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape
+from html import escape, unescape
 
 from viz.theme import BLACK, BLUE, GREEN, MARKS, VERMILION
 
@@ -52,7 +52,7 @@ def marked(svg: str, prefix: str, marks: Mapping[str, str], notes: Mapping[str, 
     """A drawing with its marks, on a page where nothing else will put them there."""
 
     def mark(found: re.Match[str]) -> str:
-        node = found[1].removeprefix(f"{prefix}-")
+        node = unescape(found[1]).removeprefix(f"{prefix}-")
         kind, text = marks.get(node, ""), notes.get(node, "")
         group = found[0]
         if kind:

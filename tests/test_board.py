@@ -1,0 +1,125 @@
+"""Boards: what they send, what they say without a browser, and names that are no markup."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.messages import set_language
+from viz import board as module
+from viz import dot
+from viz.board import Board
+from viz.marks import marked
+from viz.text import ROWS
+from viz.theme import MARKS
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    with mg.Graph():
+        yield
+    set_language("en")
+
+
+def some(name: str = "x") -> Board:
+    x = mg.placeholder(name, shape=(3,))
+    return viz.passes(mg.build_graph(x, mg.exp(x * 1) + 2.0))
+
+
+def html(board: Board) -> str:
+    bundle = board._repr_mimebundle_()
+    found: str = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
+    return found
+
+
+def test_everything_is_plain_json_and_every_mark_is_drawn() -> None:
+    data = json.loads(json.dumps(some().data, allow_nan=False))
+    for scene in data["scenes"]:
+        for panel in scene["panels"]:
+            ids = set(data["drawings"][panel["drawing"]]["nodes"])
+            assert set(panel["marks"]) | set(panel["notes"]) <= ids
+    pictures = {panel["drawing"] for scene in data["scenes"] for panel in scene["panels"]}
+    assert pictures == set(range(len(data["drawings"]))), "each is drawn once"
+
+
+def test_every_word_of_the_browser_side_is_sent() -> None:
+    script = (Path(viz.__file__).parent / "assets/board.js").read_text("utf-8")
+    used = set(re.findall(r"\b(?:words|labels)\.(\w+)", script))
+    assert used
+    assert used <= set(module.WORDS) <= set(ROWS)
+
+
+@pytest.mark.parametrize("kind", MARKS)
+def test_every_mark_has_words_a_sign_and_a_look_of_its_own(kind: str) -> None:
+    assert all(ROWS[f"mark_{kind}"])
+    assert MARKS[kind].sign
+    looks = [(m.line, m.sign) for m in MARKS.values()]
+    assert looks.count((MARKS[kind].line, MARKS[kind].sign)) == 1, "also without colour"
+
+
+def test_nothing_hostile_is_markup() -> None:
+    board = some(HOSTILE)
+    data = board.data
+    markup = [data["sheet"], data["verdict"]]  # alt and say are attributes, set as text
+    for drawing in data["drawings"]:
+        nodes = drawing["nodes"].values()
+        markup += [drawing["svg"], drawing["table"], *(x for node in nodes for x in node.values())]
+    for scene in data["scenes"]:
+        markup += [scene["caption"], *scene["facts"]]
+        markup += [x for panel in scene["panels"] for x in (panel["title"], panel["message"])]
+    assert not [text for text in markup if "<script" in text or "<img src=x" in text]
+    assert any("&lt;" in text for text in markup)
+    page = html(board)
+    assert "<script" not in page
+    assert "<img src=x" not in page
+    assert HOSTILE.replace("<", "&lt;").replace(">", "&gt;") in page or "&lt;script" in page
+
+
+def test_a_page_without_widgets_shows_the_marks() -> None:
+    board = some()
+    board.index = 1
+    page = html(board)
+    assert page.count("<img alt=") == 2
+    assert "Marked: " in page
+    images = [base64.b64decode(code).decode() for code in re.findall(r"base64,([^\"]+)\"", page)]
+    assert [len(re.findall('class="node mg-', image)) for image in images] == [2, 2]
+    assert "标记：" in page
+    assert page.count("<li>") == len(board.scenes)
+
+
+def test_a_mark_is_put_into_its_node_and_no_other() -> None:
+    board = some()
+    drawing = board.data["drawings"][0]
+    prefix, svg = drawing["prefix"], drawing["svg"]
+    made = marked(svg, prefix, {"n1": "gone"}, {"n1": "<7>"})
+    assert made.count('class="node mg-gone"') == 1
+    first = made[made.index('class="node mg-gone"') :]
+    assert first.index("<title>n1</title>") < 60
+    assert "− &lt;7&gt;" in made
+
+
+def test_without_an_engine_there_are_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    dot.svg.cache_clear()
+    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
+    monkeypatch.setattr(dot, "pygraphviz", None)
+    board = some()
+    assert "<table" in board.data["drawings"][0]["svg"]
+    assert "pip install pygraphviz" in html(board)
+    assert "simplify" in board.text()[0]
+
+
+def test_values_that_are_no_numbers_are_told() -> None:
+    board = viz.branches(lambda x: x / 0, np.float32(1.0))
+    json.dumps(board.data, allow_nan=False)
+    assert "inf" in board.text()[0]
