@@ -37,7 +37,8 @@ class Player(Page):
     """
 
     _esm = "".join(
-        assets.source(f"{name}.js") for name in ("widget", "drawing", "inspector", "player")
+        assets.source(f"{name}.js")
+        for name in ("widget", "drawing", "panels", "inspector", "player")
     )
     _css = "".join(assets.source(f"{name}.css") for name in ("player", "diagram", "language"))
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)

@@ -1,19 +1,4 @@
 // The player. All content comes from the kernel once; a step only changes classes and text here.
-const SVG = "http://www.w3.org/2000/svg";
-const COLORS = { clock_built: "#0072B2", clock_run: "#009E73", clock_gradient: "#D55E00" };
-
-function shape(tag, attributes, parent) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  parent?.append(element);
-  return element;
-}
-
-function region(element, label) {
-  element.setAttribute("role", "group");
-  element.setAttribute("aria-label", label);
-}
-
 function render({ model, el }) {
   let playing = play(model, el);
   // New values for the same drawings change in place; anything else is shown afresh.
@@ -184,60 +169,10 @@ function play(model, el) {
 
   // ---- The program, the clocks, the legend, the table ----
 
-  const pane = make("div", "mg-program", code);
-  region(pane, labels.program);
-  let listed = [];
-  const list = () => {
-    pane.replaceChildren();
-    listed = data.listing.map(([file, first, lines]) => {
-      const block = make("ol", "", pane);
-      block.start = first;
-      block.title = file;
-      return lines.map((line) => Object.assign(make("li", "", block), { textContent: line || " " }));
-    });
-    if (pane.scrollHeight > pane.clientHeight) mine(Object.assign(pane, { tabIndex: 0 }));
-  };
-  const loose = make("div", "mg-loose", code);
-
+  const lines = program(code, labels.program);
   let lanes = [];
-  const clock = (lane) => {
-    say(make("div", "", clocks), lane.label);
-    const { frames } = data;
-    const look = { class: "mg-lane", viewBox: `0 0 ${frames.length} 10`, preserveAspectRatio: "none" };
-    const svg = shape("svg", { ...look, role: "img", "aria-label": `${lane.said}: ${lane.marks.length}` });
-    clocks.append(svg);
-    const now = shape("rect", { y: 0, width: 1, height: 10, class: "mg-moment" }, svg);
-    const past = shape("g", {}, svg);
-    const ticks = lane.marks.map(([frame, node]) => {
-      const box = { x: frame + 0.15, y: 2, width: 0.7, height: 6, fill: COLORS[lane.clock], opacity: 0.3 };
-      const tick = shape("rect", box, past);
-      shape("title", {}, tick).textContent = `${frame}: ${data.nodes[node]?.label ?? ""}`;
-      return { tick, frame, lit: false };
-    });
-    svg.addEventListener("click", (event) => {
-      const box = svg.getBoundingClientRect();
-      go(Math.floor(((event.clientX - box.left) / box.width) * frames.length));
-    });
-    return () => {
-      now.setAttribute("x", index);
-      for (const entry of ticks) {
-        const lit = entry.frame <= index;
-        if (lit === entry.lit) continue;
-        entry.tick.setAttribute("opacity", lit ? 1 : 0.3);
-        entry.lit = lit;
-      }
-    };
-  };
-
   const verdict = make("div", "mg-verdict", root);
-  const legend = make("details", "mg-legend", root);
-  say(make("summary", "", legend), words.legend);
-  for (const [kind, fill, label] of data.legend) {
-    const entry = make("span", "mg-kind", legend);
-    const patch = make("span", `mg-patch mg-patch-${kind}`, entry);
-    patch.style.background = fill;
-    say(entry, label);
-  }
+  legend(data.legend, words.legend, root);
   const tables = make("details", "", root);
   say(make("summary", "", tables), data.table_title);
   make("div", "mg-tables", tables).innerHTML = data.graphs.map((g) => g.table).join("");
@@ -247,8 +182,10 @@ function play(model, el) {
     slider.max = last();
     index = Math.min(index, last());
     clocks.replaceChildren();
-    lanes = data.lanes.filter((lane) => lane.marks.length).map(clock);
-    list();
+    lanes = data.lanes
+      .filter((lane) => lane.marks.length)
+      .map((lane) => clock(lane, data, clocks, go));
+    lines.list(data.listing);
     verdict.hidden = !data.verdict;
     verdict.classList.toggle("mg-equal", Boolean(data.equal));
     verdict.replaceChildren();
@@ -287,11 +224,11 @@ function play(model, el) {
     frame.captions.forEach((pair, i) => {
       say(make("div", frame.still[i] ? "mg-ended" : "", caption), pair);
     });
-    paintCode(frame);
+    lines.show(frame.code);
     slider.value = index;
     slider.setAttribute("aria-valuetext", `${index}: ${frame.say}`);
     counter.textContent = `${index} / ${last()}`;
-    for (const repaint of lanes) repaint();
+    for (const repaint of lanes) repaint(index);
     for (const old of root.querySelectorAll(".mg-share")) old.remove();
     const linked = new Set(chosen ? partners(chosen) : []);
     for (const graph of graphs) {
@@ -328,38 +265,6 @@ function play(model, el) {
       if (now && graph.drawing.scrollHeight > graph.drawing.clientHeight) reveal(now.g, graph.drawing);
     }
     inspect(frame);
-  }
-
-  function paintCode(frame) {
-    for (const line of code.querySelectorAll("li.mg-here")) {
-      line.classList.remove("mg-here");
-      line.textContent = line.textContent;
-    }
-    loose.replaceChildren();
-    for (const [block, first, end, place, before, inside, after] of frame.code) {
-      const lines = listed[block]?.slice(first, end + 1) ?? [];
-      if (!lines.length) {
-        const line = make("div", "", loose);
-        line.append(before);
-        make("mark", "", line).textContent = inside;
-        line.append(after);
-        make("span", "mg-place", line).textContent = `   ${place}`;
-        continue;
-      }
-      for (const line of lines) line.classList.add("mg-here");
-      const [text] = [lines[0].textContent];
-      const at = lines.length === 1 ? text.indexOf(inside, Math.max(0, text.indexOf(before))) : -1;
-      if (inside && at >= 0) {
-        const from = before ? text.indexOf(before) + before.length : at;
-        lines[0].replaceChildren(text.slice(0, from));
-        make("mark", "", lines[0]).textContent = inside;
-        lines[0].append(text.slice(from + inside.length));
-      }
-      const top = lines[0].offsetTop - pane.offsetTop;
-      if (top < pane.scrollTop || top > pane.scrollTop + pane.clientHeight - 20) {
-        pane.scrollTop = top - pane.clientHeight / 2;
-      }
-    }
   }
 
   // Whether an arrow runs beneath another one between the same two nodes.

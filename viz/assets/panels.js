@@ -1,0 +1,114 @@
+// What stands beside the drawings: the program, the clocks, the legend.
+const SVG = "http://www.w3.org/2000/svg";
+const COLORS = { clock_built: "#0072B2", clock_run: "#009E73", clock_gradient: "#D55E00" };
+
+function shape(tag, attributes, parent) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  parent?.append(element);
+  return element;
+}
+
+function region(element, label) {
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", label);
+}
+
+// The user's lines, of which those of the present step are marked.
+function program(parent, label) {
+  const pane = make("div", "mg-program", parent);
+  region(pane, label);
+  const loose = make("div", "mg-loose", parent);
+  let listed = [];
+
+  function list(listing) {
+    pane.replaceChildren();
+    listed = listing.map(([file, first, lines]) => {
+      const block = make("ol", "", pane);
+      block.start = first;
+      block.title = file;
+      return lines.map((line) => Object.assign(make("li", "", block), { textContent: line || " " }));
+    });
+    if (pane.scrollHeight > pane.clientHeight) mine(Object.assign(pane, { tabIndex: 0 }));
+  }
+
+  // A line whose program is not to be had is told on its own.
+  function tell([, , , place, before, inside, after]) {
+    const line = make("div", "", loose);
+    line.append(before);
+    make("mark", "", line).textContent = inside;
+    line.append(after);
+    make("span", "mg-place", line).textContent = `   ${place}`;
+  }
+
+  function mark(lines, [, , , , before, inside]) {
+    for (const line of lines) line.classList.add("mg-here");
+    const text = lines[0].textContent;
+    const at = lines.length === 1 ? text.indexOf(inside, Math.max(0, text.indexOf(before))) : -1;
+    if (inside && at >= 0) {
+      const from = before ? text.indexOf(before) + before.length : at;
+      lines[0].replaceChildren(text.slice(0, from));
+      make("mark", "", lines[0]).textContent = inside;
+      lines[0].append(text.slice(from + inside.length));
+    }
+    const top = lines[0].offsetTop - pane.offsetTop;
+    if (top < pane.scrollTop || top > pane.scrollTop + pane.clientHeight - 20) {
+      pane.scrollTop = top - pane.clientHeight / 2;
+    }
+  }
+
+  function show(code) {
+    for (const line of parent.querySelectorAll("li.mg-here")) {
+      line.classList.remove("mg-here");
+      line.textContent = line.textContent;
+    }
+    loose.replaceChildren();
+    for (const entry of code) {
+      const [block, first, end] = entry;
+      const lines = listed[block]?.slice(first, end + 1) ?? [];
+      if (lines.length) mark(lines, entry);
+      else tell(entry);
+    }
+  }
+  return { list, show };
+}
+
+// One clock: a row of ticks, one column for each step. Returns what moves it to a step.
+function clock(lane, data, parent, go) {
+  say(make("div", "", parent), lane.label);
+  const { frames } = data;
+  const look = { class: "mg-lane", viewBox: `0 0 ${frames.length} 10`, preserveAspectRatio: "none" };
+  const svg = shape("svg", { ...look, role: "img", "aria-label": `${lane.said}: ${lane.marks.length}` });
+  parent.append(svg);
+  const now = shape("rect", { y: 0, width: 1, height: 10, class: "mg-moment" }, svg);
+  const ticks = lane.marks.map(([frame, node]) => {
+    const box = { x: frame + 0.15, y: 2, width: 0.7, height: 6, fill: COLORS[lane.clock], opacity: 0.3 };
+    const tick = shape("rect", box, svg);
+    shape("title", {}, tick).textContent = `${frame}: ${data.nodes[node]?.label ?? ""}`;
+    return { tick, frame, lit: false };
+  });
+  svg.addEventListener("click", (event) => {
+    const box = svg.getBoundingClientRect();
+    go(Math.floor(((event.clientX - box.left) / box.width) * frames.length));
+  });
+  return (index) => {
+    now.setAttribute("x", index);
+    for (const entry of ticks) {
+      const lit = entry.frame <= index;
+      if (lit === entry.lit) continue;
+      entry.tick.setAttribute("opacity", lit ? 1 : 0.3);
+      entry.lit = lit;
+    }
+  };
+}
+
+// What shapes and colours mean, of those that occur.
+function legend(kinds, title, parent) {
+  const folded = make("details", "mg-legend", parent);
+  say(make("summary", "", folded), title);
+  for (const [kind, fill, label] of kinds) {
+    const entry = make("span", "mg-kind", folded);
+    make("span", `mg-patch mg-patch-${kind}`, entry).style.background = fill;
+    say(entry, label);
+  }
+}
