@@ -12,7 +12,7 @@ from minigrad.core import Array, Attrs
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
 
-TILE = 1 << 14  # elements: 64 KiB of float32, a few of which fit into the second-level cache
+TILE = 1 << 15  # elements: 128 KiB of float32, a few of which fit into the second-level cache
 
 
 @dataclass(frozen=True, slots=True)
