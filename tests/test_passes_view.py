@@ -39,6 +39,9 @@ def twice() -> mg.Graph:
     return mg.build_graph(x, (left * right).mean())
 
 
+# The pipeline may grow; what is told of these passes stays.
+NAMES = ["tidy_shapes", "stretch", "fold_constants", "simplify", "merge_common", "remove_dead"]
+NAMES += ["fuse", "remove_dead"]
 EXPECTED = """\
 0. before the first pass: 14 nodes, 9 kernels, … bytes planned
   before
@@ -84,15 +87,15 @@ def plan_left_out(found: re.Match[str]) -> str:
 
 
 def test_it_tells_each_pass_in_words() -> None:
-    text = told(viz.passes(twice()))
+    text = told(viz.passes(twice().optimize(NAMES)))
     assert text.startswith(EXPECTED), text
     assert [line for line in text.splitlines() if line[0].isdigit()] == CAPTIONS
-    assert "  nothing to do: tidy_shapes, stretch" in text
+    assert "  nothing to do: tidy_shapes, stretch\n" in text
 
 
 def test_what_it_marks_is_what_changed() -> None:
     """By identity: of each pass, what went is unmarked nowhere, and what came is new."""
-    board = viz.passes(twice())
+    board = viz.passes(twice().optimize(NAMES))
     for scene in board.scenes[1:-1]:
         before, after = scene.panels
         gone = [n for n in before.marks.values() if n == "gone"]
@@ -162,7 +165,7 @@ def test_a_kernel_that_is_wrong_for_one_graph_is_found_out() -> None:
 
 
 def test_passes_are_switched_off_by_the_kernel() -> None:
-    board = viz.passes(twice())
+    board = viz.passes(twice().optimize(NAMES))
     board.off = ["fuse", "merge_common"]
     captions = [scene.caption[0].partition(":")[0] for scene in board.scenes]
     assert "fuse" not in captions
@@ -230,7 +233,7 @@ def marked(page: Page, number: int) -> set[str]:
 
 @pytest.mark.browser
 def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
-    page.goto(viz.passes(twice()).save(tmp_path / "page.html").as_uri())
+    page.goto(viz.passes(twice().optimize(NAMES)).save(tmp_path / "page.html").as_uri())
     assert page.locator(".mg-graph:visible").count() == 1
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
