@@ -7,12 +7,24 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import browser as harness
+import hypothesis
 import pytest
 
 from minigrad.native import cache
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+# The same examples in every run, and no test decides by a clock. To look for others:
+# HYPOTHESIS_PROFILE=search
+shared = {
+    "deadline": None,
+    "database": None,
+    "suppress_health_check": [hypothesis.HealthCheck.function_scoped_fixture],
+}
+hypothesis.settings.register_profile("suite", derandomize=True, **shared)
+hypothesis.settings.register_profile("search", max_examples=2000, **shared)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 # They import the engines they compare with, which nobody has to install for the tests.
 collect_ignore_glob = ["bench/*"]

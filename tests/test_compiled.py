@@ -46,7 +46,7 @@ def test_random_graphs_give_what_the_reference_gives(recipe: Recipe, optimize: b
 
 
 @in_c
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(recipes(), st.booleans())
 def test_random_graphs_give_the_same_in_c(recipe: Recipe, optimize: bool) -> None:
     as_the_reference(recipe, optimize, "c")

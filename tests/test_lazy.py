@@ -245,7 +245,7 @@ def evaluate(expression: Expression, leaves: list[Any], w: Any) -> Any:
     return (UNARY if len(values) == 1 else BINARY)[head](*values)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(expressions, min_size=1, max_size=8), st.booleans())
 def test_random_forests(forest: list[Expression], wanted: bool) -> None:
     found = []

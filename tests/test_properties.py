@@ -10,21 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from random_graphs import Recipe, Step, recipes
 
 import minigrad as mg
 from minigrad.native import compiler
 
-# The same recipes on every machine and at every time.
-fixed = settings(
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=100,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+fixed = settings(max_examples=100)
 
 
 def same_bits(found: Sequence[Any], expected: Sequence[Any]) -> None:

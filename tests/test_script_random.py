@@ -14,8 +14,6 @@ from random_programs import Programs, load
 import minigrad as mg
 from minigrad.scripting.convert import convert
 
-# The same programs on every machine and at every time.
-fixed = settings(derandomize=True, database=None, deadline=None)
 programs = st.randoms(use_true_random=False)
 INPUTS: list[tuple[Any, ...]] = [
     (1.0, -2.0, 2, [1.0, -1.0, 3.0]),
@@ -53,7 +51,7 @@ def same_in_the_graph(draw: random.Random) -> None:
             assert run(*build(g, symbolic, INPUTS[0]), INPUTS[0]) == expected[0]
 
 
-@settings(fixed, max_examples=20)
+@settings(max_examples=20)
 @given(programs)
 def test_the_graph_gives_what_plain_python_gives(draw: random.Random) -> None:
     same_in_the_graph(draw)
@@ -64,7 +62,7 @@ def test_larger_programs_do_so_too(seed: int) -> None:
     same_in_the_graph(random.Random(seed))
 
 
-@settings(fixed, max_examples=20)
+@settings(max_examples=20)
 @given(programs)
 def test_a_variable_without_a_value_is_never_read(draw: random.Random) -> None:
     """Where plain Python finds no value, the graph is refused or stops; it never makes one up."""
@@ -78,7 +76,7 @@ def test_a_variable_without_a_value_is_never_read(draw: random.Random) -> None:
         assert float(found) == f(*inputs)
 
 
-@settings(fixed, max_examples=15)
+@settings(max_examples=15)
 @given(programs)
 def test_gradients_are_those_of_the_tape(draw: random.Random) -> None:
     f = load(Programs(draw, augmented=False).program())

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import recipes
 from test_every_op import FORMS, draw, ruled, static
@@ -31,13 +31,7 @@ from minigrad.saving import archive, encoding, wellformed, writing
 from minigrad.saving.encoding import Decoder, Encoder
 from minigrad.structure import LEAF
 
-fixed = settings(
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=200,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+fixed = settings(max_examples=200)
 
 
 @pytest.fixture(autouse=True)
