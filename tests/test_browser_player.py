@@ -262,6 +262,29 @@ def test_an_arrow_tells_what_it_carries(saved: dict[str, Path], page: Page) -> N
     assert "[[0, 0], [1, 1]]" in text
 
 
+def test_what_flows_on_one_of_two_arrows_is_written_outside_of_both(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.goto(saved["e1"].as_uri())
+    page.locator(".mg-player").focus()
+    for step in (5, 6):  # Mul passes back to x along either arrow
+        page.keyboard.press("Home")
+        for _ in range(step):
+            page.keyboard.press("ArrowRight")
+        middles = page.evaluate(
+            """() => {
+                const middle = e => {
+                    const box = e.getBoundingClientRect();
+                    return (box.top + box.bottom) / 2;
+                };
+                const arrows = [...document.querySelectorAll('g.edge')].slice(0, 2);
+                return [...arrows.map(g => middle(g.querySelector('path'))),
+                    middle(document.querySelector('text.mg-share'))];
+            }"""
+        )
+        assert not min(middles[:2]) < middles[2] < max(middles[:2]), step
+
+
 def test_partners_light_up_together(saved: dict[str, Path], page: Page) -> None:
     page.goto(saved["compare"].as_uri())
     first, second = (page.locator(".mg-drawing").nth(i) for i in (0, 1))
