@@ -35,7 +35,8 @@ class Program:
 
     executor: "numpy" runs planned calls, "c" compiles kernels to C where there is a compiler and
     leaves the rest to NumPy, "reference" runs one operator after the other. `plan`, `source` and
-    `kernels` tell what it will do; they need shapes that are known, or a run.
+    `kernels` tell what it will do; they need shapes that are known, or a run. `variables` holds the
+    values as they are now, in memory that later runs write to: copy what you want to keep.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x", shape=(None, 3))
