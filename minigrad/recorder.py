@@ -8,7 +8,6 @@ their own would cost as much as they do.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,14 +28,13 @@ from minigrad.core import (
     float32,
     float64,
     next_order,
-    quick_kernel,
     run_kernel,
     silence,
     unify,
 )
 from minigrad.errors import GraphError
 from minigrad.graph import Node, in_body
-from minigrad.rules import MIXED, Pullback, pullback
+from minigrad.rules import MIXED, Pullback, kernel_of, pullback
 from minigrad.source import INSIDE, caller
 from minigrad.tape import TapeNode, share
 
@@ -151,7 +149,7 @@ class TapeReader:
     def _single(self, op: Op, kernel: Callable[..., Array] | None = None) -> Way:
         tensor, general, wrap = self.tensor, self.general, self.wrap
         may_view, own = not op.elementwise, kernel is not None
-        kernel = kernel or _kernel(op)
+        kernel = kernel or kernel_of(op)
         plain: Any = None  # the pullbacks met last: without attributes, and with
         special: Any = None
         user = None  # the code that called last, known to be the user's
@@ -222,7 +220,7 @@ class TapeReader:
 
     def _pair(self, op: Op) -> Way:
         tensor, general, wrap = self.tensor, self.general, self.wrap
-        kernel, may_view = _kernel(op), not op.elementwise
+        kernel, may_view = kernel_of(op), not op.elementwise
         takes_numbers = op.symbol is not None  # on scalars
         converts = op.inputs is not None  # operands to one data type
         kept_both: Any = None  # the pullbacks met last, by which operands want a gradient
@@ -271,16 +269,18 @@ class TapeReader:
                     a = x if takes_numbers else kind(x)
             else:
                 return _read(general, op, (x, z), attrs)
+            fits = (
+                kept is not None
+                and kept.kind is kind
+                and not (kept.ranks and kept.ranks != (a.ndim, b.ndim))
+                and (kept.attrs is attrs or kept.attrs is None or kept.attrs == attrs)
+            )
+            run = kept.kernel if fits else kernel
             try:
-                y = silence().run(kernel, a, b, **attrs) if attrs else silence().run(kernel, a, b)
+                y = silence().run(run, a, b, **attrs) if attrs else silence().run(run, a, b)
             except FAILURES:
                 return general(op, (x, z), attrs)  # which says what is wrong
-            if (
-                kept is None
-                or kept.kind is not kind
-                or (kept.ranks and kept.ranks != (a.ndim, b.ndim))
-                or (kept.attrs is not attrs and kept.attrs is not None and kept.attrs != attrs)
-            ):
+            if not fits:
                 kept = pullback(op, (x_wants, z_wants), y, (a, b), attrs, kind)
                 if not x_wants:
                     kept_right = kept
@@ -342,11 +342,6 @@ class TapeReader:
             way = _general_way(general, op, 2)
         op.ways[tensor, tensor] = way
         return way
-
-
-def _kernel(op: Op) -> Callable[..., Array]:
-    """The kernel without a place to write to."""
-    return quick_kernel(op) or functools.partial(op.run, None)
 
 
 def _takes_floats_as_they_are(op: Op, count: int) -> bool:

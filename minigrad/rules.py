@@ -77,7 +77,7 @@ class Pullback:
     what it saved. `kind`, `ranks` and `attrs` (None: any) say what it serves; `stretched` holds the
     same for operands that were repeated, by their positions (None: that does not happen); `keeps`
     says which of result and operands the node must save, `source` how it reads as Python, if it was
-    written.
+    written; `kernel` is the operator's, the quickest for such operands.
     """
 
     op: Op
@@ -88,6 +88,7 @@ class Pullback:
     keeps: tuple[bool, ...]
     has_data: bool
     count: int
+    kernel: Callable[..., Array]
     kind: Kind = None
     ranks: tuple[int, ...] | None = None
     attrs: Attrs | None = None
@@ -102,7 +103,8 @@ class Pullback:
         pull = interpreted(op, needs, range(len(parts)) if op.broadcasts else ())
         keeps = tuple(part == DATA for part in parts)
         has_data, count = DATA in parts, len(parts) - 1
-        return cls(op, parts, needs.wanted, pull, pushing(pull), keeps, has_data, count)
+        push, kernel = pushing(pull), kernel_of(op)
+        return cls(op, parts, needs.wanted, pull, push, keeps, has_data, count, kernel)
 
 
 def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs) -> Retained:
@@ -272,12 +274,24 @@ def _made(
         keeps=tuple(part == DATA for part in needs.parts),
         has_data=DATA in needs.parts,
         count=len(ranks),
+        kernel=kernel_of(op, ranks, attrs),
         kind=kind,
         attrs=attrs,
         ranks=ranks if needs.ranked or (op.broadcasts and not op.elementwise) else None,
         dtype=specs[0].dtype,
         source=source,
     )
+
+
+def kernel_of(
+    op: Op, ranks: tuple[int, ...] = (), attrs: Attrs | None = None
+) -> Callable[..., Array]:
+    """The kernel without a place to write to; the quickest for operands of these ranks."""
+    written = op.written(*ranks, **attrs) if op.written and ranks and attrs is not None else None
+    if written:
+        found: Callable[..., Array] = eval(f"lambda a, b=None, **_: {written.format('a', 'b')}")
+        return found
+    return quick_kernel(op) or functools.partial(op.run, None)
 
 
 def shares(
