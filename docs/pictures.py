@@ -1,0 +1,93 @@
+"""The pictures of the README, made from the gallery: .venv/bin/python docs/pictures.py [FOLDER].
+
+The cells of notebooks/gallery.ipynb run as they are; each view is saved as a page, opened in the
+installed browser, stepped, and photographed in both languages. For maintainers, after a change to
+what the views look like.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from nbclient import NotebookClient
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browser import FLAGS, find_browser  # noqa: E402
+
+FOLDER = ROOT / "docs" / "pictures"
+GALLERY = ROOT / "notebooks" / "gallery.ipynb"
+COLORS = 64  # of the palette; flat areas and text need no more
+
+
+class View(NamedTuple):
+    """What to photograph: the beginning of the cell's last line, and at which step."""
+
+    call: str
+    step: int
+    width: int
+
+
+VIEWS = {
+    "compare": View("viz.compare(", 15, 1100),
+    "branches": View("viz.branches(f,", 2, 1100),
+    "passes": View("viz.passes(", 3, 1000),
+}
+
+
+def saved(folder: Path) -> None:
+    """Run the gallery and save each of the views as a page."""
+    notebook = nbformat.read(GALLERY, as_version=4)
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        last = cell.source.splitlines()[-1] if cell.cell_type == "code" else ""
+        for name, view in VIEWS.items():
+            if last.startswith(view.call):
+                page = str(folder / f"{name}.html")
+                cells.append(nbformat.v4.new_code_cell(f"_.save({page!r})"))
+    notebook.cells = cells
+    where = {"metadata": {"path": str(GALLERY.parent)}}
+    NotebookClient(notebook, kernel_name="python3", resources=where).execute()
+
+
+def photograph(page: Page, source: Path, view: View, language: str) -> bytes:
+    """One view at its step, as a small PNG."""
+    page.set_viewport_size({"width": view.width, "height": 900})
+    page.goto(source.as_uri())
+    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+    player = page.locator(".mg-player")
+    player.locator(".mg-controls input").fill(str(view.step))
+    page.evaluate("document.activeElement.blur()")
+    whole = Image.open(io.BytesIO(player.screenshot())).convert("RGB")
+    out = io.BytesIO()
+    whole.quantize(COLORS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        saved(Path(place))
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        for name, view in VIEWS.items():
+            for language in ("en", "zh"):
+                page = browser.new_page()
+                picture = photograph(page, Path(place) / f"{name}.html", view, language)
+                target = folder / f"{name}_{language}.png"
+                target.write_bytes(picture)
+                print(target, len(picture))
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
