@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,6 +65,8 @@ class Graph:
         self._counter: Node | None = None
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
+        self._operators: frozenset[Op] | None = None
+        self.copies: Set[Node] = frozenset()  # of verified nodes, with other operands of equal spec
         self.in_place: dict[Node, Node] = {}  # which operand a result is written over
         self.shared: Any = None  # the session of all functions that `theano_function` made
 
@@ -82,6 +84,16 @@ class Graph:
     def placeholders(self) -> tuple[Node, ...]:
         """The nodes that are fed."""
         return tuple(n for n in self._nodes if n.op is state.placeholder)
+
+    @property
+    def operators(self) -> frozenset[Op]:
+        """The operators that occur."""
+        if self._operators is not None:
+            return self._operators
+        found = frozenset([n.op for n in self._nodes])
+        if self.frozen:
+            self._operators = found
+        return found
 
     def __contains__(self, x: Any) -> bool:
         """Whether this is a node that was built in this graph."""
@@ -301,15 +313,15 @@ class Graph:
         verified: nodes whose records were checked before; only their order is.
         """
         seen: set[Node] = set()
-        known = seen.issuperset
+        known, see, frozen = seen.issuperset, seen.add, self.frozen
         for node in self._nodes:
-            if self.frozen and not (known(node.inputs) and known(node.controls)):
+            if frozen and not (known(node.inputs) and (not node.controls or known(node.controls))):
                 late = next(x for x in (*node.inputs, *node.controls) if x not in seen)
                 reason = f"operand {late.name} does not come before it"
                 raise VerifyError("verify", name=node.name, op=node.op, reason=reason)
             if node not in verified:
                 _verify_record(node)
-            seen.add(node)
+            see(node)
         for x in (*self.inputs, *self.outputs, *self.effects):
             if self.frozen and x not in seen:
                 raise VerifyError("verify", name=x.name, op=x.op, reason="it is not in the graph")

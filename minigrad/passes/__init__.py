@@ -6,7 +6,9 @@ what it changed; the graph is verified after each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +24,7 @@ from minigrad.passes.hoisting import hoist
 from minigrad.passes.losses import recognize_cross_entropy
 from minigrad.passes.marking import mark_in_place
 from minigrad.passes.recomputing import recompute
-from minigrad.passes.rewrite import Change, Rewrite, frozen, in_order
+from minigrad.passes.rewrite import Change, Rewrite, frozen, in_their_order
 from minigrad.passes.scaling import column_sums, sink_scalars
 from minigrad.passes.shapes import propagate_shapes, with_shapes
 from minigrad.source import here
@@ -88,11 +90,16 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
     %1 = Add(%0, %0) : float32[3]
     return %1
     """
+    with no_collection():
+        return _optimized(graph, PIPELINE if passes is None else passes)
+
+
+def _optimized(graph: Graph, passes: Sequence[str | Pass]) -> Graph:
     history: list[PassRecord] = []
-    effects = tuple(filter(in_order, graph.nodes))
+    effects = tuple(in_their_order(graph))
     if len(effects) > len(graph.effects):  # they stay though a pass may find no use for their value
         graph = frozen(graph.nodes, graph.inputs, graph.outputs, effects, graph.single)
-    for chosen in PIPELINE if passes is None else passes:
+    for chosen in passes:
         function = _named(chosen) if isinstance(chosen, str) else chosen
         after, changes = _applied(function, graph)
         if after is not graph:
@@ -107,10 +114,23 @@ def optimize(graph: Graph, passes: Sequence[str | Pass] | None = None) -> Graph:
     return result
 
 
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """Do not look for garbage meanwhile: nearly all that is made here stays, however much it is."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _applied(function: Pass, graph: Graph) -> tuple[Graph, list[Change]]:
     """One pass over a graph and, before that, over the bodies of its branches and loops."""
     whole, changes = graph, list[Change]()
-    if not hasattr(function, "outermost") and any(map(_holds_bodies, graph.nodes)):
+    nested = any(op.infer and op is not FUSED for op in graph.operators)
+    if nested and not hasattr(function, "outermost") and any(map(_holds_bodies, graph.nodes)):
         rewrite = Rewrite(graph)
 
         def inside(node: Node, inputs: tuple[Node, ...]) -> Node | None:
@@ -136,11 +156,12 @@ def _holds_bodies(node: Node) -> bool:
 
 def _check(name: str, before: Graph, after: Graph, effects: int) -> None:
     """VerifyError unless the pass left a whole graph, with the ends and effects that there were."""
-    after.verify({*before.nodes})
+    after.verify({*before.nodes, *after.copies})
+    after.copies = frozenset()
     kept = len(before.inputs) == len(after.inputs) and len(before.outputs) == len(after.outputs)
     for old, new in zip(before.outputs, after.outputs, strict=False):
         kept = kept and old.dtype == new.dtype and fits(new.spec.shape, old.spec.shape)
-    if not kept or (effects and sum(map(in_order, after.nodes)) < effects):
+    if not kept or (effects and len(in_their_order(after)) < effects):
         raise VerifyError("pass_lost", name=name)
 
 

@@ -6,7 +6,7 @@ from minigrad.core import run_kernel
 from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, in_order, key_of
+from minigrad.passes.rewrite import Change, Rewrite, key_of, what_is_needed
 
 LARGEST = 1 << 16  # elements; a larger constant would cost more memory than it saves time
 
@@ -66,11 +66,9 @@ def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
 def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
     """Drop what leads to no output and has no effect."""
     rewrite = Rewrite(graph)
-    needed = {*graph.inputs, *graph.outputs, *graph.effects, *filter(in_order, graph.nodes)}
-    for node in reversed(graph.nodes):
-        if node in needed:
-            needed.update(node.inputs)
-            needed.update(node.controls)
+    needed = what_is_needed(graph)
+    if len(needed) == len(graph.nodes):
+        return graph, []
     for node in graph.nodes:
         if node in needed:
             rewrite.put(node, node)

@@ -19,6 +19,7 @@ from minigrad.passes.rewrite import Change, Rewrite, in_order
 
 MOST_MEMBERS = 64
 MOST_READERS = 64  # of a region that is given a higher rank
+STRETCHES = {ops.broadcast_like, ops.broadcast_to}
 PRODUCTS = {ops.matmul: "matmul", ops.conv2d: "conv"}
 
 
@@ -205,9 +206,11 @@ def _name(members: list[Node]) -> str:
 def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
     """Let an operator stretch a single number itself instead of reading a full array of it."""
     rewrite = Rewrite(graph)
+    if graph.operators.isdisjoint(STRETCHES):
+        return graph, []
 
     def is_number(x: Node) -> bool:
-        return x.op in (ops.broadcast_like, ops.broadcast_to) and x.inputs[0].spec.shape == ()
+        return x.op in STRETCHES and x.inputs[0].spec.shape == ()
 
     def fits(node: Node, others: list[Node]) -> bool:
         shapes: list[Spec] = [x.spec for x in others]
@@ -215,7 +218,7 @@ def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
 
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
         numbers = [x for x in inputs if is_number(x)]
-        if not node.op.elementwise or not numbers or node.controls:
+        if not numbers or node.controls:
             return None
         if not fits(node, [x for x in inputs if not is_number(x)]):
             return None
@@ -224,4 +227,4 @@ def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
         rewrite.note("simplified", numbers, [better], "pass_stretch")
         return better
 
-    return rewrite.walk(rule), rewrite.changes
+    return rewrite.walk(rule, {op for op in graph.operators if op.elementwise}), rewrite.changes

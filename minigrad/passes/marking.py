@@ -25,6 +25,8 @@ def mark_in_place(graph: Graph) -> tuple[Graph, list[Change]]:
     >>> [(node.name, x.name) for node, x in marked.in_place.items()]
     [('Mul', 'Exp'), ('Tanh', 'Mul')]
     """
+    if all(node.spec.shape == () for node in graph.nodes):
+        return graph, []
     root = _roots(graph)
     last = _last_readers(graph, root)
     found: dict[Node, Node] = {}

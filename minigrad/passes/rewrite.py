@@ -7,7 +7,7 @@ that nothing needs any more stay until the pass that removes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -50,9 +50,8 @@ class Rewrite:
     def __init__(self, graph: Graph) -> None:
         self.before = graph
         self.after = Graph()
-        self.new: dict[
-            Node, Node
-        ] = {}  # successors, of the nodes that have another than themselves
+        self.new: dict[Node, Node] = {}  # successors, of nodes that have another than themselves
+        self.copies: set[Node] = set()  # the same but for operands, whose specs are the same
         self.changes: list[Change] = []
         self._sequence: list[Node] = []
         self._moved = False  # a node that is run in order was copied
@@ -60,19 +59,21 @@ class Rewrite:
     def walk(
         self,
         rule: Callable[[Node, tuple[Node, ...]], Node | None],
-        where: Container[Op] | None = None,
+        where: Collection[Op] | None = None,
     ) -> Graph:
         """Ask the rule about every node (with an operator out of `where`) and its new operands.
 
         Where it has no answer, the node stays as it is.
         """
+        if where is not None and self.before.operators.isdisjoint(where):
+            return self.before
         new, place = self.new, self._sequence.append
-        untouched = new.keys().isdisjoint
+        successor, untouched = new.get, new.keys().isdisjoint
         for node in self.before._nodes:
             inputs = node.inputs
             stale = bool(new) and not untouched(inputs)
             if stale:
-                inputs = tuple([new.get(x, x) for x in inputs])
+                inputs = tuple([successor(x, x) for x in inputs])
             if where is None or node.op in where:
                 better = rule(node, inputs)
                 if better is not None:
@@ -105,17 +106,25 @@ class Rewrite:
         in which nodes were made.
         """
         controls = tuple([self.of(x) for x in node.controls]) if node.controls else ()
-        same = not attrs and all(map(is_, inputs, node.inputs))
-        same = same and all(map(is_, controls, node.controls))
-        if same and not again and not (self._moved and in_order(node)):
-            return node
-        self._moved = self._moved or in_order(node)
-        spec = None if attrs else node.spec
+        same, alike = not (attrs or again), not attrs
         for a, b in zip(inputs, node.inputs, strict=True):
-            if a.spec is not b.spec and a.spec != b.spec:
-                spec = None
-        attrs = {**node.attrs, **attrs} if attrs else node.attrs
-        return self.make(node.op, inputs, node, attrs, controls, node.name, spec)
+            if a is not b:
+                same = False
+                alike = alike and (a.spec is b.spec or a.spec == b.spec)
+        same = same and (not controls or all(map(is_, controls, node.controls)))
+        ordered = in_order(node)
+        if same and not (ordered and self._moved):
+            return node
+        self._moved = self._moved or ordered
+        if not alike:
+            all_attrs = {**node.attrs, **attrs}
+            return self.make(node.op, inputs, node, all_attrs, controls, node.name)
+        copy = self.after.derived(node.op, tuple(inputs), node.attrs, node, node.name, node.spec)
+        copy.controls = controls
+        self._sequence.append(copy)
+        if not again:  # such a copy may yet be given another spec
+            self.copies.add(copy)
+        return copy
 
     def make(
         self,
@@ -153,7 +162,9 @@ class Rewrite:
         inputs, outputs, effects = (
             [self.of(x) for x in side] for side in (old.inputs, old.outputs, old.effects)
         )
-        return frozen(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
+        graph = frozen(dict.fromkeys(self._sequence), inputs, outputs, effects, old.single)
+        graph.copies = self.copies
+        return graph
 
 
 def outermost(function: Callable[[Graph], Any]) -> Callable[[Graph], Any]:
@@ -168,6 +179,24 @@ def in_order(node: Node) -> bool:
     if op.infer is None:
         return op.impure or op is state.assign
     return has_effect(node)
+
+
+def in_their_order(graph: Graph) -> list[Node]:
+    """The nodes of which it matters when they run."""
+    some = {op for op in graph.operators if op.infer or op.impure or op is state.assign}
+    return [n for n in graph.nodes if n.op in some and in_order(n)] if some else []
+
+
+def what_is_needed(graph: Graph) -> set[Node]:
+    """What leads to an output or has an effect."""
+    needed = {*graph.inputs, *graph.outputs, *graph.effects, *in_their_order(graph)}
+    need = needed.update
+    for node in reversed(graph._nodes):
+        if node in needed:
+            need(node.inputs)
+            if node.controls:
+                need(node.controls)
+    return needed
 
 
 def frozen(
@@ -192,6 +221,8 @@ def key_of(node: Node, inputs: Sequence[Node]) -> Any:
     """
     if not node.attrs:
         return node.op.name, *map(id, inputs)
+    if node.op is state.constant:
+        return node.op.name, _hashable(node.attrs["value"])
     attrs = [(k, _hashable(v)) for k, v in sorted(node.attrs.items())]
     return node.op.name, *map(id, inputs), tuple(attrs)
 
@@ -199,7 +230,9 @@ def key_of(node: Node, inputs: Sequence[Node]) -> Any:
 def _hashable(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
-        return array.shape, array.dtype.str, array.tobytes() if array.nbytes <= 4096 else id(value)
+        return array.shape, array.dtype, array.tobytes() if array.nbytes <= 4096 else id(value)
     if isinstance(value, tuple):
         return tuple(map(_hashable, value))
-    return str(value) if isinstance(value, (bool, int, float, str, np.dtype)) else id(value)
+    if isinstance(value, np.dtype):
+        return value
+    return str(value) if isinstance(value, (bool, int, float, str)) else id(value)

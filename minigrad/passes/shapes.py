@@ -16,7 +16,7 @@ from minigrad.core import Dim, Shape, Spec, TupleSpec, fits, public_shape, show_
 from minigrad.errors import GraphError, ShapeError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, in_order, outermost
+from minigrad.passes.rewrite import Change, Rewrite, outermost, what_is_needed
 from minigrad.source import here
 
 Length = int | Dim
@@ -100,11 +100,7 @@ class Lengths:
 
     def read(self, graph: Graph, specs: Mapping[Node, Spec]) -> None:
         """Note what the operators demand that the outputs and effects need."""
-        needed = {*graph.outputs, *graph.effects, *filter(in_order, graph.nodes)}
-        for node in reversed(graph.nodes):
-            if node in needed:
-                needed.update(node.inputs)
-                needed.update(node.controls)
+        needed = what_is_needed(graph)
         for node in graph.nodes:
             if node.op in EQUAL and node in needed:
                 shapes = [specs[x].shape for x in node.inputs]
