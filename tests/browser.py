@@ -245,6 +245,17 @@ def wait_idle(page: Page, seconds: float = 120) -> None:
     )
 
 
+def choose_theme(page: Page, theme: str) -> None:
+    """Change the theme of JupyterLab: "JupyterLab Light" or "JupyterLab Dark"."""
+    page.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+    )
+    page.wait_for_function(
+        "light => document.body.dataset.jpThemeLight === light",
+        arg=str(theme.endswith("Light")).lower(),
+    )
+
+
 class CellOutput(NamedTuple):
     """What the page shows below one code cell."""
 

@@ -91,3 +91,10 @@ def page(chromium: Browser) -> Iterator[Page]:
     )
     yield opened
     context.close()
+
+
+@pytest.fixture
+def dark(chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1200, "height": 900}, color_scheme="dark")
+    yield context.new_page()
+    context.close()

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from browser import Lab, open_notebook, run_all
+from browser import Lab, choose_theme, open_notebook, run_all
+from looks import CLASHES, missing, serious, step_to_end, unlike
 from test_dot import HOSTILE
 from test_films import branch, loop
 from test_picture import digits, e1, e2, e5
-from test_theme import CHARACTERS
 
 import minigrad as mg
 import viz
 from minigrad.messages import set_language
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -66,64 +66,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: make().save(folder / f"{name}.html") for name, make in PLAYERS.items()}
 
 
-@pytest.fixture
-def dark(chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1200, "height": 900}, color_scheme="dark")
-    yield context.new_page()
-    context.close()
-
-
-def step_to_end(page: Page) -> Iterator[int]:
-    """Each step of the player in turn, from the first."""
-    page.locator(".mg-player").focus()
-    page.keyboard.press("Home")
-    last = int(page.locator(".mg-controls input").get_attribute("max"))
-    yield 0
-    for i in range(1, last + 1):
-        page.keyboard.press("ArrowRight")
-        yield i
-
-
 # ---- What a step looks like -------------------------------------------------------------------
-
-# Words of the drawing that stand in each other's way, and parts that stick out of their place.
-CLASHES = """() => {
-    const wrong = [];
-    for (const drawing of document.querySelectorAll('.mg-drawing')) {
-        const svg = drawing.querySelector('svg').getBoundingClientRect();
-        const words = [...drawing.querySelectorAll('text')].filter(t => t.textContent.trim());
-        const boxes = words.map(t => {  // a line of text is taller than its letters
-            const { left, right, top, bottom, height } = t.getBoundingClientRect();
-            const letters = { left, right, top: top + height / 5, bottom: bottom - height / 5 };
-            return [t.textContent, letters, t.closest('g.node')];
-        });
-        for (const [i, [text, a, node]] of boxes.entries()) {
-            if (a.left < svg.left - 1 || a.right > svg.right + 1 || a.top < svg.top - 1
-                || a.bottom > svg.bottom + 1) wrong.push(`${text} sticks out`);
-            for (const [other, b, home] of boxes.slice(i + 1)) {
-                if (node && node === home) continue;  // lines of one label
-                const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-                const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-                if (across > 2 && down > 2) wrong.push(`${text} on ${other}`);
-            }
-        }
-        for (const g of drawing.querySelectorAll('g.node')) {
-            const outline = g.querySelector('ellipse, polygon, path').getBoundingClientRect();
-            for (const t of g.querySelectorAll('text')) {
-                const inner = t.getBoundingClientRect();
-                if (inner.left < outline.left - 2 || inner.right > outline.right + 2)
-                    wrong.push(`${t.textContent} is wider than its box`);
-            }
-        }
-    }
-    const root = document.querySelector('.mg-player').getBoundingClientRect();
-    for (const part of document.querySelectorAll('.mg-player > *')) {
-        const box = part.getBoundingClientRect();
-        if (box.width && (box.left < root.left || box.right > root.right + 1))
-            wrong.push(`${part.className} sticks out`);
-    }
-    return wrong;
-}"""
 
 
 @pytest.mark.parametrize("name", [n for n in PLAYERS if n != "long"])
@@ -163,22 +106,8 @@ def test_every_character_has_a_glyph(saved: dict[str, Path], page: Page) -> None
         for _ in step_to_end(page):
             seen |= set(page.locator("body").inner_text())
         assert len({c for c in seen if c > "\u4e00"}) > 20, "Chinese is shown, too"
-        assert {c for c in seen if c > "~" and c not in CHARACTERS} - set("\u2007\xa0") == set()
+        assert missing(seen) == set()
         assert page.evaluate("document.fonts.check('16px \"Noto Sans SC\"', '回传')")
-
-
-def luminance(page: Page, selector: str, style: str) -> float:
-    """How bright a colour on the page is, from 0 to 255."""
-    color = page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{style}")
-    red, green, blue = (float(x) for x in re.findall(r"[\d.]+", color)[:3])
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-LOOK = [
-    (".mg-player", "color", ".mg-player", "backgroundColor"),
-    (".mg-drawing g.edge:not(.mg-flow) path", "stroke", ".mg-graph", "backgroundColor"),
-    (".mg-player button", "color", ".mg-player button", "backgroundColor"),
-]
 
 
 def test_a_saved_page_is_dark_where_the_system_is(
@@ -186,25 +115,18 @@ def test_a_saved_page_is_dark_where_the_system_is(
 ) -> None:
     for shown, ink_is_bright in ((page, False), (dark, True)):
         shown.goto(saved["compare"].as_uri())
-        for ink, style, paper, background in LOOK:
-            bright, behind = luminance(shown, ink, style), luminance(shown, paper, background)
-            assert (bright > behind) is ink_is_bright
-            assert abs(bright - behind) > 150
+        assert unlike(shown, ink_is_bright) == []
 
 
 @pytest.mark.parametrize("name", ["e2", "e10", "layers", "compare"])
 def test_axe_finds_nothing_serious(
     name: str, saved: dict[str, Path], page: Page, dark: Page
 ) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install axe")
     for shown in (page, dark):
         shown.goto(saved[name].as_uri())
         shown.locator(".mg-player").focus()
         shown.keyboard.press("End")
-        shown.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-        found = axe.Axe().run(shown).response["violations"]
-        told = [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found]
-        assert [line for line in told if line[1] in ("serious", "critical")] == []
+        assert serious(shown) == []
 
 
 # ---- Keys, clicks, groups ---------------------------------------------------------------------
@@ -409,17 +331,8 @@ def test_in_the_lab(lesson: Page) -> None:
     assert player.locator(".mg-controls output").inner_text() == "1 / 7"
 
     for theme, ink_is_bright in (("JupyterLab Dark", True), ("JupyterLab Light", False)):
-        lesson.evaluate(
-            "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
-        )
-        lesson.wait_for_function(
-            "light => document.body.dataset.jpThemeLight === light",
-            arg=str(not ink_is_bright).lower(),
-        )
-        for ink, style, paper, background in LOOK:
-            bright, behind = luminance(lesson, ink, style), luminance(lesson, paper, background)
-            assert (bright > behind) is ink_is_bright, (theme, ink)
-            assert abs(bright - behind) > 150, (theme, ink)
+        choose_theme(lesson, theme)
+        assert unlike(lesson, ink_is_bright) == [], theme
 
     lesson.locator(".mg-language button[data-code=zh]").click()
     lesson.wait_for_function("() => document.querySelector('[data-mg-language=zh]')")
