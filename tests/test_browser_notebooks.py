@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
 MAKERS = re.compile(r"\bviz\.(?:step|compare|timeline|live)\(")
-PLAYER = ".mg-player:not(.mg-board, .mg-train)"  # what `MAKERS` make
+PLAYER = ".mg-player:not(.mg-board, .mg-train, .mg-drawn)"  # what `MAKERS` make
 WIDGETS = {
     PLAYER: MAKERS.pattern,
     ".mg-language": r"\bviz\.language\(",

@@ -7,8 +7,11 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 from test_picture import branch_and_loop, digits, e1, e2
 
 import minigrad as mg
@@ -16,6 +19,9 @@ import viz
 from minigrad.messages import set_language
 from viz import dot
 from viz.picture import picture
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 STARTS = {
     ".svg": b"<?xml",
@@ -43,7 +49,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_notebook_gets_text_that_never_changes_and_html_that_says_it_all() -> None:
     shown = viz.draw(e1())
     bundle = shown._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "text/html"}
+    assert set(bundle) == {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"}
     assert bundle["text/plain"] == picture(e1()).text() == str(shown) == repr(shown)
     page = bundle["text/html"]
     ((alt, drawing),) = re.findall(r'<img alt="([^"]*)".*?base64,([^"]*)"', page)
@@ -245,3 +251,85 @@ def test_programs_and_traced_functions_are_drawn() -> None:
     double = mg.function(lambda v: v * 2)
     double(mg.tensor([1.0]))
     assert "Mul" in str(viz.draw(double))
+
+
+# ---- Opening and folding without a kernel ------------------------------------------------------
+
+
+def test_every_group_can_be_opened_where_the_drawings_were_sent() -> None:
+    shown = viz.draw(digits()[0], fold=True)
+    (graph,) = shown.player.data["graphs"]
+    assert shown.player.data["still"]
+    assert set(graph["views"]) > {"", "linear1", "relu1", "linear2", "loss"}
+    assert graph["title"] == shown.heading
+    assert graph["views"][graph["shown"]]["svg"] == shown.svg, "laid out once"
+
+
+def test_what_is_open_and_how_is_as_asked_for() -> None:
+    data = viz.draw(branch_and_loop(), opened=["Cond"], tensors=True).player.data
+    (graph,) = data["graphs"]
+    assert graph["shown"].splitlines() == ["Cond: else", "Cond: then"]
+    assert "parallelogram" not in graph["views"][graph["shown"]]["svg"]  # a word of DOT only
+    assert ">tensor</text>" in graph["views"][graph["shown"]]["svg"]
+
+
+def test_a_node_tells_its_formula_and_its_line() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    data = viz.draw(x * x + 3).player.data
+    about = {node["label"]: dict(node["facts"]) for node in data["nodes"].values()}
+    assert about["Mul"]["formula"] == "x × x"
+    assert about["Mul"]["local"] == "∂/∂x: ∂ × x"
+    assert "x * x + 3" in about["Add"]["line"]
+    assert about["x"] == {}
+
+
+def test_the_widget_and_the_image_are_of_one_drawing() -> None:
+    bundle = viz.draw(digits()[0], fold=True)._repr_mimebundle_()
+    assert "<img" in bundle["text/html"]
+    assert (
+        "application/vnd.jupyter.widget-view+json" not in viz.draw(mg.Graph())._repr_mimebundle_()
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_an_image_has_the_theme_of_the_notebook(
+    dark: bool, chromium: Browser, tmp_path: Path
+) -> None:
+    """Whatever that of the system is."""
+    page = tmp_path / "page.html"
+    light = "false" if dark else "true"
+    page.write_text(f'<body data-jp-theme-light="{light}">{viz.draw(e1()).html}', "utf-8")
+    context = chromium.new_context(color_scheme="light" if dark else "dark")
+    shown = context.new_page()
+    shown.goto(page.as_uri())
+    shown.locator(".mg-diagram img").screenshot(path=tmp_path / "shot.png")
+    pixels = imread(tmp_path / "shot.png")[..., :3].mean(axis=2)
+    context.close()
+    paper, ink = np.median(pixels), pixels[8:-8, 8:-8]
+    assert bool(paper < 0.2) is dark
+    assert (ink.max() > 0.8) if dark else (ink.min() < 0.2), "the arrows are seen"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_groups_of_a_saved_diagram_open_and_fold(code: str, page: Page, tmp_path: Path) -> None:
+    set_language(code)
+    page.goto(viz.draw(digits()[0], fold=True).save(tmp_path / "diagram.html").as_uri())
+    boxes = page.locator("g.node")
+    folded = boxes.count()
+    assert folded == 6
+    assert page.locator(".mg-controls").is_hidden()
+    page.get_by_role("button", name="linear1").click()
+    page.keyboard.press("o")
+    opened = boxes.count()
+    assert opened > folded
+    page.get_by_role("button", name="MatMul").first.click()
+    page.keyboard.press("o")
+    assert boxes.count() == folded
+    page.get_by_role("button", name="linear2").dblclick()
+    assert boxes.count() > folded
+    assert page.locator("g.mg-unborn, g.mg-born").count() == 0, "nothing is pale"
+    seen = page.locator(".mg-drawn").inner_text()
+    assert ("dynamic graph" in seen, "动态图" in seen) == (code == "en", code == "zh")
+    assert page.errors == []

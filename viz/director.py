@@ -72,6 +72,15 @@ class Director:
 
     # what was there before
 
+    def describe(self) -> None:
+        """All nodes are there, and nothing is told of how they came to be."""
+        for key, i in self.picture.ids.items():
+            track = self.tracks[i]
+            track.born = 0
+            if isinstance(key, BaseNode) and key.inputs:
+                names = [self.nodes[j].label for j in self.nodes[i].inputs]
+                track.facts = _facts(key, [_spec(x) for x in key.inputs], _spec(key), names)
+
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
         """Leaves of a tape exist, with their values, before the first step."""
         for key, value in keys:
@@ -242,6 +251,12 @@ class Director:
 
 
 def _spec(x: Any) -> Spec:
+    if isinstance(x, Spec):
+        return x
+    if isinstance(x, Node):
+        return x.spec
+    if isinstance(x, TapeNode):
+        return Spec(x.shape, x.dtype)
     if isinstance(x, tuple):
         return TupleSpec.of([_spec(part) for part in x])
     data = np.asarray(getattr(x, "data", x))

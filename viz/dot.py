@@ -30,6 +30,19 @@ LINE_LIMIT = 160  # characters of a tooltip
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 
 
+INK, PAPER, QUIET = "#f0f0f0", "#1c1c1c", "#9e9e9e"  # of the dark theme, as in player.css
+# What is written and drawn on the paper; what stands on a fill keeps its own colour.
+DARK = (
+    "@media (prefers-color-scheme: dark) {"
+    f".graph > polygon {{ fill: {PAPER}; }}"
+    f":is(.graph > text, .cluster text, .edge text) {{ fill: {INK}; }}"
+    f".cluster :is(path, polygon) {{ stroke: {QUIET}; }}"
+    f':is(.node, .edge) [stroke="black"] {{ stroke: {INK}; }}'
+    f'.edge [fill="black"] {{ fill: {INK}; }}'
+    "}"
+)
+
+
 class LayoutError(RuntimeError):
     """No drawing can be made; `key` is the row of the text table that says why."""
 
@@ -164,11 +177,11 @@ def as_image(drawing: str, alt: str) -> str:
     """An <svg> element as an <img> with alternative text.
 
     Pages that are not trusted keep images and take inline drawings apart. An image cannot use the
-    fonts of its page, so it brings along the glyphs that are not plain ASCII.
+    fonts of its page, so it brings along the glyphs that are not plain ASCII; nor its colours, so
+    it has those of a dark page with it, and its own paper, which is right on any page.
     """
-    if not drawing.isascii():
-        style = f"<style>{font_face(drawing)}</style>"
-        drawing = drawing.replace(">", f">{style}", 1)
+    style = DARK if drawing.isascii() else DARK + font_face(drawing)
+    drawing = drawing.replace(">", f"><style>{style}</style>", 1)
     source = base64.b64encode(drawing.encode()).decode()
     width = re.search(r"width:(\d+)px", drawing)
     size = f' width="{width[1]}"' if width else ""

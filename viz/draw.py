@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Collection, Mapping
-from html import escape
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,8 +16,10 @@ from minigrad.values import Value
 from viz import assets, dot
 from viz.boxes import paths
 from viz.formula import whole
-from viz.payload import UNFOLD_LIMIT, table
+from viz.frames import still_film
+from viz.payload import UNFOLD_LIMIT, prefixes_of, table
 from viz.picture import Picture, picture
+from viz.player import Player
 from viz.text import ROWS, Pair, bilingual, both, choose, html, printed, row
 
 _numbers = itertools.count(1)
@@ -40,15 +42,22 @@ class Diagram:
         layers = frozenset(path for path in full.groups if path not in full.owners)
         plain = full.fold(layers)  # what there is without the insides of nodes
         folded = len(plain.nodes) > 60 if fold is None else fold
-        shown = (full.overview() if folded else layers) | _named(full, opened)
-        self.full, self._shown = full, shown
-        self.tensors, self.title, self.note = tensors, title, note
-        self.picture = self._view(shown)
-        self._prefix = f"mgd{next(_numbers)}"
+        self._shown = (full.overview() if folded else layers) | _named(full, opened)
+        self.full, self.tensors, self.title, self.note = full, tensors, title, note
+        self.picture = self._view(self._shown)
+        self._name = f"mgd{next(_numbers)}"
+        self._prefix = prefixes_of(self._name, [None])[0]
 
     def _view(self, opened: Collection[str]) -> Picture:
         drawn = self.full.fold(opened)
         return drawn.with_tensors() if self.tensors else drawn
+
+    @cached_property
+    def player(self) -> Player:
+        """The drawing as a film of one frame, in which groups open and fold."""
+        look = {"title": self.heading, "opened": self._shown, "tensors": self.tensors}
+        film = still_film(self.full, self.note or ("", ""), **look)
+        return Player([film], name=self._name)
 
     def __str__(self) -> str:
         return self.picture.text() or printed("graph_empty")
@@ -82,14 +91,18 @@ class Diagram:
         return dot.svg(self._source(drawn))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": self.html}
+        still = {"text/plain": str(self), "text/html": self.html}
+        if not self.picture.nodes:
+            return still
+        bundle = self.player._repr_mimebundle_(**kwargs)
+        return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **still}
 
     @property
     def html(self) -> str:
         """The drawing with its title, its description, and the same content as a table.
 
-        What is folded can be unfolded: the drawing with all groups open is there, too, as long as
-        it can be surveyed.
+        It is what a page shows that runs no scripts, so a group cannot be opened on its own: the
+        drawing with all groups open is there, too, as long as it can be surveyed.
         """
         if not self.picture.nodes:
             return f'<p class="mg-note">{html("graph_empty")}</p>'
@@ -127,10 +140,7 @@ class Diagram:
         if suffix == ".dot":
             target.write_text(titled, encoding="utf-8")
         elif suffix == ".html":
-            head = f'<meta charset="utf-8"><title>{escape(choose(self.heading, " / "))}</title>'
-            body = f"<body>{self.html}</body>"
-            page = f'<!DOCTYPE html><html lang="en"><head>{head}</head>{body}</html>'
-            target.write_text(page, encoding="utf-8")
+            self.player.save(target)
         else:
             target.write_bytes(dot.image(titled, suffix[1:]))
         return target

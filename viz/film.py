@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,12 +45,31 @@ class Track:
 
 @dataclass(frozen=True)
 class Film:
-    """All frames of one picture, and the life of each of its nodes."""
+    """All frames of one picture, and the life of each of its nodes.
+
+    A film of one frame is a still: no clock, no values.
+    results: outputs and gradients of leaves, as arrays
+    title: what is written above the drawing; else the kind of graph, where there are several
+    opened: the groups that are open at first; else as many as can be surveyed
+    tensors: whether the results of operators are boxes, too
+    """
 
     picture: Picture
     frames: tuple[Frame, ...]
     tracks: Mapping[str, Track]
-    results: Mapping[tuple[str, ...], Any]  # outputs and gradients of leaves, as arrays
+    results: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    title: Pair | None = None
+    opened: frozenset[str] | None = None
+    tensors: bool = False
+
+    @property
+    def still(self) -> bool:
+        return len(self.frames) == 1
+
+    def view(self, opened: Collection[str]) -> Picture:
+        """The picture with these groups open."""
+        drawn = self.picture.fold(opened)
+        return drawn.with_tensors() if self.tensors else drawn
 
     def text(self) -> Pair:
         """The captions, numbered: the same content for those without a browser."""

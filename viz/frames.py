@@ -17,9 +17,28 @@ from viz.director import Director
 from viz.film import Film, Frame, Track
 from viz.picture import Picture
 from viz.summary import Summary, summarize
-from viz.text import row
+from viz.text import Pair, row
 
-__all__ = ["Film", "Frame", "Summary", "Track", "event_film", "static_film", "summarize"]
+__all__ = [
+    "Film",
+    "Frame",
+    "Summary",
+    "Track",
+    "event_film",
+    "static_film",
+    "still_film",
+    "summarize",
+]
+
+
+def still_film(picture: Picture, note: Pair = ("", ""), **look: Any) -> Film:
+    """A film of one frame: what there is, with the formulas and the lines of its nodes.
+
+    `note` is said beneath; `look` are the fields of Film that say how it is drawn.
+    """
+    director = Director(picture)
+    director.describe()
+    return Film(picture, (Frame(note),), director.tracks, **look)
 
 
 def event_film(picture: Picture, events: Iterable[Event]) -> Film:

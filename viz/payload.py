@@ -27,6 +27,8 @@ WORDS = [
     *("need_kernel", "inputs", "legend"),
 ]
 
+STILL = ("player", "keys", "select")  # said in other words where nothing moves
+
 View = dict[str, Any]
 
 
@@ -45,6 +47,8 @@ def payload(
     pairs = list(zip(films, prefixes, strict=True))
     sides = [(len(films) > 1, order) for order in orders(films, links)]
     blocks = listing(frame.lines for film in films for frame in film.frames if frame.lines)
+    still = all(film.still for film in films)
+    words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
         "name": name,
         "graphs": graphs or [graph(*pair, *side) for pair, side in zip(pairs, sides, strict=True)],
@@ -77,12 +81,13 @@ def payload(
         "verdict": verdict,
         "equal": verdict == ROWS["equal_bits"],
         "legend": _legend(films),
-        "words": {key: ROWS[key] for key in WORDS},
-        "labels": {key: both(ROWS[key]) for key in WORDS},
+        "still": still,
+        "words": words,
+        "labels": {key: both(words[key]) for key in WORDS},
     }
 
 
-def prefixes_of(name: str, films: Sequence[Film]) -> list[str]:
+def prefixes_of(name: str, films: Sequence[object]) -> list[str]:
     """What the ids of each drawing begin with."""
     return [f"{name}{'abcdef'[i]}" for i in range(len(films))]
 
@@ -111,7 +116,7 @@ def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> di
     """One graph with the drawings that can be had without a kernel, by the groups open in them."""
     picture = film.picture
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
-    first = picture.overview()
+    first = picture.overview() if film.opened is None else film.opened
     wanted = [first]
     if len(picture.nodes) <= UNFOLD_LIMIT:
         wanted.append(layers)
@@ -119,7 +124,7 @@ def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> di
         wanted += [first | group for group in _closed(picture.fold(first), picture, first).values()]
         wanted.append(frozenset(picture.groups))
     return {
-        "title": ROWS[f"kind_{picture.kind}"] if titled else None,
+        "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
         "alt": both(picture.alt()),
         "views": {key(opened): view(film, prefix, opened, titled, order) for opened in wanted},
         "shown": key(first),
@@ -153,9 +158,9 @@ def view(
 ) -> View:
     """One drawing; the arrows of a small graph that stands alone are long enough to write on."""
     whole = film.picture
-    drawn = aligned(whole.fold(opened), order)
+    drawn = aligned(film.view(opened), order)
     rankdir = "LR" if len(drawn.nodes) <= 40 else "TB"
-    few = len(drawn.nodes) <= 14 and not beside
+    few = len(drawn.nodes) <= 14 and not (beside or film.still)
     ranksep = 0.3 if not few else 1.4 if len(drawn.nodes) <= 7 else 1.0
     closed = _closed(drawn, whole, opened)
     about: View = {
@@ -165,7 +170,7 @@ def view(
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
         },
     }
-    widths = {n.id: _width(film, n) for n in drawn.nodes}
+    widths = False if film.still else {n.id: _width(film, n) for n in drawn.nodes}
     try:
         svg = render(drawn, prefix, values=widths, rankdir=rankdir, ranksep=ranksep)
     except LayoutError as error:

@@ -33,7 +33,8 @@ class Player(Page):
 
     films: one for each drawing. verdict: what was checked, written beneath. links: for each film
     but the first, which node of the first each of its nodes is. sliders, again: inputs to move,
-    and what makes the films and the verdict for their new values.
+    and what makes the films and the verdict for their new values. name: what the ids of the
+    drawings begin with.
     """
 
     _esm = "".join(
@@ -50,8 +51,9 @@ class Player(Page):
         links: Links = (),
         sliders: Sequence[Slider] = (),
         again: Callable[[list[float]], tuple[Sequence[Film], Pair | None]] | None = None,
+        name: str = "",
     ) -> None:
-        self.sliders, self._again = tuple(sliders), again
+        self.sliders, self._again, self._name = tuple(sliders), again, name
         self.films: tuple[Film, ...] = ()
         super().__init__(inputs=[slider.value for slider in sliders])
         self.on_msg(self._answer)
@@ -63,7 +65,7 @@ class Player(Page):
         Drawings of the same graphs stay where they are, and only what is in them changes.
         """
         same = len(films) == len(self.films) and all(map(_alike, films, self.films)) and films
-        name = self.data["name"] if same else f"mg{next(_numbers)}"
+        name = self.data["name"] if same else self._name or f"mg{next(_numbers)}"
         graphs = self.data["graphs"] if same else None
         self.films, self.verdict, self.links = tuple(films), verdict, links
         sent = payload(self.films, verdict, name, graphs, links)

@@ -169,6 +169,18 @@ ROWS: dict[str, Pair] = {
         "按键：← → 单步，Home End 到首尾，空格播放，↑ ↓ 逐个查看节点，o 展开或收起一组，"
         "+ − 0 缩放；也可以点击节点、箭头和按钮。",
     ),
+    # a diagram, in which nothing moves
+    "still_player": ("Diagram", "计算图"),
+    "still_keys": (
+        "Keys: ↑ ↓ go from node to node, o opens and closes a group, + − 0 zoom; or click a node, "
+        "an arrow, a button; a double click opens and closes a group.",
+        "按键：↑ ↓ 逐个查看节点，o 展开或收起一组，+ − 0 缩放；也可以点击节点、箭头和按钮，"
+        "双击可展开或收起一组。",
+    ),
+    "still_select": (
+        "Click a node to see what it computes and the line that made it.",
+        "点击节点，查看它计算什么，以及由哪一行代码产生。",
+    ),
     "player_empty": (
         "Run this cell: the drawing grows while its lines run.",
         "运行这个单元格：图会随着每一行代码生长。",
@@ -419,6 +431,53 @@ ROWS: dict[str, Pair] = {
     "mark_now": ("now", "当前"),
     "mark_waits": ("has not run yet", "还没有运行"),
     "mark_failed": ("failed here", "在此出错"),
+    "mark_kept": ("kept for the backward pass", "为反向传播保存"),
+    "mark_again": ("dropped, and computed again", "丢弃，之后重计算"),
+    # checkpoints
+    "checkpoints_slider": ("memory budget", "内存预算"),
+    "checkpoints_whole": (
+        "no budget: {kept} values are kept for the backward pass, nothing is computed twice",
+        "不设预算：为反向传播保存 {kept} 个值，没有任何值重计算",
+    ),
+    "checkpoints_step": (
+        "at most {budget}: {kept} values are kept, {again} are computed again",
+        "至多 {budget}：保存 {kept} 个值，重计算 {again} 个值",
+    ),
+    "checkpoints_forward": ("the forward pass", "前向传播"),
+    "checkpoints_use": ("in use at each step", "每一步占用的内存"),
+    "checkpoints_how": (
+        "area: bytes in use; dashed line: budget; dotted line: the backward pass begins",
+        "面积：占用的字节；虚线：预算；点线：反向传播由此开始",
+    ),
+    "checkpoints_alt": (
+        "Area chart: bytes in use at each of {steps} steps, at most {peak} at step {at}.",
+        "面积图：{steps} 步中每一步占用的字节，第 {at} 步最多，为 {peak}。",
+    ),
+    "checkpoints_arena": (
+        "arena {arena} instead of {whole}; kernels {kernels} instead of {before}",
+        "内存池 {arena}，原为 {whole}；核函数 {kernels} 个，原为 {before} 个",
+    ),
+    "checkpoints_proof": (
+        "checked by running both graphs: all {count} results are equal, bit for bit",
+        "已运行两张图检验：全部 {count} 个结果逐位相等",
+    ),
+    "checkpoints_unequal": (
+        "checked by running both graphs: results are NOT equal",
+        "已运行两张图检验：结果不相等",
+    ),
+    "checkpoints_least": (
+        "no choice of values to compute again needs less than {least}",
+        "无论重计算哪些值，所需内存都不少于 {least}",
+    ),
+    "checkpoints_budget": ("budget", "预算"),
+    "checkpoints_bytes": ("arena", "内存池"),
+    "checkpoints_again": ("computed again", "重计算"),
+    "checkpoints_kernels": ("kernels", "核函数"),
+    "checkpoints_none": ("none", "不设"),
+    "checkpoints_kind": (
+        "viz.checkpoints takes a graph with gradients, or a function and arrays for it, not {value}.",
+        "viz.checkpoints 需要带有梯度的计算图，或者一个函数及其数组，不接受 {value}。",
+    ),
     # passes
     "passes_slider": ("optimisation pass", "优化 Pass"),
     "passes_start": (

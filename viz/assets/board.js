@@ -19,6 +19,7 @@ function pane(data, parent, choose) {
   const title = make("figcaption", "", figure);
   const tools = make("div", "mg-tools", figure);
   const drawing = make("div", "mg-drawing", figure);
+  const extra = make("div", "mg-extra", figure);
   const code = make("pre", "mg-lines", figure);
   const message = make("p", "mg-message", figure);
   let shown = null;
@@ -72,6 +73,7 @@ function pane(data, parent, choose) {
         slot.classList.add("mg-value");
         slot.textContent = said || "\u2007";
       }
+      extra.innerHTML = panel.svg;
       code.hidden = !panel.code.length;
       code.replaceChildren();
       for (const [kind, line] of panel.code) {

@@ -133,8 +133,8 @@ function stage(graph, number, data, model, parent, actions) {
       const drawn = [...drawing.querySelectorAll("g.node")].sort((a, b) => order(a) - order(b));
       for (const g of drawn) {
         const texts = g.querySelectorAll("text");
-        const slot = texts[texts.length - 1];
-        slot.classList.add("mg-value");
+        const slot = data.still ? null : texts[texts.length - 1]; // where its value is written
+        slot?.classList.add("mg-value");
         const inside = members.get(g.id) ?? [g.id];
         self.boxes.set(g.id, { g, slot, members: inside.filter((i) => data.nodes[i]), seen: {} });
         reachable(g, g.id);

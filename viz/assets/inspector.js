@@ -61,8 +61,10 @@ function inspectNode(id, node, index, data, parent) {
   const filled = latest(node.filled, index);
   add(words.kind, text(node.kind));
   add(words.shape, text([node.shape, node.dtype].filter(Boolean).join("  ")));
-  add(words.value, text(value?.long ?? words.not_yet));
-  add(words.gradient, text(gradient?.long ?? words.not_computed));
+  if (!data.still) {
+    add(words.value, text(value?.long ?? words.not_yet));
+    add(words.gradient, text(gradient?.long ?? words.not_computed));
+  }
   if (node.born !== null && node.born <= index) {
     for (const [key, fact] of node.facts) {
       if (key === "formula" && filled) add(words.formula, text(filled));

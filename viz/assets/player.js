@@ -24,6 +24,7 @@ function play(model, el) {
   root.tabIndex = 0;
   root.setAttribute("aria-label", labels.player);
   root.style.setProperty("--mg-graphs", data.graphs.length);
+  root.classList.toggle("mg-drawn", data.still);
   const caption = make("div", "mg-caption", root);
   caption.setAttribute("aria-live", "polite");
   const trouble = make("div", "mg-trouble", root);
@@ -33,6 +34,7 @@ function play(model, el) {
   const code = make("div", "mg-code", root);
   const stages = make("div", "mg-stage", root);
   const controls = make("div", "mg-controls", root);
+  controls.hidden = data.still; // nothing moves in a film of one frame
   const clocks = make("div", "mg-clocks", root);
   region(clocks, labels.clocks);
   const inspector = make("div", "mg-inspector", root);
@@ -118,7 +120,7 @@ function play(model, el) {
   slider.setAttribute("aria-label", labels.position);
   slider.addEventListener("input", () => go(Number(slider.value)));
   const counter = make("output", "", controls);
-  say(make("div", "mg-keys", controls), words.keys);
+  say(make("div", "mg-keys", data.still ? root : controls), words.keys);
 
   root.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -198,6 +200,7 @@ function play(model, el) {
   // ---- One step on the screen: only what differs from the step before is touched ----
 
   function life(members) {
+    if (data.still) return { born: true, ran: true };
     const inside = members.map((m) => data.nodes[m]).filter(Boolean);
     const born = inside.some((n) => n.born !== null && n.born <= index);
     const own = inside.filter((n) => n.values.length);
@@ -246,10 +249,11 @@ function play(model, el) {
         const short = value ? value.short : "\u2007";
         if (box.seen.short === short) continue;
         box.seen.short = short;
-        box.slot.textContent = short;
-        const name = data.nodes[box.members[box.members.length - 1]]?.label ?? "";
+        if (box.slot) box.slot.textContent = short;
+        const name = data.nodes[box.members[box.members.length - 1]]?.label;
         const title = box.g.querySelector("text").textContent;
-        box.g.setAttribute("aria-label", `${box.members.length > 1 ? title : name}: ${short.trim()}`);
+        const called = box.members.length > 1 ? title : (name ?? title);
+        box.g.setAttribute("aria-label", data.still ? called : `${called}: ${short.trim()}`);
       }
       const flows = new Map(Object.entries(frame.edges).map(([id, text]) => [graph.place(id), text]));
       for (const [id, arrow] of graph.arrows) {
