@@ -5,6 +5,7 @@ from viz.batches import batches
 from viz.board import Board
 from viz.branches import branches
 from viz.charts import Chart, curves, memory, ratios, schedule
+from viz.checkpoints import checkpoints
 from viz.draw import Diagram, draw
 from viz.error import error, show_errors
 from viz.images import images
@@ -24,6 +25,7 @@ __all__ = [
     "batches",
     "branches",
     "check",
+    "checkpoints",
     "claims",
     "compare",
     "curves",

@@ -37,7 +37,8 @@ class Panel:
     """One drawing, or a few lines of code, and the marks on them at one step.
 
     marks: kinds out of `theme.MARKS` by node id; notes: values by node id; code: lines, each with
-    its mark ("" for none); message: a sentence beneath, or instead of a drawing.
+    its mark ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath,
+    or instead of a drawing.
     """
 
     title: Pair
@@ -45,6 +46,7 @@ class Panel:
     marks: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     code: tuple[tuple[str, str], ...] = ()
+    svg: str = ""
     message: Pair | None = None
     untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 
@@ -196,6 +198,7 @@ class Board(Page):
             "marks": {f"{prefix}{i}": kind for i, kind in panel.marks.items()},
             "notes": {f"{prefix}{i}": text for i, text in panel.notes.items()},
             "code": [list(line) for line in panel.code],
+            "svg": panel.svg,
             "message": bilingual(panel.message) if panel.message else "",
         }
 
@@ -208,7 +211,8 @@ class Board(Page):
         picture = focus(whole, panel.marks)
         prefix = f"{self._name}-{number}"
         try:
-            beside = any(len(scene.panels) > 1 for scene in self.scenes)
+            drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
+            beside = any(count > 1 for count in drawn)
             rankdir = "TB" if beside or len(picture.nodes) > 12 else "LR"
             drawing = render(picture, prefix, values=True, rankdir=rankdir)
         except LayoutError as error:
@@ -253,6 +257,7 @@ class Board(Page):
                 svg = marks.marked(svg, drawing["prefix"], panel.marks, panel.notes)
                 svg = as_image(svg, f"{drawing['alt']} {both(_spoken(panel))}".strip())
             parts.append(svg)
+        parts += [panel.svg] if panel.svg else []
         parts += [f"<p>{bilingual(panel.message)}</p>"] if panel.message else []
         if panel.code:
             code = "\n".join(

@@ -69,11 +69,18 @@ ROWS: dict[str, Pair] = {
         "viz 无法绘制 {value}。可以绘制张量、图节点、计算图、事件记录（viz.timeline），以及张量或节点的列表。",
     ),
     "cannot_step": (
-        "viz.step cannot replay {value}: the tape did not keep an operand of {op}, because no "
-        "gradient needs it. Pass a function instead: viz.step(lambda: f(x)).",
-        "viz.step 无法重放 {value}：磁带没有保留 {op} 的某个操作数，因为没有梯度需要它。"
-        "请改为传入函数：viz.step(lambda: f(x))。",
+        "This tape cannot be run again: it did not keep an operand of {op}, because no gradient "
+        "needs it. Remedy: pass a function, viz.step(lambda: f(x)).",
+        "这条磁带无法再次运行：它没有保留 {op} 的某个操作数，因为没有梯度需要它。"
+        "解决办法：传入函数，viz.step(lambda: f(x))。",
     ),
+    "cannot_step_freed": (
+        "This tape cannot be run again: backward has freed what it had saved, and with it an operand "
+        "of {op}. Remedy: viz.step before backward(), or pass a function, viz.step(lambda: f(x)).",
+        "这条磁带无法再次运行：backward 已经释放了它保存的值，其中有 {op} 的一个操作数。"
+        "解决办法：在 backward() 之前调用 viz.step，或传入函数，viz.step(lambda: f(x))。",
+    ),
+    "step_failed": ("stopped: {message}", "出错停止：{message}"),
     "timeline_values": (
         "this recording holds no values, so there is nothing to play. "
         "Remedy: with mg.record(values=True) as log.",
@@ -436,22 +443,19 @@ ROWS: dict[str, Pair] = {
     # checkpoints
     "checkpoints_slider": ("memory budget", "内存预算"),
     "checkpoints_whole": (
-        "no budget: {kept} values are kept for the backward pass, nothing is computed twice",
-        "不设预算：为反向传播保存 {kept} 个值，没有任何值重计算",
+        "no budget: values kept for the backward pass: {kept}, computed again: none",
+        "不设预算：为反向传播保存 {kept} 个值，不重计算",
     ),
     "checkpoints_step": (
-        "at most {budget}: {kept} values are kept, {again} are computed again",
-        "至多 {budget}：保存 {kept} 个值，重计算 {again} 个值",
+        "at most {budget}: values kept: {kept}, computed again: {again}",
+        "至多 {budget}：保存 {kept} 个值，重计算 {again} 个",
     ),
     "checkpoints_forward": ("the forward pass", "前向传播"),
     "checkpoints_use": ("in use at each step", "每一步占用的内存"),
-    "checkpoints_how": (
-        "area: bytes in use; dashed line: budget; dotted line: the backward pass begins",
-        "面积：占用的字节；虚线：预算；点线：反向传播由此开始",
-    ),
-    "checkpoints_alt": (
-        "Area chart: bytes in use at each of {steps} steps, at most {peak} at step {at}.",
-        "面积图：{steps} 步中每一步占用的字节，第 {at} 步最多，为 {peak}。",
+    "checkpoints_peak": (
+        "at most {peak}, at step {at} of {steps}; dashed line: the budget; dotted line: the backward "
+        "pass begins",
+        "最多 {peak}，在第 {at} 步，共 {steps} 步；虚线：预算；点线：反向传播由此开始",
     ),
     "checkpoints_arena": (
         "arena {arena} instead of {whole}; kernels {kernels} instead of {before}",

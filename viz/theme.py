@@ -96,6 +96,8 @@ MARKS = {
     "now": Mark(VERMILION, "solid", "▶", 3.5),
     "waits": Mark(BLACK, "dashed", "…", 1.0),
     "failed": Mark(VERMILION, "dashed", "✗", 4.0),
+    "kept": Mark(BLUE, "solid", "◆"),
+    "again": Mark(VERMILION, "dashed", "◇"),
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import minigrad as mg
 from minigrad.compiled import Program
 from minigrad.eager import Tensor
-from minigrad.graph import Node
+from minigrad.graph import Graph, Node
 from minigrad.ops import parts
 from minigrad.tape import TapeNode, owner_of
 
@@ -38,10 +38,12 @@ class Life:
 class Planned:
     """What a program holds at each of its steps, in bytes.
 
-    The arena is there from the start; `alive` is what lies in it, and the results made so far.
+    The arena is there from the start; `held` is what lies in it, `alive` that and the results made
+    so far.
     """
 
     lives: tuple[Life, ...]
+    held: Bytes
     alive: Bytes
     arena: int
     apart: int
@@ -90,12 +92,13 @@ def plan_of(program: Program) -> Planned:
     for x in lives:
         alive[x.start] += x.bytes
         alive[x.end + 1] -= x.bytes
+    held = np.cumsum(alive)[:-1]
     for i, node in enumerate(order):
         slot = bound.slots[node]
         if slot.kind == "result":
             alive[i] += int(np.prod(slot.shape)) * node.dtype.itemsize
     plan = bound.plan
-    return Planned(lives, np.cumsum(alive)[:-1], plan.bytes, plan.unshared_bytes, boundary)
+    return Planned(lives, held, np.cumsum(alive)[:-1], plan.bytes, plan.unshared_bytes, boundary)
 
 
 def _first_backward(order: Sequence[Node]) -> int | None:
@@ -119,8 +122,8 @@ def _name(node: Node) -> str:
     return node.name.split("/")[-1]
 
 
-def planned_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Planned:
-    """The plan of the program of a function's value and its gradients."""
+def graph_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Graph:
+    """The graph of a function's value and its gradients."""
     with mg.Graph() as graph, mg.enable_grad():
         nodes = [
             mg.placeholder(f"x{i}", shape=a.shape, dtype=a.dtype) for i, a in enumerate(arrays, 1)
@@ -129,7 +132,12 @@ def planned_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Planned:
         trained = [v for v in graph.nodes if v.op.name == "Variable"]
         wanted = [x for x in (*nodes, *trained) if x.dtype.kind == "f"]
         found = [g for g in mg.gradients(loss, wanted) if g is not None]
-        return plan_of(mg.build_graph(nodes, [loss, *found]).compile())
+        return mg.build_graph(nodes, [loss, *found])
+
+
+def planned_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Planned:
+    """The plan of the program of a function's value and its gradients."""
+    return plan_of(graph_of(model, arrays).compile())
 
 
 def measured_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Measured:
