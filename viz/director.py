@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import BaseNode, Spec, TupleSpec
+from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.rules import pull_back
+from minigrad.source import Location
 from minigrad.tape import TapeNode
 from viz import formula
 from viz.boxes import paths
@@ -19,6 +22,7 @@ from viz.film import Film, Frame, Track
 from viz.picture import Picture
 from viz.summary import summarize, written
 from viz.text import Pair, row
+from viz.theme import MARKS
 
 BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
 OWN = str(Path(__file__).parent) + os.sep
@@ -62,6 +66,14 @@ class Director:
 
     def label(self, key: Any) -> str:
         return self.nodes[self.picture.ids[key]].label
+
+    def failed(self, i: str, node: BaseNode | None, error: Exception) -> Film:
+        """The film of a run that stopped, at the node `i` if it is drawn; the last frame says why."""
+        caption = row("step_failed", message=_message(error))
+        where = {} if node is None else _code(node)
+        notes = {i: MARKS["failed"].sign} if i else {}
+        self.add(Frame(caption, (i,) if i else (), notes=notes, failed=i, **where))
+        return Film(self.picture, tuple(self.frames), self.tracks, self.results, error=error)
 
     def film(self) -> Film:
         """The finished film, with a last frame that counts."""
@@ -248,6 +260,23 @@ class Director:
         names = [box.label, *(self.nodes[x].label for x in box.inputs)]
         specs = [_spec(self.values[source]), *(_spec(x) for x in operands)]
         return formula.local(op, index, specs, source.attrs, names) or UNKNOWN
+
+
+def _message(error: Exception) -> Pair:
+    """The message on one line, with the lines that defined and ran what failed."""
+    if isinstance(error, GraphError) and (where := error.ran) and where.filename.startswith(OWN):
+        error.ran = _user()  # it was run here on behalf of the user
+    pair: Pair = getattr(error, "pair", (str(error), str(error)))
+    english, chinese = (" · ".join(map(str.strip, half.splitlines())) for half in pair)
+    return english, chinese
+
+
+def _user() -> Location:
+    """The user's line that asked for the film."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return Location(frame.f_code, frame.f_lasti)
 
 
 def _spec(x: Any) -> Spec:

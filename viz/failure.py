@@ -42,7 +42,7 @@ def frames_of(error: BaseException) -> list[FrameType]:
 def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
     """What the traceback tells: a run that stopped, an operator that was refused, or a tape."""
     frames = [frame.f_locals for frame in frames_of(error)]
-    node = _failing_node(error, frames)
+    node = failing_node(error)
     if node is not None:
         return _stopped(node, frames, names)
     refused = next(_refused(frames), None)
@@ -51,8 +51,9 @@ def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
     return _so_far(frames, names)
 
 
-def _failing_node(error: BaseException, frames: Sequence[Mapping[str, Any]]) -> Node | None:
+def failing_node(error: BaseException) -> Node | None:
     """The node that an executor was at, if the error was defined there."""
+    frames = [frame.f_locals for frame in frames_of(error)]
     where = error.defined if isinstance(error, GraphError) else None
     for local in frames:
         node = local.get("node")

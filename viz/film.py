@@ -19,6 +19,7 @@ class Frame:
     notes: what is written above a node, by its id: the sum where gradients meet
     code: place, and the line before, inside and after the expression that made the node
     lines: the same as (file name, first line, last line)
+    failed: the node that the run stopped at
     marks: ticks of the clocks, as (clock, node id)
     """
 
@@ -29,6 +30,7 @@ class Frame:
     marks: tuple[tuple[str, str], ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     lines: tuple[str, int, int] | None = None
+    failed: str = ""
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Film:
     title: what is written above the drawing; else the kind of graph, where there are several
     opened: the groups that are open at first; else as many as can be surveyed
     tensors: whether the results of operators are boxes, too
+    error: what stopped the run that is shown; None where it came to its end
     """
 
     picture: Picture
@@ -61,6 +64,7 @@ class Film:
     title: Pair | None = None
     opened: frozenset[str] | None = None
     tensors: bool = False
+    error: Exception | None = None
 
     @property
     def still(self) -> bool:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from minigrad.core import BaseNode
 from minigrad.eager import Tensor
+from minigrad.errors import GraphError
 from minigrad.events import Event
 from minigrad.graph import Node
 from minigrad.ops.parts import Parts
 from minigrad.tape import TapeNode
 from viz.director import Director
+from viz.failure import failing_node, failure
 from viz.film import Film, Frame, Track
 from viz.picture import Picture
 from viz.summary import Summary, summarize
@@ -25,8 +28,10 @@ __all__ = [
     "Summary",
     "Track",
     "event_film",
+    "failed_film",
     "static_film",
     "still_film",
+    "stopped_film",
     "summarize",
 ]
 
@@ -39,6 +44,25 @@ def still_film(picture: Picture, note: Pair = ("", ""), **look: Any) -> Film:
     director = Director(picture)
     director.describe()
     return Film(picture, (Frame(note),), director.tracks, **look)
+
+
+def stopped_film(error: GraphError, names: Mapping[int, str]) -> Film:
+    """What there was when something could not be built. Raises the error, if there was nothing."""
+    found = failure(error, names)
+    if found.picture is None:
+        raise error
+    return failed_film(found.picture, found.failed, error)
+
+
+def failed_film(picture: Picture, failed: str, error: Exception) -> Film:
+    """A still of what cannot run, with the node that it fails at."""
+    director = Director(picture)
+    director.describe()
+    director.frames.clear()
+    node = next(
+        (x for x, i in picture.ids.items() if i == failed and isinstance(x, BaseNode)), None
+    )
+    return director.failed(failed, node, error)
 
 
 def event_film(picture: Picture, events: Iterable[Event]) -> Film:
@@ -92,11 +116,13 @@ def static_film(
     built: Sequence[Event],
     ran: Sequence[Event],
     extra: int = 0,
+    error: GraphError | None = None,
 ) -> Film:
     """The film of a static graph: every node is born, then the fed graph runs.
 
     `built` holds the contributions noted while the gradient nodes were built, `ran` the run of
-    the forward nodes and the gradient nodes, `extra` how many gradient nodes there are.
+    the forward nodes and the gradient nodes, `extra` how many gradient nodes there are, `error`
+    what stopped the run.
     """
     director = Director(picture)
     for node in nodes:
@@ -113,6 +139,9 @@ def static_film(
             director.began(event.node, event.position)
         elif event.kind == "run" and event.node in picture.ids:
             director.run(event.node, event.value, event.operands)
+    if error is not None:
+        culprit = failing_node(error)
+        return director.failed(picture.ids.get(culprit, ""), culprit, error)
     for event in built:
         if event.node not in picture.ids or event.source is None or event.source not in picture.ids:
             continue

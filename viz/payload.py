@@ -170,7 +170,10 @@ def view(
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
         },
     }
-    widths = False if film.still else {n.id: _width(film, n) for n in drawn.nodes}
+    plain = film.still and film.error is None  # nothing will be written in its boxes
+    widths = False if plain else {n.id: _width(film, n) for n in drawn.nodes}
+    if not drawn.nodes:
+        return {"svg": "", **about}
     try:
         svg = render(drawn, prefix, values=widths, rankdir=rankdir, ranksep=ranksep)
     except LayoutError as error:

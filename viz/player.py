@@ -17,6 +17,7 @@ from minigrad.errors import GraphError
 from viz import assets
 from viz.dot import as_image
 from viz.frames import Film, Frame
+from viz.marks import marked
 from viz.page import Page
 from viz.payload import orders, payload, prefixes_of, table, view
 from viz.sliders import Slider
@@ -117,7 +118,12 @@ class Player(Page):
         """What a page without widgets shows: the drawings, and the steps as a list."""
         if not self.films:
             return f"<p>{html('player_empty')}</p>"
-        shown = [(g["views"][g["shown"]]["svg"], g["alt"]) for g in self.data["graphs"]]
+        shown = []
+        prefixes = prefixes_of(self.data["name"], self.films)
+        for film, prefix, g in zip(self.films, prefixes, self.data["graphs"], strict=True):
+            failed = dict.fromkeys(filter(None, [film.frames[-1].failed]), "failed")
+            svg = g["views"][g["shown"]]["svg"]
+            shown.append((marked(svg, prefix, failed, {}) if failed else svg, g["alt"]))
         drawings = "".join(as_image(svg, alt) for svg, alt in shown if svg.startswith("<svg"))
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"

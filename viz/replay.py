@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ import minigrad as mg
 from minigrad.backward import Walk
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import Tensor
+from minigrad.errors import GraphError
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
@@ -19,11 +20,19 @@ from minigrad.ops.parts import Parts, output
 from minigrad.rules import DATA, listen_to_nobody
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing.calls import CallOp
-from viz.frames import Film, event_film, static_film
+from viz.frames import Film, event_film, failed_film, static_film, stopped_film
 from viz.picture import picture
-from viz.text import printed
+from viz.text import choose, row
 
 NOTHING_GIVEN: Mapping[Any, Any] = MappingProxyType({})
+
+
+class LostOperand(TypeError):
+    """A tape that cannot run again, since an operand of an operator is no longer there."""
+
+    def __init__(self, key: str, op: object) -> None:
+        self.pair = row(key, op=op)
+        super().__init__(choose(self.pair))
 
 
 def replay_tape(
@@ -32,8 +41,29 @@ def replay_tape(
     """Run the operations of a tape once more, from its leaves, and walk it back: recorded.
 
     The user's tape, tensors and gradients are not touched. The replay uses the present values of
-    the leaves, or those in `given`. Raises TypeError when the tape did not keep an operand.
+    the leaves, or those in `given`. What cannot run again is a still with the reason.
     """
+    lost = next(_lost(outputs), None)
+    if lost is not None:
+        drawn = picture(outputs, names, bodies=True)
+        key = "cannot_step" if lost.saved is not None else "cannot_step_freed"
+        return failed_film(drawn, drawn.ids[lost], LostOperand(key, op=lost.op))
+    try:
+        return _replayed(outputs, names, given)
+    except GraphError as error:
+        return stopped_film(error, names)
+
+
+def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:
+    """The nodes of which the tape does not keep an operand that nothing else holds."""
+    for node in ancestors(t.creator for t in outputs if t.creator is not None):
+        for i, x in enumerate(node.inputs):
+            data = isinstance(x, Spec) and not isinstance(x, (BaseNode, Tensor))
+            if data and _kept(node, i) is None:
+                yield node
+
+
+def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any]) -> Film:
     new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
     new_names = {id(new[t]): names.get(id(t), "") for t in given}
     nodes = ancestors(t.creator for t in outputs if t.creator is not None)
@@ -83,10 +113,7 @@ def _operand(
             new_names[id(new[x])] = names.get(id(x), "")
         return new[x]
     if isinstance(x, Spec):
-        kept = _kept(node, index)
-        if kept is None:
-            raise TypeError(printed("cannot_step", value="tensor", op=node.op))
-        return Tensor(kept, name=getattr(x, "name", None))
+        return Tensor(_kept(node, index), name=getattr(x, "name", None))
     return x
 
 
@@ -119,6 +146,7 @@ def replay_graph(
 
     `given` are other values for some of the placeholders that are fed.
     Variables have the session's values, or their first ones. Nothing is added to the user's graph.
+    A run that stops is shown as far as it came; where no gradients can be built, without them.
     """
     nodes = ancestors(outputs)
     graph = Graph()
@@ -127,11 +155,8 @@ def replay_graph(
         twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
         twin[node].controls = tuple(twin[x] for x in node.controls)
     forward, ends = graph.nodes, [twin[y] for y in outputs]
-    feeds = {
-        twin[k]: given.get(k, v)
-        for k, v in check_feeds(mg.build_graph([], outputs), feed_dict).items()
-        if k in twin
-    }
+    fed = check_feeds(mg.build_graph([], outputs), feed_dict)
+    feeds = {twin[k]: given.get(k, v) for k, v in fed.items() if k in twin}
     kept = {} if session is None else session.variables
     sources = [n for n in nodes if n.op is state.variable]
     variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
@@ -139,14 +164,25 @@ def replay_graph(
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f"]
         sums = [y for y in ends if y.dtype.kind == "f"]
-        if sums and leaves:
-            mg.gradients(sums, leaves)
+        problem = _differentiated(sums, leaves) if sums and leaves else None
+    extra = 0 if problem is not None else built.counts.built
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
     told = [x for e in contributed for x in (*e.operands, e.value)]
     needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
     with listen_to_nobody(), mg.record(values=True) as ran:
-        Program([*ends, *needed])(feeds, variables)
+        try:
+            Program([*ends, *needed])(feeds, variables)
+        except GraphError as error:
+            problem = error
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
-    return static_film(
-        picture(ends, new_names, bodies=True), forward, contributed, ran.events, built.counts.built
-    )
+    drawn = picture(ends, new_names, bodies=True)
+    return static_film(drawn, forward, contributed, ran.events, extra, problem)
+
+
+def _differentiated(sums: list[Node], leaves: list[Node]) -> GraphError | None:
+    """Build the gradients; returns what prevents it, if anything does."""
+    try:
+        mg.gradients(sums, leaves)
+    except GraphError as error:
+        return error
+    return None

@@ -12,19 +12,20 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.eager import Tensor
+from minigrad.errors import GraphError
 from minigrad.events import Recording
 from minigrad.execute import check_feeds
 from minigrad.graph import Body, Graph, Node, ancestors
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing import functions_run_eagerly
 from viz.draw import names_in
-from viz.frames import Film, event_film
+from viz.frames import Film, event_film, still_film, stopped_film
 from viz.matching import matching
 from viz.picture import brief, graph_picture, tape_picture
 from viz.player import Player
 from viz.replay import replay_graph, replay_tape
 from viz.sliders import Sliders
-from viz.text import Pair, printed, row
+from viz.text import ROWS, Pair, printed, row
 
 
 def step(
@@ -36,7 +37,8 @@ def step(
     node or a graph (run with `feed_dict`; variables as in `session`, or with their first values),
     or a function without arguments that computes a tensor. Up to three numbers among the inputs
     get sliders: moving one runs all again, and the values change where they stand.
-    Raises TypeError for other things, and what a run raises.
+    A run that stops is shown as far as it came, with the node that failed and the reason.
+    Raises TypeError for other things, FeedError for a feed that does not fit the graph.
 
     >>> x = mg.tensor(2.0, requires_grad=True)
     >>> print(step(x * x).text()[0])
@@ -49,11 +51,14 @@ def step(
     """
     names = names_in(sys._getframe(1))
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
-        with recording(True):
-            obj = obj()
+        try:
+            with recording(True):
+                obj = obj()
+        except GraphError as error:
+            return Player([stopped_film(error, names)])
     items: list[Any] = list(_ends(obj)) if isinstance(obj, Graph) else _listed(obj)
     if isinstance(obj, Graph) and not items:
-        raise ValueError(printed("graph_empty"))
+        return Player([still_film(graph_picture([], set(), names), ROWS["graph_empty"])])
     if items and all(isinstance(x, Tensor) for x in items):
         nodes = ancestors(t.creator for t in items if t.creator is not None)
         leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
@@ -72,9 +77,18 @@ def _movable(sliders: Sliders, film: Callable[[dict[Any, Any]], Film]) -> Player
     """A player of the film that is made for the values of some inputs."""
 
     def again(positions: list[float]) -> tuple[list[Film], None]:
-        return [film(sliders.inputs(positions))], None
+        return [_complete(film(sliders.inputs(positions)))], None
 
-    return Player([film({})], None, (), sliders.shown, again)
+    first = film({})
+    player = Player([first], None, (), sliders.shown, again)
+    return player.at_the_end() if first.error is not None else player
+
+
+def _complete(film: Film) -> Film:
+    """The film, if the run in it came to its end; else the error that stopped it."""
+    if film.error is not None:
+        raise film.error
+    return film
 
 
 def _ends(graph: Graph) -> list[Node]:
@@ -118,7 +132,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         moved = [given.get(i, a) for i, a in enumerate(arrays)]
         fed = dict(zip(nodes, moved, strict=True))
         dynamic = replay_tape(computed, names, {tensors[i]: v for i, v in given.items()})
-        return [dynamic, replay_graph(outputs, fed, None, {})]
+        return [_complete(film) for film in (dynamic, replay_graph(outputs, fed, None, {}))]
 
     def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
         made = films(sliders.inputs(positions))
