@@ -68,7 +68,7 @@ class Director:
         return self.nodes[self.picture.ids[key]].label
 
     def failed(self, i: str, node: BaseNode | None, error: Exception) -> Film:
-        """The film of a run that stopped, at the node `i` if it is drawn; the last frame says why."""
+        """The film of a run that stopped, at node `i` if that is drawn; the last frame says why."""
         caption = row("step_failed", message=_message(error))
         where = {} if node is None else _code(node)
         notes = {i: MARKS["failed"].sign} if i else {}
