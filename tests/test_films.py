@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from test_picture import e5
 import minigrad as mg
 import viz
 from minigrad.messages import set_language
+from minigrad.ops import elementwise
 from viz.director import INSIDE_LIMIT
+from viz.formula import forward
 from viz.frames import Film
 
 DONE = "done: "
@@ -56,8 +59,8 @@ def test_e5_frame_by_frame() -> None:
         "∂ [0, 1] × [1, 1] = [0, 1]",
         "Add passes back to b: upstream × local = [0, 1] × [1, 1] = [0, 1] | n4 | "
         "∂ [0, 1] × [1, 1] = [0, 1]",
-        "MatMul passes back to W, where ∂ is the upstream gradient: (expand ∂) × x = "
-        "[[0, 0], [1, 1]] | n1 | (expand ∂) × x = [[0, 0], [1, 1]]",
+        "MatMul passes back to W, where ∂ is the upstream gradient: expand(∂) × x = "
+        "[[0, 0], [1, 1]] | n1 | expand(∂) × x = [[0, 0], [1, 1]]",
         "MatMul passes back to x, where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4] | n2 | "
         "Wᵀ @ ∂ = [3, 4]",
         "done: 6 nodes built, 3 operators run, 5 contributions added up. | ",
@@ -82,7 +85,7 @@ def test_e9_is_one_step_less_when_fused() -> None:
             "run: Conv2d = image ∗ Constant = (1, 1, 2, 2), mean 8, from 4 to 12 | n3",
             "run: ReLU = max(Conv2d, 0) = (1, 1, 2, 2), mean 8, from 4 to 12 | n4",
         ],
-        ["run: Conv2d+ReLU = fused(image, …) = (1, 1, 2, 2), mean 8, from 4 to 12 | n3"],
+        ["run: Conv2d+ReLU = fused(image, Constant) = (1, 1, 2, 2), mean 8, from 4 to 12 | n3"],
     ]
     (fused_node,) = (n for n in fused.picture.nodes if n.op == "Fused")
     inside = [n.op for n in fused.picture.nodes if n.id[0] == "b"]
@@ -169,7 +172,7 @@ def test_a_loop_tells_of_each_of_its_steps() -> None:
         "inside While: body — run: Add = arg0 + 1 = 1 + 1 = 2 | b7",
         "inside While: body — run: Mul = arg1 × x = 3 × 3 = 9 | b9",
         "inside While: test — run: Less = arg0 < 2 = 2 < 2 = False | b3",
-        "run: While = while 0 = while 0 = (2, 9) | n4",
+        "run: While = body(0, 1, x) while test = body(0, 1, 3) while test = (2, 9) | n4",
         "backward starts at the output: ∂While/∂While = (1) | n4",
         "While passes back to x through its insides: (1) becomes 6 | n1 | ∂ = 6",
     ]
@@ -206,3 +209,22 @@ def test_both_languages_tell_of_insides() -> None:
     assert "在 While: body 内部——运行：Add" in chinese
     assert "While 开始循环的第 1 步" in chinese
     assert "通过其内部向 x 回传" in chinese
+
+
+@pytest.mark.parametrize(
+    ("formula", "operands", "read"),
+    [
+        ("exp({0})", ["a + b"], "exp(a + b)"),
+        ("{0} × {1}", ["expand(∂)", "x"], "expand(∂) × x"),
+        ("{0} × {1}", ["max(a, 0)", "x + 1"], "max(a, 0) × (x + 1)"),
+        ("{0} × {1}", ["(a + b) ÷ (c + d)", "x"], "((a + b) ÷ (c + d)) × x"),
+        ("[{0} > 0]", ["a + b"], "[(a + b) > 0]"),
+        ("[{0}, …]", ["a", "b + 1"], "[a, b + 1]"),
+        ("body({0}, …) while test", list("abcdef"), "body(a, b, c, d, …) while test"),
+    ],
+)
+def test_formulas_have_the_parentheses_they_need(
+    formula: str, operands: list[str], read: str
+) -> None:
+    op = replace(elementwise.add, formula=formula)
+    assert forward(op, operands, {}) == read

@@ -298,7 +298,8 @@ def _filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> st
     values = [written(x) for x in operands]
     if "" in values or list(values) == list(names):
         return text
-    return f"{text} = {formula.forward(node.op, values, node.attrs)}"
+    filled = formula.forward(node.op, values, node.attrs)
+    return f"{text} = {filled}" if filled != text else text
 
 
 def _facts(

@@ -7,6 +7,7 @@ and the nodes that it builds are spelled out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import Formatter
 
 from minigrad.core import Attrs, Op, Spec
 from minigrad.errors import GraphError
@@ -16,6 +17,9 @@ from minigrad.rules import listen_to_nobody, pull_back
 from viz.boxes import Picture
 
 LONGEST = 60  # characters of a formula that is read at a glance
+MOST = 4  # operands that are written where an operator takes any number of them
+EVERY = "{all}"
+OPENING, CLOSING = ("(", "[", "|", ", "), (")", "]", "|", ",")  # around what needs no parentheses
 UPSTREAM = "∂"  # how the incoming gradient is written
 
 
@@ -25,10 +29,19 @@ def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:
         f"{name}ᵀ" if attrs.get(f"transpose_{letter}") else name
         for name, letter in zip(operands, "abcdefgh", strict=False)
     ]
-    try:
-        return op.formula.format(*map(_enclosed, named))
-    except IndexError:
-        return f"{op.name}({', '.join(named)})"
+    parts = []
+    pieces = list(Formatter().parse(op.formula.replace("{0}, …", EVERY)))
+    after = [literal for literal, *_ in pieces[1:]] + [""]
+    for (before, field, *_), follows in zip(pieces, after, strict=True):
+        parts.append(before)
+        if field == "all":
+            parts.append(", ".join(named[:MOST]) + (", …" if len(named) > MOST else ""))
+        elif field is not None and int(field) < len(named):
+            alone = before.endswith(OPENING) and follows.startswith(CLOSING)
+            parts.append(named[int(field)] if alone else _enclosed(named[int(field)]))
+        elif field is not None:
+            return f"{op.name}({', '.join(named)})"
+    return "".join(parts)
 
 
 def whole(picture: Picture) -> str:
@@ -50,8 +63,13 @@ def whole(picture: Picture) -> str:
 
 
 def _enclosed(text: str) -> str:
-    """In parentheses if it consists of several parts."""
-    return f"({text})" if " " in text and text[0] not in "([" else text
+    """In parentheses if it consists of several parts, not counting those in brackets."""
+    depth = 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == " " and not depth:
+            return f"({text})"
+    return text
 
 
 def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequence[str]) -> str:

@@ -350,19 +350,19 @@ COND = _control(
     "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", cond_spec, _cond_gradient
 )
 WHILE = _control(
-    "While", ("loop while a condition holds", "条件循环"), "while {0}", while_spec, _loop_gradient
+    "While", ("loop while a condition holds", "条件循环"), "body({0}, …) while test", while_spec, _loop_gradient
 )
 SCAN = _control(
     "Scan",
     ("loop along the first axis", "沿第一个轴的循环"),
-    "scan {0}",
+    "scan({0}, …)",
     scan_spec,
     _loop_gradient,
 )
 HISTORY = _control(
     "History",
     ("all states a loop went through", "循环经过的所有状态"),
-    "states of {0}",
+    "states({0})",
     lambda specs, attrs: Spec(attrs["shape"], attrs["dtype"]),
     (lambda g, y, loop, index, **attrs: Parts({("history", index): g}),),
 )

@@ -63,7 +63,7 @@ expand_dims = operator(
     vjp=(lambda g, y, x, axis: reshape_like(g, x),),
     inputs=None,
     title=("insert an axis of length 1", "插入长度为 1 的轴"),
-    formula="expand {0}",
+    formula="expand({0})",
     samples=(
         Sample([(2, 3)], {"axis": 0}),
         Sample([(2, 3)], {"axis": -1}),
@@ -91,7 +91,7 @@ squeeze = operator(
     vjp=(lambda g, y, x, axis=None: reshape_like(g, x),),
     inputs=None,
     title=("drop axes of length 1", "去掉长度为 1 的轴"),
-    formula="squeeze {0}",
+    formula="squeeze({0})",
     samples=(
         Sample([(1, 3, 1)]),
         Sample([(1, 3, 1)], {"axis": -1}),
@@ -160,7 +160,7 @@ broadcast_to = operator(
     vjp=(lambda g, y, x, shape: sum_like(g, x),),
     inputs=None,
     title=("repeat to a shape", "重复成指定形状"),
-    formula="repeat {0}",
+    formula="repeat({0})",
     samples=(
         Sample([(3,)], {"shape": (2, 3)}),
         Sample([(3, 1)], {"shape": (5, -1, 2)}),
@@ -200,7 +200,7 @@ pad = operator(
     vjp=(lambda g, y, x, widths, value=0.0: slice_(g, key=_inside(widths)),),
     inputs=None,
     title=("surround with a constant", "在四周填充常数"),
-    formula="pad {0}",
+    formula="pad({0})",
     samples=(
         Sample([(2, 3)], {"widths": ((1, 1), (0, 2))}),
         Sample([(3,)], {"widths": ((0, 1),), "value": 1.0}),
@@ -235,7 +235,7 @@ full_like = operator(
     inputs=None,
     shape_only=(0,),
     title=("a constant in the shape of", "与另一操作数同形状的常数"),
-    formula="full {0}",
+    formula="full({0})",
     samples=(
         Sample([(2, 3)], {"value": 1.5}),
         Sample([()], {"value": 0, "dtype": np.dtype(np.float64)}),

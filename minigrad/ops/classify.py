@@ -61,7 +61,7 @@ softmax = operator(
     dtype=as_float,
     inputs=as_float,
     title=("softmax", "softmax"),
-    formula="softmax {0}",
+    formula="softmax({0})",
     samples=SCORES,
 )
 log_softmax = operator(
@@ -72,7 +72,7 @@ log_softmax = operator(
     dtype=as_float,
     inputs=as_float,
     title=("logarithm of softmax", "softmax 的对数"),
-    formula="log softmax {0}",
+    formula="log softmax({0})",
     samples=SCORES,
 )
 
@@ -189,6 +189,6 @@ one_hot: Op = operator(
     inputs=None,
     shape_only=(1,),
     title=("1 at the position of the class", "在类别位置上为 1"),
-    formula="one_hot {0}",
+    formula="one_hot({0})",
     samples=(Sample([(4,), (4, 3)], integers=(0,)),),
 )

@@ -308,7 +308,7 @@ clip = elementwise(
     vjp=(lambda g, y, x, low=None, high=None: g * within(x, low=low, high=high),),
     infer=_clip_spec,
     title=("confined between two bounds", "限制在上下界之间"),
-    formula="clip {0}",
+    formula="clip({0})",
     samples=CLIPPED,
 )
 

@@ -133,7 +133,7 @@ unslice: Op = operator(
     inputs=None,
     shape_only=(1,),
     title=("put back where the slice was, 0 elsewhere", "放回切片原来的位置，其余为 0"),
-    formula="unslice {0}",
+    formula="unslice({0})",
     samples=tuple(Sample([sliced, shape], {"key": key}) for sliced, shape, key in UNSLICES),
 )
 
@@ -260,7 +260,7 @@ add_at: Op = operator(
     shape_only=(1,),
     selectors=FROM_TWO,
     title=("add up at given positions, 0 elsewhere", "累加到给定的位置，其余为 0"),
-    formula="add {0} at {2}",
+    formula="add({0} at {2})",
     samples=_samples(back=True),
 )
 
@@ -315,7 +315,7 @@ gather: Op = operator(
     inputs=None,
     selectors=(1,),
     title=("one element for each position along an axis", "沿一个轴逐位置取元素"),
-    formula="gather {0} at {1}",
+    formula="gather({0}, {1})",
     samples=(
         Sample([(2, 3), (2, 4)], {"axis": 1}, integers=(1,)),
         Sample([(3, 4), (2, 3)], {"axis": 0}, integers=(1,)),
@@ -332,7 +332,7 @@ scatter_add: Op = operator(
     shape_only=(1,),
     selectors=(2,),
     title=("add up along an axis at given positions", "沿一个轴累加到给定位置"),
-    formula="scatter {0} to {2}",
+    formula="scatter({0}, {2})",
     samples=(
         Sample([(2, 4), (2, 3), (2, 4)], {"axis": 1}, integers=(2,)),
         Sample([(2, 3), (3, 4), (2, 3)], {"axis": 0}, integers=(2,)),

@@ -149,7 +149,7 @@ stack = operator(
     run=_stack,
     vjp=_layers,
     title=("stack along a new axis", "沿新的轴堆叠"),
-    formula="stack [{0}, …]",
+    formula="stack({0}, …)",
     samples=(
         Sample([(2, 3), (2, 3)]),
         Sample([(2, 3), (2, 3), (2, 3)], {"axis": 1}),

@@ -92,7 +92,7 @@ max_pool2d: Op = operator(
     run=_max_pool,
     vjp=(lambda g, y, x, **attrs: max_pool2d_input(g, y, x, **attrs),),
     title=("largest element of each window", "最大汇聚（池化）"),
-    formula="max pool {0}",
+    formula="max_pool({0})",
     samples=_samples(IMAGES),
 )
 
@@ -175,7 +175,7 @@ avg_pool2d: Op = operator(
     dtype=as_float,
     inputs=as_float,
     title=("mean of each window", "平均汇聚（池化）"),
-    formula="avg pool {0}",
+    formula="avg_pool({0})",
     samples=_samples(IMAGES),
 )
 
@@ -199,6 +199,6 @@ avg_pool2d_input: Op = operator(
     inputs=as_float,
     shape_only=(1,),
     title=("gradient of average pooling", "平均汇聚（池化）的梯度"),
-    formula="spread {0}",
+    formula="spread({0})",
     samples=_samples(POOLED, IMAGES),
 )

@@ -94,8 +94,8 @@ def _extreme(name: str, ufunc: np.ufunc, **record: Any) -> Op:
     )
 
 
-max = _extreme("Max", np.maximum, title=("largest element", "最大的元素"), formula="max {0}")
-min = _extreme("Min", np.minimum, title=("smallest element", "最小的元素"), formula="min {0}")
+max = _extreme("Max", np.maximum, title=("largest element", "最大的元素"), formula="max({0})")
+min = _extreme("Min", np.minimum, title=("smallest element", "最小的元素"), formula="min({0})")
 
 
 def _position(name: str, function: Any, **record: Any) -> Op:
@@ -133,13 +133,13 @@ argmax = _position(
     "ArgMax",
     np.argmax,
     title=("position of the largest", "最大值的位置"),
-    formula="argmax {0}",
+    formula="argmax({0})",
 )
 argmin = _position(
     "ArgMin",
     np.argmin,
     title=("position of the smallest", "最小值的位置"),
-    formula="argmin {0}",
+    formula="argmin({0})",
 )
 
 
@@ -161,8 +161,8 @@ def _truth(name: str, ufunc: np.ufunc, **record: Any) -> Op:
     )
 
 
-all = _truth("All", np.logical_and, title=("are all true", "是否全部为真"), formula="all {0}")
-any = _truth("Any", np.logical_or, title=("is any true", "是否有任一为真"), formula="any {0}")
+all = _truth("All", np.logical_and, title=("are all true", "是否全部为真"), formula="all({0})")
+any = _truth("Any", np.logical_or, title=("is any true", "是否有任一为真"), formula="any({0})")
 
 
 def _logsumexp(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:

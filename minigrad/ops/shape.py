@@ -126,7 +126,7 @@ mean = operator(
     dtype=as_float,
     inputs=as_float,
     title=("mean", "平均值"),
-    formula="mean {0}",
+    formula="mean({0})",
     samples=REDUCTIONS,
 )
 
@@ -181,7 +181,7 @@ broadcast_like: Op = operator(
     inputs=None,
     shape_only=(1,),
     title=("repeat to the shape of", "重复成另一操作数的形状"),
-    formula="repeat {0}",
+    formula="repeat({0})",
     samples=(
         Sample([(3,), (2, 3)]),
         Sample([(2, 1), (2, 3)]),
@@ -252,7 +252,7 @@ reshape = operator(
     vjp=(lambda g, y, x, shape: reshape_like(g, x),),
     inputs=None,
     title=("reshape", "改变形状"),
-    formula="reshape {0}",
+    formula="reshape({0})",
     samples=(Sample([(2, 3)], {"shape": (3, -1)}), Sample([(2, 3)], {"shape": (6,)})),
 )
 reshape_like: Op = operator(
@@ -264,7 +264,7 @@ reshape_like: Op = operator(
     inputs=None,
     shape_only=(1,),
     title=("reshape to the shape of", "改成另一操作数的形状"),
-    formula="reshape {0}",
+    formula="reshape({0})",
     samples=(Sample([(6,), (2, 3)]),),
 )
 
