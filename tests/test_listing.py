@@ -47,7 +47,7 @@ def test_every_step_knows_its_lines() -> None:
     ((file, first, lines),) = data["listing"]
     assert file == "test_listing.py"
     assert lines == ("y = x * x", "z = y + 3")
-    lit = [line[:3] for frame in data["frames"] for line in frame["code"]]
+    lit = [[*data["codes"][k][:3]] for frame in data["frames"] for k in frame["code"]]
     assert lit == [[0, 0, 0], [0, 1, 1], [0, 1, 1], [0, 0, 0], [0, 0, 0]]
     assert first == z.creator.where.lineno - 1
 
@@ -57,7 +57,7 @@ def test_a_line_without_a_source_is_told_on_its_own() -> None:
     exec(compile("y = x * 2", "<lost>", "exec"), space)
     data = viz.step(space["y"]).data
     assert data["listing"] == []
-    assert {line[0] for frame in data["frames"] for line in frame["code"]} == {-1}
+    assert {data["codes"][k][0] for frame in data["frames"] for k in frame["code"]} == {-1}
 
 
 def test_what_is_made_for_the_user_shows_no_line_of_ours() -> None:

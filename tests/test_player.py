@@ -78,7 +78,7 @@ def test_every_id_that_a_frame_names_is_drawn(player: Player) -> None:
     data = player.data
     full = set().union(*(drawn(g["views"][g["layers"]]["svg"]) for g in data["graphs"]))
     assert set(data["nodes"]) <= full
-    named = {i for f in data["frames"] for i in (*f["active"], *f["edges"])}
+    named = {i for f in data["frames"] for i in (*f["active"], *f.get("edges", {}))}
     marked = {i for lane in data["lanes"] for _, i in lane["marks"]}
     assert named
     assert named | marked <= full
@@ -316,3 +316,17 @@ def test_play_stops_at_the_end(tmp_path: Path, page: Page) -> None:
     page.clock.run_for(20_000)
     assert page.locator(".mg-controls output").inner_text() == "7 / 7"
     assert page.get_by_role("button", name="play or pause").inner_text() == "▶"
+
+
+def test_what_is_repeated_is_sent_once() -> None:
+    """A lesson's graph takes less than 1 MB, drawing and all."""
+    y = mg.tensor(0.5, requires_grad=True)
+    for i in range(29):
+        with mg.name_scope(f"layer{i}"):
+            for k in range(10):
+                y = y * y if k % 3 else y + y
+    data = viz.step(y).data
+    assert len(data["nodes"]) > 290
+    assert len(data["codes"]) == 2 < len(data["frames"]), "two expressions, hundreds of steps"
+    assert {k for frame in data["frames"] for k in frame["code"]} == {0, 1}
+    assert len(json.dumps(data).encode()) < 1_000_000

@@ -30,6 +30,7 @@ WORDS = [
 STILL = ("player", "keys", "select")  # said in other words where nothing moves
 
 View = dict[str, Any]
+Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
 
 
 def payload(
@@ -47,6 +48,7 @@ def payload(
     pairs = list(zip(films, prefixes, strict=True))
     sides = [(len(films) > 1, order) for order in orders(films, links)]
     blocks = listing(frame.lines for film in films for frame in film.frames if frame.lines)
+    codes: Codes = {}
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
@@ -68,9 +70,10 @@ def payload(
         },
         "links": _links(links, prefixes),
         "frames": [
-            _frame([(f, p, i) for f, p in pairs], blocks)
+            _frame([(f, p, i) for f, p in pairs], blocks, codes)
             for i in range(max((len(f.frames) for f in films), default=0))
         ],
+        "codes": list(codes),  # after the frames, which fill it
         "lanes": [
             _lane(film, prefix, clock, len(films) > 1)
             for film, prefix in pairs
@@ -232,26 +235,36 @@ def _node(box: PictureNode, track: Track) -> dict[str, Any]:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    return {"short": summary.short, "long": summary.long, "grid": summary.grid}
+    """A summary; of a plain number the words are the number, and there is nothing to colour."""
+    plain = summary.long == (summary.short, summary.short) and not summary.grid
+    told = {} if plain else {"long": summary.long, "grid": summary.grid}
+    return {"short": summary.short, **told}
 
 
-def _frame(films: Sequence[tuple[Film, str, int]], blocks: Sequence[Block]) -> dict[str, Any]:
-    """One step of all films; a film that ended earlier stays at its last frame."""
+def _frame(
+    films: Sequence[tuple[Film, str, int]], blocks: Sequence[Block], codes: Codes
+) -> dict[str, Any]:
+    """One step of all films; a film that ended earlier stays at its last frame.
+
+    What most steps lack is left out, and a line that many light up is sent once, in `codes`.
+    """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
     ended = [film.frames[-1].caption for film, _, i in films if i >= len(film.frames)]
     captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
+    still = [caption in ended for caption in captions]
+    edges = {f"{p}-{e}": text for f, p in alive for e, text in f.edges.items()}
+    notes = {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()}
+    lit = (line for f, _ in alive if (line := _code(f, blocks)))
+    rare = {"still": still if any(still) else None, "edges": edges, "notes": notes}
     return {
         "captions": captions,
-        "say": " | ".join(both(f.caption) for f, _ in alive),
-        "still": [caption in ended for caption in captions],
         "active": [f"{p}-{i}" for f, p in alive for i in f.active],
-        "edges": {f"{p}-{e}": text for f, p in alive for e, text in f.edges.items()},
-        "notes": {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()},
-        "code": [line for f, _ in alive if (line := _code(f, blocks))],
+        "code": [codes.setdefault(line, len(codes)) for line in lit],
+        **{name: value for name, value in rare.items() if value},
     }
 
 
-def _code(frame: Frame, blocks: Sequence[Block]) -> list[Any] | None:
+def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:
     """Which lines of the program light up: block, first and last line, the expression in it."""
     if frame.code is None:
         return None
@@ -259,8 +272,8 @@ def _code(frame: Frame, blocks: Sequence[Block]) -> list[Any] | None:
     for i, block in enumerate(blocks):
         if frame.lines and block.holds(frame.lines):
             first, last = (n - block.first for n in frame.lines[1:])
-            return [i, first, min(last, len(block.lines) - 1), place, *parts]
-    return [-1, 0, 0, place, *parts]
+            return (i, first, min(last, len(block.lines) - 1), place, *parts)
+    return (-1, 0, 0, place, *parts)
 
 
 def _file(block: Block, films: Sequence[Film]) -> str:

@@ -62,8 +62,8 @@ function inspectNode(id, node, index, data, parent) {
   add(words.kind, text(node.kind));
   add(words.shape, text([node.shape, node.dtype].filter(Boolean).join("  ")));
   if (!data.still) {
-    add(words.value, text(value?.long ?? words.not_yet));
-    add(words.gradient, text(gradient?.long ?? words.not_computed));
+    add(words.value, text(value ? (value.long ?? value.short) : words.not_yet));
+    add(words.gradient, text(gradient ? (gradient.long ?? gradient.short) : words.not_computed));
   }
   if (node.born !== null && node.born <= index) {
     for (const [key, fact] of node.facts) {

@@ -20,6 +20,12 @@ function program(parent, label) {
   region(pane, label);
   const loose = make("div", "mg-loose", parent);
   let listed = [];
+  // What scrolls must be reached by the keys; how high it is shows only once it is on the page.
+  mine(pane);
+  new ResizeObserver(() => {
+    if (pane.scrollHeight > pane.clientHeight) pane.tabIndex = 0;
+    else pane.removeAttribute("tabindex");
+  }).observe(pane);
 
   function list(listing) {
     pane.replaceChildren();
@@ -29,7 +35,6 @@ function program(parent, label) {
       block.title = file;
       return lines.map((line) => Object.assign(make("li", "", block), { textContent: line || " " }));
     });
-    if (pane.scrollHeight > pane.clientHeight) mine(Object.assign(pane, { tabIndex: 0 }));
   }
 
   // A line whose program is not to be had is told on its own.

@@ -197,6 +197,13 @@ function play(model, el) {
     paint();
   }
 
+  // The captions of all films that have not ended, for an attribute, which no style rule reaches.
+  const spoken = (frame) =>
+    frame.captions
+      .filter((_, i) => !frame.still?.[i])
+      .map(([en, zh]) => (en === zh ? en : `${en} / ${zh}`))
+      .join(" | ");
+
   // ---- One step on the screen: only what differs from the step before is touched ----
 
   function life(members) {
@@ -225,11 +232,11 @@ function play(model, el) {
     const chosenBox = chosen && boxOf(chosen)?.id;
     caption.replaceChildren();
     frame.captions.forEach((pair, i) => {
-      say(make("div", frame.still[i] ? "mg-ended" : "", caption), pair);
+      say(make("div", frame.still?.[i] ? "mg-ended" : "", caption), pair);
     });
-    lines.show(frame.code);
+    lines.show(frame.code.map((line) => data.codes[line]));
     slider.value = index;
-    slider.setAttribute("aria-valuetext", `${index}: ${frame.say}`);
+    slider.setAttribute("aria-valuetext", `${index}: ${spoken(frame)}`);
     counter.textContent = `${index} / ${last()}`;
     for (const repaint of lanes) repaint(index);
     for (const old of root.querySelectorAll(".mg-share")) old.remove();
@@ -255,13 +262,13 @@ function play(model, el) {
         const called = box.members.length > 1 ? title : (name ?? title);
         box.g.setAttribute("aria-label", data.still ? called : `${called}: ${short.trim()}`);
       }
-      const flows = new Map(Object.entries(frame.edges).map(([id, text]) => [graph.place(id), text]));
+      const flows = new Map(Object.entries(frame.edges ?? {}).map(([id, text]) => [graph.place(id), text]));
       for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
         look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosenBox });
         if (share) write(arrow.g, share, below(graph, id));
       }
-      for (const [id, text] of Object.entries(frame.notes)) {
+      for (const [id, text] of Object.entries(frame.notes ?? {})) {
         const box = graph.boxes.get(graph.place(id));
         if (box) note(box.g, text);
       }
@@ -349,7 +356,7 @@ function play(model, el) {
     if (box && !box.members) {
       const arrow = Object.keys(data.edges).find((e) => e === id) ?? id;
       const carried = data.edges[arrow];
-      if (carried) inspectEdge(carried, data, frame.edges[arrow], inspector);
+      if (carried) inspectEdge(carried, data, frame.edges?.[arrow], inspector);
       return;
     }
     const shown = data.nodes[id] ? [id] : (box?.members.slice(-1) ?? []);
