@@ -2,23 +2,27 @@
 
 Every node and region has a rank, and reads from lower ranks only; so no region can come to wait
 for itself, whatever is fused. A node joins the regions it reads where that keeps the ranks in
-order: one walk along the graph. A matrix product or convolution whose result only one region reads
-is fused in front of it: bias, activation and the like are applied while the result is at hand.
+order: one walk along the graph. Then what a region computes for a single later one moves there, if
+memory is free for longer that way: 1 − y² is a matter of backward, which has y at hand. A matrix
+product or convolution whose result only one region reads is fused in front of it: bias, activation
+and the like are applied while the result is at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from minigrad import ops
 from minigrad.core import Spec
 from minigrad.fused import FUSED, region
 from minigrad.graph import Graph, Node
+from minigrad.ops import state
 from minigrad.ops.parts import output
 from minigrad.passes.rewrite import Change, Rewrite, in_order
 
 MOST_MEMBERS = 64
-MOST_READERS = 64  # of a region that is given a higher rank
+MOST_READERS = 64  # of a region or value that are looked at
+GIVEN = {state.placeholder, state.variable, state.constant}  # there as long as the program runs
 STRETCHES = {ops.broadcast_like, ops.broadcast_to}
 PRODUCTS = {ops.matmul: "matmul", ops.conv2d: "conv"}
 
@@ -65,6 +69,7 @@ class Regions:
                 for other in read:
                     other.readers.append(unit)
             self.of[node] = unit
+        self._leave_to_readers()
         for node in graph.nodes:
             if node.op in PRODUCTS and not node.controls:
                 self._join_reader(node)
@@ -120,10 +125,58 @@ class Regions:
         whole.rank = rank
         return whole
 
+    def _leave_to_readers(self) -> None:
+        """Move what only one later region reads there, where that keeps less for less long."""
+        nodes = self.graph.nodes
+        self.readers: dict[Node, list[Node]] = {node: [] for node in nodes}
+        for node in nodes:
+            for x in self._before(node):
+                self.readers[x].append(node)
+        for node, unit in self.of.items():
+            self.of[node] = unit.now()
+        for node in reversed(nodes):
+            if _by_element(node) and node not in self.ends:
+                units = {self.of[r] for r in self.readers[node]}
+                unit = units.pop() if len(units) == 1 else self.of[node]
+                if unit is not self.of[node]:
+                    self._leave(node, unit)
+
+    def _leave(self, node: Node, reader: Unit) -> None:
+        """Move a node to the region that reads it, with all that was computed for it alone."""
+        (first, *_), unit = reader.members, self.of[node]
+        if not _by_element(first) or first.spec.shape != node.spec.shape:
+            return
+        moved, read = {node}, dict[Node, None]()
+        waiting = [node]
+        while waiting:
+            for x in waiting.pop().inputs:
+                alone = self.of[x] is unit and x not in self.ends and _by_element(x)
+                if alone and moved.issuperset(self.readers[x]):
+                    moved.add(x)
+                    waiting.append(x)
+                else:
+                    read[x] = None
+        longer = sum(self._longer(x, moved, reader.rank) for x in read if x not in moved)
+        if longer >= (reader.rank - unit.rank) * node.dtype.itemsize:
+            return
+        if len(reader.members) + len(moved) > MOST_MEMBERS:
+            return
+        unit.members = [x for x in unit.members if x not in moved]
+        reader.members += moved
+        self.of.update(dict.fromkeys(moved, reader))
+
+    def _longer(self, x: Node, moved: Container[Node], rank: int) -> int:
+        """For how long more, times its bytes, a value is kept when these read it at that rank."""
+        if x in self.ends or x.op in GIVEN or x.spec.shape == ():
+            return 0
+        readers = [r for r in self.readers[x][-MOST_READERS:] if r not in moved]
+        last = max([self.of[n].rank for n in (x, *readers)])
+        return max(0, rank - last) * x.dtype.itemsize
+
     def _join_reader(self, product: Node) -> None:
         """Fuse a product with the one region that reads it: no path can lead around it."""
         unit = self.of[product]
-        readers = {r.now() for r in unit.readers}
+        readers = {self.of[r].now() for r in self.readers[product]}
         if len(readers) != 1 or product in self.ends:
             return
         (reader,) = readers

@@ -451,7 +451,7 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(("Cond", "While", "Scan", "History"), EFFECT),
     "Print": "it hands its operand on, and what it writes is tested in test_control.py",
     "Assert": "it hands its operand on, or raises",
-    "Fused": "it holds other operators, which are all compared: see test_passes.py",
+    "Fused": "it holds other operators, which are all compared: see test_passes_fusing.py",
     "Dropout": "each framework draws other numbers: only the share that is kept can be compared",
 }
 
