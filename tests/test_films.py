@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,9 +15,11 @@ import minigrad as mg
 import viz
 from minigrad.messages import set_language
 from minigrad.ops import elementwise
+from viz import dot
 from viz.director import INSIDE_LIMIT
 from viz.formula import forward
 from viz.frames import Film
+from viz.picture import picture
 
 DONE = "done: "
 
@@ -228,3 +231,51 @@ def test_formulas_have_the_parentheses_they_need(
 ) -> None:
     op = replace(elementwise.add, formula=formula)
     assert forward(op, operands, {}) == read
+
+
+def test_an_opened_loop_shows_the_way_back() -> None:
+    full = picture(loop(3), bodies=True)
+    back = [e for e in full.edges if e.kind == "loop"]
+    by_id = {n.id: n for n in full.nodes}
+    ends = [(by_id[e.source].op, by_id[e.target].label) for e in back]
+    assert ends == [("Add", "arg0"), ("Mul", "arg1")]
+    assert [by_id[e.target].inputs for e in back] == [(), ()], "it is no operand"
+    closed = full.fold()
+    assert not [e for e in closed.edges if e.kind == "loop"]
+    half = full.fold(["While: test"])
+    assert len({(e.source, e.target) for e in half.edges}) == len(half.edges)
+    assert "loop" not in {e.kind for e in half.edges}
+    text = dot.dot(full, "p")
+    assert text.count("↺") == 2
+    assert re.findall(r"label=\"?↺.*style=dashed", text)
+
+
+def test_a_scan_goes_back_with_what_it_carries_alone() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(3,))
+        last, _ = mg.scan(lambda c, v: (c + v, c * v), mg.constant(np.float32(1)), x)
+        full = picture(last, bodies=True)
+    by_id = {n.id: n for n in full.nodes}
+    back = [e for e in full.edges if e.kind == "loop"]
+    assert [(by_id[e.source].op, by_id[e.target].label) for e in back] == [("Add", "arg0")]
+
+
+def test_a_branch_has_no_way_back() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        full = picture(mg.build_graph(x, branch(x)), bodies=True)
+    assert "loop" not in {e.kind for e in full.edges}
+
+
+def test_films_side_by_side_say_the_ticks_of_their_clocks() -> None:
+    dynamic, static = viz.compare(lambda x: x * x, 2.0).films
+    assert [f.caption[0].partition("]")[0] for f in dynamic.frames[1:-1]] == [
+        "[built 1, run 1",
+        "[gradient 1",
+        "[gradient 2",
+        "[gradient 3",
+    ]
+    ticks = [f.caption[0].partition("]")[0] for f in static.frames if f.caption[0][0] == "["]
+    assert ticks[:4] == ["[built 1", "[built 2", "[run 1", "[run 2"]
+    assert dynamic.frames[1].caption[1].startswith("[构建 1, 运行 1] ")
+    assert not [f for f in film(e5()).frames if f.caption[0][0] == "["], "one alone needs none"

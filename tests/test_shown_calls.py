@@ -125,7 +125,7 @@ def test_stepping_through_branches_and_loops() -> None:
     player = viz.step(mg.build_graph(inputs, y), feed)
     text = caption(player)
     assert "run: Cond" in text
-    assert "run: While = while" in text
+    assert "run: While = body(n, 0, n) while test = body(2, 0, 2) while test" in text
     dn, dv = mg.gradients(y, inputs)
     expected = mg.run(mg.build_graph(inputs, [dn, dv]), feed)
     results = film(player).results

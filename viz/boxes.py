@@ -180,6 +180,8 @@ class _Folding:
         edges = self._edges()
         inputs: dict[str, list[str]] = {}
         for e in edges:
+            if e.kind == "loop":  # what comes from the step before is no operand
+                continue
             inputs.setdefault(e.target, []).append(e.source)
         nodes = [replace(b, inputs=tuple(inputs.get(i, ()))) for i, b in boxes.items()]
         ids = {key: self.home[i] for key, i in self.whole.ids.items()}
@@ -196,7 +198,7 @@ class _Folding:
             source, target = ends[e.id]
             if e.id in as_it_is:
                 found.append(e)
-            elif source != target and (source, target) not in joined:
+            elif e.kind != "loop" and source != target and (source, target) not in joined:
                 joined.add((source, target))
                 new += 1
                 found.append(replace(e, id=f"f{new}", source=source, target=target, index=0))

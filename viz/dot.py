@@ -96,13 +96,16 @@ def dot(
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
     for edge in picture.edges:
         style_of_edge = EDGES[edge.kind]
+        shape = edge.shape if edge.shape not in ("()", "?", shapes[edge.source]) else ""
+        back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
-            edge.source,
-            edge.target,
+            edge.target if back else edge.source,
+            edge.source if back else edge.target,
             id=f"{prefix}-{edge.id}",
-            label=edge.shape if edge.shape not in ("()", "?", shapes[edge.source]) else "",
+            label=f"{style_of_edge.sign} {shape}".strip(),
             style=style_of_edge.line,
             tooltip=f"{edge.source} → {edge.target} {edge.shape}",
+            **({"dir": "back"} if back else {}),
         )
     return str(graph.source)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from viz.boxes import Picture
 from viz.summary import Summary
-from viz.text import Pair
+from viz.text import ROWS, Pair, row
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,19 @@ class Film:
         """The picture with these groups open."""
         drawn = self.picture.fold(opened)
         return drawn.with_tensors() if self.tensors else drawn
+
+    def ticking(self) -> Film:
+        """The film whose captions say the tick of its clocks: for one that runs beside another."""
+        counts: Counter[str] = Counter()
+        frames = []
+        for frame in self.frames:
+            clocks = list(dict.fromkeys(clock for clock, _ in frame.marks))
+            counts.update(clocks)
+            told = [row("tick", clock=ROWS[clock], number=counts[clock]) for clock in clocks]
+            english, chinese = (", ".join(pair[i] for pair in told) for i in (0, 1))
+            ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)
+            frames.append(replace(frame, caption=ticks) if clocks else frame)
+        return replace(self, frames=tuple(frames))
 
     def text(self) -> Pair:
         """The captions, numbered: the same content for those without a browser."""

@@ -25,7 +25,8 @@ def matching(one: Picture, other: Picture) -> dict[str, str]:
     """
     ops = [{n.id: n for n in p.nodes} for p in (one, other)]
     operands = [
-        {(e.target, e.index): e.source for e in p.edges if e.id[0] != "d"} for p in (one, other)
+        {(e.target, e.index): e.source for e in p.edges if e.id[0] not in "dl"}
+        for p in (one, other)
     ]
     ends = [[n.id for n in p.nodes if n.is_output] for p in (one, other)]
     waiting = list(zip(*ends, strict=False))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiled import Program
+from minigrad.control import SCAN, WHILE
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
 from minigrad.eager import Tensor
 from minigrad.graph import Graph, Node, ancestors
@@ -70,7 +71,7 @@ class _Builder:
         self.edges: list[PictureEdge] = []
         self.ids: dict[Any, str] = {}
         self.owners: dict[str, str] = {}
-        self.numbers = {"n": 0, "b": 0, "e": 0, "d": 0}
+        self.numbers = {"n": 0, "b": 0, "e": 0, "d": 0, "l": 0}
 
     def _new(self, letter: str) -> str:
         self.numbers[letter] += 1
@@ -84,11 +85,11 @@ class _Builder:
     def connect(self, source: str, target: str, index: int, kind: str, x: Any) -> None:
         """An arrow along which `x` flows, as operand `index`; the results of a body have −1, −2, …
 
-        The id of one inside, into or out of a body begins with d.
+        The id of one inside, into or out of a body begins with d, of one back in a loop with l.
         """
         spec = {"shape": _shape(x), "dtype": str(getattr(x, "dtype", ""))}
         inside = "b" in (source[0], target[0])
-        new = self._new("d" if inside else "e")
+        new = self._new("l" if kind == "loop" else "d" if inside else "e")
         self.edges.append(PictureEdge(new, source, target, index, kind, **spec))
 
     def operands(self, node: BaseNode, target: str, sources: Iterable[tuple[int, str]]) -> None:
@@ -143,11 +144,20 @@ class _Builder:
                 self.insides(inner, new, [self.ids[x] for x in inner.inputs])
             for index, result in enumerate(body.outputs):
                 self.connect(self.ids[result], target, -1 - index, "forward", result)
+            if key == "body" and node.op in LOOPS:
+                self.carry(body, node.attrs.get("carries", len(body.outputs)))
+
+    def carry(self, body: Graph, states: int) -> None:
+        """The arrows back in a loop: from what a step makes to where the next one takes it."""
+        for result, taken in zip(body.outputs[:states], body.inputs, strict=False):
+            if taken in self.ids and result is not taken:
+                self.connect(self.ids[result], self.ids[taken], 1, "loop", result)
 
     def done(self) -> Picture:
         return Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids, self.owners)
 
 
+LOOPS = (WHILE, SCAN)
 BODIES = {"orelse": "else"}  # what the engine's names of bodies are in Python's words
 
 

@@ -132,7 +132,8 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         moved = [given.get(i, a) for i, a in enumerate(arrays)]
         fed = dict(zip(nodes, moved, strict=True))
         dynamic = replay_tape(computed, names, {tensors[i]: v for i, v in given.items()})
-        return [_complete(film) for film in (dynamic, replay_graph(outputs, fed, None, {}))]
+        static = replay_graph(outputs, fed, None, {})
+        return [_complete(film).ticking() for film in (dynamic, static)]
 
     def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
         made = films(sliders.inputs(positions))
@@ -234,4 +235,4 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
         graph.sort(key=lambda n: n.order)
         picture = graph_picture(graph, {n for n in graph if n not in read}, names)
         films.append(event_film(picture, log.events))
-    return films
+    return [film.ticking() for film in films] if len(films) > 1 else films

@@ -44,7 +44,11 @@ def summarize(value: Any) -> Summary:
 
 
 def written(value: Any) -> str:
-    """A few numbers as they are, row by row: "[[1, -2], [3, 4]]"; "" where they are many."""
+    """A few numbers as they are, row by row: "[[1, -2], [3, 4]]"; "" where they are many, or
+    several values.
+    """
+    if isinstance(value, tuple):
+        return ""
     array = np.asarray(getattr(value, "data", value))
     if not 0 < array.size <= WRITTEN or array.ndim > 2:
         return ""

@@ -244,6 +244,8 @@ ROWS: dict[str, Pair] = {
     ),
     "step_inside": ("inside {place} — {what}", "在 {place} 内部——{what}"),
     "step_loop": ("{name} begins step {number} of its loop", "{name} 开始循环的第 {number} 步"),
+    "tick": ("{clock} {number}", "{clock} {number}"),
+    "step_tick": ("[{ticks}] {what}", "[{ticks}] {what}"),
     "step_seed": (
         "backward starts at the output: ∂{name}/∂{name} = {value}",
         "反向传播从输出开始：∂{name}/∂{name} = {value}",
