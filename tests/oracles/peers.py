@@ -196,6 +196,15 @@ def cross_entropy_torch(x: Any, labels: Any) -> Any:
     return rows.reshape(labels.shape)
 
 
+def above_labels_torch(g: Any, x: Any, labels: Any) -> Any:
+    return (torch.softmax(x, -1) - F.one_hot(labels, x.shape[-1]).to(x.dtype)) * g[..., None]
+
+
+def above_labels_jax(g: Any, x: Any, labels: Any) -> Any:
+    hot = jax.nn.one_hot(labels, x.shape[-1], dtype=x.dtype)
+    return (jax.nn.softmax(x) - hot) * g[..., None]
+
+
 def shares(a: Any, b: Any) -> Any:
     return ((a > b) * 1.0 + (a >= b) * 1.0).to(torch.result_type(a, b)) / 2
 
@@ -360,6 +369,7 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
     "LogSoftmax": along(torch.log_softmax, jax.nn.log_softmax),
     "Normalize": (normalize_torch, normalize_jax),
     "SoftmaxCrossEntropy": (cross_entropy_torch, cross_entropy_jax),
+    "SoftmaxCrossEntropyGradient": (above_labels_torch, above_labels_jax),
     "OneHot": (
         lambda labels, x: F.one_hot(labels, x.shape[-1]).to(x.dtype),
         lambda labels, x: jax.nn.one_hot(labels, x.shape[-1], dtype=x.dtype),

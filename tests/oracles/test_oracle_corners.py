@@ -77,6 +77,10 @@ MORE_THAN_TORCH = {
 # (operator, data types): our answer, and why it is another one.
 OTHER_TYPES: dict[tuple[str, ...], tuple[str, str]] = {
     ("Sign", "bool"): (REFUSED, "NumPy has no sign of a bool, and it would say nothing"),
+    **{
+        ("ProdOfOthers", t): ("float32", "it is part of a gradient, and those are floats")
+        for t in ("bool", "int32", "int64")
+    },
 }
 
 
