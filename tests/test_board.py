@@ -6,7 +6,6 @@ import base64
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,8 +53,7 @@ def test_everything_is_plain_json_and_every_mark_is_drawn() -> None:
 
 
 def test_every_word_of_the_browser_side_is_sent() -> None:
-    script = (Path(viz.__file__).parent / "assets/board.js").read_text("utf-8")
-    used = set(re.findall(r"\b(?:words|labels)\.(\w+)", script))
+    used = set(re.findall(r"\b(?:words|labels)\.(\w+)", Board._esm))
     assert used
     assert used <= set(module.WORDS) <= set(ROWS)
 

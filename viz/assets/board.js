@@ -146,54 +146,20 @@ function show(model, el) {
   const panes = Array.from({ length: most }, () => pane(data, stages, choose));
 
   let index = Math.min(model.get("index"), scenes.length - 1);
-  let timer = null;
-  const go = (to) => {
-    index = Math.max(0, Math.min(scenes.length - 1, to));
-    paint();
-    model.set("index", index);
-    model.save_changes();
-  };
-  const stop = () => {
-    clearInterval(timer);
-    timer = null;
-    playing.textContent = "▶";
-  };
-  const run = () => {
-    if (timer) return stop();
-    if (index === scenes.length - 1) go(0);
-    playing.textContent = "‖";
-    timer = setInterval(() => (index < scenes.length - 1 ? go(index + 1) : stop()), 1200);
-  };
-  button("|←", labels.first, controls, () => go(0));
-  button("←", labels.back, controls, () => go(index - 1));
-  const playing = button("▶", labels.play, controls, run);
-  button("→", labels.forward, controls, () => go(index + 1));
-  button("→|", labels.last, controls, () => go(scenes.length - 1));
-  const slider = make("input", "", controls);
-  slider.type = "range";
-  slider.min = 0;
-  slider.max = scenes.length - 1;
-  slider.setAttribute("aria-label", data.slider);
-  slider.addEventListener("input", () => go(Number(slider.value)));
-  const counter = make("output", "", controls);
+  const steps = stepper(controls, labels, data.slider, 1200, {
+    at: () => index,
+    last: () => scenes.length - 1,
+    show(to) {
+      index = to;
+      paint();
+      model.set("index", index);
+      model.save_changes();
+    },
+  });
   make("div", "mg-keys", controls).innerHTML = words.board_keys;
   controls.hidden = scenes.length === 1;
 
-  root.addEventListener("keydown", (event) => {
-    const moves = {
-      ArrowRight: () => go(index + 1),
-      ArrowLeft: () => go(index - 1),
-      Home: () => go(0),
-      End: () => go(scenes.length - 1),
-      " ": run,
-    };
-    if (!moves[event.key]) return;
-    if (event.key === " " && ["BUTTON", "INPUT", "SUMMARY"].includes(event.target.tagName)) return;
-    if (event.target === slider && event.key !== " ") return; // the slider moves itself
-    event.preventDefault();
-    event.stopPropagation();
-    moves[event.key]();
-  });
+  listen(root, () => steps.keys);
 
   function paint() {
     const scene = scenes[index];
@@ -215,9 +181,7 @@ function show(model, el) {
       else line.removeAttribute("aria-current");
     });
     inside.innerHTML = scene.panels.map((p) => data.drawings[p.drawing]?.table ?? "").join("");
-    slider.value = index;
-    slider.setAttribute("aria-valuetext", `${index}: ${scene.say}`);
-    counter.textContent = `${index} / ${scenes.length - 1}`;
+    steps.tell(scene.say);
   }
 
   const follow = () => {
@@ -229,7 +193,7 @@ function show(model, el) {
   model.on("change:index", follow);
   paint();
   return () => {
-    clearInterval(timer);
+    steps.leave();
     model.off("change:index", follow);
   };
 }

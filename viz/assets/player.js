@@ -41,7 +41,6 @@ function play(model, el) {
   let index = Math.min(model.get("index"), data.frames.length - 1);
   let chosen = null;
   let within = []; // the nodes in the chosen box, of which one is chosen when the box is opened
-  let timer = null;
 
   // ---- What is chosen, and what belongs to it in the other drawing ----
 
@@ -92,59 +91,25 @@ function play(model, el) {
     model.set("index", index);
     model.save_changes();
   };
-  const go = (to) => {
-    index = Math.max(0, Math.min(last(), to));
-    paint();
-    clearTimeout(told);
-    told = setTimeout(tell, 150);
-  };
-  const stop = () => {
-    clearInterval(timer);
-    timer = null;
-    playing.textContent = "▶";
-  };
-  const run = () => {
-    if (timer) return stop();
-    if (index === last()) go(0);
-    playing.textContent = "‖";
-    timer = setInterval(() => (index < last() ? go(index + 1) : stop()), 900);
-  };
-  button("|←", labels.first, controls, () => go(0));
-  button("←", labels.back, controls, () => go(index - 1));
-  const playing = button("▶", labels.play, controls, run);
-  button("→", labels.forward, controls, () => go(index + 1));
-  button("→|", labels.last, controls, () => go(last()));
-  const slider = make("input", "", controls);
-  slider.type = "range";
-  slider.min = 0;
-  slider.setAttribute("aria-label", labels.position);
-  slider.addEventListener("input", () => go(Number(slider.value)));
-  const counter = make("output", "", controls);
+  const steps = stepper(controls, labels, labels.position, 900, {
+    at: () => index,
+    last,
+    show(to) {
+      index = to;
+      paint();
+      clearTimeout(told);
+      told = setTimeout(tell, 150);
+    },
+  });
   say(make("div", "mg-keys", data.still ? root : controls), words.keys);
 
-  root.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const target = event.target;
-    const field = target.tagName === "INPUT";
-    const zoomed = boxOf(chosen)?.graph ?? graphs[0];
-    const moves = {
-      ArrowRight: () => go(index + 1),
-      ArrowLeft: () => go(index - 1),
-      ArrowUp: () => walk(-1),
-      ArrowDown: () => walk(1),
-      Home: () => go(0),
-      End: () => go(last()),
-      " ": run,
-      o: () => toggle(chosen),
-      ...zoomed.zoom.keys,
-    };
-    const move = moves[event.key];
-    if (!move || (event.key === " " && ["BUTTON", "SUMMARY"].includes(target.tagName))) return;
-    if (field && event.key !== " ") return; // a slider moves itself
-    event.preventDefault();
-    event.stopPropagation();
-    move();
-  });
+  listen(root, () => ({
+    ...steps.keys,
+    ArrowUp: () => walk(-1),
+    ArrowDown: () => walk(1),
+    o: () => toggle(chosen),
+    ...(boxOf(chosen)?.graph ?? graphs[0]).zoom.keys,
+  }));
 
   // ---- Inputs that the reader moves ----
 
@@ -181,12 +146,11 @@ function play(model, el) {
 
   function renew(newer) {
     data = newer;
-    slider.max = last();
     index = Math.min(index, last());
     clocks.replaceChildren();
     lanes = data.lanes
       .filter((lane) => lane.marks.length)
-      .map((lane) => clock(lane, data, clocks, go));
+      .map((lane) => clock(lane, data, clocks, steps.go));
     lines.list(data.listing);
     verdict.hidden = !data.verdict;
     verdict.classList.toggle("mg-equal", Boolean(data.equal));
@@ -235,9 +199,7 @@ function play(model, el) {
       say(make("div", frame.still?.[i] ? "mg-ended" : "", caption), pair);
     });
     lines.show(frame.code.map((line) => data.codes[line]));
-    slider.value = index;
-    slider.setAttribute("aria-valuetext", `${index}: ${spoken(frame)}`);
-    counter.textContent = `${index} / ${last()}`;
+    steps.tell(spoken(frame));
     for (const repaint of lanes) repaint(index);
     for (const old of root.querySelectorAll(".mg-share")) old.remove();
     const linked = new Set(chosen ? partners(chosen) : []);
@@ -392,7 +354,7 @@ function play(model, el) {
     name: data.name,
     renew,
     leave() {
-      clearInterval(timer);
+      steps.leave();
       clearTimeout(told);
       model.off("change:index", follow);
       model.off("msg:custom", hear);

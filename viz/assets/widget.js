@@ -21,3 +21,63 @@ function button(sign, label, parent, action) {
   b.addEventListener("click", action);
   return b;
 }
+
+// Buttons, a slider, a counter and the keys that go from step to step, or play them all. The widget
+// says where it is (`at`, `last`) and goes there (`show`).
+function stepper(controls, labels, title, pace, { at, last, show }) {
+  let timer = null;
+  const go = (to) => show(Math.max(0, Math.min(last(), to)));
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    playing.textContent = "▶";
+  };
+  const play = () => {
+    if (timer) return stop();
+    if (at() === last()) go(0);
+    playing.textContent = "‖";
+    timer = setInterval(() => (at() < last() ? go(at() + 1) : stop()), pace);
+  };
+  button("|←", labels.first, controls, () => go(0));
+  button("←", labels.back, controls, () => go(at() - 1));
+  const playing = button("▶", labels.play, controls, play);
+  button("→", labels.forward, controls, () => go(at() + 1));
+  button("→|", labels.last, controls, () => go(last()));
+  const slider = make("input", "", controls);
+  slider.type = "range";
+  slider.min = 0;
+  slider.setAttribute("aria-label", title);
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  const counter = make("output", "", controls);
+  return {
+    go,
+    keys: {
+      ArrowRight: () => go(at() + 1),
+      ArrowLeft: () => go(at() - 1),
+      Home: () => go(0),
+      End: () => go(last()),
+      " ": play,
+    },
+    tell(said) {
+      slider.max = last();
+      slider.value = at();
+      slider.setAttribute("aria-valuetext", `${at()}: ${said}`);
+      counter.textContent = `${at()} / ${last()}`;
+    },
+    leave: () => clearInterval(timer),
+  };
+}
+
+// What the keys do in a widget, but for those that a button or a field in it wants for itself.
+function listen(root, keys) {
+  root.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { tagName, type } = event.target;
+    const move = keys()[event.key];
+    const pressed = ["BUTTON", "SUMMARY"].includes(tagName) || type === "checkbox";
+    if (!move || (event.key === " " ? pressed : tagName === "INPUT")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move();
+  });
+}
