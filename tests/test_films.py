@@ -246,8 +246,8 @@ def test_an_opened_loop_shows_the_way_back() -> None:
     assert len({(e.source, e.target) for e in half.edges}) == len(half.edges)
     assert "loop" not in {e.kind for e in half.edges}
     text = dot.dot(full, "p")
-    assert text.count("↺") == 2
-    assert re.findall(r"label=\"?↺.*style=dashed", text)
+    assert text.count("⇒") == 2
+    assert re.findall(r"label=\"?⇒.*style=dashed", text)
 
 
 def test_a_scan_goes_back_with_what_it_carries_alone() -> None:

@@ -80,7 +80,7 @@ STYLES = {
 EDGES = {
     "forward": EdgeStyle(BLACK, "solid", "", ("forward", "前向")),
     "gradient": EdgeStyle(VERMILION, "dashed", "∂", ("gradient", "梯度")),
-    "loop": EdgeStyle(BLACK, "dashed", "↺", ("to the next step of the loop", "到循环的下一步")),
+    "loop": EdgeStyle(BLACK, "dashed", "⇒", ("to the next step of the loop", "到循环的下一步")),
     "control": EdgeStyle(BLACK, "dotted", "", ("control dependency", "控制依赖")),
 }
 
