@@ -16,6 +16,7 @@ from minigrad import events, ops
 from minigrad.arguments import refuse
 from minigrad.core import context, fits
 from minigrad.errors import GradientError
+from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
@@ -97,7 +98,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     if len(seeds) != len(outputs):
         raise refuse("gradients", "grad_ys", grad_ys, fill("expect_as_many", count=len(outputs)))
     found: dict[Any, Any] = {}
-    with scoped("gradients"):
+    with scoped("gradients"), no_collection():
         for y, seed in zip(outputs, seeds, strict=True):
             one = graph.constant(y.dtype.type(1)) if seed is None else graph.lift(seed, y.dtype)
             if seed is not None and not fits(one.spec.shape, y.spec.shape):

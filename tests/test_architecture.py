@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom to the top. A module imports from lines above it, or from its own line.
 LAYERS = [
     ["minigrad.messages"],
-    ["minigrad.source", "minigrad.structure"],
+    ["minigrad.source", "minigrad.structure", "minigrad.garbage"],
     ["minigrad.errors"],
     ["minigrad.arguments"],
     ["minigrad.core"],

@@ -6,9 +6,7 @@ what it changed; the graph is verified after each.
 
 from __future__ import annotations
 
-import contextlib
-import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +14,7 @@ from minigrad import events
 from minigrad.core import fits
 from minigrad.errors import GraphError, VerifyError
 from minigrad.fused import FUSED
+from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node
 from minigrad.passes.algebra import fast_math, simplify, tidy_shapes
 from minigrad.passes.folding import fold_constants, merge_common, remove_dead
@@ -112,18 +111,6 @@ def _optimized(graph: Graph, passes: Sequence[str | Pass]) -> Graph:
     result = frozen(graph.nodes, graph.inputs, graph.outputs, graph.effects, graph.single)
     result.history, result.in_place = tuple(history), graph.in_place
     return result
-
-
-@contextlib.contextmanager
-def no_collection() -> Iterator[None]:
-    """Do not look for garbage meanwhile: nearly all that is made here stays, however much it is."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _applied(function: Pass, graph: Graph) -> tuple[Graph, list[Change]]:
