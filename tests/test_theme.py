@@ -86,6 +86,12 @@ def test_the_font_has_latin_greek_signs_and_common_chinese() -> None:
     assert not set(latin + GREEK + SIGNS + SMALL + common) - CHARACTERS
 
 
+def test_the_font_has_the_signs_of_edges_and_marks() -> None:
+    signs = {c for look in (*theme.EDGES.values(), *theme.MARKS.values()) for c in look.sign}
+    assert len(signs) > len(theme.MARKS) / 2
+    assert not signs - CHARACTERS
+
+
 def test_the_font_has_every_chinese_character_of_the_project() -> None:
     files = [*ROOT.glob("*.*"), *(path for name in FOLDERS for path in (ROOT / name).rglob("*.*"))]
     texts = [path.read_text("utf-8") for path in files if path.suffix in WRITTEN]
