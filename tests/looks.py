@@ -21,7 +21,8 @@ CLASHES = """() => {
     for (const drawing of document.querySelectorAll('.mg-drawing')) {
         if (!drawing.querySelector('svg')?.getClientRects().length) continue;  // hidden, or code
         const svg = drawing.querySelector('svg').getBoundingClientRect();
-        const words = [...drawing.querySelectorAll('text')].filter(t => t.textContent.trim());
+        const words = [...drawing.querySelectorAll('text:not(.mg-summand)')]  // that one passes by
+            .filter(t => t.textContent.trim());
         const boxes = words.map(t => {  // a line of text is taller than its letters
             const { left, right, top, bottom, height } = t.getBoundingClientRect();
             const letters = { left, right, top: top + height / 5, bottom: bottom - height / 5 };

@@ -20,7 +20,7 @@ import viz
 from minigrad.messages import set_language
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
@@ -373,3 +373,63 @@ def test_messages_hold_no_arrays() -> None:
         return len(str(viz.step((x * 2).sum()).data))
 
     assert sent(2500, 4000) < 1.1 * sent(240, 240)
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_what_is_added_to_a_sum_goes_there(
+    motion: str, saved: dict[str, Path], chromium: Browser
+) -> None:
+    """From its arrow to the sum, once, and not at all where motion is not wanted."""
+    context = chromium.new_context(reduced_motion=motion)
+    page = context.new_page()
+    page.goto(saved["e1"].as_uri())
+    page.evaluate(
+        "document.head.append(Object.assign(document.createElement('style'),"
+        "{ textContent: '.mg-summand { animation-play-state: paused !important; }' }))"
+    )
+    page.locator(".mg-player").focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".mg-summand").count() == 0, "the first part is no sum yet"
+    page.keyboard.press("ArrowRight")
+    assert page.locator("text.mg-sum:not(.mg-summand)").text_content() == "∂ = 2 + 2 = 4"
+    moves = motion == "no-preference"
+    assert page.locator(".mg-summand").count() == moves
+    if moves:
+        ends = page.evaluate(
+            """() => {
+                const place = e => {
+                    const box = e.getBoundingClientRect();
+                    return [(box.left + box.right) / 2, box.top];
+                };
+                const moved = document.querySelector('.mg-summand');
+                const [move] = moved.getAnimations();
+                const label = document.querySelector('text.mg-share:not(.mg-sum)');
+                move.currentTime = 0;
+                const from = [place(moved), place(label)];
+                move.currentTime = 399;  // at 400 it is over and gone
+                return [...from, place(moved), place(document.querySelector('.mg-sum'))];
+            }"""
+        )
+        assert ends[0] == pytest.approx(ends[1], abs=1)
+        assert ends[2] == pytest.approx(ends[3], abs=4)
+        page.evaluate("document.querySelector('.mg-summand').getAnimations()[0].finish()")
+        page.wait_for_function("() => !document.querySelector('.mg-summand')")
+    page.locator("g.node").first.click()
+    assert page.locator(".mg-summand").count() == 0, "a click is no step"
+    context.close()
+
+
+def test_the_keys_stay_with_a_drawing_whose_groups_open(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["layers"].as_uri())
+    page.get_by_role("button", name="linear1:").click()
+    for _ in range(2):
+        page.keyboard.press("o")
+        assert page.evaluate(
+            "document.querySelector('.mg-player').contains(document.activeElement)"
+        )
+    page.keyboard.press("End")
+    assert page.locator("g.mg-unborn").count() == 0
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".mg-controls output").inner_text().startswith("1 /")

@@ -168,8 +168,7 @@ function stage(graph, number, data, model, parent, actions) {
       const key = opened.join("\n");
       if (key === self.shown) return;
       if (!views[key]) return alone || model.send({ kind: "view", graph: number, key, opened });
-      self.show(key);
-      actions.repaint();
+      exchange(key);
     },
     // Whether the drawing that `toggle` would show is here, or can be asked for.
     can(groups) {
@@ -182,10 +181,16 @@ function stage(graph, number, data, model, parent, actions) {
     arrived(message) {
       if (message.kind !== "view" || message.graph !== number) return;
       views[message.key] = message.view;
-      self.show(message.key);
-      actions.repaint();
+      exchange(message.key);
     },
   };
+
+  // Show another drawing; the keys stay with it if its predecessor had them.
+  function exchange(key) {
+    const focused = drawing.contains(document.activeElement);
+    self.show(key);
+    actions.repaint(focused);
+  }
 
   function reachable(g, id) {
     g.setAttribute("tabindex", "-1");

@@ -40,6 +40,7 @@ function play(model, el) {
   const inspector = make("div", "mg-inspector", root);
   let index = Math.min(model.get("index"), data.frames.length - 1);
   let chosen = null;
+  let painted = null; // the step that is on the screen
   let within = []; // the nodes in the chosen box, of which one is chosen when the box is opened
 
   // ---- What is chosen, and what belongs to it in the other drawing ----
@@ -80,7 +81,11 @@ function play(model, el) {
     choose(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length], true);
   };
   const graphs = [];
-  const actions = { choose, hover, repaint: () => paint(), graphs: () => graphs };
+  const repaint = (focused) => {
+    paint();
+    if (focused) (boxOf(chosen)?.g ?? root).focus({ preventScroll: true });
+  };
+  const actions = { choose, hover, repaint, graphs: () => graphs };
   data.graphs.forEach((g, i) => graphs.push(stage(g, i, data, model, stages, actions)));
 
   // ---- Steps ----
@@ -225,19 +230,22 @@ function play(model, el) {
         box.g.setAttribute("aria-label", data.still ? called : `${called}: ${short.trim()}`);
       }
       const flows = new Map(Object.entries(frame.edges ?? {}).map(([id, text]) => [graph.place(id), text]));
+      let incoming = null;
       for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
         look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosenBox });
-        if (share) write(arrow.g, share, below(graph, id));
+        if (share) incoming = write(arrow.g, share, below(graph, id));
       }
       for (const [id, text] of Object.entries(frame.notes ?? {})) {
         const box = graph.boxes.get(graph.place(id));
-        if (box) note(box.g, text);
+        const sum = box && note(box.g, text);
+        if (sum && incoming && index !== painted) add(incoming, sum);
       }
       const now = frame.active.map((id) => graph.boxes.get(graph.place(id))).find(Boolean);
       if (now && graph.drawing.scrollHeight > graph.drawing.clientHeight) reveal(now.g, graph.drawing);
     }
     inspect(frame);
+    painted = index;
   }
 
   // Whether an arrow runs beneath another one between the same two nodes.
@@ -270,6 +278,7 @@ function play(model, el) {
       label.textContent = choice;
       if (label.getComputedTextLength() <= length - 8) break;
     }
+    return label;
   }
 
   // The sum where a gradient arrives that has one already, above its node.
@@ -277,6 +286,21 @@ function play(model, el) {
     const box = g.getBBox();
     const label = label_at(g, box.x + box.width / 2, box.y - 5, text);
     label.classList.add("mg-sum");
+    return label;
+  }
+
+  // What arrived along an arrow goes on to the sum: from where it is written to where it is added.
+  // One label moves, once, and not at all for those who do not want motion.
+  function add(label, sum) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const [from, to] = [label.getBBox(), sum.getBBox()];
+    const moved = label.cloneNode(true);
+    moved.classList.add("mg-summand");
+    moved.setAttribute("aria-hidden", "true");
+    moved.style.setProperty("--mg-dx", `${to.x + to.width / 2 - from.x - from.width / 2}px`);
+    moved.style.setProperty("--mg-dy", `${to.y - from.y}px`);
+    label.parentNode.append(moved);
+    moved.addEventListener("animationend", () => moved.remove());
   }
 
   function label_at(g, x, y, text) {
