@@ -71,7 +71,7 @@ STATE = """player => ({
     )),
     edges: [...player.querySelectorAll('.mg-drawing g.edge')].map(g =>
         [...g.classList].sort().join(' ')),
-    shares: [...player.querySelectorAll('.mg-share')].map(text => text.textContent),
+    shares: [...player.querySelectorAll('.mg-share:not(.mg-summand)')].map(text => text.textContent),
     inspector: player.querySelector('.mg-inspector').textContent,
 })"""
 
@@ -165,7 +165,7 @@ def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
         label = re.split("[ \\n]", node.locator("text").first.text_content())[0]
         inspector = player.locator(".mg-inspector")
         if not node.get_attribute("id").rpartition("-")[2].startswith("g"):
-            assert label in inspector.locator("h4").inner_text()
+            assert label in inspector.locator("h2").inner_text()
         terms = inspector.locator("dt").all_inner_texts()
         assert {"shape", "value", "gradient"} <= set(terms)
         assert "no value yet" not in inspector.inner_text()
