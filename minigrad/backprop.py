@@ -20,7 +20,8 @@ from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
-from minigrad.rules import Pull, Share, shares
+from minigrad.rules import Pull
+from minigrad.shares import Share, shares
 from minigrad.source import here
 
 ndarray, add_arrays = np.ndarray, np.add

@@ -17,7 +17,7 @@ from minigrad.core import Array, as_array, context, silently
 from minigrad.errors import GradientError
 from minigrad.graph import Node
 from minigrad.messages import fill
-from minigrad.rules import FREED, Share, shape_of, shares
+from minigrad.shares import FREED, Share, shape_of, shares
 from minigrad.source import here
 from minigrad.tape import TapeNode, at_once, changes, recording
 

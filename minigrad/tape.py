@@ -14,7 +14,8 @@ import numpy as np
 
 from minigrad.core import READY, Array, Attrs, BaseNode, Dtype, Op, Unrecorded, context, next_order
 from minigrad.errors import GradientError
-from minigrad.rules import FREED, Pullback
+from minigrad.rules import Pullback
+from minigrad.shares import FREED
 from minigrad.source import Location, SavedLine, caller, here
 
 

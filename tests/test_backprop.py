@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import events, ops, rules
+from minigrad import events, ops, probing
 from minigrad.core import REGISTRY, Spec, context, float32
-from minigrad.rules import DATA, NOTHING, SHAPE
+from minigrad.probing import DATA, NOTHING, SHAPE
 
 W = [[1.0, -2.0], [3.0, 4.0]]
 X, B = [1.0, 1.0], [0.5, -1.0]
@@ -68,7 +68,7 @@ def test_what_is_kept_is_derived_from_the_rules(name: str) -> None:
     specs = [Spec(tuple(shape), float32) for shape in sample.shapes]
     specs.insert(0, op.spec(specs, sample.attrs))
     mask = tuple(op.has_rule(i) for i in range(len(sample.shapes)))
-    kept = rules.retained(op, mask, specs, sample.attrs)
+    kept = probing.retained(op, mask, specs, sample.attrs)
     assert kept.parts == RETAINED[name]
 
 
@@ -88,9 +88,9 @@ def test_nobody_hears_of_the_derivation_and_the_scope_survives_an_error() -> Non
     specs = [Spec((2,), float32)] * 2
     bad = type(op)("Bad", op.shape, op.run, (broken,))
     with mg.record() as log, mg.name_scope("mine"):
-        rules.retained(REGISTRY["Tanh"], (True,), specs, {})
+        probing.retained(REGISTRY["Tanh"], (True,), specs, {})
         with pytest.raises(ZeroDivisionError):
-            rules.retained(bad, (True,), specs, {})
+            probing.retained(bad, (True,), specs, {})
         assert context.scope == "mine"
         assert events.listeners == [log]
     assert log.events == []

@@ -12,7 +12,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.errors import GraphError
 from minigrad.messages import fill
-from minigrad.rules import listen_to_nobody
+from minigrad.probing import listen_to_nobody
 from minigrad.tracing import Function, Traced
 from viz.board import Board, Panel, Scene, Sheet
 from viz.boxes import Picture

@@ -13,7 +13,7 @@ import numpy as np
 from minigrad.core import BaseNode, Spec, TupleSpec
 from minigrad.errors import GraphError
 from minigrad.graph import Node
-from minigrad.rules import pull_back
+from minigrad.probing import pull_back
 from minigrad.source import Location
 from minigrad.tape import TapeNode
 from viz import formula

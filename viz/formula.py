@@ -13,7 +13,7 @@ from minigrad.core import Attrs, Op, Spec
 from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.rules import listen_to_nobody, pull_back
+from minigrad.probing import listen_to_nobody, pull_back
 from viz.boxes import Picture
 
 LONGEST = 60  # characters of a formula that is read at a glance

@@ -16,7 +16,7 @@ from minigrad.errors import GraphError
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node
 from minigrad.passes import PASSES, PIPELINE, PassRecord
-from minigrad.rules import listen_to_nobody
+from minigrad.probing import listen_to_nobody
 from viz.board import Board, Panel, Scene
 from viz.picture import Picture, brief, graph_picture
 from viz.text import ROWS, Pair, printed, row

@@ -17,7 +17,7 @@ from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
-from minigrad.rules import DATA, listen_to_nobody
+from minigrad.probing import DATA, listen_to_nobody
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing.calls import CallOp
 from viz.frames import Film, event_film, failed_film, static_film, stopped_film

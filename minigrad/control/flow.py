@@ -350,7 +350,11 @@ COND = _control(
     "Cond", ("conditional branch", "条件分支"), "{0} ? then : else", cond_spec, _cond_gradient
 )
 WHILE = _control(
-    "While", ("loop while a condition holds", "条件循环"), "body({0}, …) while test", while_spec, _loop_gradient
+    "While",
+    ("loop while a condition holds", "条件循环"),
+    "body({0}, …) while test",
+    while_spec,
+    _loop_gradient,
 )
 SCAN = _control(
     "Scan",

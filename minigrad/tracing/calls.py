@@ -25,8 +25,9 @@ from minigrad.execute import Program, Run, own
 from minigrad.graph import Body, Node, ancestors
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
+from minigrad.probing import DATA, NOTHING, Retained, listen_to_nobody
 from minigrad.recorder import NONE, stub
-from minigrad.rules import DATA, NOTHING, Pullback, Retained, listen_to_nobody
+from minigrad.rules import Pullback
 from minigrad.source import caller
 from minigrad.tape import TapeNode, changes, recording
 

@@ -1,0 +1,139 @@
+"""Gradient rules written out as Python: calls of kernels, or at least of the rules themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Attrs, Dim, Op, Spec, quick_kernel
+from minigrad.errors import GraphError
+from minigrad.graph import Node, ancestors
+from minigrad.ops import state
+from minigrad.probing import DATA, SHAPE, Retained, build
+from minigrad.shares import FREED, shape_of, unbroadcast
+
+# The data type of arrays or the class of NumPy scalars; a pair of both; None: neither.
+Kind = Any
+# What written functions may call.
+HELPERS = {"unbroadcast": unbroadcast, "shape_of": shape_of, "FREED": FREED}
+
+NAMES = ("g", "y", "a", "b")
+PLACES = ("", "node._result", "node._operand", "node._operand2")  # where a node saved them
+SOURCES = ("", "node", "node._source", "node._source2")
+
+
+def as_kernels(
+    op: Op,
+    needs: Retained,
+    specs: Sequence[Spec],
+    kind: Kind,
+    attrs: Attrs | None,
+    fit: Container[int],
+) -> tuple[str, dict[str, Any]] | None:
+    """The rules written out as calls of kernels, for one data type and choice of attributes.
+
+    They are built with open lengths, so they serve all shapes of these ranks. None: a rule needs
+    to know the lengths, or is not made of kernels alone.
+    """
+    if kind is None or attrs is None:
+        return None
+    open_specs = [Spec(tuple(Dim() for _ in s.shape or ()), s.dtype) for s in specs]
+    try:
+        probes, results = build(op, needs.wanted, open_specs, attrs)
+    except (GraphError, TypeError, ValueError):
+        return None
+    if not all(isinstance(x, Node) for x in results):
+        return None
+    text = _Text(needs, probes, isinstance(kind, type))
+    for node in ancestors(results):
+        if node not in text.names:
+            text.add(node)
+    given = [text.operand(x) for x in results]
+    if text.stray:
+        return None
+    return _function([*text.loads(), *text.lines], needs, given, fit), text.scope
+
+
+def as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[str, Any]]:
+    """The rules called as they stand; "" where one rule serves all operands."""
+    if not isinstance(op.vjp, tuple):
+        return "", {}
+    count = len(needs.parts) - 1
+    words = [
+        f"shape_of({SOURCES[i + 1]})" if part == SHAPE else PLACES[i + 1]
+        for i, part in enumerate(needs.parts)
+    ]
+    scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
+    given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
+    return _function([], needs, given, fit), scope | HELPERS
+
+
+def _function(
+    lines: Sequence[str], needs: Retained, given: Sequence[str], fit: Container[int]
+) -> str:
+    """The text of two functions that end with the shares of the wanted operands."""
+    shares, pushes = [], []
+    for i, part in zip(needs.wanted, given, strict=True):
+        target = SOURCES[i + 2]
+        part = f"unbroadcast({part}, {target})" if i in fit else part
+        shares.append(f"({target}, {part}, {i}),")
+        pushes += [f"t = {target}", f"if t in found: add(t, {part})", f"else: found[t] = {part}"]
+    pull = ["def pull(g, node):", *lines, f"return ({' '.join(shares)})"]
+    if DATA in needs.parts:  # what TapeNode.release does
+        forget = ["node._result = FREED", "node._operand = node._operand2 = None"]
+        pushes += ["if drop:", *(f"    {line}" for line in forget)]
+    push = ["def push(g, node, found, add, drop):", *lines, *pushes]
+    return "\n    ".join(pull) + "\n\n" + "\n    ".join(push)
+
+
+class _Text:
+    """Nodes as lines of Python: each a call of a kernel."""
+
+    def __init__(self, needs: Retained, probes: Sequence[Node], scalars: bool) -> None:
+        self.needs, self.scalars = needs, scalars
+        self.names: dict[Node, str] = dict(zip(probes, NAMES, strict=False))
+        self.place = {probe: i for i, probe in enumerate(probes)}
+        self.scope: dict[str, Any] = dict(HELPERS)
+        self.lines: list[str] = []
+        self.read: set[int] = set()
+        self.stray = False  # something was met that cannot be written
+
+    def add(self, node: Node) -> None:
+        """One line for one node."""
+        op = node.op
+        if op is state.constant:
+            value = node.attrs["value"]  # an array without axes is quicker beside arrays
+            self.names[node] = self._constant(value if self.scalars else np.asarray(value))
+            return
+        self.stray |= op.effect or op.impure
+        words = [self.operand(x, i in op.shape_only) for i, x in enumerate(node.inputs)]
+        name = self.names[node] = f"v{len(self.lines)}"
+        ranks = [len(x.spec.shape or ()) for x in node.inputs]
+        written = op.written and op.written(*ranks, **node.attrs)
+        if written:
+            self.lines.append(f"{name} = {written.format(*words)}")
+            return
+        words += [f"{key}={self._constant(value)}" for key, value in node.attrs.items()]
+        quick = quick_kernel(op)
+        self.scope[op.name] = quick or op.run
+        self.lines.append(f"{name} = {op.name}({', '.join(words if quick else ['None', *words])})")
+
+    def _constant(self, value: Any) -> str:
+        name = f"c{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def operand(self, x: Node, shape_only: bool = False) -> str:
+        """What a node is called; a stand-in is fetched from where the tape saved its value."""
+        i = self.place.get(x, 0)
+        if i and self.needs.parts[i - 1] != DATA:
+            self.stray |= not shape_only
+            return "node" if i == 1 else f"shape_of({SOURCES[i]})"
+        if i:
+            self.read.add(i)
+        return self.names[x]
+
+    def loads(self) -> list[str]:
+        return [f"{NAMES[i]} = {PLACES[i]}" for i in sorted(self.read)]
