@@ -71,7 +71,7 @@ STATE = """player => ({
     )),
     edges: [...player.querySelectorAll('.mg-drawing g.edge')].map(g =>
         [...g.classList].sort().join(' ')),
-    shares: [...player.querySelectorAll('.mg-share:not(.mg-summand)')].map(text => text.textContent),
+    shares: [...player.querySelectorAll('.mg-share:not(.mg-summand)')].map(t => t.textContent),
     inspector: player.querySelector('.mg-inspector').textContent,
 })"""
 
