@@ -76,15 +76,19 @@ def step_to_end(page: Page) -> Iterator[int]:
         yield i
 
 
-def serious(page: Page) -> list[tuple[str, str, str]]:
-    """What axe-core calls serious or critical in all players and boards, with everything open."""
+def violations(page: Page) -> list[tuple[str, str, str]]:
+    """What axe-core finds in all players and boards, with everything open."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install axe")
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     whole = page.locator("body[data-mg-page]").count()  # elsewhere the rest is not ours
     found = axe.Axe().run(page, None if whole else ".mg-player").response
     assert found["passes"], "it looked at something"
-    told = [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found["violations"]]
-    return [line for line in told if line[1] in ("serious", "critical")]
+    return [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found["violations"]]
+
+
+def serious(page: Page) -> list[tuple[str, str, str]]:
+    """What axe-core calls serious or critical."""
+    return [line for line in violations(page) if line[1] in ("serious", "critical")]
 
 
 def missing(seen: Iterable[str]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ import traitlets
 
 from minigrad.messages import choose, get_language
 from viz.fonts import font_face
-from viz.text import Pair
+from viz.text import ROWS, Pair, bilingual, both
 
 
 class Page(anywidget.AnyWidget):
@@ -23,6 +24,7 @@ class Page(anywidget.AnyWidget):
 
     data = traitlets.Dict().tag(sync=True)
     index = traitlets.Int(0).tag(sync=True)
+    heading: Pair = ROWS["page"]  # of a saved page
 
     def text(self) -> Pair:
         """Everything it tells, as text in both languages."""
@@ -38,8 +40,9 @@ class Page(anywidget.AnyWidget):
         data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
         module = self._esm.replace("export default", "const widget =")
         page = PAGE.format(
-            title=type(self).__name__,
-            css=font_face(data + PAGE) + self._css,
+            title=escape(both(self.heading)),
+            heading=bilingual(self.heading),
+            css=font_face(data + PAGE + both(self.heading)) + self._css,
             data=data,
             module=module,
             index=self.index,
@@ -59,16 +62,18 @@ class Page(anywidget.AnyWidget):
 PAGE = """<!DOCTYPE html>
 <html lang="en" data-mg-font="inline"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body, body > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
+<style>body, header > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
+h1 {{ font-size: 1.2rem; margin: 0.5rem 0; }}
 {css}</style></head>
-<body data-mg-page data-mg-language="{language}"><main id="page"></main>
+<body data-mg-page data-mg-language="{language}"><header id="languages"></header>
+<main><h1>{heading}</h1><div id="page"></div></main>
 <script type="module">
 {module}
 for (const code of ["en", "zh", "both"]) {{
   const choice = document.createElement("button");
   choice.textContent = {{ en: "English", zh: "中文", both: "English + 中文" }}[code];
   choice.onclick = () => {{ document.body.dataset.mgLanguage = code; }};
-  document.getElementById("page").before(choice);
+  document.getElementById("languages").append(choice, " ");
 }}
 const values = {{ data: {data}, index: {index} }};
 const model = {{ get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},

@@ -43,6 +43,7 @@ class Player(Page):
         for name in ("widget", "drawing", "panels", "inspector", "player")
     )
     _css = "".join(assets.source(f"{name}.css") for name in ("player", "diagram", "language"))
+    heading = ROWS["player"]
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(

@@ -158,6 +158,7 @@ ROWS: dict[str, Pair] = {
     "column_inputs": ("inputs", "输入"),
     "column_shape": ("shape", "形状"),
     "column_group": ("layer", "层"),
+    "page": ("Computation graphs", "计算图"),
     # the player
     "player": ("Graph player", "计算图播放器"),
     "first": ("first step", "第一步"),

@@ -47,7 +47,7 @@ function heat(grid, parent) {
 function inspectNode(id, node, index, data, parent) {
   const { words } = data;
   const part = make("div", "mg-about", parent);
-  const title = make("h4", "", part);
+  const title = make("h2", "", part);
   title.append(node.label);
   if (node.title) say(title, node.title.map((half) => ` · ${half}`));
   const list = make("dl", "", part);
@@ -85,7 +85,7 @@ function inspectNode(id, node, index, data, parent) {
 
 function inspectEdge([source, target, carries], data, flow, parent) {
   const part = make("div", "mg-about", parent);
-  const title = make("h4", "", part);
+  const title = make("h2", "", part);
   title.textContent = `${data.nodes[source]?.label ?? ""} → ${data.nodes[target]?.label ?? ""}`;
   const list = make("dl", "", part);
   say(make("dt", "", list), data.words.shape);
