@@ -53,6 +53,13 @@ def sweep(
         if type(total) is ndarray:
             own.add(target)
 
+    if pull is None and not (adjust or keep or listeners):  # the tape, without detours
+        for node in reversed(nodes):
+            g = take(node, None)
+            if g is not None:
+                g = g.dense() if type(g) is RowGradient else g
+                node._kept.push(g, node, gradients, add, drop)
+        return
     for node in reversed(nodes):
         g = take(node, None)
         if g is None:
@@ -63,9 +70,6 @@ def sweep(
             g = adjust[node](g)
         if keep and node in keep:
             gradients[node] = g
-        if pull is None and not listeners:
-            node._kept.push(g, node, gradients, add, drop)
-            continue
         shares = node._kept.pull(g, node) if pull is None else pull(g, node)
         if drop:
             node.release()

@@ -257,8 +257,6 @@ class Sharing:
         self._limit = 16
 
     def join(self, tensor: Any) -> None:
-        if self.of_leaf:
-            return
         if len(self._members) >= self._limit:
             self._members = [ref for ref in self._members if ref() is not None]
             self._limit = 2 * len(self._members) + 16
@@ -275,7 +273,8 @@ def share(view: Any, tensor: Any) -> None:
     sharing = getattr(tensor, "_sharing", None)
     if sharing is None:
         sharing = tensor._sharing = Sharing(tensor)
-    sharing.join(view)
+    if not sharing.of_leaf:
+        sharing.join(view)
     view._sharing = sharing
 
 
