@@ -128,10 +128,11 @@ function play(model, el) {
     }
     input.value = about.value;
     const shown = make("output", "", field);
-    shown.textContent = Number(input.value);
+    const show = () => { shown.textContent = Number(Number(input.value).toPrecision(4)); };
+    show();
     input.disabled = !model.widget_manager;
     input.addEventListener("input", () => {
-      shown.textContent = Number(input.value);
+      show();
       model.set("inputs", fields.map((f) => Number(f.value)));
       model.save_changes();
     });
