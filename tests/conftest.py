@@ -10,7 +10,9 @@ import browser as harness
 import hypothesis
 import pytest
 
-from minigrad.native import cache
+import minigrad as mg
+from minigrad.messages import set_language
+from minigrad.native import cache, compiler
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -39,22 +41,45 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cache.location = known
 
 
-SKIPPED = pytest.StashKey[int]()
+SKIPPED = pytest.StashKey[dict[str, int]]()
+
+
+def no_compiler() -> str | None:
+    """What would have to be done before C can be compiled; None when it can."""
+    return None if compiler.find() else "install a C compiler (cc, gcc, clang or ziglang)"
+
+
+# By marker: what stands in the way of such tests on this machine. With MINIGRAD_REQUIRE_<MARKER>=1
+# they fail where they would be skipped.
+OBSTACLES = {"browser": harness.obstacle, "compiler": no_compiler}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("browser") is None or not (remedy := harness.obstacle()):
-        return
-    if os.environ.get("MINIGRAD_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"MINIGRAD_REQUIRE_BROWSER is set; to meet it, {remedy}.", pytrace=False)
-    item.config.stash[SKIPPED] = item.config.stash.get(SKIPPED, 0) + 1
-    pytest.skip(f"to run it, {remedy}")
+    for marker, obstacle in OBSTACLES.items():
+        if item.get_closest_marker(marker) is None or not (remedy := obstacle()):
+            continue
+        demand = f"MINIGRAD_REQUIRE_{marker.upper()}"
+        if os.environ.get(demand) == "1":
+            pytest.fail(f"{demand} is set; to meet it, {remedy}.", pytrace=False)
+        counts = item.config.stash.setdefault(SKIPPED, {})
+        counts[marker] = counts.get(marker, 0) + 1
+        pytest.skip(f"to run it, {remedy}")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Say last what was not tested, because a line above the summary is not read."""
-    if count := config.stash.get(SKIPPED, 0):
-        print(f"NOT TESTED: browser tests skipped: {count}. To run them, {harness.obstacle()}.")
+    for marker, count in config.stash.get(SKIPPED, {}).items():
+        remedy = OBSTACLES[marker]()
+        print(f"NOT TESTED: {marker} tests skipped: {count}. To run them, {remedy}.")
+
+
+@pytest.fixture
+def english() -> Iterator[None]:
+    """English, and a graph of its own."""
+    set_language("en")
+    with mg.Graph():
+        yield
+    set_language("en")
 
 
 @pytest.fixture(scope="session")

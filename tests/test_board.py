@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
 from viz import board as module
 from viz import dot
 from viz.board import Board
@@ -23,12 +21,7 @@ from viz.theme import MARKS
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    with mg.Graph():
-        yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def some(name: str = "x") -> Board:

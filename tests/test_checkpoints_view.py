@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
 from minigrad.passes import recompute
 
 LAYERS, SIZE = 10, 1024
 module = importlib.import_module("viz.checkpoints")  # viz.checkpoints is the function
 
 
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    with mg.Graph():
-        yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def deep(x):

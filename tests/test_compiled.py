@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad.native import compiler
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +34,7 @@ def same(found: Any, expected: Any, tolerance: float = 0) -> None:
             np.testing.assert_array_equal(a, b)
 
 
-in_c = pytest.mark.skipif(compiler.find() is None, reason="to run it, install a C compiler")
+in_c = pytest.mark.compiler
 # A matrix product of planned arrays may add in another order than one of views.
 TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
 

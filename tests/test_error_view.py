@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import browser as harness
@@ -10,19 +10,13 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
 from viz.board import Board
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    with mg.Graph():
-        yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def board_of(do: Callable[[], Any]) -> Board:

@@ -21,9 +21,7 @@ from minigrad.native import cache, compiler, kernels, library
 from minigrad.native.kernels import Kernel, Unit
 from minigrad.native.scalars import literal
 
-pytestmark = pytest.mark.skipif(
-    compiler.find() is None, reason="to run it, install a C compiler (cc, gcc, clang or ziglang)"
-)
+pytestmark = pytest.mark.compiler
 windows = pytest.mark.skipif(sys.platform == "win32", reason="Windows has access lists instead")
 
 LEFT_TO_NUMPY = {"FloorDivide", "Mod"}  # they refuse some integers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import browser as harness
@@ -13,7 +12,6 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
 from minigrad.ops import elementwise
 
 if TYPE_CHECKING:
@@ -22,12 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    with mg.Graph():
-        yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def twice() -> mg.Graph:

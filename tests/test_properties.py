@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, Step, recipes
 
 import minigrad as mg
-from minigrad.native import compiler
 
 fixed = settings(max_examples=100)
 
@@ -174,7 +173,7 @@ def test_any_passes_in_any_order(executor: str, recipe: Recipe, passes: list[Any
     check_passes(recipe, passes, executor, NEAR)
 
 
-@pytest.mark.skipif(compiler.find() is None, reason="to run it, install a C compiler")
+@pytest.mark.compiler
 @settings(few, max_examples=8)
 @given(recipes(everything=True), st.lists(st.sampled_from([*EXACT, less_memory]), max_size=9))
 def test_any_passes_in_any_order_in_c(recipe: Recipe, passes: list[Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABCMeta, abstractmethod
 from html import escape
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +16,11 @@ from viz.fonts import font_face
 from viz.text import ROWS, Pair, bilingual, both
 
 
-class Page(anywidget.AnyWidget):
+class AbstractWidget(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
+    """So that a widget that lacks a method is refused when it is made."""
+
+
+class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     """A widget that the kernel sends all its content once, and that the browser plays.
 
     `data` is the content as plain JSON, `index` the step that is shown. A notebook without widgets
@@ -26,13 +31,13 @@ class Page(anywidget.AnyWidget):
     index = traitlets.Int(0).tag(sync=True)
     heading: Pair = ROWS["page"]  # of a saved page
 
+    @abstractmethod
     def text(self) -> Pair:
         """Everything it tells, as text in both languages."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _still(self) -> str:
         """What a page without widgets shows."""
-        raise NotImplementedError
 
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
