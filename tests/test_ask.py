@@ -271,12 +271,18 @@ def unfinished():
     return mg.run(..., feed_dict={})
 
 
-@pytest.mark.parametrize("got", [..., [1, ...], [[1], [2, ...]], unfinished, lambda: ...])
+def returned():
+    return ...
+
+
+@pytest.mark.parametrize(
+    "got", [..., [1, ...], [[1], [2, ...]], unfinished, returned, lambda: returned()]
+)
 def test_a_gap_is_no_mistake(got):
     assert "Nothing filled in yet" in repr(ask.check("L00.core", got, 7))
 
 
-@pytest.mark.parametrize("got", [..., [1, ...], unfinished])
+@pytest.mark.parametrize("got", [..., [1, ...], unfinished, lambda: returned()])
 def test_a_gap_in_a_graded_cell_is_one(got):
     with pytest.raises(AssertionError, match="Nothing filled in yet"):
         ask.check("L00.core", got, 7, required=True)

@@ -270,19 +270,20 @@ def check(
     got: a value, or a function without arguments that gives one.
     want: numbers and arrays agree within `tolerance` and in shape, anything else exactly.
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
-    required: a gap `...` that is still in `got`, or in the code of that function, is a mistake,
-    as in a graded cell; otherwise it only says that nothing was filled in yet.
+    required: a gap `...` that is still in `got`, or in the code or result of that function, is a
+    mistake, as in a graded cell; otherwise it only says that nothing was filled in yet.
 
     >>> print(check("L00.faded.1", 4 * 5, 20))
     ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
-    gap = _has_gap(got)
-    if gap and not required:
-        return Shown([entry.text, row("check_gap")], "…", id)
-    problem = row("check_gap") if gap else None
-    if callable(got) and not callable(want) and not gap:
+    problem = None
+    if callable(got) and not callable(want) and not _has_gap(got):
         got, problem = _call(got)
+    if _has_gap(got):
+        if not required:
+            return Shown([entry.text, row("check_gap")], "…", id)
+        problem = row("check_gap")
     right = problem is None and (_equal(got, want, tolerance) if ok is None else bool(ok))
     if right:
         return Shown([row("check_passed", text=entry.text)], MARKS[True], id)
