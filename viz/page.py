@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABCMeta, abstractmethod
 from html import escape
 from pathlib import Path
@@ -14,6 +15,9 @@ import traitlets
 from minigrad.messages import choose, get_language
 from viz.fonts import font_face
 from viz.text import ROWS, Pair, bilingual, both
+
+# Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
+MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|polyline|ellipse|tr|td)\b)")
 
 
 class AbstractWidget(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
@@ -42,7 +46,8 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
         target = Path(path)
-        data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
+        data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
+        data = MARKUP.sub(r"\\u003c", data)
         module = self._esm.replace("export default", "const widget =")
         page = PAGE.format(
             title=escape(both(self.heading)),
