@@ -275,8 +275,13 @@ def returned():
     return ...
 
 
+def unfinished_inside():
+    return (lambda: mg.while_loop(lambda x: x < ..., lambda x: 2 * x, 1.0))()
+
+
 @pytest.mark.parametrize(
-    "got", [..., [1, ...], [[1], [2, ...]], unfinished, returned, lambda: returned()]
+    "got",
+    [..., [1, ...], [[1], [2, ...]], unfinished, unfinished_inside, returned, lambda: returned()],
 )
 def test_a_gap_is_no_mistake(got):
     assert "Nothing filled in yet" in repr(ask.check("L00.core", got, 7))

@@ -63,9 +63,9 @@ E10 = """\
     ○         return 2 * x
     ●     return x - 1
   eager
-    ○ n1 2
+    · n1 2
     ● n2 x: -3
-    ○ n3 Mul
+    · n3 Mul
     ● n4 1
     ● n5 Sub: -4
   static
@@ -101,9 +101,9 @@ x | eager | static | trace | script
 
 def test_the_marks_follow_the_input() -> None:
     board = viz.branches(e10, [3.0], inputs=INPUTS, cond=e10_cond)
-    ran, ghost = "ran", "ghost"
-    assert operators(panel(board, 0, "eager")) == {"Mul": ran, "Sub": ghost}
-    assert operators(panel(board, 2, "eager")) == {"Mul": ghost, "Sub": ran}
+    ran, ghost, absent = "ran", "ghost", "absent"
+    assert operators(panel(board, 0, "eager")) == {"Mul": ran, "Sub": absent}
+    assert operators(panel(board, 2, "eager")) == {"Mul": absent, "Sub": ran}
     for title in ("static", "script"):
         assert operators(panel(board, 0, title))["Mul"] == ran
         assert operators(panel(board, 0, title))["Sub"] == ghost
@@ -139,6 +139,26 @@ def test_the_slider_goes_from_minus_the_example_to_the_example() -> None:
     assert len(board.scenes) == 9
     whole = viz.branches(lambda n: n * 2, np.int64(2))
     assert [row[0][0] for row in whole.sheet.rows] == ["-2", "-1", "0", "1", "2"]
+
+
+def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> None:
+    inputs = np.arange(-3, 3.5, 0.5)
+    board = viz.branches(e10, 3.0, inputs=inputs, cond=e10_cond, ways=("static", "eager"))
+    titles = [p.title[0] for p in board.scenes[0].panels]
+    assert titles == ["the function", "eager", "static"]
+    assert [scene.place for scene in board.scenes[:2]] == ["x = -3", "x = -2.5"]
+    assert [i for i, scene in enumerate(board.scenes) if not scene.alike] == [0, 7]
+    lines = board.text()[0].splitlines()
+    at = lines.index("1. x = -2.5: eager -3.5, static -3.5")
+    assert lines[at + 1] == "2. x = -2: eager -3, static -3"
+    facts = [fact[0] for fact in board.scenes[0].facts]
+    assert facts == [
+        "eager: 3 nodes in the graph of this input; each of them ran",
+        "static: 11 nodes in the graph for every input, 8 of them run for this one",
+    ]
+    for ways in ((), ("eager", "dynamic")):
+        with pytest.raises(ValueError, match="eager, static, trace, script"):
+            viz.branches(e10, 3.0, ways=ways)
 
 
 def test_a_loop_is_unrolled_beside_a_loop_that_counts() -> None:
@@ -220,7 +240,9 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     page.keyboard.press("ArrowRight")
     assert "trace -6 ✗" in page.locator(".mg-caption").inner_text()
     assert lit(page, 3).count("wrong") == 1
-    assert lit(page, 1).count("ghost") == 2
+    assert lit(page, 1).count("absent") == 2, "not in the graph of this input"
+    assert lit(page, 2).count("ghost") == 3, "in the graph, and not run"
+    assert page.locator(".mg-controls output").inner_text() == "x = -3"
     assert "−3" in page.locator(".mg-graph").nth(1).inner_text().replace("-", "−")
     assert page.evaluate("() => window.first === document.querySelector('.mg-drawing svg')")
     line = page.locator(".mg-line-ghost")

@@ -310,8 +310,12 @@ def _has_gap(got: Any) -> bool:
     """Whether a `...` is left: in a value, in a list, or in the code of a function."""
     if isinstance(got, list | tuple):
         return any(_has_gap(x) for x in got)
-    code = getattr(got, "__code__", None)
-    return got is Ellipsis or (isinstance(code, CodeType) and Ellipsis in code.co_consts)
+    code = getattr(got, "__code__", got)
+    if isinstance(code, CodeType):  # among its constants: those of the functions within
+        return any(
+            x is Ellipsis or (isinstance(x, CodeType) and _has_gap(x)) for x in code.co_consts
+        )
+    return got is Ellipsis
 
 
 def _equal(got: Any, want: Any, tolerance: float) -> bool:

@@ -67,12 +67,18 @@ class Panel:
 
 @dataclass(frozen=True)
 class Scene:
-    """One step: what happened, the panels, facts beneath them, and the row of the table."""
+    """One step: what happened, the panels, facts beneath them, and the row of the table.
+
+    place: what stands beside the slider instead of the number of the step. alike: the same is
+    marked as at the step before, so that the text tells only what happened.
+    """
 
     caption: Pair
     panels: tuple[Panel, ...] = ()
     facts: tuple[Pair, ...] = ()
     row: int | None = None
+    place: str = ""
+    alike: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,8 @@ class Board(Page):
         lines = []
         for number, scene in enumerate(self.scenes):
             lines.append(f"{number}. {scene.caption[i]}")
+            if scene.alike:
+                continue
             for panel in scene.panels:
                 lines += panel.text(i)
             lines += [f"  {fact[i]}" for fact in scene.facts]
@@ -186,6 +194,7 @@ class Board(Page):
             "say": both(scene.caption),
             "facts": [bilingual(fact) for fact in scene.facts],
             "row": scene.row,
+            "place": scene.place,
             "panels": [self._panel(panel) for panel in scene.panels],
         }
 

@@ -32,6 +32,7 @@ from viz.ways import (
     traced,
 )
 
+WAYS = ("eager", "static", "trace", "script")
 STEPS = 9  # positions of the slider, from minus the example to the example
 
 
@@ -40,15 +41,18 @@ def branches(
     *example: Any,
     inputs: Sequence[Any] | None = None,
     cond: Callable[..., Any] | None = None,
+    ways: Sequence[str] = WAYS,
 ) -> Board:
     """A board of the same function eager, static, traced and scripted, with a slider of inputs.
 
     f: a function of tensors, with Python's own `if` and `while`, or with `mg.cond` and
     `mg.while_loop`. example: its arguments, on which it is traced. inputs: what the slider goes
     through, a value (or a tuple of arguments) for each position; by default from minus the example
-    to the example. cond: the same function written with `mg.cond`, for the static graph. What runs
-    is lit, the arm that does not is dashed, the arm baked into the trace is marked where it gives
-    another result than Python. Raises TypeError where f is no function, and what f raises.
+    to the example. cond: the same function written with `mg.cond`, for the static graph. ways:
+    which of "eager", "static", "trace", "script" to show. What runs is lit; what is in the graph
+    and does not run is dashed; what only the eager graph of another input holds is dotted; the arm
+    baked into the trace is marked where it gives another result than Python. Raises TypeError where
+    f is no function, ValueError for other ways, and what f raises.
 
     >>> import minigrad as mg, viz
     >>> def f(x):
@@ -59,30 +63,40 @@ def branches(
     """
     if not callable(f):
         raise TypeError(printed("branches_function", value=brief(f)))
+    if not ways or not set(ways) <= set(WAYS):
+        raise ValueError(printed("branches_ways", known=", ".join(WAYS), value=brief(ways)))
     f = f.python_function if isinstance(f, (Function, Traced)) else f
     names = argument_names(f, len(example))
     first = tuple(_array(x) for x in example)
     rows = [_arguments(x, first) for x in (_around(first) if inputs is None else inputs)]
     with listen_to_nobody():
-        ways = {
-            "eager": eager_way(f, rows, names),
-            "static": _static(cond or f, first, rows, names),
-            "trace": called_way(traced(f, first), rows),
-            "script": _script(f, rows),
+        eager = eager_way(f, rows, names)
+        made = {
+            "eager": lambda: eager,
+            "static": lambda: _static(cond or f, first, rows, names),
+            "trace": lambda: called_way(traced(f, first), rows),
+            "script": lambda: _script(f, rows),
         }
-    able = {key: way for key, way in ways.items() if way.picture is not None}
-    source = Source(f, [run.places for run in ways["eager"].runs])
-    scenes = []
+        tried = {key: made[key]() for key in WAYS if key in ways}
+    able = {key: way for key, way in tried.items() if way.picture is not None}
+    source = Source(f, [run.places for run in eager.runs])
+    scenes: list[Scene] = []
     for i, values in enumerate(rows):
         panels = [source.panel(i)] if source.lines else []
-        panels += [_panel(key, way, i, ways["eager"].runs) for key, way in ways.items()]
+        panels += [_panel(key, way, i, eager.runs[i]) for key, way in tried.items()]
         told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
         caption = row("branches_step", inputs=told, results=_results(able, i))
-        scenes.append(Scene(caption, tuple(panels), tuple(_facts(ways, i)), i))
+        facts = tuple(_facts(able, i, eager.runs[i]))
+        alike = bool(scenes) and _marks(panels) == _marks(scenes[-1].panels)
+        scenes.append(Scene(caption, tuple(panels), facts, i, told, alike))
     board = Board(scenes, _sheet(names, rows, able), slider=row("branches_slider"))
-    wrong = [i for i, run in enumerate(ways["trace"].runs) if not run.right]
-    board.index = wrong[0] if wrong else 0
+    wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
+    board.index = next(wrong, 0)
     return board
+
+
+def _marks(panels: Sequence[Panel]) -> list[Any]:
+    return [(p.marks, p.code, p.message) for p in panels]
 
 
 def _array(x: Any) -> Any:
@@ -136,15 +150,16 @@ def _results(able: dict[str, Way], i: int) -> Pair:
     return ", ".join(english), "，".join(chinese)
 
 
-def _panel(key: str, way: Way, i: int, eager: tuple[Ran, ...]) -> Panel:
+def _panel(key: str, way: Way, i: int, eager: Ran) -> Panel:
     title = row(f"branches_{key}")
     if way.picture is None:
         return Panel(title, message=way.problem)
     run = way.runs[i]
-    marks = {n.id: "ran" if n.id in run.nodes else "ghost" for n in way.picture.nodes}
+    other = "absent" if key == "eager" else "ghost"
+    marks = {n.id: "ran" if n.id in run.nodes else other for n in way.picture.nodes}
     if key == "trace":
-        marks |= _baked(way.picture, run, eager[i])
-    told = {n.id for n in way.picture.nodes if n.kind != "constant" and marks[n.id] != "ghost"}
+        marks |= _baked(way.picture, run, eager)
+    told = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
     notes = {k: text for k, text in run.values.items() if k in told}
     notes |= {k: f"{count}×" for k, count in run.steps.items()}
     message = None
@@ -169,18 +184,18 @@ def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
     return dict.fromkeys(surplus, "baked" if run.right else "wrong")
 
 
-def _facts(ways: dict[str, Way], i: int) -> list[Pair]:
-    """What the pictures have in common, in numbers."""
-    eager = ways["eager"].runs[i]
+def _facts(able: dict[str, Way], i: int, eager: Ran) -> list[Pair]:
+    """What is in each graph and what of it runs, in numbers."""
     facts = []
-    for key in ("static", "script"):
-        way = ways[key]
-        if way.picture is not None:
-            count = len(way.picture.nodes)
-            about = {"way": ROWS[f"branches_{key}"], "nodes": count, "ran": len(way.runs[i].nodes)}
+    for key, way in able.items():
+        run, drawn, name = way.runs[i], way.picture, ROWS[f"branches_{key}"]
+        if key == "eager":
+            facts.append(row("branches_recorded", way=name, nodes=len(run.nodes)))
+        elif key != "trace" and drawn is not None:
+            about = {"way": name, "nodes": len(drawn.nodes), "ran": len(run.nodes)}
             facts.append(row("branches_sizes", **about))
-            steps = sum(way.runs[i].steps.values())
-            if way.runs[i].steps:
+            if run.steps:
+                steps = sum(run.steps.values())
                 facts.append(row("branches_loop", steps=steps, eager=eager.places.total()))
     return facts
 

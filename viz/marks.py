@@ -14,7 +14,7 @@ from viz.theme import BLACK, BLUE, GREEN, MARKS, VERMILION
 
 NODE = re.compile(r'<g id="([^"]+)" class="node">.*?(?=<!--|</g>\n</svg>)', re.DOTALL)
 SLOT = re.compile(r"(<text [^>]*>)[^<]*(</text>)(?!.*<text )", re.DOTALL)
-PALE = ("ghost", "waits")
+PALE = {"ghost": 0.25, "waits": 0.25, "absent": 0.0}  # how much of the fill is left
 VARIABLES = {BLACK: "--mg-ink", BLUE: "--mg-blue", GREEN: "--mg-green", VERMILION: "--mg-red"}
 SHAPES = ":is(ellipse, polygon, path, polyline)"
 DASHES = {"solid": "none", "dashed": "6 4", "dotted": "2 3"}
@@ -27,10 +27,10 @@ def style() -> str:
         f"stroke-dasharray: {DASHES[m.line]}; }}"
         for kind, m in MARKS.items()
     ]
-    pale = ", ".join(f"{_of(kind)} {SHAPES}" for kind in PALE)
+    rules += [f"{_of(kind)} {SHAPES} {{ fill-opacity: {left}; }}" for kind, left in PALE.items()]
     written = ", ".join(f"{_of(kind)} text" for kind in PALE)
     ink = f"{written} {{ fill: var(--mg-ink, {BLACK}); }}"
-    return "\n".join([*rules, f"{pale} {{ fill-opacity: 0.25; }}", ink])
+    return "\n".join([*rules, ink])
 
 
 def _of(kind: str) -> str:

@@ -432,6 +432,7 @@ ROWS: dict[str, Pair] = {
     "alt_marks": ("Marked: {marks}.", "标记：{marks}。"),
     "mark_ran": ("ran", "运行过"),
     "mark_ghost": ("not run for this input", "对这个输入没有运行"),
+    "mark_absent": ("not in the graph of this input", "不在这个输入的图里"),
     "mark_baked": ("baked in, and right here by chance", "固化在图中，这里碰巧正确"),
     "mark_wrong": ("baked in, and wrong for this input", "固化在图中，对这个输入是错的"),
     "mark_gone": ("removed", "被移除"),
@@ -529,11 +530,19 @@ ROWS: dict[str, Pair] = {
         "viz.branches takes a function of tensors and an example for each argument, not {value}.",
         "viz.branches 需要一个以张量为参数的函数，以及每个参数的一个例子，不接受 {value}。",
     ),
+    "branches_ways": (
+        "viz.branches shows these ways: {known}; not {value}.",
+        "viz.branches 能显示的方式有：{known}；没有 {value}。",
+    ),
     "branches_source": ("the function", "函数"),
     "branches_eager": ("eager", "即时执行"),
     "branches_static": ("static", "静态"),
     "branches_trace": ("trace", "追踪"),
     "branches_script": ("script", "脚本"),
+    "branches_recorded": (
+        "{way}: {nodes} nodes in the graph of this input; each of them ran",
+        "{way}：这个输入的图里有 {nodes} 个节点，每个都运行了",
+    ),
     "branches_sizes": (
         "{way}: {nodes} nodes in the graph for every input, {ran} of them run for this one",
         "{way}：无论输入是什么，图中都是 {nodes} 个节点；这次运行其中的 {ran} 个",

@@ -88,6 +88,7 @@ EDGES = {
 MARKS = {
     "ran": Mark(BLUE, "solid", "●"),
     "ghost": Mark(BLACK, "dashed", "○", 1.0),
+    "absent": Mark(BLACK, "dotted", "·", 1.0),
     "baked": Mark(BLACK, "solid", "■"),
     "wrong": Mark(VERMILION, "dotted", "✗", 3.5),
     "gone": Mark(VERMILION, "dashed", "−"),

@@ -181,7 +181,7 @@ function show(model, el) {
       else line.removeAttribute("aria-current");
     });
     inside.innerHTML = scene.panels.map((p) => data.drawings[p.drawing]?.table ?? "").join("");
-    steps.tell(scene.say);
+    steps.tell(scene.say, scene.place);
   }
 
   const follow = () => {

@@ -58,11 +58,11 @@ function stepper(controls, labels, title, pace, { at, last, show }) {
       End: () => go(last()),
       " ": play,
     },
-    tell(said) {
+    tell(said, place) {
       slider.max = last();
       slider.value = at();
       slider.setAttribute("aria-valuetext", `${at()}: ${said}`);
-      counter.textContent = `${at()} / ${last()}`;
+      counter.textContent = place || `${at()} / ${last()}`;
     },
     leave: () => clearInterval(timer),
   };
