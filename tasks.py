@@ -1,4 +1,4 @@
-"""One command for everything: python tasks.py lab | test | check | docs | bench | format.
+"""One command for everything: python tasks.py lab | student | test | check | docs | bench | format.
 
 Standard library only. The first start makes .venv beside this file and installs the project into
 it; later starts see from a stamp that nothing changed, and begin at once.
@@ -32,7 +32,8 @@ NOTEBOOKS = os.path.join(ROOT, "notebooks")
 HELP = """\
 python tasks.py COMMAND
 
-  lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03
+  lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03; or a folder
+  student OUT   write the lessons into folder OUT, without solutions, hidden tests and outputs
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch and JAX as well, and compares with them
   check         format, lint, types, then test: what a change must pass
@@ -147,6 +148,48 @@ def choose_lesson(which, names):
         if found:
             raise Problem("{!r} fits more than one notebook:\n".format(which) + listing(found))
     raise Problem("No notebook fits {!r}. There are:\n".format(which) + listing(sorted(names)))
+
+
+def student_version(notebook):
+    """Return a lesson as a learner starts it: no solutions, hidden tests or outputs."""
+    notebook = json.loads(json.dumps(notebook))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        cell["outputs"], cell["execution_count"] = [], None
+        source = "".join(cell["source"])
+        shown = HIDDEN.sub("", SOLUTION.sub(STUB, source))
+        if re.search(r"### (BEGIN|END)\b", shown):
+            raise Problem(
+                "A solution or hidden test has no begin or end at the left margin:\n" + source
+            )
+        cell["source"] = shown.rstrip("\n").splitlines(True)
+        if STUB in shown:  # folded, nobody would read it
+            cell["metadata"].pop("jupyter", None)
+    notebook["metadata"]["student"] = sources_key(notebook)
+    return notebook
+
+
+# Of nbgrader; each at the start of a line, the region ends before the next line.
+SOLUTION = re.compile(r"^### BEGIN SOLUTION\n.*?^### END SOLUTION$", re.MULTILINE | re.DOTALL)
+HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS\n?", re.M | re.DOTALL)
+STUB = """\
+# Your answer goes into the cell above. Leave this one as it is.
+# 答案写在上面的单元格里，这个单元格不用改。"""
+
+
+def sources_key(notebook):
+    """Return the hash of what its cells say: running them changes nothing, writing does."""
+    return fingerprint(["".join(cell["source"]) for cell in notebook["cells"]])
+
+
+def is_untouched(path):
+    """Whether a file is a student version in which nobody has written anything yet."""
+    try:
+        notebook = json.loads(read(path))
+        return notebook["metadata"]["student"] == sources_key(notebook)
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def listing(names):
@@ -355,19 +398,58 @@ def lab(arguments):
     which, options = arguments[:end], arguments[end:]
     if len(which) > 1:
         raise Problem("Name one notebook, not {}: {}".format(len(which), " ".join(which)))
-    names = [os.path.basename(path) for path in glob.glob(os.path.join(NOTEBOOKS, "*.ipynb"))]
-    lesson = choose_lesson(which[0] if which else "00", names)
+    folder, which = lesson_place(which[0] if which else "00")
+    names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
+    lesson = choose_lesson(which, names)
     prepare(["lab"])
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options = ["--allow-root", *options]  # in a container everyone is root
     return run(
         "-m",
         "jupyterlab",
-        "--ServerApp.root_dir=" + NOTEBOOKS,
+        "--ServerApp.root_dir=" + folder,
         # Rather than the file's path: so the address printed for a remote reader opens it as well.
         "--LabApp.default_url=/lab/tree/" + urllib.parse.quote(lesson),
         *options,
     )
+
+
+def lesson_place(which):
+    """Return the folder to open, and which of its notebooks: WHICH may be a folder or a file."""
+    if glob.glob(os.path.join(which, "*.ipynb")):
+        return os.path.abspath(which), "00"
+    if os.path.isfile(which):
+        return os.path.dirname(os.path.abspath(which)), which
+    return NOTEBOOKS, which
+
+
+def student(arguments):
+    """Write every lesson as a learner starts it; never over a file in which somebody has worked."""
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        raise Problem("Name one folder to write into, for example: python tasks.py student OUT")
+    folder, kept = os.path.abspath(arguments[0]), os.path.realpath(NOTEBOOKS)
+    if (os.path.realpath(folder) + os.sep).startswith(kept + os.sep):
+        raise Problem("The lessons themselves are in {}. Name another folder.".format(kept))
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise Problem("{} is not a folder. Name another one.".format(folder))
+    lessons = {}
+    for path in sorted(glob.glob(os.path.join(NOTEBOOKS, "[0-9][0-9]_*.ipynb"))):
+        name = os.path.basename(path)
+        lessons[os.path.join(folder, name)] = student_version(json.loads(read(path)))
+    taken = [path for path in lessons if os.path.lexists(path) and not is_untouched(path)]
+    if taken:
+        raise Problem(
+            "These files hold work of somebody, or did not come from this command. Nothing was"
+            " written. Name another folder, or move them away:\n" + listing(taken)
+        )
+    os.makedirs(folder, exist_ok=True)
+    for path, notebook in lessons.items():
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(notebook, file, ensure_ascii=False, indent=1, sort_keys=True)
+            file.write("\n")
+    print("Written to {}:\n{}".format(folder, listing(map(os.path.basename, lessons))))
+    print("To open them: python tasks.py lab {}".format(arguments[0]))
+    return 0
 
 
 def test(arguments):
@@ -410,6 +492,7 @@ def tidy(arguments):
 
 COMMANDS = {
     "lab": lab,
+    "student": student,
     "test": test,
     "check": check,
     "docs": docs,

@@ -5,7 +5,6 @@ What a program can see. Whether the two halves mean the same is for a reader of 
 
 from __future__ import annotations
 
-import ast
 import csv
 import re
 from collections import Counter
@@ -17,13 +16,10 @@ from pathlib import Path
 import nbformat
 import outputs
 import pytest
+from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read
 
-from minigrad.messages import set_language
 from viz.questions import lessons
 
-ROOT = Path(__file__).parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LESSONS = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
 SOURCES = ROOT.parent / "shared" / "sources"
 
 HALF = re.compile(r'<div lang="(en|zh)">\n\n(.*)\n\n</div>', re.DOTALL)
@@ -49,20 +45,11 @@ TRADITIONAL = "圖計運動態節點執導訓練權變數與張維為個這們�
 # ---- Reading a notebook ----------------------------------------------------------------------
 
 
-@cache
-def read(path: Path) -> nbformat.NotebookNode:
-    return nbformat.read(path, as_version=4)
-
-
 def halves(path: Path) -> list[tuple[str, str]]:
     """The prose as pairs; the structure itself is `test_prose_comes_in_pairs`."""
     found = [HALF.fullmatch(c.source.strip()) for c in read(path).cells if c.cell_type != "code"]
     texts = [m[2] for m in found if m]
     return list(zip(texts[::2], texts[1::2], strict=False))
-
-
-def code_cells(path: Path) -> list[nbformat.NotebookNode]:
-    return [c for c in read(path).cells if c.cell_type == "code"]
 
 
 def prose(text: str) -> str:
@@ -291,10 +278,6 @@ def test_the_provenance_check_can_fail():
 # ---- The template of a lesson ----------------------------------------------------------------
 
 
-def number(path: Path) -> str:
-    return f"L{path.name[:2]}"
-
-
 def one_text(cell: nbformat.NotebookNode) -> str:
     return f"{cell.cell_type}\n{cell.source}"
 
@@ -404,74 +387,11 @@ def test_exercises_are_marked_for_nbgrader(path):
         assert meta.schema_version == 3
         assert meta.grade_id.startswith(f"{number(path)}-")
         assert not meta.task
+        if marks == ["SOLUTION"]:  # the whole cell: learners answer in the cell above it
+            assert re.fullmatch(r"### BEGIN SOLUTION\n.*\n### END SOLUTION", cell.source, re.S)
         tests = marks == ["HIDDEN TESTS"]
         assert (meta.grade, meta.locked, meta.solution) == (tests, tests, not tests)
         assert (meta.get("points", 0) > 0) is tests
-
-
-# ---- Exercises separate right from wrong -------------------------------------------------------
-
-# For each exercise: solutions that must fail, and one unusual that must pass.
-CORE = "dynamic_order = {}\nstatic_order = {}"
-DYNAMIC = ["built Add", "run Add", "built Mul", "run Mul", "built Sub", "run Sub"]
-STATIC = ["built Add", "built Mul", "built Sub", "run Add", "run Mul", "run Sub"]
-EVENTS = "def events(operators, style, runs=1):\n    {}"
-INTERLEAVED = "[k + ' ' + n for _ in range(runs) for n in operators for k in ('built', 'run')]"
-WRONG = {
-    "L00-core-1": [
-        CORE.format(STATIC, DYNAMIC),
-        CORE.format(DYNAMIC, DYNAMIC),
-        CORE.format(DYNAMIC[:5], STATIC),
-        CORE.format([...] * 6, [...] * 6),
-    ],
-    "L00-stretch-1": [
-        EVENTS.format(f"return {INTERLEAVED}"),
-        EVENTS.format("return sorted(k + n for n in operators for k in ('built ', 'run '))"),
-        EVENTS.format(
-            f"if style == 'dynamic':\n        return {INTERLEAVED}\n    "
-            "return [k + n for _ in range(runs) for k in ('built ', 'run ') for n in operators]"
-        ),
-        EVENTS.format("return ..."),
-    ],
-}
-UNUSUAL = {
-    "L00-core-1": CORE.format(tuple(DYNAMIC), tuple(STATIC)),
-    "L00-stretch-1": EVENTS.format(
-        "once = [kind + name for name in operators for kind in ('built ', 'run ')]\n    "
-        "again = once[1::2] * runs\n    "
-        "return tuple(once * runs if style == 'dynamic' else once[::2] + again)"
-    ),
-}
-
-
-def attempt(path: Path, exercise: str, solution: str) -> None:
-    """Run the lesson with another solution, up to the tests of that exercise."""
-    set_language("en")
-    names: dict[str, object] = {"__name__": "lesson"}
-    for cell in code_cells(path):
-        made = cell.metadata.get("nbgrader", {}).get("grade_id")
-        source = solution if made == exercise else cell.source
-        exec(compile(ast.parse(source), str(made), "exec"), names)
-        if made == f"{exercise}-tests":
-            return
-    raise LookupError(exercise)
-
-
-EXERCISES = [
-    (path, c.metadata.nbgrader.grade_id)
-    for path in LESSONS
-    for c in code_cells(path)
-    if c.metadata.get("nbgrader", {}).get("solution")
-]
-
-
-@pytest.mark.parametrize(("path", "exercise"), EXERCISES, ids=lambda x: getattr(x, "stem", x))
-def test_an_exercise_fails_what_is_wrong_and_passes_what_is_unusual(path, exercise):
-    assert len(WRONG[exercise]) >= 2
-    for solution in WRONG[exercise]:
-        with pytest.raises(AssertionError):
-            attempt(path, exercise, solution)
-    attempt(path, exercise, UNUSUAL[exercise])
 
 
 def test_stripping_removes_views_and_times():

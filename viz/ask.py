@@ -268,7 +268,8 @@ def check(
     """Compare an answer with what is expected; raise AssertionError when it is wrong.
 
     got: a value, or a function without arguments that gives one.
-    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly.
+    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; in a
+    list or tuple each item does.
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
     required: a gap `...` that is still in `got`, or in the code or result of that function, is a
     mistake, as in a graded cell; otherwise it only says that nothing was filled in yet.
@@ -319,9 +320,13 @@ def _has_gap(got: Any) -> bool:
 
 
 def _equal(got: Any, want: Any, tolerance: float) -> bool:
-    """Lists and words exactly; numbers and arrays within the tolerance, with equal shapes."""
+    """Words exactly; numbers and arrays within the tolerance, with equal shapes; lists by item."""
     if isinstance(want, list | tuple):
-        return isinstance(got, list | tuple) and list(got) == list(want)
+        return (
+            isinstance(got, list | tuple)
+            and len(got) == len(want)
+            and all(_equal(g, w, tolerance) for g, w in zip(got, want, strict=True))
+        )
     if want is None or isinstance(want, bool | str | bytes | dict | set):
         return type(got) is type(want) and bool(got == want)
     if isinstance(got, bool | str | bytes | list | tuple | dict | set) or got is None:
