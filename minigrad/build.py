@@ -180,6 +180,7 @@ def build_graph(inputs: Any, outputs: Any) -> Graph:
         if x.op is not state.placeholder:
             raise GraphError("not_an_input", name=x.name, op=x.op, defined=here())
     graph._nodes = ancestors([*graph.inputs, *graph.outputs])
+    graph.effects = tuple(n for n in graph._nodes if n.op is state.run_counter)  # even if unread
     graph.inputs = graph.inputs or graph.placeholders
     for node in set(graph.placeholders).difference(graph.inputs):
         output = graph.outputs[0].name

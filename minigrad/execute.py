@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,16 @@ Variables = dict[Node, Array]
 class Step:
     """One node of the program, and which results are no longer needed after it."""
 
-    __slots__ = ("bodies", "handler", "keeps_history", "node", "release", "sources", "target")
+    __slots__ = (
+        "bodies",
+        "handler",
+        "keeps_history",
+        "node",
+        "place",
+        "release",
+        "sources",
+        "target",
+    )
 
     def __init__(
         self, node: Node, sources: list[int], target: int, release: tuple[int, ...]
@@ -40,8 +49,29 @@ class Step:
         self.node, self.sources, self.target, self.release = node, sources, target, release
         self.handler = HANDLERS.get(node.op, _run_kernel)
         self.keeps_history = False
+        self.place = 0, 1  # of a counter: see `places`
         bodies = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)} if node.attrs else {}
         self.bodies = {k: Program(v.outputs, v.inputs, v.effects) for k, v in bodies.items()}
+
+
+def places(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
+    """Of each counter which one it is among those of its layer, and of how many."""
+    layers: dict[Any, list[Node]] = {}
+    for node in nodes:
+        if node.op is state.run_counter:
+            layers.setdefault(node.attrs.get("layer"), []).append(node)
+    found: dict[Node, tuple[int, int]] = {}
+    for layer, uses in layers.items():
+        order = sorted({0 if layer is None else n.attrs["use"] for n in uses})
+        found.update((n, (order.index(n.attrs.get("use", 0)), len(order))) for n in uses)
+    return found
+
+
+def find_places(steps: Iterable[Step]) -> None:
+    """Tell the steps of one program that count calls of layers where they stand."""
+    counting = {step.node: step for step in steps if step.node.op is state.run_counter}
+    for node, place in places(counting).items():
+        counting[node].place = place
 
 
 class Run:
@@ -87,6 +117,7 @@ class Program:
         wanted = {n.inputs[0] for n in self.nodes if n.op is control.HISTORY}
         for step in self.steps:
             step.keeps_history = step.node in wanted
+        find_places(self.steps)
 
     def __call__(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
         """Run once. `variables` changes only if the whole run succeeded.
@@ -210,7 +241,8 @@ def _read_value(run: Run, step: Step, operands: list[Any]) -> Array:
 def _run_counter(run: Run, step: Step, operands: list[Any]) -> Array:
     count = run.variables.get(step.node, np.int64(0))
     run.updates[step.node] = count + np.int64(1)
-    return _read(step.node, count)
+    use, uses = step.place
+    return _read(step.node, count * np.int64(uses) + np.int64(use))
 
 
 def _output(run: Run, step: Step, operands: list[Any]) -> Array:

@@ -104,12 +104,77 @@ def test_dropout_changes_with_each_call_as_with_each_run() -> None:
     assert unseeded[0] != unseeded[1]
 
 
-def test_uses_of_one_dropout_layer_in_a_graph_differ() -> None:
-    layer, data = mg.nn.Dropout(0.5, seed=4), np.ones((6, 6), np.float32)
-    with mg.Graph(), mg.Session() as session:
+ONES = np.ones((6, 6), np.float32)
+
+
+def called(times: int) -> list[bytes]:
+    """What the layer of the following tests drops in a dynamic graph, call by call."""
+    layer = mg.nn.Dropout(0.5, seed=4)
+    return [layer(mg.tensor(ONES)).data.tobytes() for _ in range(times)]
+
+
+def thrice(layer: mg.nn.Dropout, graph: mg.Graph) -> list[mg.Node]:
+    """Three uses in one graph, beside those of another layer, and one that passes can spare."""
+    x = graph.add(mg.REGISTRY["Placeholder"], (), {"shape": (6, 6), "dtype": mg.float32}, "x")
+    other = mg.nn.Dropout(0.5, seed=5)
+    return [layer(x), other(x), layer(x * 1), mg.zeros_like(layer(x)) + x]
+
+
+def bits(results: list[np.ndarray]) -> list[bytes]:
+    return [results[i].tobytes() for i in (0, 2)]
+
+
+def test_uses_of_one_dropout_layer_in_a_graph_are_further_calls() -> None:
+    with mg.Graph() as graph, mg.Session() as session:
+        ys = thrice(mg.nn.Dropout(0.5, seed=4), graph)
+        found = [part for _ in range(3) for part in bits(session.run(ys, {"x": ONES}))]
+    expected = called(9)
+    assert found == [expected[i] for i in (0, 1, 3, 4, 6, 7)]
+    assert len(set(expected)) == 9
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("executor", ["reference", "numpy"])
+def test_every_executor_counts_calls_alike(executor: str, optimize: bool) -> None:
+    with mg.Graph() as open_graph:
+        ys = thrice(mg.nn.Dropout(0.5, seed=4), open_graph)
+        graph = mg.build_graph(open_graph["x"], ys)
+    program = graph.compile(optimize=optimize, executor=executor)
+    written, variables = program.load_source(), {}
+    ways = (program, lambda feeds: written(feeds, variables))
+    for way in ways:
+        found = [part for _ in range(3) for part in bits(way({"x": ONES}))]
+        assert found == [called(9)[i] for i in (0, 1, 3, 4, 6, 7)]
+
+
+def test_a_part_of_the_graph_counts_the_calls_it_makes() -> None:
+    with mg.Graph() as graph, mg.Session() as session:
+        second = thrice(mg.nn.Dropout(0.5, seed=4), graph)[2]
+        found = [session.run(second, {"x": ONES}).tobytes() for _ in range(3)]
+    assert found == called(3)
+
+
+def test_a_traced_function_goes_on_where_the_layer_is() -> None:
+    layer, x = mg.nn.Dropout(0.5, seed=4), mg.tensor(ONES)
+    f = mg.function(lambda x: [layer(x), layer(x)])
+    found = [*f(x), layer(x), *f(x), *mg.function(lambda x: [*f(x), layer(x)])(x)]
+    assert [y.data.tobytes() for y in found] == called(8)
+    assert f.traces == 1
+    assert [y.tobytes() for y in mg.run(mg.make_graph(f)(x), {"x": ONES})] == called(2)
+
+
+def test_a_use_in_a_branch_or_loop_counts_once_a_run() -> None:
+    def twice(graph: mg.Graph, layer: mg.nn.Dropout) -> list[mg.Node]:
         x = mg.placeholder("x", shape=(6, 6))
-        first, second = session.run([layer(x), layer(x)], {x: data})
-    assert first.tobytes() != second.tobytes()
+        branch = mg.cond(x.sum() > 0, lambda: layer(x), lambda: x)
+        steps = mg.scan(lambda carry, row: (carry, layer(x)), 0.0, mg.constant([1.0, 2.0]))[1]
+        return [branch, steps[0], steps[1]]
+
+    with mg.Graph() as graph, mg.Session() as session:
+        ys = twice(graph, mg.nn.Dropout(0.5, seed=4))
+        found = [y.tobytes() for _ in range(2) for y in session.run(ys, {"x": ONES})]
+    expected = called(4)
+    assert found == [expected[i] for i in (0, 1, 1, 2, 3, 3)]
 
 
 def test_dropout_does_nothing_in_inference() -> None:

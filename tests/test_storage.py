@@ -132,8 +132,24 @@ def test_random_numbers_come_back(tmp_path: Path) -> None:
             drawn.append([session.run(each.outputs[0], {"x": np.ones(50)}) for _ in range(3)])
     same(*drawn)
     assert not np.array_equal(drawn[0][0], drawn[0][1])
-    (count,) = (node for node in loaded.nodes if node.op.name == "RunCounter")
+    graph = mg.build_graph(None, mg.get_default_graph().run_counter() + 0)
+    (count,) = (n for n in again(graph, tmp_path).nodes if n.op.name == "RunCounter")
     assert count.graph.run_counter() is count, "what is built upon it counts the same runs"
+
+
+def test_layers_that_are_added_to_a_loaded_graph_count_by_themselves(tmp_path: Path) -> None:
+    data = np.ones(50, np.float32)
+    x = mg.placeholder("x", shape=(50,))
+    drop = mg.nn.Dropout(0.5, seed=3)
+    loaded = again(mg.build_graph(x, [drop(x), drop(x)]), tmp_path)
+    home = loaded.nodes[0].graph
+    added = mg.nn.Dropout(0.5, seed=3)(home["x"])
+    with mg.Session(home) as session:
+        drawn = [session.run([*loaded.outputs, added], {"x": data}) for _ in range(2)]
+    layer = mg.nn.Dropout(0.5, seed=3)
+    calls = [layer(mg.tensor(data)).data for _ in range(4)]
+    same([drawn[0][0], drawn[0][1], drawn[1][0], drawn[1][1]], calls)
+    same([drawn[0][2], drawn[1][2]], calls[:2])
 
 
 def test_what_a_session_holds_is_saved(tmp_path: Path) -> None:

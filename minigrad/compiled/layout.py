@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from minigrad import control, ops
 from minigrad.core import Spec, TupleSpec
 from minigrad.errors import GraphError
-from minigrad.execute import HANDLERS, Step
+from minigrad.execute import HANDLERS, Step, find_places
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts, state
@@ -138,6 +138,7 @@ class Layout:
     def _steps(self) -> dict[Node, Step]:
         """What executors do by name, made ready once: the bodies of branches and loops."""
         found = {n: Step(n, [], 0, ()) for n in self.order if n.op in HANDLERS}
+        find_places(found.values())
         for node in self.order:
             if node.op is control.HISTORY:
                 found[node.inputs[0]].keeps_history = True

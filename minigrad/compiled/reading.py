@@ -10,6 +10,7 @@ from minigrad import control
 from minigrad.compiled.naming import Names, Table, literal
 from minigrad.core import REGISTRY, Op
 from minigrad.execute import Program as Interpreter
+from minigrad.execute import places
 from minigrad.fused import FUSED
 from minigrad.graph import Node
 from minigrad.ops import parts, state
@@ -60,6 +61,7 @@ class Reader:
 
     def __init__(self, names: Names, table: Table, known: Mapping[Node, str]) -> None:
         self.names, self.table, self.keys = names, table, known
+        self.places = places(known)
         self.kernels: dict[Op, str] = {}
         self.stacks = False
         self._histories: dict[Node, str] = {}
@@ -158,11 +160,14 @@ class Reader:
         return [*found, f"{name} = None"]
 
     def _run_counter(self, node: Node, name: str, operands: Sequence[str]) -> list[str]:
-        key = self.keys[node]
-        return [
+        key, (use, uses) = self.keys[node], self.places[node]
+        lines = [
             f"{name} = variables.get({key!r}, np.int64(0))",
             f"updates[{key!r}] = {name} + np.int64(1)",
         ]
+        if (use, uses) != (0, 1):
+            lines.append(f"{name} = {name} * np.int64({uses}) + np.int64({use})")
+        return lines
 
     # ---- What holds graphs of its own ---------------------------------------------------------
 

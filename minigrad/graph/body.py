@@ -118,6 +118,12 @@ class Body(Graph):
                 self._counter = self.input({"shape": (), "dtype": int64}, "run_counter")
         return self._counter
 
+    def call_counter(self, calls: Iterator[int]) -> Node:
+        """One more use in the outermost graph; a traced function is given its number."""
+        if self.outer is not None:
+            return self.lift(self.outer.call_counter(calls))
+        return self.input({"shape": (), "dtype": int64}, "call_counter")
+
     def add(self, op: Op, inputs: Sequence[Node], attrs: Attrs, name: str | None = None) -> Node:
         if op in OUTSIDE_ONLY:
             raise GraphError("inside_body", op=op.name, defined=here())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,10 +26,10 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.errors import FrozenGraphError, GraphError, TraceError, VerifyError
+from minigrad.errors import ArgumentError, FrozenGraphError, GraphError, TraceError, VerifyError
 from minigrad.graph.building import building
 from minigrad.graph.node import Node
-from minigrad.graph.order import dependency_order
+from minigrad.graph.order import dependency_order, topological_orders
 from minigrad.graph.text import describe
 from minigrad.messages import fill
 from minigrad.ops import state
@@ -63,6 +64,8 @@ class Graph:
         self.effects: tuple[Node, ...] = ()  # run with the outputs though nobody reads them
         self.updates: list[Any] = []  # new values of buffers, such as running means
         self._counter: Node | None = None
+        self._layers: dict[int, tuple[Any, int, Iterator[int]]] = {}  # see `call_counter`
+        self.first_layer = 0  # layers below it were counted where the graph was saved
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
         self._operators: frozenset[Op] | None = None
@@ -169,6 +172,19 @@ class Graph:
             self._counter = self.add(state.run_counter, (), {"shape": (), "dtype": int64})
         return self._counter
 
+    def call_counter(self, calls: Iterator[int]) -> Node:
+        """The number of one more call of a layer, an int64 number.
+
+        In runs of the whole graph its calls count on as `next(calls)` does in a dynamic graph:
+        with two uses of the layer, 0 and 1 in the first run of a session, 2 and 3 in the second.
+        """
+        if id(calls) not in self._layers:
+            layer = self.first_layer + len(self._layers)
+            self._layers[id(calls)] = calls, layer, itertools.count()
+        _, layer, uses = self._layers[id(calls)]
+        attrs = {"shape": (), "dtype": int64, "layer": layer, "use": next(uses)}
+        return self.add(state.run_counter, (), attrs)
+
     def constant(self, value: Array, name: str | None = None) -> Node:
         """A node that has this value; see `mg.constant`."""
         attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
@@ -219,6 +235,56 @@ class Graph:
         graph.effects = tuple(new[replacements.get(x, x)] for x in self.effects)
         graph.single = self.single
         return graph.freeze()
+
+    def orders(self) -> Iterator[tuple[Node, ...]]:
+        """Every topological order of the nodes, one at a time, the one they were built in first.
+
+        A chain has one; their number can grow with the factorial of the number of nodes, so take
+        what you need: `itertools.islice(graph.orders(), 10)`.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     a = mg.placeholder("a")
+        ...     d = mg.sin(a) + mg.cos(a)
+        ...     graph = mg.build_graph(a, d)
+        >>> for order in graph.orders():
+        ...     print(" ".join(str(node.op) for node in order))
+        Placeholder Sin Cos Add
+        Placeholder Cos Sin Add
+        """
+        return topological_orders(self._nodes)
+
+    def reordered(self, order: Sequence[Node]) -> Graph:
+        """The frozen graph that has its nodes in this order, and so runs them in it.
+
+        ArgumentError when `order` does not hold each node once, or a node before one it depends on.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     a = mg.placeholder("a")
+        ...     graph = mg.build_graph(a, mg.sin(a) + mg.cos(a))
+        >>> for order in graph.orders():
+        ...     print(mg.run(graph.reordered(order), {"a": 0.0}))
+        1.0
+        1.0
+        """
+        if len(order) != len(self._nodes) or {*order} != {*self._nodes}:
+            raise ArgumentError("order_nodes", given=len(order), nodes=len(self._nodes))
+        other = Graph()
+        new: dict[Node, Node] = {}
+        for node in order:
+            early = [x for x in (*node.inputs, *node.controls) if x not in new]
+            if early:
+                raise ArgumentError(
+                    "order_early", node=node.name, missing=early[0].name, defined=node.where
+                )
+            new[node] = other.add_copy(node, tuple(new[x] for x in node.inputs))
+            new[node].controls = tuple(new[x] for x in node.controls)
+        other.inputs = tuple(new[x] for x in self.inputs)
+        other.outputs = tuple(new[x] for x in self.outputs)
+        other.effects = tuple(new[x] for x in self.effects)
+        other.single = self.single
+        return other.freeze().verify()
 
     def add_copy(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import Any
 
@@ -51,3 +51,23 @@ def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> 
             names = [n.name for n in path[start:]] + [node.name]
             raise CycleError("cycle", path=" → ".join(names), defined=node.where, ran=here())
     return order
+
+
+def topological_orders(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
+    """Every order in which each node comes after those that it depends on; the given one first."""
+    before = {n: {*n.inputs, *n.controls} for n in nodes}
+    order: list[Node] = []
+    done: set[Node] = set()
+    choices = [iter(nodes)]
+    while choices:
+        node = next((n for n in choices[-1] if n not in done and before[n] <= done), None)
+        if node is not None:
+            order.append(node)
+            done.add(node)
+            choices.append(iter(nodes))
+            continue
+        if len(order) == len(nodes):
+            yield tuple(order)
+        choices.pop()
+        if order:
+            done.discard(order.pop())

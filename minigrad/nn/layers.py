@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,14 +13,12 @@ from minigrad.arguments import number, seeded, whole
 from minigrad.core import float32, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
-from minigrad.graph import Graph, Node
+from minigrad.graph import Node
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.ops.arrange import flatten
 from minigrad.ops.windows import as_pair
 from minigrad.source import here
-
-GOLDEN = 0x9E3779B97F4A7C15  # 2⁶⁴ ÷ the golden ratio: multiples of it lie far apart
 
 
 class Uniform:
@@ -185,9 +182,10 @@ class Embedding(Module):
 class Dropout(Module):
     """In training, sets elements to 0 with probability p and divides the others by 1 − p.
 
-    The same `seed`, the same elements: in a dynamic graph they change with each call, in a static
-    one with each run of the graph, and with the first as with the second they begin alike. Each
-    use of the layer in one static graph has its own. After `eval()` it returns its input.
+    The same `seed`, the same elements, which change with each call. In a static graph each use in
+    each run of a session is a call: used twice, the layer drops in the second run what it drops in
+    its third and fourth call. A use in a branch or loop of the graph counts once a run, whether it
+    runs, and in all steps alike. After `eval()` the layer returns its input.
     (N. Srivastava et al., JMLR 15, 2014.)
 
     >>> import minigrad as mg
@@ -206,16 +204,13 @@ class Dropout(Module):
         self.seed = int(seeded("Dropout", None).integers(1 << 62)) if seed is None else seed
         whole("Dropout", "seed", self.seed)
         self._calls = itertools.count()
-        self._uses: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
 
     def forward(self, x: Any) -> Any:
         if not self.training or self.p == 0:
             return x
-        if not isinstance(x, Node):
-            return functional.dropout(x, next(self._calls), self.p, self.seed)
-        use = self._uses[x.graph] = self._uses.get(x.graph, -1) + 1
-        seed = (self.seed + use * GOLDEN) % (1 << 64)
-        return functional.dropout(x, x.graph.run_counter(), self.p, seed)
+        calls = self._calls
+        count = x.graph.call_counter(calls) if isinstance(x, Node) else next(calls)
+        return functional.dropout(x, count, self.p, self.seed)
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

@@ -37,6 +37,7 @@ def _source(name: str, title: tuple[str, str], formula: str) -> Any:
 placeholder = _source("Placeholder", ("placeholder", "占位符"), "feed")
 variable = _source("Variable", ("variable", "变量"), "variable")
 constant = _source("Constant", ("constant", "常量"), "constant")
+# Of a layer, with the attributes `layer` and `use`: how many times it was called so far.
 run_counter = _source("RunCounter", ("number of runs so far", "已运行的次数"), "runs so far")
 
 assign = operator(

@@ -160,7 +160,8 @@ class _Loader:
         self.names.add(name)
         node = _added(home, op, operands, attrs, name)
         if op is state.run_counter:
-            home._counter = node
+            home.first_layer = max(home.first_layer, attrs.get("layer", -1) + 1)
+            home._counter = home._counter if "layer" in attrs else node
         node.controls = _chosen(facts["controls"], nodes) if "controls" in facts else ()
         node.scope = text(facts.get("scope", ""))
         node.code, node.lasti = self.lines[whole(facts["line"], len(self.lines))], 0

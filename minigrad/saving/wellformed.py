@@ -22,6 +22,7 @@ from minigrad.saving.signature import Signature, signature
 _SHAPE = tuple[int | Dim, ...]
 _PLACED = {"shape": _SHAPE | None, "dtype": np.dtype}
 _VALUE = {"value": np.ndarray | np.generic, **_PLACED}
+_COUNTED = {**_PLACED, "layer": int, "use": int}
 _WHILE = {"test": Graph, "body": Graph, "carries": int, "max_steps": int | None}
 _SCAN = {"body": Graph, "carries": int, "sequences": int, "reverse": bool}
 _PLACE = {"index": int}
@@ -33,7 +34,7 @@ def _signature(least: int, most: int | None, attrs: Attrs) -> Signature:
 
 SIGNATURES: dict[Op, Signature] = {
     state.placeholder: _signature(0, 0, _PLACED),
-    state.run_counter: _signature(0, 0, _PLACED),
+    state.run_counter: Signature(0, 0, _COUNTED, tuple(_PLACED)),
     state.variable: _signature(0, 0, _VALUE),
     state.constant: _signature(0, 0, _VALUE),
     state.assign: _signature(2, 2, {}),
@@ -75,6 +76,12 @@ def possible(spec: Spec) -> bool:
 def _assigns(operands: Sequence[Node], attrs: Attrs) -> bool:
     variable, value = operands
     return variable.op is state.variable and _holds(variable.spec, value.spec)
+
+
+def _counts(operands: Sequence[Node], attrs: Attrs) -> bool:
+    of_a_layer = {key: value for key, value in attrs.items() if key not in _PLACED}
+    whole = not of_a_layer or (len(of_a_layer) == 2 and min(of_a_layer.values()) >= 0)
+    return attrs["shape"] == () and attrs["dtype"] == int64 and whole
 
 
 def _holds(place: Spec, value: Spec) -> bool:
@@ -146,7 +153,7 @@ def _remembers(operands: Sequence[Node], attrs: Attrs) -> bool:
 CHECKS: dict[Op, Callable[[Sequence[Node], Attrs], bool]] = {
     state.assign: _assigns,
     state.read_value: lambda operands, attrs: operands[0].op is state.variable,
-    state.run_counter: lambda operands, attrs: attrs == {"shape": (), "dtype": int64},
+    state.run_counter: _counts,
     state.initialize: lambda operands, attrs: (
         attrs["shape"] == (0,) and all(x.op is state.variable for x in attrs["variables"])
     ),

@@ -26,7 +26,7 @@ class TracedBody(Body):
         self.arguments: dict[Node, str] = {}
         self.buffers: set[int] = set()  # captured tensors that are kept from run to run
         self.referred: set[int] = set()  # arrays that are used by reference
-        self.counter: Node | None = None
+        self.counters: dict[Node, Iterator[int] | None] = {}  # of what; None: of the calls of this
 
     def argument(self, spec: Spec, place: str, name: str | None = None) -> Node:
         """The stand-in for one argument."""
@@ -44,8 +44,14 @@ class TracedBody(Body):
         return super().buffer(x)
 
     def run_counter(self) -> Node:
-        self.counter = super().run_counter()
-        return self.counter
+        node = super().run_counter()
+        self.counters[node] = None
+        return node
+
+    def call_counter(self, calls: Iterator[int]) -> Node:
+        node = super().call_counter(calls)
+        self.counters[node] = calls
+        return node
 
     def python_value(self, node: Node, use: str) -> Any:
         about = {"name": node.name, "op": node.op, "shape": show_shape(node.shape)}

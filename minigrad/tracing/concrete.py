@@ -28,8 +28,9 @@ _uses: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
 class Concrete:
     """A finished trace: the graph, where its captured values come from, how results are arranged.
 
-    Inputs of the graph are the arguments, then what was captured, then perhaps the counter of
-    calls; its outputs are the results, then the new values of buffers such as running means.
+    Inputs of the graph are the arguments, then what was captured, then counters of calls, its own
+    or those of layers; its outputs are the results, then the new values of buffers such as running
+    means.
     """
 
     def __init__(
@@ -43,10 +44,9 @@ class Concrete:
             renewed = [body.lift(u.value) for u in newest.values()]
         captured = list(body.captures.values())
         self._get = [sources.get(id(x)) or functools.partial(_same, x) for x in captured]
-        counter = [] if body.counter is None else [body.counter]
-        body.finish([*body.arguments, *body.captures, *counter], [*outputs, *renewed])
+        body.finish([*body.arguments, *body.captures, *body.counters], [*outputs, *renewed])
         body.single = self.arrangement.single and not renewed
-        self.body, self._counted = body, bool(counter)
+        self.body, self._counted = body, list(body.counters.values())
         self._results = len(outputs)
         place = {id(x): i for i, x in enumerate(captured)}
         self._updates = [(place[i], u) for i, u in newest.items()]
@@ -56,8 +56,8 @@ class Concrete:
     def run(self, operands: Sequence[Any], count: int) -> Any:
         """The results for these tensors and arrays; `count`: how many calls there were before."""
         captured = [get() for get in self._get]
-        counter = [np.int64(count)] if self._counted else []
-        results = self._call([*operands, *captured, *counter])
+        counts = [np.int64(count if calls is None else next(calls)) for calls in self._counted]
+        results = self._call([*operands, *captured, *counts])
         if self._updates:
             with recording(False):
                 for (i, _), value in zip(self._updates, results[self._results :], strict=True):
@@ -70,8 +70,10 @@ class Concrete:
         graph = graph_of(self._call.op, [*operands, *self.symbolic])
         values = [graph.lift(x) for x in operands]
         values += [self._captured(graph, get()) for get in self._get]
-        if self._counted:
-            values.append(_counter(graph))
+        values += [
+            _counter(graph) if calls is None else graph.call_counter(calls)
+            for calls in self._counted
+        ]
         with building:
             new = graph.inlined(body, values)
         self._renew(graph, new)

@@ -48,7 +48,7 @@ def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
             leaves, arrangement = flatten(concrete.inline(inputs))
             outputs = [graph.lift(x) for x in leaves]
         result = build_graph(inputs, outputs[0] if arrangement is LEAF else outputs)
-        result.effects = tuple(x for x in graph.nodes if x.op.impure)
+        result.effects += tuple(x for x in graph.nodes if x.op.impure)
         result._nodes = ancestors([*result.nodes, *result.effects])
         return result
 
