@@ -14,6 +14,7 @@ from viz.live import live
 from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
+from viz.tables import gradient_check, tape
 from viz.traces import traces
 from viz.train import train
 
@@ -31,6 +32,7 @@ __all__ = [
     "curves",
     "draw",
     "error",
+    "gradient_check",
     "images",
     "language",
     "live",
@@ -43,6 +45,7 @@ __all__ = [
     "schedule",
     "show_errors",
     "step",
+    "tape",
     "timeline",
     "traces",
     "train",

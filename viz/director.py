@@ -91,7 +91,7 @@ class Director:
             track.born = 0
             if isinstance(key, BaseNode) and key.inputs:
                 names = [self.nodes[j].label for j in self.nodes[i].inputs]
-                track.facts = _facts(key, [_spec(x) for x in key.inputs], _spec(key), names)
+                track.facts = _facts(key, [spec_of(x) for x in key.inputs], spec_of(key), names)
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
         """Leaves of a tape exist, with their values, before the first step."""
@@ -175,8 +175,8 @@ class Director:
             self.results["output", box.label] = np.asarray(value)
         if at_once:
             track.born = frame
-            specs = [_spec(x) for x in operands]
-            track.facts = _facts(node, specs, _spec(value), names)
+            specs = [spec_of(x) for x in operands]
+            track.facts = _facts(node, specs, spec_of(value), names)
 
     def _show_arguments(self, node: BaseNode, operands: Sequence[Any], frame: int) -> None:
         """What a body was given is seen when an operator in it reads it."""
@@ -258,7 +258,7 @@ class Director:
             return summarize(local).told
         box = self.nodes[self.picture.ids[source]]
         names = [box.label, *(self.nodes[x].label for x in box.inputs)]
-        specs = [_spec(self.values[source]), *(_spec(x) for x in operands)]
+        specs = [spec_of(self.values[source]), *(spec_of(x) for x in operands)]
         return formula.local(op, index, specs, source.attrs, names) or UNKNOWN
 
 
@@ -279,7 +279,7 @@ def _user() -> Location:
     return Location(frame.f_code, frame.f_lasti)
 
 
-def _spec(x: Any) -> Spec:
+def spec_of(x: Any) -> Spec:
     if isinstance(x, Spec):
         return x
     if isinstance(x, Node):
@@ -287,7 +287,7 @@ def _spec(x: Any) -> Spec:
     if isinstance(x, TapeNode):
         return Spec(x.shape, x.dtype)
     if isinstance(x, tuple):
-        return TupleSpec.of([_spec(part) for part in x])
+        return TupleSpec.of([spec_of(part) for part in x])
     data = np.asarray(getattr(x, "data", x))
     return Spec(data.shape, data.dtype)
 

@@ -424,8 +424,12 @@ ROWS: dict[str, Pair] = {
     "summary_empty": ("{shape}, no elements", "{shape}，没有元素"),
     # boards: marks on nodes, and what is the same in all of them
     "board_keys": (
-        "Keys: ← → step, Home End first and last, space plays; click a node to see its line.",
-        "按键：← → 单步，Home End 到首尾，空格播放；点击节点可查看它的代码行。",
+        "Keys: ← → step, Home End first and last, space plays, + − 0 zoom; click a node to see its line.",
+        "按键：← → 单步，Home End 到首尾，空格播放，+ − 0 缩放；点击节点可查看它的代码行。",
+    ),
+    "board_still_keys": (
+        "Keys: + − 0 zoom; click a node to see its line.",
+        "按键：+ − 0 缩放；点击节点可查看它的代码行。",
     ),
     "board_live": ("(to switch, run the notebook)", "（要切换，请运行笔记本）"),
     "board_empty": ("Nothing to show yet.", "还没有可显示的内容。"),
@@ -552,6 +556,32 @@ ROWS: dict[str, Pair] = {
         "图中的循环走了 {steps} 步；即时执行逐个记录了 {eager} 个算子",
     ),
     # traces
+    "tape_tensors": (
+        "viz.tape takes tensors, not {value}. A static graph has no tape: its gradients are nodes, "
+        "made by mg.gradients.",
+        "viz.tape 只接受张量，不接受 {value}。静态图没有磁带：它的梯度也是节点，由 mg.gradients 生成。",
+    ),
+    "tape_caption": (
+        "tape: {nodes} nodes, {saved} of them with saved values",
+        "磁带：{nodes} 个节点，其中 {saved} 个存有值",
+    ),
+    "tape_node": ("node", "节点"),
+    "tape_saved": ("saved", "保存的值"),
+    "tape_gradient": ("gradient function", "梯度函数"),
+    "tape_dropped": ("used and dropped", "用过，已释放"),
+    "tape_to": ("to {name}: {formula}", "传给 {name}：{formula}"),
+    "check_result": (
+        "viz.gradient_check needs a function that returns a tensor, not {value}.",
+        "viz.gradient_check 需要返回张量的函数，而不是 {value}。",
+    ),
+    "check_caption": (
+        "gradient check: {agreeing} of {inputs} agree",
+        "梯度检验：{inputs} 个输入中有 {agreeing} 个一致",
+    ),
+    "check_input": ("input", "输入"),
+    "check_backward": ("backward", "反向传播"),
+    "check_differences": ("central differences", "中心差分"),
+    "check_difference": ("difference", "差"),
     "traces_function": (
         "viz.traces takes a function made by mg.function or mg.script, and a recording of its calls "
         "(mg.record), not {value}.",
