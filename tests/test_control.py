@@ -344,6 +344,63 @@ def test_a_gradient_does_not_print_again(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == "square 9.0\n"
 
 
+def printed_branch(x: Any) -> Any:
+    return mg.cond(x > 1, lambda: mg.Print(mg.Print(x * x, "square"), "again"), lambda: x)
+
+
+NESTED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a branch in a branch": (
+        lambda x: mg.cond(x > 0, lambda: printed_branch(x) * x, lambda: x),
+        "square 9.0\nagain 9.0\n",
+    ),
+    "a branch in a loop": (
+        lambda x: mg.while_loop(
+            lambda i, y: i < 2, lambda i, y: (i + 1, printed_branch(y)), (0, x)
+        )[1],
+        "square 9.0\nagain 9.0\nsquare 81.0\nagain 81.0\n",
+    ),
+    "a loop in a branch": (
+        lambda x: mg.cond(
+            x > 0,
+            lambda: mg.scan(lambda s, a: (mg.Print(s * a, "s"), s), x, mg.constant([2.0, 3.0]))[0],
+            lambda: x,
+        ),
+        "s 6.0\ns 18.0\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_gradients_of_nested_bodies_print_nothing_more(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, expected = NESTED[name]
+    x = mg.placeholder("x", ())
+    y = model(x)
+    first = mg.gradients(y, x)
+    graph = mg.build_graph(x, [y, first, mg.gradients(first, x)])
+    for run in (lambda feeds: mg.run(graph, feeds), graph.compile()):
+        run({x: 3.0})
+        assert capsys.readouterr().out == expected
+    t = mg.tensor(3.0, requires_grad=True)
+    mg.function(model)(t).backward()
+    assert capsys.readouterr().out == expected
+
+
+def test_gradients_of_nested_bodies_do_not_assert_again() -> None:
+    x = mg.placeholder("x", ())
+
+    def inner() -> Any:
+        mg.Assert(x < 5, "small")
+        return x * x
+
+    y = mg.cond(x > 0, lambda: mg.cond(x > 1, inner, lambda: x), lambda: x)
+    counts = mg.build_graph(x, [y, mg.gradients(y, x)]).counted()
+    assert counts["Assert"] == 1
+    with pytest.raises(mg.AssertionFailed, match="small"):
+        mg.run(mg.build_graph(x, [y, mg.gradients(y, x)]), {x: 6.0})
+
+
 def test_an_effect_in_a_body_happens_though_nobody_reads_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

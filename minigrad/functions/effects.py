@@ -25,7 +25,8 @@ def Print(x: Any, message: str = "") -> Any:
     """x itself; whenever it is computed, `message` and its value are written out.
 
     In a graph that happens at each run that needs the result, or that depends on it through
-    `control_dependencies`; in a branch, a loop or a traced function always. (tf.Print.)
+    `control_dependencies`; in a branch, a loop or a traced function always. Gradients, which may
+    compute it once more, do not print it once more. (tf.Print.)
 
     >>> import minigrad as mg
     >>> y = mg.Print(mg.tensor([1.0, 2.0]), "x is") * 2

@@ -352,6 +352,7 @@ class Graph:
             name = self._unique(node.name, context.scope)
             copy = self.add_copy(node, tuple(new[x] for x in node.inputs), name=name)
             new[node] = copy
+            copy.attrs = node.attrs if effects else without_effects(node.attrs)
             copy.controls = (*self._own_controls(), *(new[x] for x in node.controls))
             copy.scope = "/".join(filter(None, (context.scope, node.scope)))
             if events.listeners:
@@ -455,6 +456,23 @@ def bodies_of(attrs: Attrs) -> dict[str, Graph]:
     """The graphs among attributes, such as branches and steps of loops, in the order of names."""
     found = {k: v for k, v in attrs.items() if isinstance(v, Graph)} if attrs else {}
     return dict(sorted(found.items())) if len(found) > 1 else found
+
+
+def without_effects(attrs: Attrs) -> Attrs:
+    """Attributes whose graphs print and assert nothing, nor do those that they hold."""
+    return {k: _silent(v) if isinstance(v, Graph) and v.effects else v for k, v in attrs.items()}
+
+
+def _silent(body: Graph) -> Graph:
+    stands: dict[Node, Node] = {}
+    for node in body.nodes:
+        if node.op.impure:
+            stands[node] = stands.get(node.inputs[0], node.inputs[0])
+    graph = body.replace(stands)
+    for node in graph.nodes:
+        node.attrs = without_effects(node.attrs)
+    graph.effects = ()
+    return graph
 
 
 def has_effect(node: Node) -> bool:
