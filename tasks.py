@@ -444,7 +444,7 @@ def student(arguments):
         )
     os.makedirs(folder, exist_ok=True)
     for path, notebook in lessons.items():
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
             json.dump(notebook, file, ensure_ascii=False, indent=1, sort_keys=True)
             file.write("\n")
     print("Written to {}:\n{}".format(folder, listing(map(os.path.basename, lessons))))

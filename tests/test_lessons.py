@@ -387,8 +387,9 @@ def test_exercises_are_marked_for_nbgrader(path):
         assert meta.schema_version == 3
         assert meta.grade_id.startswith(f"{number(path)}-")
         assert not meta.task
-        if marks == ["SOLUTION"]:  # the whole cell: learners answer in the cell above it
-            assert re.fullmatch(r"### BEGIN SOLUTION\n.*\n### END SOLUTION", cell.source, re.S)
+        if marks == ["SOLUTION"]:
+            whole = re.fullmatch(r"### BEGIN SOLUTION\n.*\n### END SOLUTION", cell.source, re.S)
+            assert whole, "the solution is the whole cell: learners answer in the cell above it"
         tests = marks == ["HIDDEN TESTS"]
         assert (meta.grade, meta.locked, meta.solution) == (tests, tests, not tests)
         assert (meta.get("points", 0) > 0) is tests

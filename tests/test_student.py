@@ -1,0 +1,170 @@
+"""`python tasks.py student OUT`: what learners get, and what is never written over."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from lessons import LESSONS, read
+
+import tasks
+
+
+def code(source: str, **metadata: object) -> dict[str, object]:
+    return {
+        "cell_type": "code",
+        "source": source.splitlines(keepends=True),
+        "metadata": metadata,
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": "4"}],
+        "execution_count": 3,
+    }
+
+
+GRADED = {"nbgrader": {"grade_id": "L00-core-1"}, "jupyter": {"source_hidden": True}}
+LESSON = {
+    "cells": [
+        {"cell_type": "markdown", "source": ["### BEGIN SOLUTION"], "metadata": {}},
+        code("a = ..."),
+        code("### BEGIN SOLUTION\na = 1\n\nb = 2\n### END SOLUTION", **GRADED),
+        code("assert a\n### BEGIN HIDDEN TESTS\nassert b\n### END HIDDEN TESTS\na", **GRADED),
+        code("### BEGIN HIDDEN TESTS\nassert b\n### END HIDDEN TESTS", **GRADED),
+    ],
+    "metadata": {"kernelspec": {"name": "python3"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+def test_a_learner_gets_no_solution_no_hidden_test_and_no_output():
+    before = json.dumps(LESSON)
+    made = tasks.student_version(LESSON)
+    assert json.dumps(LESSON) == before
+    text, gap, stub, tests, empty = ("".join(cell["source"]) for cell in made["cells"])
+    assert (text, gap) == ("### BEGIN SOLUTION", "a = ...")
+    assert stub.startswith("# Your answer goes into the cell above")
+    assert "# 答案写在上面的单元格里" in stub
+    assert (tests, empty) == ("assert a\na", "")
+    for cell in made["cells"][1:]:
+        assert (cell["outputs"], cell["execution_count"]) == ([], None)
+    assert made["cells"][2]["metadata"] == {"nbgrader": GRADED["nbgrader"]}, "unfolded"
+    assert made["cells"][3]["metadata"] == GRADED
+    assert made["metadata"]["kernelspec"] == {"name": "python3"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION",
+        "### BEGIN SOLUTION\na = 1\n### END SOLUTIONS",
+        "### BEGIN HIDDEN TESTS\nassert a\n###END HIDDEN TESTS",
+        "a = 1\n### END SOLUTION",
+    ],
+)
+def test_a_solution_without_a_clear_end_is_not_given_away(source):
+    with pytest.raises(tasks.Problem, match="left margin:\n" + re.escape(source)):
+        tasks.student_version({**LESSON, "cells": [code(source)]})
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A folder of two lessons in the place of notebooks/; the tour is no lesson."""
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    for name in ("00_one.ipynb", "01_two.ipynb", "tour.ipynb"):
+        (folder / name).write_text(json.dumps(LESSON), encoding="utf-8")
+    monkeypatch.setattr(tasks, "NOTEBOOKS", str(folder))
+    return tmp_path
+
+
+def test_every_lesson_is_written_and_nothing_else(course, capsys):
+    out = course / "deep" / "out"
+    assert tasks.student([str(out)]) == 0
+    assert sorted(os.listdir(out)) == ["00_one.ipynb", "01_two.ipynb"]
+    made = json.loads((out / "00_one.ipynb").read_text("utf-8"))
+    assert made == tasks.student_version(LESSON)
+    assert "python tasks.py lab" in capsys.readouterr().out
+
+
+def test_what_nobody_has_written_in_is_replaced(course):
+    out = course / "out"
+    tasks.student([str(out)])
+    run = json.loads((out / "00_one.ipynb").read_text("utf-8"))
+    run["cells"][1]["outputs"] = code("")["outputs"]
+    (out / "00_one.ipynb").write_text(json.dumps(run), encoding="utf-8")
+    lesson = {**LESSON, "cells": [code("a = 2")]}
+    (course / "notebooks" / "00_one.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
+    tasks.student([str(out)])
+    assert json.loads((out / "00_one.ipynb").read_text("utf-8")) == tasks.student_version(lesson)
+
+
+def answered(text: str) -> str:
+    made = json.loads(text)
+    made["cells"][1]["source"] = ["a = 1"]
+    return json.dumps(made)
+
+
+@pytest.mark.parametrize(
+    "change", [answered, lambda _: json.dumps(LESSON), lambda _: "[", str.upper]
+)
+def test_the_work_of_others_is_never_replaced(course, change):
+    out = course / "out"
+    tasks.student([str(out)])
+    file = out / "01_two.ipynb"
+    theirs = change(file.read_text("utf-8"))
+    file.write_text(theirs, encoding="utf-8")
+    (out / "00_one.ipynb").unlink()
+    with pytest.raises(tasks.Problem, match="Nothing was written") as problem:
+        tasks.student([str(out)])
+    assert listing_of(problem) == ["01_two.ipynb"]
+    assert file.read_text("utf-8") == theirs
+    assert not (out / "00_one.ipynb").exists()
+
+
+def listing_of(problem: pytest.ExceptionInfo[Exception]) -> list[str]:
+    return [Path(line.strip()).name for line in str(problem.value).splitlines()[1:]]
+
+
+LINKS = ["link", "link/student"] if os.name != "nt" else []  # there, not everybody may make one
+
+
+@pytest.mark.parametrize("folder", ["notebooks", "notebooks/student", *LINKS])
+def test_the_lessons_themselves_are_safe(course, folder):
+    if folder.startswith("link"):
+        (course / "link").symlink_to(course / "notebooks", target_is_directory=True)
+    before = sorted(course.rglob("*"))
+    with pytest.raises(tasks.Problem, match="Name another folder"):
+        tasks.student([str(course / folder)])
+    assert sorted(course.rglob("*")) == before
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--help"]])
+def test_one_folder_must_be_named(course, arguments):
+    with pytest.raises(tasks.Problem, match="Name one folder"):
+        tasks.student(arguments)
+
+
+def test_a_file_is_no_folder(course):
+    (course / "file").write_text("mine")
+    with pytest.raises(tasks.Problem, match="is not a folder"):
+        tasks.student([str(course / "file")])
+    assert (course / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_every_lesson_is_a_notebook_without_what_is_left_out(path):
+    made = nbformat.reads(json.dumps(tasks.student_version(read(path))), as_version=4)
+    nbformat.validate(made)
+    text = "\n".join(c.source for c in made.cells)
+    assert "### BEGIN" not in text
+    for cell in read(path).cells:
+        for kind in ("SOLUTION", "HIDDEN TESTS"):
+            for region in re.findall(f"### BEGIN {kind}\n(.*?)### END", cell.source, re.DOTALL):
+                assert region not in text
+    graded = [c for c in made.cells if "nbgrader" in c.metadata]
+    assert [c.metadata.nbgrader for c in graded] == [
+        c.metadata.nbgrader for c in read(path).cells if "nbgrader" in c.metadata
+    ]
