@@ -844,6 +844,18 @@ ERRORS: dict[str, Pair] = {
         "图中会出现环：{path}。环上没有哪个节点可以先算。"
         "解决办法：用占位符或变量把先前的值送进来。",
     ),
+    "order_nodes": (
+        "an order names each of the {nodes} nodes of the graph once; this one has {given} entries, "
+        "or other nodes. Remedy: start from graph.nodes, or take one of graph.orders().",
+        "一种顺序要把图的 {nodes} 个节点各列出一次；这里给了 {given} 项，或者列了别的节点。"
+        "解决办法：从 graph.nodes 出发，或取 graph.orders() 中的一种。",
+    ),
+    "order_early": (
+        "{node} stands before {missing}, whose value it needs. "
+        "Remedy: put {missing} earlier, or take one of graph.orders().",
+        "{node} 排在 {missing} 前面，却要用到它的值。"
+        "解决办法：把 {missing} 往前放，或取 graph.orders() 中的一种。",
+    ),
     "missing_input": (
         "{output} needs placeholder {name}, which is not among the inputs. "
         "Remedy: mg.build_graph([..., {name}], outputs).",

@@ -151,7 +151,7 @@ LAYERS = [
         "viz.checkpoints",
     ],
     ["viz.ways"],
-    ["viz.error", "viz.branches"],
+    ["viz.error", "viz.branches", "viz.topological"],
     ["viz"],
     ["viz.__main__"],
 ]

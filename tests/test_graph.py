@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 import weakref
 from collections.abc import Iterator
@@ -383,3 +384,66 @@ def test_a_node_from_inside_a_branch_is_refused_outside_of_any_graph() -> None:
     thread.start()
     thread.join()
     assert isinstance(found[0], mg.TraceError), "it belongs to the branch; not: it is frozen"
+
+
+# ---- Orders ------------------------------------------------------------------------------------
+
+
+def diamond() -> mg.Graph:
+    with mg.Graph():
+        a = mg.placeholder("a")
+        return mg.build_graph(a, mg.sin(a) + mg.cos(a))
+
+
+def test_a_chain_has_one_order_and_a_diamond_two() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x")
+        chain = mg.build_graph(x, mg.sin(mg.tanh(mg.exp(x))))
+    assert list(chain.orders()) == [chain.nodes]
+    names = [[str(n.op) for n in order] for order in diamond().orders()]
+    assert names == [["Placeholder", "Sin", "Cos", "Add"], ["Placeholder", "Cos", "Sin", "Add"]]
+    assert list(mg.Graph().orders()) == [()]
+
+
+def test_what_waits_for_nothing_is_not_shuffled() -> None:
+    graph = quadratic()  # x, Mul, 3, Add: the constant could come at three places
+    assert [[n.name for n in order] for order in graph.orders()] == [
+        ["x", "Constant", "Mul", "Add"],
+    ]
+
+
+def test_orders_are_all_that_respect_inputs_and_controls() -> None:
+    with mg.Graph():
+        a = mg.placeholder("a")
+        b, c = mg.sin(a), mg.cos(a)
+        with mg.control_dependencies([c]):
+            d = mg.exp(a)
+        graph = mg.build_graph(a, [b, c, d])
+
+    def early(order: tuple[mg.Node, ...]) -> bool:
+        place = {n: i for i, n in enumerate(order)}
+        return any(place[n] < place[x] for n in order for x in (*n.inputs, *n.controls))
+
+    allowed = {order for order in itertools.permutations(graph.nodes) if not early(order)}
+    assert len(allowed) == 3
+    assert set(graph.orders()) == allowed
+
+
+def test_a_graph_runs_in_the_order_that_it_is_given() -> None:
+    graph = diamond()
+    second = list(graph.orders())[1]
+    with mg.record() as log:
+        values = [mg.run(g, {"a": 0.5}) for g in (graph, graph.reordered(second))]
+    ran = [str(e.op) for e in log.of_kind("run")]
+    assert [op for op in ran if op != "Placeholder"] == ["Sin", "Cos", "Add", "Cos", "Sin", "Add"]
+    assert values[0].tobytes() == values[1].tobytes()
+
+
+def test_what_is_no_order_is_refused() -> None:
+    graph = diamond()
+    a, b, c, d = graph.nodes
+    for wrong in ((a, b, c), (a, b, b, d), (a, b, c, b)):
+        with pytest.raises(mg.ArgumentError, match="names each of the 4 nodes of the graph once"):
+            graph.reordered(wrong)
+    with pytest.raises(mg.ArgumentError, match="Cos stands before a, whose value it needs"):
+        graph.reordered((c, a, b, d))

@@ -15,6 +15,7 @@ from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
 from viz.tables import gradient_check, tape
+from viz.topological import topological_orders
 from viz.traces import traces
 from viz.train import train
 
@@ -47,6 +48,7 @@ __all__ = [
     "step",
     "tape",
     "timeline",
+    "topological_orders",
     "traces",
     "train",
 ]

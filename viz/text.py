@@ -447,6 +447,7 @@ ROWS: dict[str, Pair] = {
     "mark_waits": ("has not run yet", "还没有运行"),
     "mark_failed": ("failed here", "在此出错"),
     "mark_kept": ("kept for the backward pass", "为反向传播保存"),
+    "mark_ready": ("ready to run", "就绪，可以运行"),
     "mark_again": ("dropped, and computed again", "丢弃，之后重计算"),
     # checkpoints
     "checkpoints_slider": ("memory budget", "内存预算"),
@@ -727,6 +728,40 @@ ROWS: dict[str, Pair] = {
     "ask_order_right": (
         "Every line comes after the lines that it needs.",
         "每一行都排在它所需要的行之后。",
+    ),
+    # topological orders
+    "orders_graph": (
+        "viz.topological_orders takes a graph from mg.build_graph, not {value}.",
+        "viz.topological_orders 接受 mg.build_graph 得到的图，不接受 {value}。",
+    ),
+    "orders_order": ("order {number} of {count}", "顺序 {number}（共 {count} 种）"),
+    "orders_begin": (
+        "{order}: nothing has run yet. Ready: {nodes}",
+        "{order}：还没有运行任何节点。就绪：{nodes}",
+    ),
+    "orders_step": (
+        "{order}, step {step}: {node} = {value}. {ready}",
+        "{order}，第 {step} 步：{node} = {value}。{ready}",
+    ),
+    "orders_ready": ("Ready next: {nodes}", "接下来就绪：{nodes}"),
+    "orders_done": ("All nodes are computed", "所有节点都已算完"),
+    "orders_panel": ("the graph", "计算图"),
+    "orders_number": ("order", "顺序"),
+    "orders_sequence": ("nodes, from first to last", "节点，从先到后"),
+    "orders_result": ("result", "结果"),
+    "orders_slider": ("order and step", "顺序与步骤"),
+    "orders_equal": (
+        "checked: the same result in all {count} orders, bit for bit",
+        "已检验：{count} 种顺序的结果逐位相同",
+    ),
+    "orders_one": (
+        "this graph has one order only: each node waits for the one before it",
+        "这张图只有一种顺序：每个节点都要等前一个",
+    ),
+    "orders_unequal": ("the results differ between the orders", "不同顺序的结果不一样"),
+    "orders_more": (
+        "{verdict}; there are more, and the first {most} are shown",
+        "{verdict}；顺序不止这些，这里只展示前 {most} 种",
     ),
     "check_passed": ("passed: {text}", "通过：{text}"),
     "check_failed": ("not yet: {text}", "还没有通过：{text}"),

@@ -96,6 +96,7 @@ MARKS = {
     "heir": Mark(GREEN, "dashed", "▲"),
     "moved": Mark(BLUE, "dotted", "~"),
     "now": Mark(VERMILION, "solid", "▶", 3.5),
+    "ready": Mark(GREEN, "dotted", "▷", 3.5),
     "waits": Mark(BLACK, "dashed", "…", 1.0),
     "failed": Mark(VERMILION, "dashed", "✗", 4.0),
     "kept": Mark(BLUE, "solid", "◆"),

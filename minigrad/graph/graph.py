@@ -239,7 +239,8 @@ class Graph:
     def orders(self) -> Iterator[tuple[Node, ...]]:
         """Every topological order of the nodes, one at a time, the one they were built in first.
 
-        A chain has one; their number can grow with the factorial of the number of nodes, so take
+        Placeholders, variables and constants wait for nothing and stand first in all. A chain has
+        one order; their number can grow with the factorial of the number of nodes, so take
         what you need: `itertools.islice(graph.orders(), 10)`.
 
         >>> import minigrad as mg

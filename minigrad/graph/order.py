@@ -54,10 +54,13 @@ def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> 
 
 
 def topological_orders(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
-    """Every order in which each node comes after those that it depends on; the given one first."""
+    """Every order in which each node comes after those that it depends on; the given one first.
+
+    Nodes that depend on none wait for nothing: they stand first in all of them.
+    """
     before = {n: {*n.inputs, *n.controls} for n in nodes}
-    order: list[Node] = []
-    done: set[Node] = set()
+    order = [n for n in nodes if not before[n]]
+    done = {*order}
     choices = [iter(nodes)]
     while choices:
         node = next((n for n in choices[-1] if n not in done and before[n] <= done), None)
@@ -69,5 +72,5 @@ def topological_orders(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
         if len(order) == len(nodes):
             yield tuple(order)
         choices.pop()
-        if order:
+        if choices:
             done.discard(order.pop())
