@@ -135,3 +135,48 @@ def test_a_board_steps_by_keys_buttons_and_slider(lab: Lab, page: Page) -> None:
     )
     page.get_by_role("button", name="play").filter(has_text="▶").wait_for()  # it stops at the end
     assert page.errors == []
+
+
+WIDTHS = (
+    "all => all.map(d => d.querySelector('svg')?.getBoundingClientRect().width).filter(Boolean)"
+)
+
+
+@pytest.mark.usefixtures("gallery")
+def test_the_drawings_of_a_board_zoom_fit_and_move(lab: Lab, page: Page) -> None:
+    """As those of a player: by key all, or the one that has the focus; by button its own."""
+    opened(page, lab, "branches", "en")
+    drawings = page.locator(".mg-drawing:visible")
+
+    def widths() -> list[float]:
+        return drawings.evaluate_all(WIDTHS)
+
+    before = widths()
+    assert len(before) == 4
+    page.locator(".mg-player").focus()
+    page.keyboard.press("+")
+    larger = widths()
+    assert all(b > a for a, b in zip(before, larger, strict=True))
+    drawings.nth(2).locator("g.node").first.focus()
+    page.keyboard.press("-")
+    assert [b < a for a, b in zip(larger, widths(), strict=True)] == [False, False, True, False]
+    for _ in range(6):
+        page.locator(".mg-graph:visible").nth(2).get_by_role("button", name="larger").click()
+    assert widths()[1] > larger[1] * 2
+    first = drawings.nth(1)
+    first.scroll_into_view_if_needed()
+    box = first.bounding_box()
+    first.evaluate("d => { d.scrollTop = d.scrollLeft = 0; }")
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 100, box["y"] + 60, steps=4)
+    page.mouse.up()
+    assert first.evaluate("d => d.scrollTop") == pytest.approx(40, abs=2)
+    assert page.locator(".mg-inspector h2").count() == 0, "a drag is no click"
+    page.locator(".mg-player").focus()
+    page.keyboard.press("0")
+    assert drawings.evaluate_all(
+        "all => all.every(d => d.scrollHeight <= d.clientHeight + 1"
+        " && d.scrollWidth <= d.clientWidth + 1)"
+    )
+    assert page.errors == []

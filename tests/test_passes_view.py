@@ -239,7 +239,7 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     assert "被移除" in page.locator(".mg-legend").inner_text()
     assert page.locator(".mg-switches input").first.is_disabled()
     page.locator(".mg-graph").first.locator("g.node").first.click()
-    assert "x" in page.locator(".mg-inspector h4").inner_text()
+    assert "x" in page.locator(".mg-inspector h2").inner_text()
     page.keyboard.press("End")
     assert marked(page, 0) == set()
     assert page.errors == []

@@ -27,7 +27,7 @@ from viz.theme import MARKS
 _numbers = itertools.count(1)
 WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
-    *("shape", "line", "board_keys", "board_live"),
+    *("shape", "line", "board_keys", "board_still_keys", "board_live"),
 ]
 FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
 
@@ -38,7 +38,7 @@ class Panel:
 
     marks: kinds out of `theme.MARKS` by node id; notes: values by node id; code: lines, each with
     its mark ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath,
-    or instead of a drawing.
+    or instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
     """
 
     title: Pair
@@ -48,6 +48,7 @@ class Panel:
     code: tuple[tuple[str, str], ...] = ()
     svg: str = ""
     message: Pair | None = None
+    alike: bool = False
     untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
 
     def text(self, i: int) -> list[str]:
@@ -69,8 +70,7 @@ class Panel:
 class Scene:
     """One step: what happened, the panels, facts beneath them, and the row of the table.
 
-    place: what stands beside the slider instead of the number of the step. alike: the same is
-    marked as at the step before, so that the text tells only what happened.
+    place: what stands beside the slider instead of the number of the step.
     """
 
     caption: Pair
@@ -78,7 +78,6 @@ class Scene:
     facts: tuple[Pair, ...] = ()
     row: int | None = None
     place: str = ""
-    alike: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Sheet:
 class Board(Page):
     """Drawings side by side with a slider, step buttons and keys; made by viz.passes and others."""
 
-    _esm = assets.source("widget.js") + assets.source("board.js")
+    _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "board"))
     _css = "".join(
         [
             *(assets.source(f"{name}.css") for name in ("player", "diagram", "board", "language")),
@@ -151,11 +150,11 @@ class Board(Page):
         lines = []
         for number, scene in enumerate(self.scenes):
             lines.append(f"{number}. {scene.caption[i]}")
-            if scene.alike:
-                continue
-            for panel in scene.panels:
+            told = [panel for panel in scene.panels if not panel.alike]
+            for panel in told:
                 lines += panel.text(i)
-            lines += [f"  {fact[i]}" for fact in scene.facts]
+            if told or not scene.panels:
+                lines += [f"  {fact[i]}" for fact in scene.facts]
         if self.sheet:
             lines += self.sheet.text(i)
         if self.verdict:
@@ -179,20 +178,20 @@ class Board(Page):
             "drawings": self._drawings,
             "switches": [{"key": key, "on": key not in self.off} for key in self._switches],
             "sheet": self.sheet.html() if self.sheet else "",
-            "verdict": bilingual(self.verdict) if self.verdict else "",
-            "words": {key: bilingual(ROWS[key]) for key in WORDS},
+            "verdict": self.verdict,
+            "words": {key: ROWS[key] for key in WORDS},
             "labels": {key: both(ROWS[key]) for key in WORDS},
             "slider": both(self.slider),
             "signs": {kind: mark.sign for kind, mark in MARKS.items()},
-            "legend": {kind: html(f"mark_{kind}") for kind in MARKS},
-            "table_title": html("table"),
+            "legend": {kind: ROWS[f"mark_{kind}"] for kind in MARKS},
+            "table_title": ROWS["table"],
         }
 
     def _scene(self, scene: Scene) -> dict[str, Any]:
         return {
-            "caption": bilingual(scene.caption),
+            "caption": scene.caption,
             "say": both(scene.caption),
-            "facts": [bilingual(fact) for fact in scene.facts],
+            "facts": scene.facts,
             "row": scene.row,
             "place": scene.place,
             "panels": [self._panel(panel) for panel in scene.panels],
@@ -202,13 +201,13 @@ class Board(Page):
         drawing = None if panel.picture is None else self._drawing(panel)
         prefix = f"{self._name}-{drawing}-"
         return {
-            "title": bilingual(panel.title),
+            "title": panel.title,
             "drawing": drawing,
             "marks": {f"{prefix}{i}": kind for i, kind in panel.marks.items()},
             "notes": {f"{prefix}{i}": text for i, text in panel.notes.items()},
             "code": [list(line) for line in panel.code],
             "svg": panel.svg,
-            "message": bilingual(panel.message) if panel.message else "",
+            "message": panel.message,
         }
 
     def _drawing(self, panel: Panel) -> int:
@@ -286,9 +285,9 @@ def _about(node: Any) -> dict[str, Any]:
     """What a click on a node tells."""
     title = (f"{node.label} · {node.title[0]}", f"{node.label} · {node.title[1]}")
     return {
-        "title": bilingual(title if node.title[0] else (node.label, node.label)),
-        "shape": escape(node.shape),
-        "line": escape(node.line),
+        "title": title if node.title[0] else (node.label, node.label),
+        "shape": node.shape,
+        "line": node.line,
     }
 
 

@@ -40,7 +40,7 @@ class Player(Page):
 
     _esm = "".join(
         assets.source(f"{name}.js")
-        for name in ("widget", "drawing", "panels", "inspector", "player")
+        for name in ("widget", "zoom", "drawing", "panels", "inspector", "player")
     )
     _css = "".join(assets.source(f"{name}.css") for name in ("player", "diagram", "language"))
     heading = ROWS["player"]

@@ -13,6 +13,12 @@ function render({ model, el }) {
   };
 }
 
+// Words in place of those that stood there.
+function tell(element, pair) {
+  element.replaceChildren();
+  return say(element, pair);
+}
+
 // One panel: a drawing that stays as long as its picture does, and the marks on it.
 function pane(data, parent, choose) {
   const figure = make("figure", "mg-graph", parent);
@@ -22,23 +28,8 @@ function pane(data, parent, choose) {
   const extra = make("div", "mg-extra", figure);
   const code = make("pre", "mg-lines", figure);
   const message = make("p", "mg-message", figure);
+  const zoom = zoomable(drawing, tools, data.labels, data.words);
   let shown = null;
-  let scale = 1;
-  const resize = () => {
-    const svg = drawing.querySelector("svg");
-    if (!svg) return;
-    svg.dataset.width ??= String(parseFloat(svg.style.width) || 400);
-    svg.style.width = `${svg.dataset.width * scale}px`;
-    svg.style.maxWidth = scale === 1 ? "100%" : "none";
-    svg.style.maxHeight = scale === 1 ? "440px" : "none";
-  };
-  const zoom = (factor) => () => {
-    scale = factor ? scale * factor : 1;
-    resize();
-  };
-  button("+", data.labels.zoom_in, tools, zoom(1.25));
-  button("−", data.labels.zoom_out, tools, zoom(0.8));
-  button("1:1", data.labels.fit, tools, zoom(0));
 
   const place = (number) => {
     if (number === shown) return;
@@ -55,12 +46,13 @@ function pane(data, parent, choose) {
         if (e.key === "Enter") choose(g.id, picture);
       });
     }
-    resize();
+    zoom.apply();
   };
   return {
     figure,
+    zoom,
     paint(panel) {
-      title.innerHTML = panel.title;
+      tell(title, panel.title);
       place(panel.drawing ?? -1);
       drawing.setAttribute("role", "group");
       drawing.setAttribute("aria-label", data.drawings[panel.drawing]?.alt ?? "");
@@ -81,7 +73,7 @@ function pane(data, parent, choose) {
         part.textContent = `${kind ? data.signs[kind] : " "} ${line}\n`;
       }
       message.hidden = !panel.message;
-      message.innerHTML = panel.message;
+      tell(message, panel.message);
     },
   };
 }
@@ -90,7 +82,7 @@ function show(model, el) {
   const data = model.get("data");
   const { scenes, words, labels } = data;
   if (!scenes.length) {
-    el.innerHTML = data.verdict;
+    say(el, data.verdict);
     return () => {};
   }
   const root = make("section", "mg-player mg-board", el);
@@ -106,9 +98,9 @@ function show(model, el) {
   const sheet = make("div", "mg-sheet", root);
   sheet.innerHTML = data.sheet;
   const inspector = make("div", "mg-inspector", root);
-  if (data.verdict) make("div", "mg-fact", root).innerHTML = data.verdict;
+  if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
   const tables = make("details", "", root);
-  make("summary", "", tables).innerHTML = data.table_title;
+  say(make("summary", "", tables), data.table_title);
   const inside = make("div", "", tables);
 
   // What the kernel makes again: without one (a saved page) the switches only tell.
@@ -126,21 +118,21 @@ function show(model, el) {
       model.save_changes();
     });
   }
-  if (data.switches.length && off === undefined) make("span", "", switches).innerHTML = words.board_live;
+  if (data.switches.length && off === undefined) say(make("span", "", switches), words.board_live);
 
   const most = Math.max(...scenes.map((scene) => scene.panels.length));
   const choose = (id, picture) => {
     const node = picture.nodes[id];
     inspector.replaceChildren();
     if (!node) return;
-    make("h4", "", inspector).innerHTML = node.title;
+    say(make("h2", "", inspector), node.title);
     const list = make("dl", "", inspector);
     for (const [term, text] of [
       [words.shape, node.shape],
       [words.line, node.line],
     ]) {
-      make("dt", "", list).innerHTML = term;
-      make("dd", "", list).innerHTML = text;
+      say(make("dt", "", list), term);
+      make("dd", "", list).textContent = text;
     }
   };
   const panes = Array.from({ length: most }, () => pane(data, stages, choose));
@@ -156,14 +148,17 @@ function show(model, el) {
       model.save_changes();
     },
   });
-  make("div", "mg-keys", controls).innerHTML = words.board_keys;
   controls.hidden = scenes.length === 1;
+  say(make("div", "mg-keys", root), controls.hidden ? words.board_still_keys : words.board_keys);
 
-  listen(root, () => steps.keys);
+  listen(root, () => ({
+    ...(controls.hidden ? {} : steps.keys),
+    ...zoomKeys(panes.filter(({ figure }) => !figure.hidden).map(({ zoom }) => zoom)),
+  }));
 
   function paint() {
     const scene = scenes[index];
-    caption.innerHTML = scene.caption;
+    tell(caption, scene.caption);
     panes.forEach((p, i) => {
       p.figure.hidden = i >= scene.panels.length;
       if (i < scene.panels.length) p.paint(scene.panels[i]);
@@ -171,10 +166,14 @@ function show(model, el) {
     const kinds = new Set(scene.panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
     legend.replaceChildren();
     for (const kind of Object.keys(data.signs)) {
-      if (kinds.has(kind)) make("span", "", legend).innerHTML = `<b>${data.signs[kind]}</b> ${data.legend[kind]}`;
+      if (!kinds.has(kind)) continue;
+      const entry = make("span", "", legend);
+      make("b", "", entry).textContent = data.signs[kind];
+      entry.append(" ");
+      say(entry, data.legend[kind]);
     }
     facts.replaceChildren();
-    for (const fact of scene.facts) make("li", "", facts).innerHTML = fact;
+    for (const fact of scene.facts) say(make("li", "", facts), fact);
     [...sheet.querySelectorAll("tbody tr")].forEach((line, i) => {
       line.classList.toggle("mg-row", i === scene.row);
       if (i === scene.row) line.setAttribute("aria-current", "true");

@@ -113,7 +113,7 @@ function play(model, el) {
     ArrowUp: () => walk(-1),
     ArrowDown: () => walk(1),
     o: () => toggle(chosen),
-    ...(boxOf(chosen)?.graph ?? graphs[0]).zoom.keys,
+    ...zoomKeys(graphs.map((graph) => graph.zoom)),
   }));
 
   // ---- Inputs that the reader moves ----

@@ -22,6 +22,19 @@ function button(sign, label, parent, action) {
   return b;
 }
 
+// Words in both languages, each marked with its own; halves that are the same are written once.
+function say(parent, pair, tag = "span") {
+  if (!pair) return parent;
+  const halves = pair[0] === pair[1] ? [[null, pair[0]]] : [["en", pair[0]], ["zh", pair[1]]];
+  halves.forEach(([lang, text], i) => {
+    if (i) parent.append(" ");
+    const part = make(tag, "", parent);
+    if (lang) part.lang = lang;
+    part.textContent = text;
+  });
+  return parent;
+}
+
 // Buttons, a slider, a counter and the keys that go from step to step, or play them all. The widget
 // says where it is (`at`, `last`) and goes there (`show`).
 function stepper(controls, labels, title, pace, { at, last, show }) {
