@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -607,3 +607,48 @@ def test_a_value_of_a_branch_does_not_leak() -> None:
         mg.cond(x.sum() > 0, lambda: leaked.append(x * 2) or x, lambda: x)
         with pytest.raises(mg.GraphError):
             leaked[0] + x
+
+
+# ---- What bodies call their inputs --------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    h: Any
+    c: Any
+
+
+@pytest.mark.parametrize(
+    ("build", "names"),
+    [
+        (lambda x: mg.cond(x > 0, lambda v: v, lambda w: -w, x), [["w"], ["v"]]),
+        (lambda x: mg.while_loop(lambda s: s[0] < 3, lambda i, s: (i + 1, s), (0, x)),
+         [["i", "s"], ["s[0]", "s[1]"]]),
+        (lambda x: mg.while_loop(lambda *s: s[1] < 3, lambda _, s: (_, s + 1), (0, x)),
+         [["arg0", "s"], ["arg0", "arg1"]]),
+        (lambda x: mg.scan(lambda state, row: (state, row["a"]), Cell(x, [x]), {"a": mg.ones(2)}),
+         [["state.h", "state.c[0]", "row['a']"]]),
+    ],
+)  # fmt: skip
+def test_bodies_call_their_inputs_as_the_functions_do(
+    build: Callable[[Any], Any], names: list[list[str]]
+) -> None:
+    with mg.Graph() as graph:
+        x = mg.placeholder("x", ())
+        build(x)
+    (node,) = (n for n in graph.nodes if n.op.name in ("Cond", "While", "Scan"))
+    bodies = [node.attrs[k] for k in ("orelse", "then", "body", "test") if k in node.attrs]
+    given = [[n.name for n in body.inputs[: len(names[0])]] for body in bodies]
+    assert given == names
+
+
+def test_loops_of_a_script_call_their_inputs_as_its_variables_are_called() -> None:
+    @mg.script
+    def halve(x: Any) -> Any:
+        steps = 0
+        while x > 1:
+            x, steps = x / 2, steps + 1
+        return x, steps
+
+    graph = mg.make_graph(halve)(mg.tensor(8.0))
+    (loop,) = (n for n in graph.nodes if n.op.name == "While")
+    assert sorted(n.name for n in loop.attrs["body"].inputs) == ["steps", "x"]

@@ -198,8 +198,8 @@ def test_insides_are_drawn_when_named() -> None:
     graph = branch_and_loop()
     assert "Sub" not in str(viz.draw(graph))
     both_arms = str(viz.draw(graph, opened=["Cond"]))
-    assert "Sub(arg0, 1) ()  [Cond: else]" in both_arms
-    assert "Mul(arg0, 2) ()  [Cond: then]" in both_arms
+    assert "Sub(v, 1) ()  [Cond: else]" in both_arms
+    assert "Mul(v, 2) ()  [Cond: then]" in both_arms
     one = str(viz.draw(graph, opened=["Cond: else"]))
     assert "Sub" in one
     assert "Mul" not in one

@@ -111,16 +111,16 @@ def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
         "run: Sum = Σ x = Σ -3 = -3 | n2",
         "0 receives its value: 0 | n3",
         "run: Greater = Sum > 0 = -3 > 0 = False | n4",
-        "inside Cond: else — run: Sub = arg0 − 1 = -3 − 1 = -4 | b6",
+        "inside Cond: else — run: Sub = v − 1 = -3 − 1 = -4 | b6",
         "run: Cond = Greater ? then : else = False ? then : else = -4 | n5",
         "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
         "Cond passes back to x through its insides: 1 becomes 1 | n1 | ∂ = 1",
         "done: 5 nodes built, 4 operators run, 1 contributions added up. | ",
     ]
-    assert "inside Cond: then — run: Mul = arg0 × 2 = 3 × 2 = 6 | b3" in ran(plus)
+    assert "inside Cond: then — run: Mul = v × 2 = 3 × 2 = 6 | b3" in ran(plus)
     labels = {n.id: f"{n.group} {n.label}" for n in minus.picture.nodes}
     valued = {labels[i] for i, track in minus.tracks.items() if track.values and i[0] == "b"}
-    assert valued == {"Cond: else arg0", "Cond: else 1", "Cond: else Sub"}
+    assert valued == {"Cond: else v", "Cond: else 1", "Cond: else Sub"}
     assert {track.born for i, track in minus.tracks.items() if i[0] == "b"} == {
         minus.tracks["n5"].born
     }, "both arms are born with their node"
@@ -166,15 +166,15 @@ def loop(steps: int) -> mg.Graph:
 def test_a_loop_tells_of_each_of_its_steps() -> None:
     lines = [line for line in ran(film(loop(2), {"x": 3})) if "While" in line]
     assert lines == [
-        "inside While: test — run: Less = arg0 < 2 = 0 < 2 = True | b3",
+        "inside While: test — run: Less = i < 2 = 0 < 2 = True | b3",
         "While begins step 1 of its loop | n4",
-        "inside While: body — run: Add = arg0 + 1 = 0 + 1 = 1 | b7",
-        "inside While: body — run: Mul = arg1 × x = 1 × 3 = 3 | b9",
-        "inside While: test — run: Less = arg0 < 2 = 1 < 2 = True | b3",
+        "inside While: body — run: Add = i + 1 = 0 + 1 = 1 | b7",
+        "inside While: body — run: Mul = a × x = 1 × 3 = 3 | b9",
+        "inside While: test — run: Less = i < 2 = 1 < 2 = True | b3",
         "While begins step 2 of its loop | n4",
-        "inside While: body — run: Add = arg0 + 1 = 1 + 1 = 2 | b7",
-        "inside While: body — run: Mul = arg1 × x = 3 × 3 = 9 | b9",
-        "inside While: test — run: Less = arg0 < 2 = 2 < 2 = False | b3",
+        "inside While: body — run: Add = i + 1 = 1 + 1 = 2 | b7",
+        "inside While: body — run: Mul = a × x = 3 × 3 = 9 | b9",
+        "inside While: test — run: Less = i < 2 = 2 < 2 = False | b3",
         "run: While = body(0, 1, x) while test = body(0, 1, 3) while test = (2, 9) | n4",
         "backward starts at the output: ∂While/∂While = (1) | n4",
         "While passes back to x through its insides: (1) becomes 6 | n1 | ∂ = 6",
@@ -238,7 +238,7 @@ def test_an_opened_loop_shows_the_way_back() -> None:
     back = [e for e in full.edges if e.kind == "loop"]
     by_id = {n.id: n for n in full.nodes}
     ends = [(by_id[e.source].op, by_id[e.target].label) for e in back]
-    assert ends == [("Add", "arg0"), ("Mul", "arg1")]
+    assert ends == [("Add", "i"), ("Mul", "a")]
     assert [by_id[e.target].inputs for e in back] == [(), ()], "it is no operand"
     closed = full.fold()
     assert not [e for e in closed.edges if e.kind == "loop"]
@@ -257,7 +257,7 @@ def test_a_scan_goes_back_with_what_it_carries_alone() -> None:
         full = picture(last, bodies=True)
     by_id = {n.id: n for n in full.nodes}
     back = [e for e in full.edges if e.kind == "loop"]
-    assert [(by_id[e.source].op, by_id[e.target].label) for e in back] == [("Add", "arg0")]
+    assert [(by_id[e.source].op, by_id[e.target].label) for e in back] == [("Add", "c")]
 
 
 def test_a_branch_has_no_way_back() -> None:

@@ -341,9 +341,9 @@ def test_the_insides_of_branches_and_loops_are_groups_of_their_node() -> None:
     }
     opened = whole.fold({"Cond: else"})
     assert [line for line in opened.text().splitlines() if "Cond: else" in line] == [
-        "b4: arg0 = Placeholder(x) ()  [Cond: else]",
+        "b4: v = Placeholder(x) ()  [Cond: else]",
         "b5: 1 = Constant ()  [Cond: else]",
-        "b6: Sub(arg0, 1) ()  [Cond: else]",
+        "b6: Sub(v, 1) ()  [Cond: else]",
     ]
     ends = {(e.source, e.target) for e in opened.edges}
     assert {("n1", "b4"), ("b4", "b6"), ("b6", "n4")} <= ends
@@ -406,8 +406,8 @@ def test_a_body_shows_only_what_it_reads() -> None:
         _, y = mg.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), (0, mg.constant(1.0)))
     inside = [n for n in picture(y, bodies=True).nodes if n.kind == "input" and n.group]
     assert [(n.group, n.label) for n in inside] == [
-        ("While: test", "arg0"),
-        ("While: body", "arg0"),
-        ("While: body", "arg1"),
+        ("While: test", "i"),
+        ("While: body", "i"),
+        ("While: body", "a"),
         ("While: body", "x"),
     ]

@@ -25,16 +25,61 @@ from minigrad.structure import flatten, rebuild
 
 def call(f: Callable[..., Any], state: Any) -> Any:
     """f(*state) if f takes so many parameters, f(state) if it takes one."""
-    spread = isinstance(state, tuple) and not hasattr(state, "_fields")
-    if spread:
-        try:
-            inspect.signature(f).bind(*state)
-        except TypeError:
-            spread = False
-        except ValueError:  # a built-in function tells nothing of its parameters
-            pass
-    result = f(*state) if spread else f(state)
+    result = f(*_arguments(f, state))
     return tuple(result) if isinstance(state, tuple) and isinstance(result, list) else result
+
+
+def _arguments(f: Callable[..., Any], state: Any) -> tuple[Any, ...]:
+    if not isinstance(state, tuple) or hasattr(state, "_fields"):
+        return (state,)
+    try:
+        inspect.signature(f).bind(*state)
+    except TypeError:
+        return (state,)
+    except ValueError:  # a built-in function tells nothing of its parameters
+        pass
+    return state
+
+
+def argument_names(f: Callable[..., Any], skeleton: Any, count: int) -> list[str]:
+    """What f calls the values it takes: x, state[0]; arg0, arg1, … where it does not say.
+
+    A function that is written by a program may say so in its attribute `argument_names`.
+    """
+    found = getattr(f, "argument_names", None)
+    if found is None:
+        try:
+            parameters = list(inspect.signature(f).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        named = [
+            p.name if p.name.strip("_") else f"arg{i}"
+            for i, p in enumerate(parameters)
+            if p.kind in _NAMED
+        ]
+        given = _arguments(f, skeleton)
+        whole = len(named) == len(parameters) == len(given)
+        pairs = zip(named, given, strict=True) if whole else ()
+        found = [place for name, part in pairs for place in _places(name, part)]
+    return [*found, *(f"arg{i}" for i in range(len(found), count))]
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _places(name: str, tree: Any) -> list[str]:
+    """The places of all values in a structure, in the order of `flatten`."""
+    if tree is None:
+        return []
+    if isinstance(tree, dict):
+        parts = [(f"{name}[{key!r}]", x) for key, x in tree.items()]
+    elif hasattr(tree, "_fields"):
+        parts = [(f"{name}.{key}", x) for key, x in zip(tree._fields, tree, strict=True)]
+    elif isinstance(tree, (list, tuple)):
+        parts = [(f"{name}[{i}]", x) for i, x in enumerate(tree)]
+    else:
+        return [name]
+    return [place for part, x in parts for place in _places(part, x)]
 
 
 @dataclass
@@ -52,8 +97,10 @@ def build_body(
     """Call f with stand-ins of these specs, and keep what it builds and returns."""
     body = Body(graph)
     with body:
+        names = argument_names(f, skeleton, len(specs))
         body.inputs = tuple(
-            body.input({"shape": s.shape, "dtype": s.dtype}, f"arg{i}") for i, s in enumerate(specs)
+            body.input({"shape": s.shape, "dtype": s.dtype}, name)
+            for s, name in zip(specs, names, strict=True)
         )
         results, arrangement = flatten(call(f, rebuild(skeleton, body.inputs)))
         lifted = [x if is_weak(x) else body.lift(x) for x in results]

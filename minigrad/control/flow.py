@@ -10,6 +10,7 @@ the gradient of a branch is a branch, the gradient of a loop is a scan that runs
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -156,6 +157,7 @@ def scan(
     lifted = [graph.lift(x) for x in sequences]
     stacked: list[Any] = []
 
+    @functools.wraps(step_fn)
     def body_fn(carry: Any, x: Any) -> Any:
         new, y = pair(step_fn(carry, x))
         leaves, stacked[:] = _with_arrangement(y)
@@ -274,9 +276,8 @@ def _loop_gradient(
     ys = {i: part for i, part in gs.items() if isinstance(i, int) and i >= n}
     pasts = {key[1]: part for key, part in gs.items() if isinstance(key, tuple)}
 
-    def step(carry: Any, x: Any) -> Any:
-        after, sums = carry
-        state, slices, upstream, past = x
+    def step(*carry_and_x: Any) -> Any:
+        (after, sums), (state, slices, upstream, past) = carry_and_x
         inner = get_default_graph()
         inputs = [*state, *slices, *(inner.lift(z) for z in xs[n + m :])]
         seeds = dict(zip([*floats, *ys], [*after, *upstream], strict=True))

@@ -51,6 +51,7 @@ class naming:
                 self.others.append(error)
                 raise
 
+        call.argument_names = self.owners  # type: ignore[attr-defined]
         return call
 
 
