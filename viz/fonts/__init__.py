@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from functools import lru_cache
 
 from fontTools import subset
 
@@ -15,10 +16,16 @@ def font_face(text: str) -> str:
 
     Only characters beyond ASCII are taken: the page's own font writes the others.
     """
+    return _piece("".join(sorted({c for c in text if ord(c) > 126})))
+
+
+@lru_cache(maxsize=128)
+def _piece(characters: str) -> str:
+    """The rule for these characters; drawings of one kind bring the same few along."""
     options = subset.Options(flavor="woff", notdef_outline=True, hinting=False)
     font = subset.load_font(str(FONT_PATH), options)
     cutter = subset.Subsetter(options)
-    cutter.populate(unicodes={ord(c) for c in text if ord(c) > 126})
+    cutter.populate(text=characters)
     cutter.subset(font)
     buffer = io.BytesIO()
     font.flavor = "woff"
