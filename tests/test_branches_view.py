@@ -56,7 +56,7 @@ def operators(shown: Panel) -> dict[str, str]:
 
 INPUTS = [[3.0], [-1.0], [-3.0]]
 E10 = """\
-2. x = -3: eager -4, static -4, trace -6 ✗, script -4
+1. x = -1: eager -2, static -2, trace -2, script -2
   the function
       def e10(x: Any) -> Any:
     ●     if x.sum() > 0:
@@ -64,22 +64,30 @@ E10 = """\
     ●     return x - 1
   eager
     · n1 2
-    ● n2 x: -3
+    ● n2 x: -1
     · n3 Mul
     ● n4 1
-    ● n5 Sub: -4
+    ● n5 Sub: -2
   static
-    ● n1 x: -3
-    ● n2 Sum: -3
+    ● n1 x: -1
+    ● n2 Sum: -1
     ● n3 0
     ● n4 Greater: False
-    ● n5 Cond: -4
+    ● n5 Cond: -2
     ○ b1 x
     ○ b2 2
     ○ b3 Mul
     ● b4 x
     ● b5 1
-    ● b6 Sub: -4
+    ● b6 Sub: -2
+  trace
+    ● n1 x: -1
+    ● n2 2
+    ■ n3 Mul: -2
+    line 31: if x.sum() > 0 was True when it was traced, and is False here.
+"""
+WRONG = """\
+2. x = -3: eager -4, static -4, trace -6 ✗, script -4
   trace
     ● n1 x: -3
     ● n2 2
@@ -92,6 +100,7 @@ def test_e10_four_ways() -> None:
     """x = −3: right is −4, and −6 what the trace gives that was made for 3."""
     text = viz.branches(e10, mg.tensor([3.0]), inputs=INPUTS, cond=e10_cond).text()[0]
     assert E10 in text
+    assert WRONG in text, "and no more: the others are lit as before"
     assert text.endswith("""\
 x | eager | static | trace | script
 3 | 6 | 6 | 6 | 6
@@ -147,7 +156,9 @@ def test_only_the_ways_asked_for_are_shown_and_what_stays_lit_is_told_once() -> 
     titles = [p.title[0] for p in board.scenes[0].panels]
     assert titles == ["the function", "eager", "static"]
     assert [scene.place for scene in board.scenes[:2]] == ["x = -3", "x = -2.5"]
-    assert [i for i, scene in enumerate(board.scenes) if not scene.alike] == [0, 7]
+    alike = [{p.alike for p in scene.panels} for scene in board.scenes]
+    assert [i for i, found in enumerate(alike) if found == {False}] == [0, 7]
+    assert alike.count({True}) == 11
     lines = board.text()[0].splitlines()
     at = lines.index("1. x = -2.5: eager -3.5, static -3.5")
     assert lines[at + 1] == "2. x = -2: eager -3, static -3"

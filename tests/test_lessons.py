@@ -293,7 +293,7 @@ TEMPLATE = {
     "predict again": r"code\n.*predict\(",
     "observe again": r"code\n",
     "explain again": r"markdown",
-    "key moment": r"code\n.*viz\.(timeline|step|compare|passes|memory|schedule|live|draw)\(",
+    "key moment": r"code\n.*viz\.(timeline|step|compare|branches|passes|memory|schedule|live|draw)\(",
     "worked example": r"code\n.*# 1 .*# 2 .*# 3 .*check\(",
     "faded example, 1 gap": r"code\n.*\.\.\..*check\(",
     "faded example, 3 gaps": r"code\n(?:.*\.\.\.){3}.*check\(",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,16 +88,18 @@ def branches(
         told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
         caption = row("branches_step", inputs=told, results=_results(able, i))
         facts = tuple(_facts(able, i, eager.runs[i]))
-        alike = bool(scenes) and _marks(panels) == _marks(scenes[-1].panels)
-        scenes.append(Scene(caption, tuple(panels), facts, i, told, alike))
+        if scenes:
+            pairs = zip(panels, scenes[-1].panels, strict=True)
+            panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
+        scenes.append(Scene(caption, tuple(panels), facts, i, told))
     board = Board(scenes, _sheet(names, rows, able), slider=row("branches_slider"))
     wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
     board.index = next(wrong, 0)
     return board
 
 
-def _marks(panels: Sequence[Panel]) -> list[Any]:
-    return [(p.marks, p.code, p.message) for p in panels]
+def _marks(panel: Panel) -> Any:
+    return panel.marks, panel.code, panel.message
 
 
 def _array(x: Any) -> Any:
