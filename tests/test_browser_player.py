@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -291,6 +292,52 @@ def test_a_hostile_name_is_text_everywhere(name: str, tmp_path: Path, page: Page
     assert page.locator("script").count() == 1
     assert page.locator("img, b").count() == 0
     assert page.errors == []
+
+
+# ---- In VS Code -------------------------------------------------------------------------------
+
+# VS Code shows outputs on a bare page: none of JupyterLab's variables or classes, its own on body.
+THEMES = {
+    "vscode-light": False,
+    "vscode-dark": True,
+    "vscode-high-contrast": True,
+    "vscode-high-contrast vscode-high-contrast-light": False,
+}
+BARE = """<body class="{theme}" style="background: {paper}"><style>{css}</style>
+<div id="output"></div><script type="module">{module}
+const values = {values};
+const model = {{ widget_manager: {{}}, get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},
+  save_changes() {{}}, on() {{}}, off() {{}}, send() {{}} }};
+widget.render({{ model, el: document.getElementById("output") }});
+</script></body>"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
+def test_on_a_bare_page_the_theme_is_that_of_the_editor(
+    theme: str, scheme: str, chromium: Browser
+) -> None:
+    """Whatever the system's own colours are."""
+    player = viz.compare(lambda x: x * x + 3, 2.0)
+    page = chromium.new_context(color_scheme=scheme).new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_content(
+        BARE.format(
+            theme=theme,
+            paper="#1e1e1e" if THEMES[theme] else "#ffffff",
+            css=player._css,
+            module=player._esm.replace("export default", "const widget ="),
+            values=json.dumps({"data": player.data, "index": 0}).replace("<", "\\u003c"),
+        )
+    )
+    page.locator(".mg-player").focus()
+    for _ in step_to_end(page):
+        pass
+    assert unlike(page, THEMES[theme]) == []
+    assert page.evaluate(CLASHES) == []
+    assert errors == []
+    page.context.close()
 
 
 # ---- In JupyterLab ----------------------------------------------------------------------------

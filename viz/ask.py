@@ -76,7 +76,7 @@ class Questions(anywidget.AnyWidget):
     """One or more questions with real radio buttons; `answers` holds what was chosen so far."""
 
     _esm = assets.source("ask.js")
-    _css = assets.source("ask.css")
+    _css = assets.source("theme.css") + assets.source("ask.css")
     questions: traitlets.List[Any] = traitlets.List().tag(sync=True)
     answers: traitlets.List[Any] = traitlets.List().tag(sync=True)
     verdicts: traitlets.List[Any] = traitlets.List().tag(sync=True)

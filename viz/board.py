@@ -18,7 +18,7 @@ import traitlets
 from minigrad.messages import choose
 from viz import assets, marks
 from viz.dot import LayoutError, as_image, render
-from viz.page import Page
+from viz.page import SHEETS, Page
 from viz.picture import Picture
 from viz.player import table
 from viz.text import ROWS, Pair, bilingual, both, html, row
@@ -109,7 +109,7 @@ class Board(Page):
     _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "board"))
     _css = "".join(
         [
-            *(assets.source(f"{name}.css") for name in ("player", "diagram", "board", "language")),
+            *(assets.source(f"{name}.css") for name in (*SHEETS, "board")),
             marks.style(),
         ]
     )

@@ -22,7 +22,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     """Three buttons, English, 中文 and both, for the notebook that they stand in."""
 
     _esm = assets.source("language.js")
-    _css = assets.source("language.css")
+    _css = assets.source("theme.css") + assets.source("language.css")
     language = traitlets.Enum(["en", "zh", "both"], "en").tag(sync=True)
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 

@@ -20,6 +20,9 @@ from viz.text import ROWS, Pair, bilingual, both
 MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|polyline|ellipse|tr|td)\b)")
 
 
+SHEETS = ("theme", "player", "diagram", "language")  # what every page needs of the style sheets
+
+
 class AbstractWidget(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
     """So that a widget that lacks a method is refused when it is made."""
 

@@ -18,7 +18,7 @@ from viz import assets
 from viz.dot import as_image
 from viz.frames import Film, Frame
 from viz.marks import marked
-from viz.page import Page
+from viz.page import SHEETS, Page
 from viz.payload import orders, payload, prefixes_of, table, view
 from viz.sliders import Slider
 from viz.text import ROWS, Pair, bilingual, html
@@ -42,7 +42,7 @@ class Player(Page):
         assets.source(f"{name}.js")
         for name in ("widget", "zoom", "drawing", "panels", "inspector", "player")
     )
-    _css = "".join(assets.source(f"{name}.css") for name in ("player", "diagram", "language"))
+    _css = "".join(assets.source(f"{name}.css") for name in SHEETS)
     heading = ROWS["player"]
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 

@@ -13,7 +13,7 @@ from IPython.display import display
 from minigrad.nn.module import Module
 from viz import assets
 from viz.charts import Chart, curves
-from viz.page import Page
+from viz.page import SHEETS, Page
 from viz.picture import brief
 from viz.text import ROWS, Pair, bilingual, both, html, printed, row
 
@@ -26,9 +26,7 @@ class Training(Page):
     """A loop that draws itself; made by viz.train."""
 
     _esm = assets.source("widget.js") + assets.source("train.js")
-    _css = "".join(
-        assets.source(f"{name}.css") for name in ("player", "diagram", "train", "language")
-    )
+    _css = "".join(assets.source(f"{name}.css") for name in (*SHEETS, "train"))
 
     def __init__(self, items: Iterable[Any], total: int | None, model: Module | None) -> None:
         super().__init__()

@@ -149,7 +149,8 @@ function show(model, el) {
     },
   });
   controls.hidden = scenes.length === 1;
-  say(make("div", "mg-keys", root), controls.hidden ? words.board_still_keys : words.board_keys);
+  const [home, said] = controls.hidden ? [root, words.board_still_keys] : [controls, words.board_keys];
+  say(make("div", "mg-keys", home), said);
 
   listen(root, () => ({
     ...(controls.hidden ? {} : steps.keys),
