@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from IPython.lib.pretty import pretty
 
 import minigrad as mg
 from minigrad.messages import set_language
-from viz import ask, questions
+from viz import ask, questions, tables
 from viz.questions import Line, Option, Question, judge, lessons, one_order
 from viz.text import ROWS
 
@@ -82,9 +84,74 @@ def test_a_choice_is_fair(question):
         assert right <= 1.5 * max(wrong) + 4, "the longest option must not give itself away"
 
 
-def test_the_right_letter_varies():
-    letters = Counter(q.letters[[o.right for o in q.options].index(True)] for q in CHOICES)
-    assert max(letters.values()) <= 0.6 * len(CHOICES)
+def right(question: Question) -> int:
+    return [o.right for o in question.options].index(True)
+
+
+def longest(question: Question, half: int) -> bool:
+    """Whether the right option is longer than every other."""
+    lengths = [len(o.text[half]) for o in question.options]
+    return lengths.count(max(lengths)) == 1 and lengths.index(max(lengths)) == right(question)
+
+
+@pytest.mark.parametrize("lesson", [name for name in lessons() if name.startswith("L")])
+def test_neither_place_nor_length_gives_the_right_option_away(lesson):
+    """Over a lesson, one letter or the longest text is right for half of the questions at most."""
+    choices = [q for q in lessons()[lesson].questions.values() if q.options]
+    assert max(Counter(map(right, choices)).values()) <= len(choices) / 2
+    for half in (0, 1):
+        assert sum(longest(q, half) for q in choices) <= len(choices) / 2
+
+
+# The keys of a table of the bank, and of the tables in it.
+TEXT = {"en", "zh"}
+SCHEMA: dict[str, Any] = {
+    "question": {
+        "id": None,
+        "kind": None,
+        "text": TEXT,
+        "feedback": TEXT,
+        "option": {"right": None, "text": TEXT, "feedback": TEXT},
+        "line": {"code": None, "needs": None, "distractor": None},
+    },
+    "check": {"id": None, "text": TEXT, "hint": TEXT},
+    "claim": {"id": None, "source": None, "claimed": TEXT, "measured": TEXT, "holds": TEXT},
+    "table": {"id": None, "text": TEXT, "head": {"text": TEXT}, "rows": {"text": TEXT}},
+}
+
+
+def unread(data: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
+    """The keys that nothing reads: of a table, and of those in it."""
+    for key, value in data.items():
+        known = schema.get(key)
+        if key in TEXT and "text" in schema:
+            continue
+        if key not in schema:
+            yield key
+        elif known is TEXT:
+            yield from set(value) - TEXT
+        elif known:
+            for table in value:
+                yield from unread(table, known)
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_nothing_in_the_bank_is_misspelt(name):
+    text = (Path(questions.__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
+    assert list(unread(tomllib.loads(text), SCHEMA)) == []
+
+
+def test_a_misspelt_key_is_found():
+    text = """
+        [[question]]
+        id = "T.1"
+        feedbak.en = "No."
+        feedback.ch = "不对。"
+        [[question.option]]
+        en = "7"
+        rigth = true
+    """
+    assert list(unread(tomllib.loads(text), SCHEMA)) == ["feedbak", "ch", "rigth"]
 
 
 @pytest.mark.parametrize("question", ORDERS, ids=lambda q: q.id)
@@ -315,7 +382,8 @@ def test_files_and_ids_belong_together():
 
 
 def test_every_row_about_questions_is_used():
-    code = "".join(Path(m.__file__).read_text(encoding="utf-8") for m in (ask, questions))
+    modules = (ask, questions, tables)
+    code = "".join(Path(m.__file__).read_text(encoding="utf-8") for m in modules)
     keys = [k for k in ROWS if k.startswith(("ask_", "check_", "claim_"))]
     assert keys
     assert [k for k in keys if f'"{k}"' not in code] == []
