@@ -152,6 +152,7 @@ LAYERS = [
     ],
     ["viz.ways"],
     ["viz.error", "viz.branches", "viz.topological"],
+    ["viz.sweep"],
     ["viz"],
     ["viz.__main__"],
 ]

@@ -365,7 +365,7 @@ def test_the_lesson_uses_its_bank_and_nothing_else(path):
     source = "\n".join(c.source for c in code_cells(path))
     used = set(re.findall(rf'"({number(path)}\.[\w.]+)"', source))
     bank = lessons()[number(path)]
-    assert used == set(bank.questions) | set(bank.checks)
+    assert used == set(bank.questions) | set(bank.checks) | set(bank.tables)
     claimed = set(re.findall(r"\b(C\d+)=", source))
     assert claimed == set(bank.claims)
     assert claimed <= set(re.findall(r"C\d+", halves(path)[0][0]))

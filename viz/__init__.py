@@ -14,7 +14,8 @@ from viz.live import live
 from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
-from viz.tables import gradient_check, tape
+from viz.sweep import sweep
+from viz.tables import gradient_check, table, tape
 from viz.topological import topological_orders
 from viz.traces import traces
 from viz.train import train
@@ -46,6 +47,8 @@ __all__ = [
     "schedule",
     "show_errors",
     "step",
+    "sweep",
+    "table",
     "tape",
     "timeline",
     "topological_orders",

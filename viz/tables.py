@@ -1,4 +1,4 @@
-"""Tables that stand alone: what a tape holds, and gradients beside central differences."""
+"""Tables that stand alone: of a lesson, of a tape, of gradients beside central differences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from minigrad.check import numerical_gradient
 from minigrad.eager import Tensor
 from minigrad.tape import TapeNode
 from viz import formula
-from viz.ask import LEFT
+from viz.ask import LEFT, MARKS
 from viz.boxes import Picture
 from viz.director import spec_of
 from viz.draw import names_in
 from viz.picture import brief, picture
+from viz.questions import TableText, find_table
 from viz.show import argument_names
 from viz.summary import summarize
 from viz.text import ROWS, Pair, bilingual, choose, printed, row
@@ -29,10 +30,9 @@ class Table:
     """A table that a notebook shows; `str` of it has a line for each row."""
 
     def __init__(
-        self, caption: Pair, head: Sequence[str], rows: Sequence[tuple[Pair, ...]]
+        self, caption: Pair, head: Sequence[Pair], rows: Sequence[tuple[Pair, ...]]
     ) -> None:
-        self.caption, self.rows = caption, tuple(rows)
-        self.head = tuple(ROWS[key] for key in head)
+        self.caption, self.head, self.rows = caption, tuple(head), tuple(rows)
 
     def __repr__(self) -> str:
         lines = [
@@ -51,6 +51,58 @@ class Table:
         )
         caption = f"<caption {LEFT}>{bilingual(self.caption)}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+# ---- Tables of the lessons ---------------------------------------------------------------------
+
+
+def table(id: str, rows: Sequence[Sequence[Any]]) -> Table:
+    """A table whose words stand in the bank of questions, filled with what was just measured.
+
+    rows: for each row its cells: numbers and arrays in few characters, truth as ✓ or ✗, None as –,
+    an error as its kind, texts as they are. Where the bank names the rows, the first column is
+    its; rows and cells are then those that are left. UnknownIdError for an unknown table,
+    ValueError for cells that do not fit its columns.
+
+    >>> print(table("examples.squares", [(x, x * x + 3, 2 * x) for x in (2, 3.5)]))
+    x*x + 3 and its gradient
+    x | value | gradient
+    2 | 7 | 4
+    3.5 | 15.25 | 7
+    """
+    text = find_table(id)
+    return Table(text.caption, text.head, filled(text, rows))
+
+
+def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, ...]]:
+    """The cells of a table of the bank, as pairs; ValueError where they do not fit it."""
+    if text.rows and len(text.rows) != len(rows):
+        counts = {"wanted": len(text.rows), "given": len(rows)}
+        raise ValueError(printed("table_height", id=text.id, **counts))
+    wanted = len(text.head) - bool(text.rows)
+    for number, line in enumerate(rows, 1):
+        if len(line) != wanted:
+            counts = {"wanted": wanted, "given": len(line)}
+            raise ValueError(printed("table_width", id=text.id, number=number, **counts))
+    cells = [tuple(map(cell, line)) for line in rows]
+    return [(n, *line) for n, line in zip(text.rows, cells, strict=True)] if text.rows else cells
+
+
+def cell(value: Any) -> Pair:
+    """What a table says of a value."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool | np.bool_):
+        value = MARKS[bool(value)]
+    elif isinstance(value, BaseException):
+        value = type(value).__name__
+    elif not isinstance(value, str):
+        value = summarize(value).told if _numeric(value) else brief(value)
+    return value, value
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, int | float | np.ndarray | np.generic | Tensor)
 
 
 # ---- The tape ---------------------------------------------------------------------------------
@@ -77,7 +129,7 @@ def tape(*tensors: Tensor) -> Table:
     rows = [_recorded(node, *_names(drawn, name)) for node, name in nodes.items()]
     holding = sum(node.saved is not None and node.kept.has_data for node in nodes)
     caption = row("tape_caption", nodes=len(nodes), saved=holding)
-    return Table(caption, ("tape_node", "tape_saved", "tape_gradient"), rows)
+    return Table(caption, [ROWS[f"tape_{key}"] for key in ("node", "saved", "gradient")], rows)
 
 
 def _names(drawn: Picture, id: str) -> tuple[str, list[str]]:
@@ -148,8 +200,9 @@ def gradient_check(
         near, verdict = _verdict(gradient, approximate, tolerance)
         agreeing += near
         rows.append((_told(names[i]), _told(gradient), _told(approximate), verdict))
-    head = ("check_input", "check_backward", "check_differences", "check_difference")
-    return Table(row("check_caption", agreeing=agreeing, inputs=len(rows)), head, rows)
+    keys = ("input", "backward", "differences", "difference")
+    caption = row("gradients_caption", agreeing=agreeing, inputs=len(rows))
+    return Table(caption, [ROWS[f"gradients_{key}"] for key in keys], rows)
 
 
 def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
@@ -157,7 +210,7 @@ def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
     leaves = [mg.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
     y = f(*leaves)
     if not isinstance(y, Tensor):
-        raise TypeError(printed("check_result", value=brief(y)))
+        raise TypeError(printed("gradients_result", value=brief(y)))
     if y.requires_grad:
         y.backward()
     found = {i: x.grad for i, x in enumerate(leaves) if x.requires_grad}

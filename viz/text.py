@@ -571,18 +571,18 @@ ROWS: dict[str, Pair] = {
     "tape_gradient": ("gradient function", "梯度函数"),
     "tape_dropped": ("used and dropped", "用过，已释放"),
     "tape_to": ("to {name}: {formula}", "传给 {name}：{formula}"),
-    "check_result": (
+    "gradients_result": (
         "viz.gradient_check needs a function that returns a tensor, not {value}.",
         "viz.gradient_check 需要返回张量的函数，而不是 {value}。",
     ),
-    "check_caption": (
+    "gradients_caption": (
         "gradient check: {agreeing} of {inputs} agree",
         "梯度检验：{inputs} 个输入中有 {agreeing} 个一致",
     ),
-    "check_input": ("input", "输入"),
-    "check_backward": ("backward", "反向传播"),
-    "check_differences": ("central differences", "中心差分"),
-    "check_difference": ("difference", "差"),
+    "gradients_input": ("input", "输入"),
+    "gradients_backward": ("backward", "反向传播"),
+    "gradients_differences": ("central differences", "中心差分"),
+    "gradients_difference": ("difference", "差"),
     "traces_function": (
         "viz.traces takes a function made by mg.function or mg.script, and a recording of its calls "
         "(mg.record), not {value}.",
@@ -691,6 +691,7 @@ ROWS: dict[str, Pair] = {
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),
     "ask_kind_check": ("check", "检验"),
+    "ask_kind_table": ("table", "表格"),
     "ask_kind_lesson": ("lesson", "课"),
     "ask_kind_claim": ("claim", "论断"),
     "ask_unknown": (
@@ -728,6 +729,22 @@ ROWS: dict[str, Pair] = {
     "ask_order_right": (
         "Every line comes after the lines that it needs.",
         "每一行都排在它所需要的行之后。",
+    ),
+    # tables and sweeps of the lessons
+    "table_width": (
+        "table {id}: row {number} has {given} cells, the table has {wanted} columns to fill.",
+        "表格 {id}：第 {number} 行有 {given} 个单元格，而表格有 {wanted} 列要填。",
+    ),
+    "table_height": (
+        "table {id} names {wanted} rows, {given} were given.",
+        "表格 {id} 有 {wanted} 个行名，却给了 {given} 行。",
+    ),
+    "sweep_cell": ("{head} {value}", "{head} {value}"),
+    "sweep_step": ("{head} = {value}: {cells}", "{head} = {value}：{cells}"),
+    "sweep_named": ("{value}: {cells}", "{value}：{cells}"),
+    "sweep_values": (
+        "viz.sweep: there is no value to try for {id}. Give a list of one or more.",
+        "viz.sweep：{id} 没有可以尝试的值。请给出至少含一个值的列表。",
     ),
     # topological orders
     "orders_graph": (

@@ -1,4 +1,4 @@
-"""The bank of questions, checks and claims: one TOML file per lesson, data in both languages.
+"""The bank of questions, checks, claims, tables: one TOML file per lesson, in both languages.
 
 Pure data and pure functions: what an answer is worth is decided here, `viz.ask` displays it.
 """
@@ -86,6 +86,16 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class TableText:
+    """The words of a table: its caption, the head of each column, and what its rows are called."""
+
+    id: str
+    caption: Pair
+    head: tuple[Pair, ...]
+    rows: tuple[Pair, ...] = ()  # none where the first column is measured, too
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What an answer is worth, and why."""
 
@@ -100,6 +110,7 @@ class Lesson:
     questions: dict[str, Question]
     checks: dict[str, Check]
     claims: dict[str, Claim]
+    tables: dict[str, TableText]
 
 
 def parse(text: str) -> Lesson:
@@ -114,11 +125,19 @@ def parse(text: str) -> Lesson:
             )
             for c in data.get("claim", [])
         },
+        {
+            t["id"]: TableText(t["id"], _pair(t), _pairs(t["head"]), _pairs(t.get("rows", ())))
+            for t in data.get("table", [])
+        },
     )
 
 
 def _pair(data: Mapping[str, Any]) -> Pair:
     return data["en"], data["zh"]
+
+
+def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
+    return tuple(_pair(one) for one in data)
 
 
 def _question(data: Mapping[str, Any]) -> Question:
@@ -158,6 +177,14 @@ def find_check(id: str) -> Check:
     known = {c.id: c for b in lessons().values() for c in b.checks.values()}
     if id not in known:
         raise UnknownIdError("ask_kind_check", id, list(known))
+    return known[id]
+
+
+def find_table(id: str) -> TableText:
+    """The words of the table of that id, else UnknownIdError."""
+    known = {t.id: t for b in lessons().values() for t in b.tables.values()}
+    if id not in known:
+        raise UnknownIdError("ask_kind_table", id, list(known))
     return known[id]
 
 

@@ -1,0 +1,94 @@
+"""`viz.sweep`: what a function gives, or which error it raises, for each of a few values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minigrad.errors import GraphError
+from minigrad.graph import Graph
+from minigrad.probing import listen_to_nobody
+from viz.board import Board, Panel, Scene, Sheet
+from viz.charts import Chart
+from viz.draw import Diagram, draw
+from viz.error import error
+from viz.images import Images
+from viz.questions import TableText, find_table
+from viz.tables import filled
+from viz.text import Pair, printed, row
+
+Drawn = Graph | Diagram | Chart | Images | Board
+
+
+def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
+    """A board with a slider over `values`: what `f` gives for each, and all of it as a table.
+
+    id: a table of the bank of questions, whose first column is the value. f: takes a value and
+    returns a cell for each other column (one cell, or a tuple of them); graphs, diagrams, charts
+    and images among them are drawn instead. An error of the engine is shown with its lines, and
+    its kind is the first cell. UnknownIdError for an unknown table, ValueError for no values or
+    for cells that do not fit, and any other error of `f`.
+
+    >>> import minigrad as mg, viz
+    >>> board = viz.sweep("examples.squares", lambda x: (x * x + 3, 2 * x), [1, 2])
+    >>> [scene.caption[0] for scene in board.scenes]
+    ['x = 1: value 4, gradient 2', 'x = 2: value 7, gradient 4']
+    """
+    text = find_table(id)
+    if not values:
+        raise ValueError(printed("sweep_values", id=id))
+    with listen_to_nobody():
+        found = [_outcome(f, value, len(text.head) - 1) for value in values]
+    pairs = zip(values, found, strict=True)
+    lines = filled(text, [out.cells if text.rows else [x, *out.cells] for x, out in pairs])
+    scenes = [
+        Scene(_caption(text, line), tuple(out.panels), tuple(out.facts), i)
+        for i, (line, out) in enumerate(zip(lines, found, strict=True))
+    ]
+    board = Board(scenes, Sheet(text.head, tuple(lines)), slider=text.head[0])
+    board.heading = text.caption
+    return board
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one value led to: cells of the table, what is drawn, and what is said."""
+
+    cells: list[Any]
+    panels: list[Panel]
+    facts: Sequence[Pair] = ()
+
+
+def _outcome(f: Callable[[Any], Any], value: Any, columns: int) -> Outcome:
+    """What the function gives for one value, or the error that it raises."""
+    try:
+        got = f(value)
+    except GraphError as raised:
+        failed = error(raised).scenes[0]
+        blank = [None] * (columns - 1)
+        return Outcome([raised, *blank], list(failed.panels), [failed.caption, *failed.facts])
+    parts = got if isinstance(got, tuple) else (got,)
+    cells = [x for x in parts if not isinstance(x, Drawn)]
+    return Outcome(cells, [p for x in parts if isinstance(x, Drawn) for p in _panels(x)])
+
+
+def _panels(drawn: Drawn) -> list[Panel]:
+    if isinstance(drawn, Board):
+        return list(drawn.scenes[drawn.index].panels)
+    if isinstance(drawn, Graph):
+        drawn = draw(drawn)
+    if isinstance(drawn, Diagram):
+        return [Panel(drawn.heading, drawn.picture)]
+    title = drawn.title if isinstance(drawn, Chart) else drawn.about
+    return [Panel(title, svg=drawn._repr_mimebundle_()["text/html"])]
+
+
+def _caption(text: TableText, line: Sequence[Pair]) -> Pair:
+    """The row of the table in words."""
+    pairs = zip(text.head[1:], line[1:], strict=True)
+    told = [row("sweep_cell", head=head, value=shown) for head, shown in pairs]
+    cells = (", ".join(t[0] for t in told), "，".join(t[1] for t in told))
+    if text.rows:
+        return row("sweep_named", value=line[0], cells=cells)
+    return row("sweep_step", head=text.head[0], value=line[0], cells=cells)
