@@ -1,0 +1,318 @@
+"""The course: each lesson shows what it owes, with public names, and alike in each language."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import importlib
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read, run_cell
+
+import minigrad as mg
+from minigrad import messages
+from minigrad.messages import set_language
+from viz.questions import lessons
+
+
+class Owes(NamedTuple):
+    """What a lesson has to show: claims of the sources, named examples, misconceptions.
+
+    `settled` are those claims that are not simply true, which get a row in its claim table.
+    """
+
+    claims: str
+    settled: str
+    examples: str = ""
+    misconceptions: str = ""
+
+
+COURSE = {
+    "L00": Owes("8 12 19 20 45 80", "8 45 80", "1 2"),
+    "L01": Owes("1 2 3 4 5 6 7 9", "5 6", "5 7 8", "19"),
+    "L02": Owes("10 11 84", "11", "5", "7 8 19"),
+    "L03": Owes("13 14 17 18 21 25 26", "18 21 25 26", "1 4 13", "1 2 3 4 5 6 9"),
+    "L04": Owes("15 16 23 24 28 29 46", "16 23 28 46", "2 3", "10 11 12 13"),
+    "L05": Owes("22 30 31 32 33 39", "31 33", "10 15", "20"),
+    "L06": Owes("34 35 36 37 38 40", "34 35 36", "12 14 15"),
+    "L07": Owes("41 42 43 44 47 78", "42 47", "6 11"),
+}
+
+
+def ids(letter: str, numbers: str) -> set[str]:
+    """The ids as lessons write them: C08, E5."""
+    width = 2 if letter == "C" else 1
+    return {f"{letter}{int(n):0{width}}" for n in numbers.split()}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+# ---- What a lesson owes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_a_lesson_shows_the_claims_and_examples_that_it_owes(path):
+    owes = COURSE[number(path)]
+    title, _, *rest = read(path).cells
+    promised = set(re.findall(r"\bC\d+\b", title.source))
+    assert ids("C", owes.claims) - promised == set()
+    shown = set(re.findall(r"\b[CE]\d+\b", "\n".join(cell.source for cell in rest)))
+    assert (promised | ids("E", owes.examples)) - shown == set()
+    assert set(lessons()[number(path)].claims) >= ids("C", owes.settled)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_a_lesson_demonstrates_its_misconceptions(path):
+    """By a cell that says so and shows something."""
+    found = set()
+    for cell in read(path).cells:
+        tags = [t for t in cell.metadata.get("tags", []) if t.startswith("misconception-")]
+        found |= {tag.partition("-")[2] for tag in tags}
+        assert not tags or (cell.cell_type == "code" and cell.outputs)
+    assert set(COURSE[number(path)].misconceptions.split()) - found == set()
+    assert found <= {str(n) for n in range(1, 21)}
+
+
+# ---- Public names ----------------------------------------------------------------------------
+
+
+def documented() -> dict[str, set[str]]:
+    """The names that the reference holds, by module."""
+    tree = ast.parse((ROOT / "docs" / "reference.py").read_text(encoding="utf-8"))
+    modules = next(
+        ast.literal_eval(statement.value)
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and statement.targets[0].id == "MODULES"
+    )
+    return {name: set(importlib.import_module(name).__all__) for name in modules}
+
+
+def undocumented(source: str) -> list[str]:
+    """The names of minigrad and viz in some code that the reference does not hold."""
+    known, modules, wrong = documented(), {}, []
+
+    def check(module: str, name: str) -> str | None:
+        if f"{module}.{name}" in known:
+            return f"{module}.{name}"
+        if name not in known[module] | {"__version__"}:
+            wrong.append(f"{module}.{name}")
+        return None
+
+    def module_of(node: ast.AST) -> str | None:
+        """The module that an expression such as `mg.nn` stands for."""
+        if isinstance(node, ast.Name):
+            return modules.get(node.id)
+        if isinstance(node, ast.Attribute) and (module := module_of(node.value)):
+            return check(module, node.attr)
+        return None
+
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            start = getattr(node, "module", None)
+            for alias in node.names:
+                full = start or alias.name
+                if full.partition(".")[0] not in known:
+                    continue
+                if full not in known:
+                    wrong.append(full)
+                elif start is None:
+                    modules[alias.asname or full] = full
+                elif inner := check(start, alias.name):
+                    modules[alias.asname or alias.name] = inner
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            module_of(node)
+            if re.match("_(?!_)", node.attr):
+                wrong.append(node.attr)
+    return sorted(set(wrong))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_uses_only_names_that_the_reference_holds(path):
+    assert undocumented("\n".join(cell.source for cell in code_cells(path))) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("import minigrad as mg\nmg.nn.Linear(2, 3)\nmg.__version__", []),
+        ("import minigrad as mg\nmg.nn.functional.relu", []),
+        ("from minigrad import nn, tensor\nnn.Linear, tensor", []),
+        ("import minigrad as mg\nmg.hidden(1)", ["minigrad.hidden"]),
+        ("import minigrad as mg\nmg.nn.hidden(1)", ["minigrad.nn.hidden"]),
+        ("from minigrad import nn\nnn.hidden", ["minigrad.nn.hidden"]),
+        ("from minigrad import hidden", ["minigrad.hidden"]),
+        ("from minigrad.ops import Add", ["minigrad.ops"]),
+        ("import viz.text", ["viz.text"]),
+        ("import viz\nviz.draw(1)._source", ["_source"]),
+    ],
+)
+def test_an_undocumented_name_is_found(source, wrong):
+    assert undocumented(source) == wrong
+
+
+# ---- Figures ---------------------------------------------------------------------------------
+
+
+class Figures(HTMLParser):
+    """Pictures in HTML without a text in each language; `count` is how many there are."""
+
+    VOID = ("br", "col", "hr", "img", "input", "link", "meta", "wbr")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count, self.silent, self.open = 0, [], []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        lang = next((lang for _, lang in reversed(self.open) if lang), None)
+        if tag not in self.VOID:
+            self.open.append((tag, given.get("lang")))
+        if tag == "svg" and given.get("aria-hidden") == "true":
+            return
+        if tag in ("img", "svg", "canvas"):
+            self.count += 1
+            said = given.get("alt" if tag == "img" else "aria-label") or ""
+            spoken = {"zh"} if re.search("[\u4e00-\u9fff]", said) else set()
+            spoken |= {"en"} if re.search("[A-Za-z]{3}", said) else set()
+            complete = lang in spoken if lang else spoken == {"en", "zh"}
+            if not complete or (tag != "img" and given.get("role") != "img"):
+                self.silent.append(f"{tag}: {said}")
+
+    def handle_endtag(self, tag: str) -> None:
+        while tag in [name for name, _ in self.open]:
+            if self.open.pop()[0] == tag:
+                break
+
+
+def figures(html: str) -> Figures:
+    parser = Figures()
+    parser.feed(html)
+    return parser
+
+
+def outputs(cell: Any) -> Iterator[Any]:
+    yield from (output.get("data", {}) for output in cell.outputs)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_every_figure_is_described_in_both_languages(path):
+    shown = 0
+    for cell in code_cells(path):
+        for data in outputs(cell):
+            assert not {kind for kind in data if kind.startswith("image/")}, "it has no description"
+            found = figures(data.get("text/html", ""))
+            assert found.silent == []
+            shown += bool(found.count)
+    assert shown >= 1
+    assert shown <= 6 or path not in LESSONS
+
+
+@pytest.mark.parametrize(
+    ("html", "silent"),
+    [
+        ('<img alt="A graph / 一张图">', 0),
+        ('<span lang="en"><br><img alt="A graph"></span><span lang="zh"><img alt="图"></span>', 0),
+        ('<svg role="img" aria-label="A graph / 一张图"><path></path></svg>', 0),
+        ('<img src="x">', 1),
+        ('<img alt="A graph">', 1),
+        ('<span lang="zh"><img alt="A graph"></span>', 1),
+        ('<span lang="en"><b>x</b></span><img alt="A graph">', 1),
+        ('<svg aria-label="A graph / 一张图"></svg>', 1),
+    ],
+)
+def test_a_figure_without_description_is_found(html, silent):
+    assert len(figures(html).silent) == silent
+
+
+# ---- The same in each language ---------------------------------------------------------------
+
+
+def marked(pair: messages.Pair, separator: str = "\n") -> str:
+    """In the place of `messages.choose`: between marks, what comes from a table of sentences."""
+    text = {"en": pair[0], "zh": pair[1], "both": separator.join(pair)}[_language]  # noqa: F821
+    return "\n".join(f"⟦{line}⟧" for line in text.splitlines())
+
+
+def without_sentences(text: str) -> str:
+    """What is left of an output when every sentence is one mark."""
+    while (shorter := re.sub("⟦[^⟦⟧]*⟧", "¤", text)) != text:
+        text = shorter
+    return re.sub(r"\s+", " ", re.sub(r"¤(?:\s*¤)+", "¤", text)).strip()
+
+
+def numbers(text: str) -> Counter[str]:
+    return Counter(re.findall(r"(?<![\w.])\d+(?:\.\d+)*(?:e[+-]?\d+)?", text))
+
+
+def shown_as(value: Any) -> dict[str, str]:
+    """What a notebook shows of the value of a cell, by media type."""
+    if value is None:
+        return {}
+    if hasattr(value, "_repr_mimebundle_"):
+        bundle = value._repr_mimebundle_()
+        return bundle[0] if isinstance(bundle, tuple) else bundle
+    html = value._repr_html_() if hasattr(value, "_repr_html_") else ""
+    return {"text/plain": repr(value), "text/html": html}
+
+
+def elements(html: str) -> list[str]:
+    """The names of its elements, and of those of the drawings in it."""
+    for data in re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", html):
+        html += base64.b64decode(data).decode()
+    return re.findall(r"<(\w+)", re.sub("<style>.*?</style>", "", html, flags=re.DOTALL))
+
+
+class Shown(NamedTuple):
+    """What a cell printed and showed."""
+
+    text: str
+    elements: list[str]
+
+
+def run(path: Path, language: str) -> list[Shown]:
+    """All cells in one language, but those whose output may differ from run to run."""
+    names: dict[str, Any] = {"__name__": "lesson"}
+    shown = []
+    with mg.Graph():
+        for place, cell in enumerate(code_cells(path)):
+            source = re.sub(r'viz\.language\("\w+"\)', f'viz.language("{language}")', cell.source)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                value = run_cell(source, names, f"cell {place}")
+            if "# NBVAL_IGNORE_OUTPUT" in cell.source:
+                continue
+            data = shown_as(value)
+            text = printed.getvalue() + data.get("text/plain", "")
+            shown.append(Shown(text, elements(data.get("text/html", ""))))
+    return shown
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_a_lesson_does_the_same_in_each_language(path, monkeypatch):
+    monkeypatch.setattr(messages.choose, "__code__", marked.__code__)
+    found = {language: run(path, language) for language in ("en", "zh", "both")}
+    assert any("⟦" in shown.text for shown in found["en"])
+    for en, zh, both in zip(found["en"], found["zh"], found["both"], strict=True):
+        assert without_sentences(zh.text) == without_sentences(en.text)
+        assert without_sentences(both.text) == without_sentences(en.text)
+        assert numbers(zh.text) == numbers(en.text)
+        assert en.elements == zh.elements == both.elements
+
+
+def test_sentences_are_left_out_and_nothing_else():
+    assert without_sentences("a ⟦b ⟦c⟧ d⟧\n  ⟦e⟧ f") == "a ¤ f"
+    assert without_sentences("⟦a⟧ 7") != without_sentences("⟦a⟧ 8")
