@@ -165,6 +165,7 @@ class Op:
                      for ranks where that is quicker; else None
         effect       keeps or changes state, or has no kernel of its own: executors handle it
         impure       runs once for each run of its graph, even if nobody reads the result
+        products     (shape of the result, *shapes) -> multiplications of a product, to be counted
     In other vocabularies (inert): `title` in both languages, `formula` with {0}, {1} for operands.
     """
 
@@ -181,6 +182,7 @@ class Op:
     selectors: Container[int] = ()
     effect: bool = False
     impure: bool = False
+    products: Callable[..., int] | None = None
     ufunc: np.ufunc | None = None
     symbol: Callable[..., Any] | None = None
     written: Callable[..., str | None] | None = None

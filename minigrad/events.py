@@ -82,11 +82,13 @@ def listen(listener: Listener) -> Iterator[None]:
 class Counts:
     """What a recording counted: nodes built, kernels run, and bytes held by their results.
 
-    traces: how often a function began to be traced.
+    traces: how often a function began to be traced. multiplications: those of matrix products and
+    convolutions that ran as operators of their own (in the backward pass: those of gradient nodes).
     """
 
     built: int = 0
     run: int = 0
+    multiplications: int = 0
     traces: int = 0
     bytes_live: int = 0
     bytes_peak: int = 0
@@ -118,6 +120,9 @@ class Recording:
         elif event.kind == "run":
             self.counts.run += 1
             self.counts.by_op[str(event.op)] += 1
+            if event.op is not None and event.op.products is not None:
+                shapes = [np.shape(getattr(x, "data", x)) for x in (event.value, *event.operands)]
+                self.counts.multiplications += event.op.products(*shapes)
             self._weigh(event.value)
         elif event.kind == "traced":
             self.counts.traces += 1

@@ -156,3 +156,43 @@ def test_finite_numbers_pass() -> None:
         mg.log(x).sum().backward()
         (x > 1).sum()
     assert x.grad.tolist() == [1, 0.5]
+
+
+# Operands of a product, its attributes, and the multiplications that it takes.
+PRODUCTS: list[tuple[str, list[tuple[int, ...]], dict[str, Any], int]] = [
+    ("MatMul", [(64, 784), (784, 10)], {}, 501_760),
+    ("MatMul", [(3,), (3,)], {}, 3),
+    ("MatMul", [(3,), (3, 4)], {}, 12),
+    ("MatMul", [(2, 3), (3,)], {}, 6),
+    ("MatMul", [(5, 2, 3), (3, 4)], {}, 5 * 2 * 3 * 4),
+    ("MatMul", [(3, 2), (3, 4)], {"transpose_a": True}, 2 * 3 * 4),
+    ("MatMul", [(2, 3), (4, 3)], {"transpose_b": True}, 2 * 3 * 4),
+    ("Conv2d", [(2, 3, 5, 4), (6, 3, 2, 2)], {}, 2 * 6 * 4 * 3 * 3 * 2 * 2),
+]
+
+
+@pytest.mark.parametrize(("name", "shapes", "attrs", "count"), PRODUCTS)
+def test_multiplications_are_counted(
+    name: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any], count: int
+) -> None:
+    with mg.record() as log:
+        mg.REGISTRY[name](*(mg.tensor(np.ones(shape)) for shape in shapes), **attrs)
+    assert log.counts.multiplications == count
+
+
+def test_gradients_of_products_take_as_many_each() -> None:
+    with mg.Graph():
+        for name, shapes, attrs, count in PRODUCTS:
+            if all(len(shape) > 1 for shape in shapes):
+                xs = [mg.placeholder(shape=shape) for shape in shapes]
+                found = mg.gradients(mg.sum(mg.REGISTRY[name](*xs, **attrs)), xs)
+                graph = mg.build_graph(xs, found)
+                with mg.record() as log:
+                    mg.run(graph, {x: np.ones(shape) for x, shape in zip(xs, shapes, strict=True)})
+                assert log.counts.multiplications == 2 * count, name
+
+
+def test_only_products_are_counted() -> None:
+    with mg.record() as log:
+        mg.tensor([1.0, 2.0]) * 3
+    assert log.counts.multiplications == 0

@@ -94,6 +94,11 @@ def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
     return _correlate(out, _with_frame(x, window), w, places, window.stride)
 
 
+def _products(moved: Shape, w: Shape) -> int:
+    """Each element of the result of the convolution sums as many products as a kernel is large."""
+    return math.prod(moved) * math.prod(w[1:])
+
+
 STRIDED = {"stride": 2, "padding": 1}
 conv2d: Op = operator(
     "Conv2d",
@@ -105,6 +110,7 @@ conv2d: Op = operator(
     ),
     dtype=as_float,
     inputs=as_float,
+    products=lambda y, x, w: _products(y, w),
     title=("convolution", "卷积"),
     formula="{0} ∗ {1}",
     samples=(
@@ -155,6 +161,7 @@ conv2d_input: Op = operator(
     dtype=as_float,
     inputs=as_float,
     shape_only=(2,),
+    products=lambda y, g, w, x: _products(g, w),
     title=("gradient of convolution for the images", "卷积对输入图像的梯度"),
     formula="{0} ∗ᵀ {1}",
     samples=(
@@ -195,6 +202,7 @@ conv2d_weight: Op = operator(
     dtype=as_float,
     inputs=as_float,
     shape_only=(2,),
+    products=lambda y, g, x, w: _products(g, w),
     title=("gradient of convolution for the kernels", "卷积对卷积核的梯度"),
     formula="{0} ∗ᵀ {1}",
     samples=(

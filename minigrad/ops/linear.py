@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,21 @@ def _swap(x: Any) -> Any:
     return transpose(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
+def _products(y: Shape, a: Shape, b: Shape) -> int:
+    """Each element of the result sums as many products as the axis that vanishes is long."""
+    if len(a) == 1:
+        return math.prod(y) * a[0]
+    rows = y[-1] if len(b) == 1 else y[-2]  # the axis of `a` that stays
+    return math.prod(y) * (a[-1] if a[-2] == rows else a[-2])
+
+
 matmul = operator(
     "MatMul",
     shape=_matmul_shape,
     run=_matmul,
     vjp=(_gradient_a, _gradient_b),
     broadcasts=True,
+    products=_products,
     written=_written,
     title=("matrix product", "矩阵乘法"),
     formula="{0} @ {1}",
