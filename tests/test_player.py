@@ -17,7 +17,8 @@ import minigrad as mg
 import viz
 from minigrad.messages import set_language
 from viz import dot
-from viz.payload import WORDS
+from viz.film import Film, Frame
+from viz.payload import WORDS, view
 from viz.picture import picture
 from viz.player import Player
 from viz.text import ROWS
@@ -83,12 +84,12 @@ def test_every_id_that_a_frame_names_is_drawn(player: Player) -> None:
     assert named
     assert named | marked <= full
     for graph in data["graphs"]:
-        for view in graph["views"].values():
-            there = drawn(view["svg"])
-            assert set(view["home"].values()) <= there
-            assert set(view["home"]) <= full
-            assert {i for i in named if view["home"].get(i, i).startswith(data["name"])} == named
-            assert set(view["closed"]) | set(view["open"]) <= there
+        for shown in graph["views"].values():
+            there = drawn(shown["svg"])
+            assert set(shown["home"].values()) <= there
+            assert set(shown["home"]) <= full
+            assert {i for i in named if shown["home"].get(i, i).startswith(data["name"])} == named
+            assert set(shown["closed"]) | set(shown["open"]) <= there
 
 
 def test_every_step_stands_within_the_film(player: Player) -> None:
@@ -116,9 +117,47 @@ def test_every_word_of_the_browser_side_is_sent() -> None:
     used = set(re.findall(r"\b(?:words|labels)\.(\w+)", Player._esm))
     assert used
     assert used <= set(WORDS) <= set(ROWS)
-    facts = {"formula", "local", "saved", "line"}  # by their keys
+    facts = {"formula", "local", "saved", "line", "made_by"}  # by their keys
     assert set(WORDS) - used - facts == set(), "and none that is not used"
     assert set(viz.step(e1()).data["words"]) == set(WORDS)
+
+
+def test_a_film_that_goes_on_is_not_told_as_ended() -> None:
+    """Where both say the same at the end, the one that is not over is still bright."""
+    long, short = (Film(picture(e1()), frames, viz.step(e1()).films[0].tracks) for frames in SHOWN)
+    frames = Player([long, short]).data["frames"]
+    assert [frame.get("still") for frame in frames] == [None, None, [False, True]]
+    assert frames[2]["captions"][0] == frames[2]["captions"][1]
+
+
+END = Frame(("end", "完"))
+SHOWN = ((Frame(("begin", "始")), END, END), (Frame(("begin", "始")), END))
+
+
+def test_a_box_of_a_result_tells_what_it_is() -> None:
+    """Also when groups open and the boxes get other numbers."""
+    x = mg.tensor([[2.0, 1.0]], requires_grad=True)
+    with mg.name_scope("part"):
+        y = x * x
+    film = viz.draw(y.sum(), tensors=True).player.films[0]
+    found = {}
+    for opened in (frozenset(), frozenset({"part"})):
+        made = view(film, "p", opened, False, {})["nodes"]
+        found[opened] = [(n["shape"], n["dtype"], n["facts"][0]) for n in made.values()]
+    total = ("()", "float32", ["made_by", "Sum"])
+    assert found[frozenset()] == [total]
+    assert found[frozenset({"part"})] == [("(1, 2)", "float32", ["made_by", "Mul"]), total]
+
+
+def test_a_still_tells_the_values_that_there_are() -> None:
+    x = mg.tensor([2.0, 3.0], requires_grad=True, name="x")
+    y = (x * x).sum()
+    y.backward()
+    nodes = viz.draw(y).player.data["nodes"]
+    (leaf,) = [n for n in nodes.values() if n["label"] == "x"]
+    assert leaf["values"][0][1]["long"][0] == "[2, 3]"
+    assert leaf["gradients"][0][1]["grid"] == [[4.0, 6.0]]
+    assert all(not n["values"] for n in nodes.values() if n is not leaf)
 
 
 @pytest.mark.parametrize(

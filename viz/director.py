@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import BaseNode, Spec, TupleSpec
+from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.probing import pull_back
@@ -92,6 +93,10 @@ class Director:
             if isinstance(key, BaseNode) and key.inputs:
                 names = [self.nodes[j].label for j in self.nodes[i].inputs]
                 track.facts = _facts(key, [spec_of(x) for x in key.inputs], spec_of(key), names)
+            elif isinstance(key, Tensor):
+                track.values.append((0, summarize(key.data)))
+                if key.grad is not None:
+                    track.gradients.append((0, summarize(key.grad.data)))
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
         """Leaves of a tape exist, with their values, before the first step."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -24,7 +25,7 @@ WORDS = [
     *("fit", "fold", "keys", "clocks", "shape"),
     *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
     *("close_group", "flows", "line", "formula", "local", "saved", "nothing_saved", "program"),
-    *("need_kernel", "inputs", "legend"),
+    *("need_kernel", "inputs", "legend", "made_by"),
 ]
 
 STILL = ("player", "keys", "select")  # said in other words where nothing moves
@@ -166,11 +167,17 @@ def view(
     few = len(drawn.nodes) <= 14 and not (beside or film.still)
     ranksep = 0.3 if not few else 1.4 if len(drawn.nodes) <= 7 else 1.0
     closed = _closed(drawn, whole, opened)
+    made_by = {n.id: n.op for n in drawn.nodes}
     about: View = {
         "home": _home(whole, drawn, prefix),
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
         "open": {
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
+        },
+        "nodes": {
+            f"{prefix}-{n.id}": _node(n, _result(film.tracks[n.inputs[0]], made_by[n.inputs[0]]))
+            for n in drawn.nodes
+            if n.id not in film.tracks and n.kind == "tensor"
         },
     }
     plain = film.still and film.error is None  # nothing will be written in its boxes
@@ -234,6 +241,12 @@ def _node(box: PictureNode, track: Track) -> dict[str, Any]:
     }
 
 
+def _result(track: Track, op: str) -> Track:
+    """What is to be told of the result of an operator that has a box of its own."""
+    facts = [("made_by", op), *(fact for fact in track.facts if fact[0] == "line")]
+    return replace(track, facts=facts, filled=[])
+
+
 def _summary(summary: Summary) -> dict[str, Any]:
     """A summary; of a plain number the words are the number, and there is nothing to colour."""
     plain = summary.long == (summary.short, summary.short) and not summary.grid
@@ -249,9 +262,8 @@ def _frame(
     What most steps lack is left out, and a line that many light up is sent once, in `codes`.
     """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
-    ended = [film.frames[-1].caption for film, _, i in films if i >= len(film.frames)]
     captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
-    still = [caption in ended for caption in captions]
+    still = [i >= len(film.frames) for film, _, i in films]
     edges = {f"{p}-{e}": text for f, p in alive for e, text in f.edges.items()}
     notes = {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()}
     lit = (line for f, _ in alive if (line := _code(f, blocks)))

@@ -214,6 +214,7 @@ ROWS: dict[str, Pair] = {
     "program": ("the program", "程序"),
     "open_group": ("open", "展开"),
     "close_group": ("close", "收起"),
+    "made_by": ("result of", "由谁算出"),
     "need_kernel": (
         "To move the inputs, run the notebook: this page has no kernel.",
         "要改变输入，请运行笔记本：这个页面没有内核。",

@@ -30,6 +30,7 @@ function stage(graph, number, data, model, parent, actions) {
     show(key) {
       self.shown = key;
       const view = (self.view = views[key]);
+      Object.assign(data.nodes, view.nodes); // results with boxes of their own
       drawing.innerHTML = view.svg;
       const members = new Map();
       for (const [node, box] of Object.entries(view.home)) {

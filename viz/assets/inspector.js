@@ -61,7 +61,7 @@ function inspectNode(id, node, index, data, parent) {
   const filled = latest(node.filled, index);
   add(words.kind, text(node.kind));
   add(words.shape, text([node.shape, node.dtype].filter(Boolean).join("  ")));
-  if (!data.still) {
+  if (!data.still || value) {
     add(words.value, text(value ? (value.long ?? value.short) : words.not_yet));
     add(words.gradient, text(gradient ? (gradient.long ?? gradient.short) : words.not_computed));
   }
