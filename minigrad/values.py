@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,6 +42,7 @@ class Value:
 
     __slots__ = ()
     reader: ClassVar[Reader]
+    item: Callable[[], Any]  # a tensor has a number, a node says why it has none
     __array_ufunc__ = None  # NumPy arrays on the left leave the operation to us
     __array_priority__ = 1000
     __hash__ = object.__hash__  # == works element by element, so equality cannot be hashed
@@ -219,6 +220,10 @@ class Value:
         return self.transpose()
 
     # ---- element by element
+
+    def __format__(self, form: str) -> str:
+        """A single number as f"{loss:.3f}" writes numbers; without a form as str() does."""
+        return format(self.item(), form) if form else str(self)
 
     def astype(self, dtype: Any) -> Self:
         """The elements converted to another data type; no gradient flows through whole numbers."""

@@ -334,6 +334,10 @@ def test_a_print_shows_the_value_at_each_run(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "double 2.0\ndouble 4.0\n"
     mg.Print(mg.tensor([1.0]), "now")
     assert capsys.readouterr().out == "now [1.]\n"
+    mg.Print(mg.arange(20))
+    mg.Print(mg.arange(21))
+    long, cut = capsys.readouterr().out.split("]\n")[:2]
+    assert (long.count(","), cut) == (19, "[ 0,  1,  2, ..., 18, 19, 20")
 
 
 def test_a_gradient_does_not_print_again(capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,6 +346,42 @@ def test_a_gradient_does_not_print_again(capsys: pytest.CaptureFixture[str]) -> 
     graph = mg.build_graph(x, [y, mg.gradients(y, x)])
     assert mg.run(graph, {x: 3.0}) == [9, 6]
     assert capsys.readouterr().out == "square 9.0\n"
+
+
+def test_a_gradient_flows_through_a_print(capsys: pytest.CaptureFixture[str]) -> None:
+    x = mg.placeholder("x", ())
+    y = mg.Print(x * x)
+    assert mg.run(mg.build_graph(x, mg.gradients(y, x)), {x: 3.0}) == 6
+    t = mg.tensor(3.0, requires_grad=True)
+    mg.Print(t * t).backward()
+    assert t.grad == 6
+    assert capsys.readouterr().out == "9.0\n", "the static gradient does not need the value"
+
+
+def test_what_is_built_inside_waits_for_nodes_of_its_own_graph_alone() -> None:
+    x = mg.placeholder("x", ())
+    first = mg.Print(x)
+    with mg.control_dependencies([first]):
+        y = mg.cond(x > 0, lambda: x * 2, lambda: x)
+    node = y.graph[y.name] if y.op.name == "Cond" else y.inputs[0]
+    assert node.controls == (first,)
+    assert not any(n.controls for n in node.attrs["then"].nodes)
+
+
+def test_a_function_that_is_called_waits_as_a_whole() -> None:
+    @mg.function
+    def f(x: Any) -> Any:
+        with mg.control_dependencies([mg.Print(x, "inside")]):
+            return x * 2 + 1
+
+    x = mg.placeholder("x", ())
+    first = mg.Print(x, "before")
+    with mg.control_dependencies([first]):
+        y = f(x)
+    (product,) = (n for n in y.graph.nodes if n.op.name == "Mul")
+    assert [n.op.name for n in product.controls] == ["Print", "Print"]
+    assert product.controls[0] is first
+    assert y.controls[0] is first
 
 
 def printed_branch(x: Any) -> Any:
@@ -427,8 +467,8 @@ def test_an_assertion_stops_the_run_and_keeps_variables() -> None:
             with pytest.raises(mg.AssertionFailed, match=r"x must be positive \(1 element"):
                 session.run([y, step], {x: [1, -2]})
             assert session.value(w) == 2
-    with pytest.raises(mg.AssertionFailed):
-        mg.Assert(mg.tensor([True, False]))
+    with pytest.raises(mg.AssertionFailed, match=r"\(1 element"):
+        mg.Assert(mg.tensor([True, False, True]))
 
 
 def test_control_dependencies_order_what_no_data_orders() -> None:

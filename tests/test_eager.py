@@ -45,6 +45,25 @@ def test_what_a_tensor_tells() -> None:
     assert "recorded at test_eager.py, line" in repr(y.creator)
 
 
+def test_single_numbers_are_formatted_as_numbers() -> None:
+    loss = mg.tensor(2.345, requires_grad=True)
+    assert f"{loss * 1:.2f} {mg.tensor([7]):03d} {loss}" == f"2.35 007 {loss!r}"
+    with pytest.raises(mg.ShapeError, match=r"\(2,\)"):
+        f"{mg.ones(2):.2f}"
+    with pytest.raises(mg.TraceError, match="number"):
+        f"{mg.placeholder('x'):.2f}"
+
+
+def test_a_tensor_without_axes_has_its_data_type_like_any_other() -> None:
+    wide, plain = np.float64(2), mg.ones(2)
+    assert (plain * mg.tensor(wide)).dtype == mg.float64
+    assert (plain * wide).dtype == (plain * 2.0).dtype == mg.float32
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2,))
+        assert (x * mg.constant(wide)).dtype == mg.float64
+        assert (x * wide).dtype == mg.float32
+
+
 def test_a_single_number_is_a_python_number_on_request() -> None:
     x = mg.tensor(2.5)
     assert (x.item(), float(x), int(x), bool(x)) == (2.5, 2.5, 2, True)

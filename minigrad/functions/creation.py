@@ -26,7 +26,9 @@ def tensor(
 ) -> Tensor:
     """A tensor with a copy of the data: numbers, nested lists or an array.
 
-    float32 unless `dtype` or an integer, bool or NumPy array says otherwise. `name` is shown in
+    float32 unless `dtype` or an integer, bool or NumPy array says otherwise. A tensor without axes
+    has its data type like any other: float64 beside float32 gives float64, as in NumPy and JAX (in
+    PyTorch float32); Python numbers and NumPy scalars take that of the operand. `name` is shown in
     drawings. Raises DtypeError for what is not numbers, and for integers with requires_grad.
 
     >>> import minigrad as mg
