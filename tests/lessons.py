@@ -15,6 +15,38 @@ ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LESSONS = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
 
+# The functions of viz that make something to operate, by what it is.
+PLAYERS = "step|compare|timeline|live"
+BOARDS = "batches|branches|checkpoints|passes|sweep|topological_orders|traces"
+DRAWINGS = "draw|memory|schedule"
+
+# The parts of a lesson, in order: what the cell of each looks like.
+TEMPLATE = {
+    "title": r'markdown\n<div lang="en">\n\n# ',
+    "title in Chinese": r'markdown\n<div lang="zh">\n\n# ',
+    "setup": r"code\n(?=.*^import minigrad as mg)(?=.*viz\.language\()(?=.*__version__)",
+    "recall": r"code\n.*quiz\(",
+    "predict": r"code\n.*predict\(",
+    "observe": r"code\n",
+    "explain": r"markdown",
+    "predict again": r"code\n.*predict\(",
+    "observe again": r"code\n",
+    "explain again": r"markdown",
+    "key moment": rf"code\n.*viz\.({PLAYERS}|{BOARDS}|{DRAWINGS})\(",
+    "worked example": r"code\n.*# 1 .*# 2 .*# 3 .*check\(",
+    "faded example, 1 gap": r"code\n.*\.\.\..*check\(",
+    "faded example, 3 gaps": r"code\n(?:.*\.\.\.){3}.*check\(",
+    "bug hunt": r"code\n.*\nexcept ",
+    "exercise": r"code\n.*### BEGIN SOLUTION",
+    "its tests": r"code\n.*### BEGIN HIDDEN TESTS",
+    "stretch exercise": r"code\n.*### BEGIN SOLUTION",
+    "its own tests": r"code\n.*### BEGIN HIDDEN TESTS",
+    "claim check": r"code\n.*claims\(",
+    "quiz": r"code\n.*quiz\(",
+    "recap": r"markdown\n.*\*\*New terms:\*\*",
+    "recap in Chinese": r"markdown\n.*\*\*新术语\*\*：",
+}
+
 
 @cache
 def read(path: Path) -> nbformat.NotebookNode:
@@ -27,6 +59,19 @@ def code_cells(path: Path) -> list[nbformat.NotebookNode]:
 
 def number(path: Path) -> str:
     return f"L{path.name[:2]}"
+
+
+def places(path: Path) -> dict[str, int]:
+    """Which cell is which part: for each part the first that fits after the part before."""
+    cells = enumerate(f"{cell.cell_type}\n{cell.source}" for cell in read(path).cells)
+    found = {}
+    for part, pattern in TEMPLATE.items():
+        fits = re.compile(pattern, re.DOTALL | re.MULTILINE)
+        place = next((i for i, cell in cells if fits.match(cell)), None)
+        if place is None:
+            break
+        found[part] = place
+    return found
 
 
 def run_cell(source: str, names: dict[str, Any], title: str) -> Any:

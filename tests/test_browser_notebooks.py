@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 from browser import NOTEBOOKS, Lab, cell_outputs, open_notebook, run_all
+from lessons import BOARDS, LESSONS, PLAYERS, places
+from looks import boxed, missing
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.browser
 NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
-MAKERS = re.compile(r"\bviz\.(?:step|compare|timeline|live)\(")
+MAKERS = re.compile(rf"\bviz\.(?:{PLAYERS})\(")
 PLAYER = ".mg-player:not(.mg-board, .mg-train, .mg-drawn)"  # what `MAKERS` make
 WIDGETS = {
     PLAYER: MAKERS.pattern,
+    ".mg-board": rf"\bviz\.(?:{BOARDS})\(",
     ".mg-language": r"\bviz\.language\(",
     ".mg-ask": r"\bviz\.(?:quiz|predict|order)\(",
 }
@@ -34,6 +37,7 @@ def notebook(request: pytest.FixtureRequest, lab: Lab, chromium: Browser) -> Ite
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda m: page.errors.append(m.text) if m.type == "error" else None)
+    page.path = NOTEBOOKS / request.param
     open_notebook(page, lab, request.param)
     run_all(page)
     page.code = "\n".join(
@@ -157,6 +161,39 @@ def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
         assert state(player) == forward[index]
 
 
+# What a widget shows, apart from its controls: text, and what each visible element looks like.
+SHOWN = """widget => [
+    ...[...widget.children].filter(e => !e.matches('.mg-controls')).map(e => e.innerText),
+    ...[...widget.querySelectorAll('g.node, g.edge, tr')].filter(e => e.getClientRects().length)
+        .map(e => e.getAttribute('class')),
+].join('|')"""
+
+
+def test_the_key_widget_of_a_lesson_answers_at_every_step(notebook: Page) -> None:
+    """Whatever it is, it has a slider, and each position of it shows something else."""
+    if notebook.path not in LESSONS:
+        pytest.skip("it is no lesson")
+    cell = notebook.locator(".jp-Notebook .jp-Cell").nth(places(notebook.path)["key moment"])
+    widget = cell.locator(".mg-player")
+    slider = widget.locator(".mg-controls input[type=range]")
+    last = int(slider.get_attribute("max"))
+    assert last >= 1
+    widget.scroll_into_view_if_needed()
+    widget.focus()
+    shown = []
+    for i in range(last + 1):
+        notebook.keyboard.press("ArrowRight" if i else "Home")
+        assert slider.input_value() == str(i)
+        shown.append(widget.evaluate(SHOWN))
+    assert all(before != after for before, after in pairwise(shown))
+    for key, i in (("Home", 0), ("End", last)):
+        notebook.keyboard.press(key)
+        assert widget.evaluate(SHOWN) == shown[i]
+    button = widget.get_by_role("button", name="step back").first
+    button.click()
+    assert widget.evaluate(SHOWN) == shown[last - 1]
+
+
 def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
     press(player, "last step")
     for node in player.locator(".mg-drawing g.node").all()[:4]:
@@ -278,6 +315,31 @@ def test_the_chinese_font_has_arrived(notebook: Page) -> None:
     loaded = notebook.evaluate("() => [...document.fonts].map(f => [f.family, f.status])")
     ours = [s for family, s in loaded if family.strip('"') == "Noto Sans SC"]
     assert set(ours) == {"loaded"}, "the page's own, and the glyphs that charts bring along"
+
+
+def test_every_character_has_its_glyph(notebook: Page) -> None:
+    """In the font that comes along, in both languages at once."""
+    if notebook.locator(".mg-language").count():
+        choose(notebook, "both")
+    parts = ".jp-MarkdownOutput, .mg-player, .mg-ask, .mg-diagram, .mg-chart, .mg-language"
+    text = notebook.locator(parts).evaluate_all(
+        """all => all.map(element => {
+            const copy = element.cloneNode(true);  // formulas have a font of their own
+            copy.querySelectorAll('mjx-container, style').forEach(e => e.remove());
+            return copy.textContent;
+        }).join('')"""
+    )
+    assert len(text) > 1000
+    assert missing(set(text)) == set()
+
+
+def test_no_chinese_text_is_boxes(notebook: Page) -> None:
+    """Having the glyphs is not enough: bold text once kept its boxes when the font arrived."""
+    if not notebook.locator(".mg-language").count():
+        pytest.skip("this notebook has no switch")
+    notebook.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
+    choose(notebook, "zh")
+    assert boxed(notebook, ".jp-OutputArea [lang|=zh], .jp-MarkdownOutput h2[id]") == set()
 
 
 def test_a_question_answers(notebook: Page) -> None:

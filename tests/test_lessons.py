@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 import outputs
 import pytest
-from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read
+from lessons import LESSONS, NOTEBOOKS, ROOT, TEMPLATE, code_cells, number, places, read
 
 from viz.questions import lessons
 
@@ -278,44 +278,12 @@ def test_the_provenance_check_can_fail():
 # ---- The template of a lesson ----------------------------------------------------------------
 
 
-def one_text(cell: nbformat.NotebookNode) -> str:
-    return f"{cell.cell_type}\n{cell.source}"
-
-
-TEMPLATE = {
-    "title": r'markdown\n<div lang="en">\n\n# ',
-    "title in Chinese": r'markdown\n<div lang="zh">\n\n# ',
-    "setup": r"code\n(?=.*^import minigrad as mg)(?=.*viz\.language\()(?=.*__version__)",
-    "recall": r"code\n.*quiz\(",
-    "predict": r"code\n.*predict\(",
-    "observe": r"code\n",
-    "explain": r"markdown",
-    "predict again": r"code\n.*predict\(",
-    "observe again": r"code\n",
-    "explain again": r"markdown",
-    "key moment": r"code\n.*viz\.(timeline|step|compare|branches|passes|memory|schedule|live|draw)\(",
-    "worked example": r"code\n.*# 1 .*# 2 .*# 3 .*check\(",
-    "faded example, 1 gap": r"code\n.*\.\.\..*check\(",
-    "faded example, 3 gaps": r"code\n(?:.*\.\.\.){3}.*check\(",
-    "bug hunt": r"code\n.*\nexcept ",
-    "exercise": r"code\n.*### BEGIN SOLUTION",
-    "its tests": r"code\n.*### BEGIN HIDDEN TESTS",
-    "stretch exercise": r"code\n.*### BEGIN SOLUTION",
-    "its own tests": r"code\n.*### BEGIN HIDDEN TESTS",
-    "claim check": r"code\n.*claims\(",
-    "quiz": r"code\n.*quiz\(",
-    "recap": r"markdown\n.*\*\*New terms:\*\*",
-    "recap in Chinese": r"markdown\n.*\*\*新术语\*\*：",
-}
-
-
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_a_lesson_follows_the_template(path):
-    cells = iter([one_text(c) for c in read(path).cells])
-    for part, pattern in TEMPLATE.items():
-        found = any(re.match(pattern, cell, re.DOTALL | re.MULTILINE) for cell in cells)
-        assert found, f"no {part} in its place"
-    assert next(cells, None) is None, "the recap is last"
+    found = places(path)
+    missing = [part for part in TEMPLATE if part not in found]
+    assert missing == [], "not in their places"
+    assert found["recap in Chinese"] == len(read(path).cells) - 1, "the recap is last"
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)

@@ -117,7 +117,7 @@ function stage(graph, number, data, model, parent, actions) {
 
   let fold = null;
   if (graph.layers !== graph.shown && (views[graph.layers] || !alone)) {
-    fold = button("▤", data.labels.fold, tools, () => {
+    fold = button("≡", data.labels.fold, tools, () => {
       const all = self.shown === graph.layers ? graph.shown : graph.layers;
       self.change(all ? all.split("\n") : []);
     });
