@@ -204,6 +204,37 @@ def test_arms_on_one_line_nested_arms_and_several_arguments() -> None:
     assert operators(panel(board, 2, "trace"))["Mul"] == "wrong"
 
 
+def test_an_input_that_is_moved_becomes_the_last_position() -> None:
+    board = viz.branches(e10, [3.0], inputs=INPUTS, cond=e10_cond)
+    (slider,) = board.data["sliders"]
+    assert (slider["label"], slider["value"]) == ("x[0]", 3.0)
+    assert slider["low"] < -3 < 3 < slider["high"]
+    fixed = board.scenes
+    for value, told in ((-4.0, "x = -4: eager -5, static -5, trace -8 ✗, script -5"), (1.0, None)):
+        board.inputs = [value]
+        assert [s.caption for s in board.scenes[:3]] == [s.caption for s in fixed]
+        assert len(board.scenes) == len(board.sheet.rows) == len(board.data["scenes"]) == 4
+        assert board.index == 3
+        assert told is None or board.scenes[3].caption[0] == told
+    assert "✗" not in board.scenes[3].caption[0]
+
+
+def test_an_input_that_cannot_run_says_why_and_changes_nothing() -> None:
+    def picky(x: Any) -> Any:
+        if x > 5:
+            raise mg.ShapeError("reshape", op="Reshape", count=6, shape=(2, 3), target=(4,))
+        return x * 2
+
+    board = viz.branches(picky, 3.0, inputs=[3.0])
+    before = board.data
+    board.inputs = [6.0]
+    assert "Reshape" in board.data["trouble"]
+    assert {**board.data, "trouble": ""} == before
+    board.inputs = [2.0]
+    assert board.data["trouble"] == ""
+    assert board.scenes[-1].caption[0].startswith("x = 2: eager 4")
+
+
 def test_nothing_is_left_behind() -> None:
     before = len(mg.get_default_graph().nodes)
     f = mg.function(e10_cond)
@@ -246,7 +277,7 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     page.goto(board.save(tmp_path / "page.html").as_uri())
     page.evaluate("() => { window.first = document.querySelector('.mg-drawing svg'); }")
     assert "wrong" not in lit(page, 3)
-    page.locator("input[type=range]").focus()
+    page.locator(".mg-controls input").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert "trace -6 ✗" in page.locator(".mg-caption").inner_text()
@@ -278,3 +309,16 @@ def test_it_works_for_a_function_typed_in_a_cell(lab: harness.Lab, page: Page) -
     wrong = page.locator("g.mg-wrong ellipse").first.evaluate("e => getComputedStyle(e).stroke")
     assert wrong == "rgb(213, 94, 0)", "also where a player brings its own rules afterwards"
     assert "return x - 1" in page.locator(".mg-line-ran").last.inner_text()
+
+    slider = page.locator(".mg-board").get_by_role("slider", name="x[0]")
+    slider.focus()
+    slider.fill("-4")
+    page.wait_for_function(
+        "() => document.querySelector('.mg-board .mg-caption').textContent.includes('script -5')"
+    )
+    assert page.locator(".mg-board tr.mg-row").inner_text().split()[0] == "-4"
+    assert slider.evaluate("e => document.activeElement === e"), "the slider itself stays"
+    page.locator(".mg-board").focus()
+    page.keyboard.press("Home")
+    assert "script 6" in page.locator(".mg-board .mg-caption").inner_text()
+    assert page.errors == []

@@ -156,7 +156,7 @@ def test_a_still_tells_the_values_that_there_are() -> None:
     nodes = viz.draw(y).player.data["nodes"]
     (leaf,) = [n for n in nodes.values() if n["label"] == "x"]
     assert leaf["values"][0][1]["long"][0] == "[2, 3]"
-    assert leaf["gradients"][0][1]["grid"] == [[4.0, 6.0]]
+    assert leaf["gradients"][0][1]["short"] == "[4, 6]"
     assert all(not n["values"] for n in nodes.values() if n is not leaf)
 
 

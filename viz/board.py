@@ -9,25 +9,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
 import traitlets
 
+from minigrad.errors import GraphError
 from minigrad.messages import choose
 from viz import assets, marks
 from viz.dot import LayoutError, as_image, render
 from viz.page import SHEETS, Page
 from viz.picture import Picture
 from viz.player import table
+from viz.sliders import Slider
 from viz.text import ROWS, Pair, bilingual, both, html, row
 from viz.theme import MARKS
 
 _numbers = itertools.count(1)
 WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
-    *("shape", "line", "board_keys", "board_still_keys", "board_live"),
+    *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
 ]
 FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
 
@@ -114,6 +116,7 @@ class Board(Page):
         ]
     )
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(
         self,
@@ -123,10 +126,13 @@ class Board(Page):
         slider: Pair | None = None,
         switches: Sequence[str] = (),
         again: Callable[[list[str]], Board] | None = None,
+        sliders: Sequence[Slider] = (),
+        moved: Callable[[list[float]], Board] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(inputs=[slider.value for slider in sliders])
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
+        self._sliders, self._moved = tuple(sliders), moved
         self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
         self.slider = slider or ROWS["position"]
         self.data = self._payload()
@@ -135,9 +141,25 @@ class Board(Page):
     def _switched(self, change: Any) -> None:
         """Something was switched off or on: the kernel makes the scenes again."""
         if self._again is not None:
-            made = self._again(list(change["new"]))
-            self.scenes, self.sheet, self.verdict = made.scenes, made.sheet, made.verdict
-            self.data = self._payload()
+            self._show(self._again(list(change["new"])))
+
+    @traitlets.observe("inputs")
+    def _move(self, change: Any) -> None:
+        """The reader moved an input: one more scene, the last one, is about the new values."""
+        moved = getattr(self, "_moved", None)  # none while it is made
+        if moved is None:
+            return
+        try:
+            made = moved(list(change["new"]))
+        except GraphError as error:
+            self.data = {**self.data, "trouble": str(error)}
+        else:
+            self.index = len(made.scenes) - 1
+            self._show(made)
+
+    def _show(self, made: Board) -> None:
+        self.scenes, self.sheet, self.verdict = made.scenes, made.sheet, made.verdict
+        self.data = self._payload()
 
     # ---- As text -------------------------------------------------------------------------------
 
@@ -176,6 +198,8 @@ class Board(Page):
         return {
             "scenes": shown,
             "drawings": self._drawings,
+            "sliders": [asdict(slider) for slider in self._sliders],
+            "trouble": "",
             "switches": [{"key": key, "on": key not in self.off} for key in self._switches],
             "sheet": self.sheet.html() if self.sheet else "",
             "verdict": self.verdict,

@@ -19,6 +19,7 @@ from viz.board import Board, Panel, Scene, Sheet
 from viz.boxes import Picture
 from viz.picture import brief
 from viz.show import argument_names
+from viz.sliders import Slider, Sliders
 from viz.text import ROWS, Pair, printed, row
 from viz.ways import (
     Place,
@@ -49,11 +50,13 @@ def branches(
     f: a function of tensors, with Python's own `if` and `while`, or with `mg.cond` and
     `mg.while_loop`. example: its arguments, on which it is traced. inputs: what the slider goes
     through, a value (or a tuple of arguments) for each position; by default from minus the example
-    to the example. cond: the same function written with `mg.cond`, for the static graph. ways:
-    which of "eager", "static", "trace", "script" to show. What runs is lit; what is in the graph
-    and does not run is dashed; what only the eager graph of another input holds is dotted; the arm
-    baked into the trace is marked where it gives another result than Python. Raises TypeError where
-    f is no function, ValueError for other ways, and what f raises.
+    to the example. While a kernel is there, the numbers of an example of at most three have sliders
+    of their own: what they are moved to becomes the last position. cond: the same function written
+    with `mg.cond`, for the static graph. ways: which of "eager", "static", "trace", "script" to
+    show. What runs is lit; what is in the graph and does not run is dashed; what only the eager
+    graph of another input holds is dotted; the arm baked into the trace is marked where it gives
+    another result than Python. Raises TypeError where f is no function, ValueError for other ways,
+    and what f raises.
 
     >>> import minigrad as mg, viz
     >>> def f(x):
@@ -70,11 +73,35 @@ def branches(
     names = argument_names(f, len(example))
     first = tuple(_array(x) for x in example)
     rows = [_arguments(x, first) for x in (_around(first) if inputs is None else inputs)]
+    sliders = Sliders(zip(range(len(first)), names, first, strict=True))
+
+    def moved(positions: list[float]) -> Board:
+        given = sliders.inputs(positions)
+        free = tuple(given.get(i, x) for i, x in enumerate(first))
+        return compared([*rows, free])
+
+    def compared(rows: list[tuple[Any, ...]]) -> Board:
+        return _compared(f, cond or f, first, rows, names, ways, sliders.shown, moved)
+
+    return compared(rows)
+
+
+def _compared(
+    f: Callable[..., Any],
+    static: Callable[..., Any],
+    first: tuple[Any, ...],
+    rows: list[tuple[Any, ...]],
+    names: list[str],
+    ways: Sequence[str],
+    sliders: Sequence[Slider],
+    moved: Callable[[list[float]], Board],
+) -> Board:
+    """The board for these inputs, one scene each."""
     with listen_to_nobody():
         eager = eager_way(f, rows, names)
         made = {
             "eager": lambda: eager,
-            "static": lambda: _static(cond or f, first, rows, names),
+            "static": lambda: _static(static, first, rows, names),
             "trace": lambda: called_way(traced(f, first), rows),
             "script": lambda: _script(f, rows),
         }
@@ -92,7 +119,13 @@ def branches(
             pairs = zip(panels, scenes[-1].panels, strict=True)
             panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
         scenes.append(Scene(caption, tuple(panels), facts, i, told))
-    board = Board(scenes, _sheet(names, rows, able), slider=row("branches_slider"))
+    board = Board(
+        scenes,
+        _sheet(names, rows, able),
+        slider=row("branches_slider"),
+        sliders=sliders,
+        moved=moved,
+    )
     wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
     board.index = next(wrong, 0)
     return board

@@ -1,15 +1,31 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 function render({ model, el }) {
-  let leave = show(model, el);
+  const root = make("section", "mg-player mg-board", el);
+  root.tabIndex = 0;
+  const data = model.get("data");
+  const inputs = make("div", "mg-inputs", root); // stays, while what it changes is shown afresh
+  if (data.sliders.length) movable(model, data, inputs);
+  const trouble = make("div", "mg-trouble", root);
+  trouble.setAttribute("role", "alert");
+  const body = make("div", "", root);
+  let shown = show(model, body);
+  listen(root, () => shown.keys());
   const replace = () => {
-    leave();
-    el.replaceChildren();
-    leave = show(model, el);
+    shown.leave();
+    body.replaceChildren();
+    shown = show(model, body);
+    name();
   };
+  const name = () => {
+    const { slider, trouble: said } = model.get("data");
+    root.setAttribute("aria-label", slider);
+    trouble.textContent = said;
+  };
+  name();
   model.on("change:data", replace);
   return () => {
     model.off("change:data", replace);
-    leave();
+    shown.leave();
   };
 }
 
@@ -78,16 +94,13 @@ function pane(data, parent, choose) {
   };
 }
 
-function show(model, el) {
+function show(model, root) {
   const data = model.get("data");
   const { scenes, words, labels } = data;
   if (!scenes.length) {
-    say(el, data.verdict);
-    return () => {};
+    say(root, data.verdict);
+    return { keys: () => ({}), leave() {} };
   }
-  const root = make("section", "mg-player mg-board", el);
-  root.tabIndex = 0;
-  root.setAttribute("aria-label", data.slider);
   const switches = make("div", "mg-switches", root);
   const caption = make("div", "mg-caption", root);
   caption.setAttribute("aria-live", "polite");
@@ -152,10 +165,10 @@ function show(model, el) {
   const [home, said] = controls.hidden ? [root, words.board_still_keys] : [controls, words.board_keys];
   say(make("div", "mg-keys", home), said);
 
-  listen(root, () => ({
+  const keys = () => ({
     ...(controls.hidden ? {} : steps.keys),
     ...zoomKeys(panes.filter(({ figure }) => !figure.hidden).map(({ zoom }) => zoom)),
-  }));
+  });
 
   function paint() {
     const scene = scenes[index];
@@ -192,9 +205,12 @@ function show(model, el) {
   };
   model.on("change:index", follow);
   paint();
-  return () => {
-    steps.leave();
-    model.off("change:index", follow);
+  return {
+    keys,
+    leave() {
+      steps.leave();
+      model.off("change:index", follow);
+    },
   };
 }
 

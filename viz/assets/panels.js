@@ -9,11 +9,6 @@ function shape(tag, attributes, parent) {
   return element;
 }
 
-function region(element, label) {
-  element.setAttribute("role", "group");
-  element.setAttribute("aria-label", label);
-}
-
 // The user's lines, of which those of the present step are marked.
 function program(parent, label) {
   const pane = make("div", "mg-program", parent);

@@ -30,7 +30,6 @@ function play(model, el) {
   const trouble = make("div", "mg-trouble", root);
   trouble.setAttribute("role", "alert");
   const moving = make("div", "mg-inputs", root);
-  region(moving, labels.inputs);
   const code = make("div", "mg-code", root);
   const stages = make("div", "mg-stage", root);
   const controls = make("div", "mg-controls", root);
@@ -118,27 +117,7 @@ function play(model, el) {
 
   // ---- Inputs that the reader moves ----
 
-  const fields = (data.sliders ?? []).map((about, i) => {
-    const field = make("label", "", moving);
-    make("span", "", field).textContent = about.label;
-    const input = make("input", "", field);
-    input.type = "range";
-    for (const name of ["min", "max", "step"]) {
-      input[name] = about[{ min: "low", max: "high", step: "step" }[name]];
-    }
-    input.value = about.value;
-    const shown = make("output", "", field);
-    const show = () => { shown.textContent = Number(Number(input.value).toPrecision(4)); };
-    show();
-    input.disabled = !model.widget_manager;
-    input.addEventListener("input", () => {
-      show();
-      model.set("inputs", fields.map((f) => Number(f.value)));
-      model.save_changes();
-    });
-    return input;
-  });
-  if (fields.length && !model.widget_manager) say(make("span", "mg-note", moving), words.need_kernel);
+  movable(model, data, moving);
 
   // ---- The program, the clocks, the legend, the table ----
 

@@ -81,6 +81,37 @@ function stepper(controls, labels, title, pace, { at, last, show }) {
   };
 }
 
+function region(element, label) {
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", label);
+}
+
+// Inputs that the reader moves; in a saved page there is no kernel that could follow.
+function movable(model, { sliders, labels, words }, parent) {
+  region(parent, labels.inputs);
+  const fields = sliders.map((about) => {
+    const field = make("label", "", parent);
+    make("span", "", field).textContent = about.label;
+    const input = make("input", "", field);
+    input.type = "range";
+    for (const name of ["min", "max", "step"]) {
+      input[name] = about[{ min: "low", max: "high", step: "step" }[name]];
+    }
+    input.value = about.value;
+    const shown = make("output", "", field);
+    const show = () => { shown.textContent = Number(Number(input.value).toPrecision(4)); };
+    show();
+    input.disabled = !model.widget_manager;
+    input.addEventListener("input", () => {
+      show();
+      model.set("inputs", fields.map((f) => Number(f.value)));
+      model.save_changes();
+    });
+    return input;
+  });
+  if (fields.length && !model.widget_manager) say(make("span", "mg-note", parent), words.need_kernel);
+}
+
 // What the keys do in a widget, but for those that a button or a field in it wants for itself.
 function listen(root, keys) {
   root.addEventListener("keydown", (event) => {
