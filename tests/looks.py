@@ -15,6 +15,8 @@ from test_theme import CHARACTERS
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+CHINESE_FONT = re.compile(r"CJK| SC|YaHei|PingFang|Hei|Song|Hiragino")  # those of a machine
+
 # Words of the drawing that stand in each other's way, and parts that stick out of their place.
 CLASHES = """() => {
     const wrong = [];
@@ -94,6 +96,24 @@ def serious(page: Page) -> list[tuple[str, str, str]]:
 def missing(seen: Iterable[str]) -> set[str]:
     """Characters that the font which comes along has no glyph for."""
     return {c for c in seen if c > "~" and c not in CHARACTERS} - set("\u2007\xa0")
+
+
+def boxed(page: Page, selector: str) -> set[str]:
+    """Chinese texts that the browser writes with a font that cannot: the reader sees boxes."""
+    client = page.context.new_cdp_session(page)
+    for domain in ("DOM", "CSS"):
+        client.send(f"{domain}.enable")
+    root = client.send("DOM.getDocument")["root"]["nodeId"]
+    found = client.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})["nodeIds"]
+    wrong = set()
+    for node in found:
+        html = client.send("DOM.getOuterHTML", {"nodeId": node})["outerHTML"]
+        text = re.sub(r"<[^>]*>", "", html)
+        fonts = client.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+        able = [f for f in fonts if f["isCustomFont"] or CHINESE_FONT.search(f["familyName"])]
+        if fonts and not able and re.search("[\u4e00-\u9fff]", text):
+            wrong.add(text)
+    return wrong
 
 
 def luminance(page: Page, selector: str, style: str) -> float:
