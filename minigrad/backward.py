@@ -227,12 +227,12 @@ def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode
     return found
 
 
-def place_of(x: Any) -> tuple[Any, int | None]:
+def place_of(x: Any) -> tuple[Any, int | tuple[int] | None]:
     """Where a sweep leaves the gradient of a tensor: at its node, or at that of its batch."""
     node = x.creator
     if node is not None and node.op is ops.pick_rows and node.attrs.get("apart"):
         row = node.attrs["rows"][0]
-        if isinstance(row, int):  # noted in `lazy_batch`: others read the same row
+        if isinstance(row, (int, tuple)):  # noted in `lazy_batch`: others read the same row
             return node.inputs[0], row
     return node or x, None
 

@@ -254,14 +254,16 @@ class State:
     recording: whether the tape records, and nodes that are built let gradients through
     scope: the layer or name scope that new nodes belong to
     lazy: who reads operators on tensors in the place of the tape, if anybody
+    place: the user's line for whatever is recorded, when it is not the one that is running
     quick: whether the tape's quick ways are open: it records, and nobody has taken its place
     """
 
-    __slots__ = ("lazy", "quick", "recording", "scope")
+    __slots__ = ("lazy", "place", "quick", "recording", "scope")
 
     def __init__(self) -> None:
         self.recording, self.scope, self.quick = True, "", True
         self.lazy: Any = None  # see lazy.collector
+        self.place: tuple[CodeType | SavedLine, int] | None = None
 
 
 class Context(threading.local):

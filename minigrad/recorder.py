@@ -140,7 +140,7 @@ class TapeReader:
         pairs = zip(tensors, mask, strict=True)
         sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
         saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
-        return TapeNode.of(kept, sources, saved, y, attrs, caller(getframe(1)))
+        return TapeNode.of(kept, sources, saved, y, attrs, context.now.place or caller(getframe(1)))
 
     def plain(self, op: Op, kernel: Callable[[Array], Array]) -> Way:
         """The function for one operand and no attributes, with a kernel of its own."""
@@ -202,7 +202,7 @@ class TapeReader:
                 node._code = user = code
                 node._lasti = frame.f_lasti
             else:
-                node._code, node._lasti = caller(frame)
+                node._code, node._lasti = now.place or caller(frame)
             result = new(tensor)
             result.data = y
             result.creator = node
@@ -325,7 +325,7 @@ class TapeReader:
                 node._code = user = code
                 node._lasti = frame.f_lasti
             else:
-                node._code, node._lasti = caller(frame)
+                node._code, node._lasti = now.place or caller(frame)
             result = new(tensor)
             result.data = y
             result.creator = node

@@ -78,7 +78,7 @@ class TapeNode(BaseNode):
         saved: Sequence[Any],
         about: Array,
         attrs: Attrs,
-        place: tuple[CodeType, int],
+        place: tuple[CodeType | SavedLine, int],
     ) -> TapeNode:
         """A node for any number of operands; `about` has the shape and type of the result."""
         node = cls()

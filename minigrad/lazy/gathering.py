@@ -82,7 +82,9 @@ def value_of(source: Any, row: int) -> Any:
         return source.batch
     found = source.picked.get(row)
     if found is None:
-        found = source.picked[row] = _pick(source.batch, source.offset + row)
+        place = source.offset + row
+        found = _pick(source.batch, (place,) if source.signature.folded else place)
+        source.picked[row] = found
     return found
 
 
@@ -115,21 +117,23 @@ def shared_parts(column: Column) -> list[list[int]]:
     return list(parts.values()) if few else []
 
 
-def gather(column: Column) -> Operand:
+def gather(column: Column, folded: bool = False) -> Operand:
     """One operand of all members; the one value that they share, if they do."""
     first = column.sources[0]
     if len(column.distinct) > 1:
-        return _from_many(column)
+        return _from_many(column, folded)
     if type(first) is not Group:
         return (first, False) if column.rows[0] == WHOLE else _rows_of(first, column.rows, None)
     if first.single:
         return first.batch, False
     if first.values is not None:
-        return _from_many(column)
-    return _rows_of(first.batch, column.rows, first.offset)
+        return _from_many(column, folded)
+    return _rows_of(first.batch, column.rows, first.offset, folded)
 
 
-def _rows_of(batch: Any, rows: Sequence[int], offset: int | None) -> Operand:
+def _rows_of(
+    batch: Any, rows: Sequence[int], offset: int | None, folded: bool = False
+) -> Operand:
     """Rows of one batch: of a group (whose rows begin at `offset`), or of a user's tensor."""
     start, count = rows[0], len(rows)
     begin = start + (offset or 0)
@@ -139,17 +143,20 @@ def _rows_of(batch: Any, rows: Sequence[int], offset: int | None) -> Operand:
         user_s = offset is None and batch.requires_grad
         return ops.identity(batch) if user_s else batch, True
     if count > 1 and rows[1] == start and rows.count(start) == count:
-        return _pick(batch, begin, offset is not None), False
+        return _pick(batch, (begin,) if folded else begin, offset is not None), False
     index = np.array(rows, np.intp)
     return _pick(batch, index + offset if offset else index, offset is not None), True
 
 
 def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
-    """Rows of one batch. The gradients of our own batches are added up once, at the end."""
+    """Rows of one batch. The gradients of our own batches are added up once, at the end.
+
+    One row is a number, or a tuple of it where its axis of length 1 stays; see `place_of`.
+    """
     return pick_rows(batch, rows=(rows,), apart=own)
 
 
-def _from_many(column: Column) -> Operand:
+def _from_many(column: Column, folded: bool) -> Operand:
     """Rows of several batches, single values among them."""
     places: dict[Any, tuple[list[int], list[int]]] = {}
     ours = True
@@ -169,15 +176,20 @@ def _from_many(column: Column) -> Operand:
         found[1].append(place)
     if len(places) == 1:
         ((batch, (rows, _)),) = places.items()
-        return (batch, False) if rows[0] == WHOLE else _rows_of(batch, rows, 0 if ours else None)
-    return _pick_from_many(places, len(column.rows), ours), True
+        return (batch, False) if rows[0] == WHOLE else _rows_of(
+            batch, rows, 0 if ours else None, folded
+        )
+    return _pick_from_many(places, len(column.rows), ours, folded), True
 
 
-def _pick_from_many(places: dict[Any, tuple[list[int], list[int]]], count: int, ours: bool) -> Any:
+def _pick_from_many(
+    places: dict[Any, tuple[list[int], list[int]]], count: int, ours: bool, folded: bool
+) -> Any:
     """Single values are stacked first; what is left to do is to pick from some batches."""
     singles = [value for value, (rows, _) in places.items() if rows[0] == WHOLE]
+    join = ops.concatenate if folded else ops.stack
     if len(singles) == count:  # each is there once, and they are in order
-        return ops.stack(*singles, axis=0)
+        return join(*singles, axis=0)
     batches, index, where = [], [], []
     for batch, (rows, place) in places.items():
         if rows[0] != WHOLE:
@@ -185,7 +197,7 @@ def _pick_from_many(places: dict[Any, tuple[list[int], list[int]]], count: int, 
             index.append(np.array(rows, np.intp))
             where.append(np.array(place, np.intp))
     if singles:
-        batches.append(ops.stack(*singles, axis=0))
+        batches.append(join(*singles, axis=0))
         members = [places[value][1] for value in singles]
         index.append(np.repeat(np.arange(len(singles)), [len(place) for place in members]))
         where.append(np.array([i for place in members for i in place], np.intp))

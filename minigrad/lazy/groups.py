@@ -12,7 +12,7 @@ import copy
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -35,8 +35,8 @@ class Signature:
     """
 
     __slots__ = (
-        *("attrs", "dtype", "form", "grad", "kind", "kinds", "op", "open", "operands"),
-        *("ranks", "requires_grad", "rows", "shape", "width"),
+        *("attrs", "dtype", "folded", "form", "grad", "kind", "kinds", "op", "open", "operands"),
+        *("requires_grad", "rows", "shape", "width"),
     )
 
     def __init__(
@@ -58,7 +58,7 @@ class Signature:
         self.requires_grad = self.grad and any(wants)
         self.kind = (self.shape, self.dtype, self.requires_grad)
         self.width = 2 * len(kinds) + LINE  # of one member
-        self.ranks = [len(spec.shape or ()) for spec in operands]
+        self.folded = is_folded(self.shape)
         self.open: dict[int, Group] = {}  # by depth: those that take members
 
     def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
@@ -73,6 +73,15 @@ class Signature:
             found = known[form] = copy.copy(self)
             found.form, found.kinds = form, kinds
         return found
+
+
+def is_folded(shape: Sequence[int]) -> bool:
+    """Whether members of this shape are rows of their batch without their axis of length 1.
+
+    A hundred members of shape (1, 64) are one batch of shape (100, 64), not (100, 1, 64): so are
+    the results of a layer that was given a hundred rows.
+    """
+    return len(shape) > 1 and shape[0] == 1
 
 
 def _wants(kind: Any) -> bool:
@@ -93,7 +102,7 @@ class Group:
     `owner` runs it; None once it ran or was dropped. `members` is flat, for speed: for each member
     the source and the row of each operand (a group and its member; a tensor and a row of it, or
     WHOLE; a number and WHOLE), then the line. After the run `batch` holds the results, from row
-    `offset` on; or the one result of all when it is `single`; or `values` holds each by itself.
+    `offset` on (see `is_folded`); or the one result of all when it is `single`; or `values` holds each by itself.
     """
 
     __slots__ = (

@@ -15,6 +15,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Attrs, Op, apply
+from minigrad.lazy.groups import Signature, is_folded
 from minigrad.ops.indexing import FULL
 
 
@@ -22,20 +23,38 @@ from minigrad.ops.indexing import FULL
 class Operands:
     """The operands of `count` samples: `batched` says which of them hold a row for each sample.
 
-    The others are shared by all samples. `ranks` are numbers of axes as one sample has them.
+    The others are shared by all samples. `rows` are the operands as they come, where a sample of
+    shape (1, 64) may be a row of 64: see `is_folded`. In `values` each sample has all its axes.
     """
 
-    values: Sequence[Any]
+    rows: Sequence[Any]
     batched: Sequence[bool]
-    ranks: Sequence[int]
+    signature: Signature
     count: int
 
-    def aligned(self, rank: int) -> list[Any]:
-        """All operands, batched ones with axes of length 1 inserted up to `rank` axes a sample."""
-        if all(r == rank for r in self.ranks):
-            return list(self.values)
-        pairs = zip(self.values, self.batched, self.ranks, strict=True)
-        return [_widened(x, rank - r) if b and r < rank else x for x, b, r in pairs]
+    @property
+    def ranks(self) -> list[int]:
+        """Numbers of axes as one sample has them."""
+        return [len(spec.shape or ()) for spec in self.signature.operands]
+
+    @property
+    def values(self) -> list[Any]:
+        shapes = [spec.shape or () for spec in self.signature.operands]
+        return [
+            ops.reshape(x, shape=(self.count, *shape)) if b and is_folded(shape) else x
+            for x, b, shape in zip(self.rows, self.batched, shapes, strict=True)
+        ]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the results as a batch."""
+        shape: tuple[int, ...] = self.signature.shape
+        return (self.count, *(shape[1:] if self.signature.folded else shape))
+
+    def aligned(self, xs: Sequence[Any], rank: int) -> list[Any]:
+        """Operands, batched ones with axes of length 1 inserted up to `rank` axes in all."""
+        pairs = zip(xs, self.batched, strict=True)
+        return [_widened(x, rank - len(x.shape)) if b else x for x, b in pairs]
 
 
 Rule = Callable[[Op, Operands, Attrs], Any]  # None where it declines
@@ -47,15 +66,23 @@ def has_rule(op: Op) -> bool:
     return op.elementwise or op in RULES
 
 
-def run_batched(op: Op, operands: Operands, attrs: Attrs) -> Any:
+def run_batched(operands: Operands) -> Any:
     """The results of all samples as one tensor, a row for each; None where no rule tells how."""
+    signature = operands.signature
+    op = signature.op
     rule = RULES.get(op, elementwise if op.elementwise else None)
-    return rule and rule(op, operands, attrs)
+    result = rule and rule(op, operands, signature.attrs)
+    if result is None or not signature.folded or len(result.shape) == len(signature.shape):
+        return result
+    return ops.reshape(result, shape=operands.shape)
 
 
 def elementwise(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Broadcasting does it, once all samples have the same number of axes."""
-    return apply(op, tuple(operands.aligned(max(operands.ranks))), attrs)
+    signature = operands.signature
+    if signature.folded:
+        return op(*operands.aligned(operands.rows, len(signature.shape)), **attrs)
+    return op(*operands.aligned(operands.values, len(signature.shape) + 1), **attrs)
 
 
 def rule_for(*ops_: Op) -> Callable[[Rule], Rule]:
@@ -69,7 +96,15 @@ def rule_for(*ops_: Op) -> Callable[[Rule], Rule]:
 
 
 def _widened(x: Any, more: int) -> Any:
-    return ops.reshape(x, shape=(x.shape[0], *[1] * more, *x.shape[1:]))
+    return ops.reshape(x, shape=(x.shape[0], *[1] * more, *x.shape[1:])) if more else x
+
+
+def _within_rows(axis: int, operands: Operands) -> bool:
+    """Whether samples are rows without their first axis, before and after, and that is not meant:
+    the batch takes its place, and the number of the axis stays."""
+    rank = max(len(operands.signature.shape), operands.ranks[0])
+    first = operands.signature.operands[0].shape or ()
+    return operands.signature.folded and is_folded(first) and axis % rank != 0
 
 
 def _later(axis: int) -> int:
@@ -79,7 +114,7 @@ def _later(axis: int) -> int:
 
 @rule_for(ops.identity, ops.stop_gradient, ops.full_like)
 def _unchanged(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    return apply(op, tuple(operands.values), attrs)
+    return apply(op, tuple(operands.rows), attrs)
 
 
 # ---- Along axes -----------------------------------------------------------------------------
@@ -90,14 +125,14 @@ REDUCTIONS = (ops.sum, ops.mean, ops.max, ops.min, ops.all, ops.any, ops.logsume
 @rule_for(*REDUCTIONS)
 def _reduced(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """All elements of a sample are laid in one row first: so they are added in the same order."""
-    (x,), (rank,) = operands.values, operands.ranks
+    (x,), (rank,) = operands.rows, operands.ranks
     axis, keepdims = attrs.get("axis"), attrs.get("keepdims", False)
     if axis is not None:
         axes = tuple(_later(a) for a in ((axis,) if isinstance(axis, int) else axis))
-        return op(x, axis=axes, keepdims=keepdims)
-    flat = x if rank == 1 else ops.reshape(x, shape=(operands.count, -1))
+        return op(operands.values[0], axis=axes, keepdims=keepdims)
+    flat = x if len(x.shape) == 2 else ops.reshape(x, shape=(operands.count, -1))
     total = op(flat, axis=1)
-    return ops.reshape(total, shape=(operands.count, *[1] * rank)) if keepdims and rank else total
+    return ops.reshape(total, shape=operands.shape) if keepdims and rank else total
 
 
 @rule_for(ops.argmax, ops.argmin)
@@ -115,6 +150,8 @@ def _shifted(default: int) -> Rule:
 
     def rule(op: Op, operands: Operands, attrs: Attrs) -> Any:
         axis = attrs.get("axis", default)
+        if isinstance(axis, int) and _within_rows(axis, operands):
+            return op(operands.rows[0], **{**attrs, "axis": axis})
         if not isinstance(axis, int):
             axes = range(operands.ranks[0]) if axis is None else axis
             return op(operands.values[0], **{**attrs, "axis": tuple(map(_later, axes))})
@@ -141,11 +178,13 @@ def _squeezed(op: Op, operands: Operands, attrs: Attrs) -> Any:
 @rule_for(ops.concatenate, ops.stack)
 def _joined(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Shared operands are repeated for each sample."""
+    axis = attrs.get("axis", 0)
+    rows = op is ops.concatenate and _within_rows(axis, operands)
     values = [
-        x if b else ops.broadcast_to(x, shape=(operands.count, *x.shape))
-        for x, b in zip(operands.values, operands.batched, strict=True)
+        x if b else ops.broadcast_to(x, shape=(operands.count, *x.shape[rows:]))
+        for x, b in zip(operands.rows if rows else operands.values, operands.batched, strict=True)
     ]
-    return op(*values, axis=_later(attrs.get("axis", 0)))
+    return op(*values, axis=axis if rows else _later(axis))
 
 
 # ---- Shapes ---------------------------------------------------------------------------------
@@ -153,7 +192,7 @@ def _joined(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.reshape)
 def _reshaped(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    return op(operands.values[0], shape=(operands.count, *attrs["shape"]))
+    return op(operands.rows[0], shape=operands.shape)
 
 
 @rule_for(ops.transpose)
@@ -167,7 +206,8 @@ def _transposed(op: Op, operands: Operands, attrs: Attrs) -> Any:
 @rule_for(ops.broadcast_to)
 def _repeated(op: Op, operands: Operands, attrs: Attrs) -> Any:
     shape = attrs["shape"]
-    return op(operands.aligned(len(shape))[0], shape=(operands.count, *shape))
+    aligned = operands.aligned(operands.values, len(shape) + 1)
+    return op(*aligned, shape=(operands.count, *shape))
 
 
 @rule_for(ops.pad)
@@ -177,7 +217,11 @@ def _padded(op: Op, operands: Operands, attrs: Attrs) -> Any:
 
 @rule_for(ops.slice_)
 def _sliced(op: Op, operands: Operands, attrs: Attrs) -> Any:
-    return op(operands.values[0], key=(FULL, *attrs["key"]))
+    key, (rank,) = attrs["key"], operands.ranks
+    whole = key[0] == FULL or (key[0] == "..." and len(key) <= rank)  # along the first axis
+    if whole and operands.signature.folded:
+        return op(operands.rows[0], key=key)
+    return op(operands.values[0], key=(FULL, *key))
 
 
 # ---- Positions and classes ------------------------------------------------------------------
@@ -233,9 +277,13 @@ def _images(op: Op, operands: Operands, attrs: Attrs) -> Any:
 @rule_for(ops.matmul)
 def _product(op: Op, operands: Operands, attrs: Attrs) -> Any:
     """Vectors and rows against a shared matrix become one large product; else a batch of them."""
-    (a, b), (a_rank, b_rank) = operands.values, operands.ranks
+    a_rank, b_rank = operands.ranks
     flip_a, flip_b = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
-    if operands.batched == [True, False] and b_rank <= 2:
+    shared = operands.batched == [True, False] and b_rank <= 2
+    if shared and operands.signature.folded and b_rank == 2 and not flip_a:
+        return op(*operands.rows, transpose_b=flip_b) if flip_b else op(*operands.rows)
+    a, b = operands.values
+    if shared:
         if a_rank == 1:
             return op(a, b, transpose_b=flip_b)
         if a_rank == 2 and b_rank == 2 and not flip_a:

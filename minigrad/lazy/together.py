@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.core import apply, context, next_order
+from minigrad.core import apply, context
 from minigrad.errors import GraphError
 from minigrad.lazy.gathering import Column, Operand, gather, numbers, shared_parts, value_of
-from minigrad.lazy.groups import LINE, Group, Signature, follows
+from minigrad.lazy.groups import LINE, Group, Signature, follows, is_folded
 from minigrad.lazy.rules import Operands, has_rule, run_batched
 from minigrad.ops.rows import pick_rows
 from minigrad.source import here
-from minigrad.tape import TapeNode, recording
+from minigrad.tape import recording
 
 # How groups ran, as their event tells.
 BATCHED, ONCE, SINGLY, RUNNING = "batched", "once", "one by one", "running sum"
@@ -35,10 +35,13 @@ def run_together(groups: list[Group]) -> str:
         return _run(signature, groups)
     except GraphError:
         return _run_singly(signature, groups)
+    finally:
+        context.now.place = None
 
 
 def _run(signature: Signature, groups: list[Group]) -> str:
-    start, count = next_order(), sum([group.count for group in groups])
+    count = sum([group.count for group in groups])
+    context.now.place = groups[0].line(0)  # of what is recorded for the batch
     single, first, how = False, 0, BATCHED  # `first`: the row of the first result
     if len(groups) > 1 and follows(groups[1], groups[0]):
         batch, first, how = _running_sum(groups), 1, RUNNING
@@ -53,7 +56,6 @@ def _run(signature: Signature, groups: list[Group]) -> str:
         single = not own
     if batch is None:
         return _run_singly(signature, groups)
-    _name_line(batch, start, groups[0])
     for group in groups:
         group.batch, group.offset, group.single = batch, first, single
         first += group.count
@@ -65,27 +67,15 @@ def _run_singly(signature: Signature, groups: list[Group]) -> str:
     for group in groups:
         values = []
         for member in range(group.count):
-            start = next_order()
+            context.now.place = group.line(member)
             try:
                 value = _plain(group, member)
             except GraphError as error:
                 error.defined, error.ran = group.where(member), here()
                 raise
-            _name_line(value, start, group, member)
             values.append(value)
         group.values = values
     return SINGLY
-
-
-def _name_line(result: Any, start: int, group: Group, member: int = 0) -> None:
-    """Have the nodes recorded since `start` name the line of the member, not that of its run."""
-    stack: list[Any] = [result.creator]
-    code, lasti = group.line(member)
-    while stack:
-        node = stack.pop()
-        if type(node) is TapeNode and node.order > start:
-            node.retell(code, lasti)
-            stack += node.sources
 
 
 def _stands_alone(group: Group) -> bool:
@@ -100,13 +90,15 @@ def _plain(group: Group, member: int) -> Any:
     signature = group.signature
     sources, rows = group.member(member)
     if signature.rows:
-        return _shaped(signature, value_of(sources[0], rows[0]), 0)
+        return _shaped(signature, value_of(sources[0], rows[0]), own=False)
     if signature.op is ops.stack and signature.attrs.get("axis", 0) == 0:
-        joined, batched = gather(Column(sources, rows))
+        folded = is_folded(signature.operands[0].shape or ())
+        joined, batched = gather(Column(sources, rows), folded)
         if batched:
             first = sources[0]
             whole = type(first) is Group and joined is first.batch
-            return ops.identity(joined) if whole else joined
+            whole = whole or joined.shape != signature.shape
+            return ops.reshape(joined, shape=signature.shape) if whole else joined
     values = [value_of(source, row) for source, row in zip(sources, rows, strict=True)]
     return apply(signature.op, tuple(values), signature.attrs)
 
@@ -131,16 +123,16 @@ def _compute(signature: Signature, columns: Sequence[Column | None], count: int)
                 parts = shared_parts(column)
                 if parts:
                     return _in_parts(signature, columns, parts), True
-            value, own = gather(column)
+            value, own = gather(column, not signature.rows and is_folded(kind[0]))
             before = column
         values.append(value)
         batched.append(own)
     if signature.rows:
-        return _shaped(signature, value, int(own)), own
+        return _shaped(signature, value, own), own
     if True not in batched:
         return apply(signature.op, tuple(values), signature.attrs), False
-    stacked = Operands(values, batched, signature.ranks, count)
-    return run_batched(signature.op, stacked, signature.attrs), True
+    stacked = Operands(values, batched, signature, count)
+    return run_batched(stacked), True
 
 
 def _in_parts(
@@ -153,16 +145,19 @@ def _in_parts(
         result, own = _compute(signature, some, len(part))
         if result is None:
             return None
-        results.append(result if own else ops.expand_dims(result, axis=0))
+        row = own or signature.folded
+        results.append(result if row else ops.expand_dims(result, axis=0))
         rows.append(np.arange(len(part)) if own else np.zeros(len(part), np.intp))
     where = tuple(np.array(part, np.intp) for part in parts)
     return pick_rows(*results, rows=tuple(rows), where=where)
 
 
-def _shaped(signature: Signature, rows: Any, axis: int) -> Any:
-    """What was read as x[i : i + 1] keeps its axis of length 1."""
-    kept = len(rows.shape) == len(signature.shape) + axis
-    return rows if kept else ops.expand_dims(rows, axis=axis)
+def _shaped(signature: Signature, rows: Any, own: bool) -> Any:
+    """What was read as x[i : i + 1] keeps its axis of length 1, unless batches are without it."""
+    shape = signature.shape
+    if own:
+        shape = (rows.shape[0], *(shape[1:] if signature.folded else shape))
+    return rows if rows.shape == shape else ops.reshape(rows, shape=shape)
 
 
 def _running_sum(chain: list[Group]) -> Any:
@@ -172,7 +167,8 @@ def _running_sum(chain: list[Group]) -> Any:
         i = 2 if group.members[0] is before else 0
         sources.append(group.members[i])
         rows.append(group.members[i + 1])
-    terms, batched = gather(Column(sources, rows))
+    folded = chain[0].signature.folded
+    terms, batched = gather(Column(sources, rows), folded)
     if not batched:
-        terms = ops.broadcast_to(terms, shape=(len(sources), *terms.shape))
+        terms = ops.broadcast_to(terms, shape=(len(sources), *terms.shape[folded:]))
     return ops.cumsum(terms, axis=0)
