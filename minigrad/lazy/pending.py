@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
-from minigrad.core import REGISTRY, Attrs, Dtype, Op, apply, context
+from minigrad.core import READERS, REGISTRY, Attrs, Dtype, Op, apply, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.lazy.gathering import value_of
 from minigrad.lazy.groups import WHOLE, Group
-from minigrad.recorder import TapeReader
+from minigrad.recorder import NOTED, NOTED_PAIR, TapeReader
 from minigrad.source import INSIDE, caller
 from minigrad.tape import at_once, recording
 
@@ -150,14 +150,19 @@ def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
         lazy = now.lazy
         if lazy is None or listeners or attrs:
             return apply(op, (x,), attrs)
+        if type(x) is Pending:
+            left = source = x.group
+            row = x.row
+        else:
+            left, source, row = seen(x), x, WHOLE
         frame = getframe(depth)
-        group = lazy.known.get((op, now.recording, x.group))
+        group = lazy.known.get((op, now.recording, left))
         if group is None:
             return lazy.note(op, (x,), NONE, frame)
         code, lasti = frame.f_code, frame.f_lasti
         if INSIDE[code.co_filename]:
             code, lasti = caller(frame)
-        group.members += (x.group, x.row, code, lasti)
+        group.members += (source, row, code, lasti)
         result = Pending()
         result.group, result.row = group, group.count
         group.count += 1
@@ -183,7 +188,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
         elif kind is float or kind is int:
             left, source = kind, x
         else:
-            return apply(op, (x, z), attrs)
+            return _otherwise(op, (x, z), lazy)
         kind = type(z)
         if kind is Pending:
             right = other = z.group
@@ -193,7 +198,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
         elif kind is float or kind is int:
             right, other = kind, z
         else:
-            return apply(op, (x, z), attrs)
+            return _otherwise(op, (x, z), lazy)
         frame = getframe(depth)
         group = lazy.known.get((op, now.recording, left, right))
         if group is None:
@@ -208,6 +213,13 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
         return result
 
     return way
+
+
+def _otherwise(op: Op, operands: tuple[Any, ...], lazy: Any) -> Any:
+    """Operands of other kinds: arrays are noted, too, and nodes of a graph read for themselves."""
+    if all(READERS[type(x)].level <= Pending.reader.level for x in operands):
+        return lazy.note(op, operands, NONE, getframe(2))
+    return apply(op, operands, NONE)
 
 
 def _turned(pair: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -238,9 +250,10 @@ def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
 
 for _op in REGISTRY.values():
     if not (_op.effect or _op.impure):
-        _op.ways[Pending,] = _single(_op, depth=2)
+        _op.ways[Pending,] = _op.ways[NOTED] = _single(_op, depth=2)
+        _op.ways[NOTED_PAIR] = _pair(_op, depth=2)
         for _kinds in ((Pending, Pending), (Pending, Tensor), (Tensor, Pending)):
-            _op.ways[_kinds] = _pair(_op, depth=2)
+            _op.ways[_kinds] = _op.ways[NOTED_PAIR]
 for _name, _op in (
     ("add", ops.add),
     ("sub", ops.sub),

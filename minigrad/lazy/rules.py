@@ -100,11 +100,14 @@ def _widened(x: Any, more: int) -> Any:
 
 
 def _within_rows(axis: int, operands: Operands) -> bool:
-    """Whether samples are rows without their first axis, before and after, and that is not meant:
-    the batch takes its place, and the number of the axis stays."""
+    """Whether the batch is in the place of the first axis, which is not the one that is meant."""
     rank = max(len(operands.signature.shape), operands.ranks[0])
-    first = operands.signature.operands[0].shape or ()
-    return operands.signature.folded and is_folded(first) and axis % rank != 0
+    return _folded_both(operands) and axis % rank != 0
+
+
+def _folded_both(operands: Operands) -> bool:
+    """Whether samples are rows without their first axis, before and after."""
+    return operands.signature.folded and is_folded(operands.signature.operands[0].shape or ())
 
 
 def _later(axis: int) -> int:
@@ -219,7 +222,7 @@ def _padded(op: Op, operands: Operands, attrs: Attrs) -> Any:
 def _sliced(op: Op, operands: Operands, attrs: Attrs) -> Any:
     key, (rank,) = attrs["key"], operands.ranks
     whole = key[0] == FULL or (key[0] == "..." and len(key) <= rank)  # along the first axis
-    if whole and operands.signature.folded:
+    if whole and _folded_both(operands):
         return op(operands.rows[0], key=key)
     return op(operands.values[0], key=(FULL, *key))
 
