@@ -89,7 +89,8 @@ class Collector:
     def __init__(self) -> None:
         self.pending: dict[Group, None] = {}
         self.known: dict[Any, Group] = {}  # groups by what was written: quick to ask
-        self.signatures: dict[Any, Signature] = {}  # by what it comes to
+        self.shortly: dict[Any, Signature] = {}  # by the signatures of the operands
+        self.signatures: dict[Any, Signature] = {}  # by what these come to
         self.notebook = Notebook()
 
     # ---- noting ----
@@ -168,23 +169,34 @@ class Collector:
                 signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
                 self.signatures[form] = signature
             group = self.known[known] = self._open(signature, 0)
+            group.read((x,))
         return self.enter(group, (x, first % length), frame)
 
     def _group(self, op: Op, known: Any, member: list[Any], attrs: Attrs) -> Group | None:
         """The group for operands that are seen like this for the first time."""
-        depth, kinds = 0, []
-        for kind in known[2 : 2 + len(member) // 2]:
-            if type(kind) is Group:
-                depth = max(depth, kind.depth + 1)
-            kinds.append(kind.signature.kind if type(kind) is Group else kind)
-        form = (*known[:2], tuple(kinds), known[2 + len(kinds) :])
-        signature = self.signatures.get(form)
+        end = 2 + len(member) // 2
+        looks = known[2:end]
+        depth, seen_before = 0, [*known[:2], *known[end:]]
+        for look in looks:
+            if type(look) is Group:
+                depth = max(depth, look.depth + 1)
+                seen_before.append(look.signature)
+            else:
+                seen_before.append(look)
+        short = tuple(seen_before)
+        signature = self.shortly.get(short)
         if signature is None:
-            signature = _signature(form, tuple(kinds), member[::2], attrs)
+            kinds = [x.signature.kind if type(x) is Group else x for x in looks]
+            form = (*known[:2], tuple(kinds), known[end:])
+            signature = self.signatures.get(form)
             if signature is None:
-                return None
-            self.signatures[form] = signature
+                signature = _signature(form, tuple(kinds), member[::2], attrs)
+                if signature is None:
+                    return None
+                self.signatures[form] = signature
+            self.shortly[short] = signature
         group = self.known[known] = self._open(signature, depth)
+        group.read(looks)
         return group
 
     def _open(self, signature: Signature, depth: int) -> Group:
@@ -241,6 +253,7 @@ class Collector:
             group.close()
         self.pending.clear()
         self.known.clear()
+        self.shortly.clear()
         self.signatures.clear()
 
 

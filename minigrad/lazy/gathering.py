@@ -39,7 +39,8 @@ class Column:
     def of(cls, groups: Sequence[Group], operand: int) -> Column:
         """The operand of all members of some groups."""
         if len(groups) == 1:
-            return cls(*groups[0].column(operand), groups[0].sources[operand] or None)
+            distinct = groups[0].sources[operand]
+            return cls(*groups[0].column(operand), None if None in distinct else distinct)
         sources: list[Any] = []
         rows: list[int] = []
         for group in groups:

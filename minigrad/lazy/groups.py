@@ -35,8 +35,8 @@ class Signature:
     """
 
     __slots__ = (
-        *("attrs", "dtype", "folded", "form", "grad", "kind", "kinds", "op", "open", "operands"),
-        *("requires_grad", "rows", "shape", "width"),
+        *("attrs", "dtype", "even", "folded", "form", "grad", "kind", "kinds", "op", "open"),
+        *("operands", "requires_grad", "rows", "shape", "varying", "width"),
     )
 
     def __init__(
@@ -59,7 +59,14 @@ class Signature:
         self.kind = (self.shape, self.dtype, self.requires_grad)
         self.width = 2 * len(kinds) + LINE  # of one member
         self.folded = is_folded(self.shape)
+        self._tell_varying()
         self.open: dict[int, Group] = {}  # by depth: those that take members
+
+    def _tell_varying(self) -> None:
+        """Which operands may vary, and whether batches of them need no change of shape."""
+        self.varying = [i for i, kind in enumerate(self.kinds) if type(kind) is tuple]
+        rank, shapes = len(self.shape), [self.kinds[i][0] for i in self.varying]
+        self.even = all(len(s) == rank and is_folded(s) == self.folded for s in shapes)
 
     def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
         """The signature in which tensors of these forms vary from member to member."""
@@ -72,6 +79,7 @@ class Signature:
         if found is None:
             found = known[form] = copy.copy(self)
             found.form, found.kinds = form, kinds
+            found._tell_varying()
         return found
 
 
@@ -116,7 +124,8 @@ class Group:
         self.members: list[Any] = []
         self.count = self.offset = 0
         self.needs: set[Group] = set()
-        self.sources: list[set[Any]] = []  # of each operand, as `find_needs` found them
+        # Of each operand, the groups and parameters that its members name; and None, if others.
+        self.sources: list[set[Any]] = [set() for _ in signature.kinds]
         self.ran = self.single = False
         self.batch: Any = None
         self.values: list[Any] | None = None
@@ -152,20 +161,19 @@ class Group:
         self.owner, self.members, self.sources, self.needs = None, [], [], set()
         self.signature.open.pop(self.depth, None)
 
-    def find_needs(self) -> set[Group]:
-        """The groups that must run before this one."""
-        members, width = self.members, self.signature.width
-        self.sources = [
-            set(members[2 * i :: width]) if type(kind) is tuple else set()
-            for i, kind in enumerate(self.signature.kinds)
-        ]
-        self.needs = {
-            source
-            for sources in self.sources
-            for source in sources
-            if type(source) is Group and not source.ran
-        }
-        return self.needs
+    def read(self, looks: Iterable[Any]) -> None:
+        """Members read these: groups, parameters, or what others look like."""
+        for sources, look in zip(self.sources, looks, strict=True):
+            if type(look) is Group:
+                sources.add(look)
+                self.needs.add(look)
+            else:
+                sources.add(None if isinstance(look, (tuple, type)) else look)
+
+    def find_needs(self) -> None:
+        """Look for its sources anew, as members have changed."""
+        self.sources = [set(self.column(i)[0]) for i in range(len(self.signature.kinds))]
+        self.needs = {x for some in self.sources for x in some if type(x) is Group and not x.ran}
 
 
 def leading_to(wanted: Iterable[Group]) -> list[Group]:
@@ -173,7 +181,9 @@ def leading_to(wanted: Iterable[Group]) -> list[Group]:
     found = {g for g in wanted if not g.ran}
     stack = list(found)
     while stack:
-        fresh = stack.pop().find_needs() - found
+        group = stack.pop()
+        group.needs = {need for need in group.needs if not need.ran}
+        fresh = group.needs - found
         found |= fresh
         stack += fresh
     return sorted(found, key=lambda g: g.number)
@@ -244,12 +254,15 @@ def _loosen(groups: list[Group]) -> None:
     Parameters are few and read often. Tensors of one shape that are more in number than times that
     each is read belong to the samples, and operations on them may be joined.
     """
-    uses: dict[Any, Counter[Any]] = {}
+    counts: dict[Signature, int] = {}
     for group in groups:
-        for kind in group.signature.kinds:
+        counts[group.signature] = counts.get(group.signature, 0) + group.count
+    uses: dict[Any, Counter[Any]] = {}
+    for signature, count in counts.items():
+        for kind in signature.kinds:
             form = _form(kind)
             if form is not None:
-                uses.setdefault(form, Counter())[kind] += group.count
+                uses.setdefault(form, Counter())[kind] += count
     loose = {form for form, counts in uses.items() if len(counts) ** 2 > counts.total()}
     if loose:
         known: dict[Any, Signature] = {}
