@@ -124,15 +124,15 @@ def gather(column: Column, folded: bool = False) -> Operand:
     if len(column.distinct) > 1:
         return _from_many(column, folded)
     if type(first) is not Group:
-        return (first, False) if column.rows[0] == WHOLE else _rows_of(first, column.rows, None)
+        return (first, False) if column.rows[0] == WHOLE else rows_of(first, column.rows, None)
     if first.single:
         return first.batch, False
     if first.values is not None:
         return _from_many(column, folded)
-    return _rows_of(first.batch, column.rows, first.offset, folded)
+    return rows_of(first.batch, column.rows, first.offset, folded)
 
 
-def _rows_of(
+def rows_of(
     batch: Any, rows: Sequence[int], offset: int | None, folded: bool = False
 ) -> Operand:
     """Rows of one batch: of a group (whose rows begin at `offset`), or of a user's tensor."""
@@ -177,7 +177,7 @@ def _from_many(column: Column, folded: bool) -> Operand:
         found[1].append(place)
     if len(places) == 1:
         ((batch, (rows, _)),) = places.items()
-        return (batch, False) if rows[0] == WHOLE else _rows_of(
+        return (batch, False) if rows[0] == WHOLE else rows_of(
             batch, rows, 0 if ours else None, folded
         )
     return _pick_from_many(places, len(column.rows), ours, folded), True

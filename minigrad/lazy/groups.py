@@ -65,8 +65,15 @@ class Signature:
     def _tell_varying(self) -> None:
         """Which operands may vary, and whether batches of them need no change of shape."""
         self.varying = [i for i, kind in enumerate(self.kinds) if type(kind) is tuple]
-        rank, shapes = len(self.shape), [self.kinds[i][0] for i in self.varying]
-        self.even = all(len(s) == rank and is_folded(s) == self.folded for s in shapes)
+        rank, shapes = len(self.shape), [spec.shape or () for spec in self.operands]
+        if self.op is ops.matmul:
+            flat = self.folded and not self.attrs.get("transpose_a", False)
+            self.even = flat and [len(shape) for shape in shapes] == [2, 2]
+        else:
+            varying = [shapes[i] for i in self.varying]
+            fits = all(len(s) == rank and is_folded(s) == self.folded for s in varying)
+            numbers = any(isinstance(kind, type) for kind in self.kinds)
+            self.even = self.op.elementwise and fits and not numbers
 
     def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
         """The signature in which tensors of these forms vary from member to member."""

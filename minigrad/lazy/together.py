@@ -14,13 +14,22 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import apply, context
 from minigrad.errors import GraphError
-from minigrad.lazy.gathering import Column, Operand, gather, numbers, shared_parts, value_of
+from minigrad.lazy.gathering import (
+    Column,
+    Operand,
+    gather,
+    numbers,
+    rows_of,
+    shared_parts,
+    value_of,
+)
 from minigrad.lazy.groups import LINE, Group, Signature, follows, is_folded
 from minigrad.lazy.rules import Operands, has_rule, run_batched
 from minigrad.ops.rows import pick_rows
 from minigrad.source import here
 from minigrad.tape import recording
 
+NOT_IN_ORDER: Operand = (None, True)
 # How groups ran, as their event tells.
 BATCHED, ONCE, SINGLY, RUNNING = "batched", "once", "one by one", "running sum"
 
@@ -48,11 +57,14 @@ def _run(signature: Signature, groups: list[Group]) -> str:
     elif count == 1 and _stands_alone(groups[0]):
         batch, single = _plain(groups[0], 0), True
     else:
-        columns = [
-            Column.of(groups, i) if isinstance(kind, (tuple, type)) else None
-            for i, kind in enumerate(signature.kinds)
-        ]
-        batch, own = _compute(signature, columns, count)
+        in_order = signature.even and len(groups) == 1
+        batch, own = _in_order(groups[0]) if in_order else NOT_IN_ORDER
+        if batch is None:
+            columns = [
+                Column.of(groups, i) if isinstance(kind, (tuple, type)) else None
+                for i, kind in enumerate(signature.kinds)
+            ]
+            batch, own = _compute(signature, columns, count)
         single = not own
     if batch is None:
         return _run_singly(signature, groups)
@@ -101,6 +113,31 @@ def _plain(group: Group, member: int) -> Any:
             return ops.reshape(joined, shape=signature.shape) if whole else joined
     values = [value_of(source, row) for source, row in zip(sources, rows, strict=True)]
     return apply(signature.op, tuple(values), signature.attrs)
+
+
+def _in_order(group: Group) -> Operand:
+    """The results where each operand is rows of one batch, or shared: most groups are like this.
+
+    None where that is not so, or where an operator needs batches of another shape.
+    """
+    signature = group.signature
+    values = list(signature.kinds)  # parameters are among these
+    batched = [False] * len(values)
+    for i in signature.varying:
+        if len(group.sources[i]) > 1:
+            return NOT_IN_ORDER
+        (source,) = group.sources[i]
+        if type(source) is not Group or source.values is not None or source.moved:
+            return NOT_IN_ORDER
+        if source.single:
+            values[i] = source.batch
+        else:
+            rows = group.members[2 * i + 1 :: signature.width]
+            folded = is_folded(signature.kinds[i][0])
+            values[i], batched[i] = rows_of(source.batch, rows, source.offset, folded)
+    if signature.op is ops.matmul and batched != [True, False]:
+        return NOT_IN_ORDER
+    return signature.op(*values, **signature.attrs), True in batched
 
 
 def _compute(signature: Signature, columns: Sequence[Column | None], count: int) -> Operand:
