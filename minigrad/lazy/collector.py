@@ -180,13 +180,13 @@ class Collector:
         for look in looks:
             if type(look) is Group:
                 depth = max(depth, look.depth + 1)
-                seen_before.append(look.signature)
+                seen_before.append(look if look.signature.of_parameters else look.signature)
             else:
                 seen_before.append(look)
         short = tuple(seen_before)
         signature = self.shortly.get(short)
         if signature is None:
-            kinds = [x.signature.kind if type(x) is Group else x for x in looks]
+            kinds = [x.kind if type(x) is Group else x for x in looks]
             form = (*known[:2], tuple(kinds), known[end:])
             signature = self.signatures.get(form)
             if signature is None:

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import events, ops
 from minigrad.core import Dtype
+from minigrad.eager import Tensor
 from minigrad.lazy.groups import WHOLE, Group
 from minigrad.ops.rows import pick_rows
 
+listeners = events.listeners
 Operand = tuple[Any, bool]  # a value, and whether it has a row for each member
 
 
@@ -157,8 +159,19 @@ def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
     return pick_rows(batch, rows=(rows,), apart=own)
 
 
+def _joined(values: Sequence[Any], folded: bool) -> Any:
+    """Single values as a batch."""
+    if not listeners and not any([x.requires_grad for x in values]):
+        arrays = [x.data for x in values]
+        return Tensor.reader.wrap(np.concatenate(arrays) if folded else np.array(arrays), None)
+    return (ops.concatenate if folded else ops.stack)(*values, axis=0)
+
+
 def _from_many(column: Column, folded: bool) -> Operand:
     """Rows of several batches, single values among them."""
+    if len(column.distinct) == len(column.sources) and Group not in set(map(type, column.distinct)):
+        if all([row == WHOLE for row in column.rows]):
+            return _joined(column.sources, folded), True
     places: dict[Any, tuple[list[int], list[int]]] = {}
     ours = True
     for place, (source, row) in enumerate(zip(column.sources, column.rows, strict=True)):
@@ -188,9 +201,8 @@ def _pick_from_many(
 ) -> Any:
     """Single values are stacked first; what is left to do is to pick from some batches."""
     singles = [value for value, (rows, _) in places.items() if rows[0] == WHOLE]
-    join = ops.concatenate if folded else ops.stack
     if len(singles) == count:  # each is there once, and they are in order
-        return join(*singles, axis=0)
+        return _joined(singles, folded)
     batches, index, where = [], [], []
     for batch, (rows, place) in places.items():
         if rows[0] != WHOLE:
@@ -198,7 +210,7 @@ def _pick_from_many(
             index.append(np.array(rows, np.intp))
             where.append(np.array(place, np.intp))
     if singles:
-        batches.append(join(*singles, axis=0))
+        batches.append(_joined(singles, folded))
         members = [places[value][1] for value in singles]
         index.append(np.repeat(np.arange(len(singles)), [len(place) for place in members]))
         where.append(np.array([i for place in members for i in place], np.intp))

@@ -30,13 +30,14 @@ class Signature:
     """What the members of a group have in common.
 
     `kinds` tells for each operand how it may vary: a tuple (it may, being of this shape, data type
-    and need of a gradient), a type (a Python number of it), or the tensor that all members share.
+    and need of a gradient; with a fourth, it is made from parameters, by the group of this number),
+    a type (a Python number of it), or the tensor that all members share.
     With `rows` it reads a row of a tensor at hand: no kernel of its own.
     """
 
     __slots__ = (
         *("attrs", "dtype", "even", "folded", "form", "grad", "kind", "kinds", "op", "open"),
-        *("operands", "requires_grad", "rows", "shape", "varying", "width"),
+        *("of_parameters", "operands", "requires_grad", "rows", "shape", "varying", "width"),
     )
 
     def __init__(
@@ -60,6 +61,7 @@ class Signature:
         self.width = 2 * len(kinds) + LINE  # of one member
         self.folded = is_folded(self.shape)
         self._tell_varying()
+        self.of_parameters = bool(kinds) and all(map(_is_parameter, kinds))
         self.open: dict[int, Group] = {}  # by depth: those that take members
 
     def _tell_varying(self) -> None:
@@ -97,6 +99,13 @@ def is_folded(shape: Sequence[int]) -> bool:
     the results of a layer that was given a hundred rows.
     """
     return len(shape) > 1 and shape[0] == 1
+
+
+def _is_parameter(kind: Any) -> bool:
+    """Whether an operand is a matrix that somebody trains."""
+    if isinstance(kind, (tuple, type)) or kind.creator is not None:
+        return False
+    return bool(kind.requires_grad) and len(kind.shape) > 1 < kind.shape[0]
 
 
 def _wants(kind: Any) -> bool:
@@ -139,6 +148,12 @@ class Group:
         self.picked: dict[int, Any] = {}  # results that were asked for one by one
         self.moved: list[tuple[Group, int]] = []  # where members went: see `postpone`
         self.place: Location | None = None
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """How its results look to readers: those of parameters alone are told apart like these."""
+        kind = self.signature.kind
+        return (*kind, self.number) if self.signature.of_parameters else kind
 
     def column(self, operand: int) -> tuple[list[Any], list[int]]:
         """Source and row of one operand, for all members."""

@@ -48,7 +48,7 @@ def postpone(groups: list[Group]) -> list[Group]:
 
 def _shares_weights(signature: Signature) -> bool:
     """Whether members differ in one operand and share another, as in a product with weights."""
-    varying = sum(type(kind) is tuple for kind in signature.kinds)
+    varying = sum(type(kind) is tuple and len(kind) == 3 for kind in signature.kinds)
     return varying == 1 < len(signature.kinds)
 
 

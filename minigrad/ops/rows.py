@@ -83,14 +83,16 @@ def _put_back(
     apart: bool = False,
 ) -> list[Any]:
     """Each row of g goes back to the row that it was picked from."""
+    if len(xs) == 1 and where is None:
+        x, r = xs[0], rows[0]
+        like = Spec(x.shape, x.dtype)
+        return [RowGradient(like, g, r) if apart else put_rows(x, g, rows=(r,))]
     result: list[Any] = [None] * len(xs)
     start = 0
     for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
-        part = g
-        if len(xs) > 1 or where is not None:
-            stop = start + _count(r)
-            part = pick_rows(g, rows=(tuple(range(start, stop)) if where is None else where[i],))
-            start = stop
+        stop = start + _count(r)
+        part = pick_rows(g, rows=(tuple(range(start, stop)) if where is None else where[i],))
+        start = stop
         if i in wanted:
             like = Spec(x.shape, x.dtype)
             result[i] = RowGradient(like, part, r) if apart else put_rows(x, part, rows=(r,))
