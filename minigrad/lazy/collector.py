@@ -36,6 +36,7 @@ from minigrad.source import caller, here
 from minigrad.tape import at_once
 
 listeners = events.listeners
+INFERRED: dict[Any, tuple[list[Spec], Spec]] = {}  # what shape rules said, by operator and operands
 
 
 @contextlib.contextmanager
@@ -112,8 +113,6 @@ class Collector:
             if kind is Pending:
                 source = look = x.group
                 row = x.row
-                if source.owner is not self:
-                    run_first(source)
             elif kind is Tensor or not is_weak(x):
                 source = x if kind is Tensor else self._given(op, x)
                 look = seen(source) if type(source) is Tensor else type(source)
@@ -124,7 +123,7 @@ class Collector:
         if attrs:
             key += _parts(attrs)
         known = tuple(key)
-        group = self.known.get(known) or self._group(op, known, member, attrs)
+        group = self.known.get(known) or self.group_for(known, member[::2], attrs)
         return (
             self.run_now(op, operands, attrs) if group is None else self.enter(group, member, frame)
         )
@@ -172,29 +171,34 @@ class Collector:
             group.read((x,))
         return self.enter(group, (x, first % length), frame)
 
-    def _group(self, op: Op, known: Any, member: list[Any], attrs: Attrs) -> Group | None:
-        """The group for operands that are seen like this for the first time."""
-        end = 2 + len(member) // 2
+    def group_for(
+        self, known: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs
+    ) -> Group | None:
+        """The group for operands that are seen like this for the first time.
+
+        None where the shape depends on values. Raises what the shape rule raises.
+        """
+        end = 2 + len(sources)
         looks = known[2:end]
-        depth, seen_before = 0, [*known[:2], *known[end:]]
+        depth, short = 0, [*known[:2], *known[end:]]
         for look in looks:
-            if type(look) is Group:
-                depth = max(depth, look.depth + 1)
-                seen_before.append(look if look.signature.of_parameters else look.signature)
-            else:
-                seen_before.append(look)
-        short = tuple(seen_before)
-        signature = self.shortly.get(short)
+            if type(look) is not Group:
+                short.append(look)
+                continue
+            if look.owner is not self:
+                run_first(look)
+            if depth <= look.depth:
+                depth = look.depth + 1
+            short.append(look if look.signature.of_parameters else look.signature)
+        brief = tuple(short)
+        signature = self.shortly.get(brief)
         if signature is None:
-            kinds = [x.kind if type(x) is Group else x for x in looks]
-            form = (*known[:2], tuple(kinds), known[end:])
-            signature = self.signatures.get(form)
+            kinds = tuple([x.kind if type(x) is Group else x for x in looks])
+            form = (*known[:2], kinds, known[end:])
+            signature = self.signatures.get(form) or _signature(form, sources, attrs)
             if signature is None:
-                signature = _signature(form, tuple(kinds), member[::2], attrs)
-                if signature is None:
-                    return None
-                self.signatures[form] = signature
-            self.shortly[short] = signature
+                return None
+            self.signatures[form] = self.shortly[brief] = signature
         group = self.known[known] = self._open(signature, depth)
         group.read(looks)
         return group
@@ -281,26 +285,39 @@ def _only_row(item: Any) -> int | None:
     return start if step is None and start >= 0 and stop == start + 1 else None
 
 
-def _signature(
-    form: tuple[Any, ...], kinds: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs
-) -> Signature | None:
+def _signature(form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs) -> Signature | None:
     """The signature for operands like these; None where the shape depends on values.
 
     Raises what the shape rule raises.
     """
-    op: Op = form[0]
-    given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
-    try:
-        specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
-        result = op.spec(specs, attrs)
-    except GraphError as error:
-        error.defined = error.defined or here()
-        raise
-    except (ValueError, IndexError, TypeError):  # the kernel will say it better
-        return None
-    if result.shape is None or any(not isinstance(n, int) for n in result.shape):
-        return None
-    return Signature(form, kinds, specs, attrs, result)
+    op, _, kinds, _ = form
+    key = op, tuple([_look(kind) for kind in kinds])
+    found = None if attrs else INFERRED.get(key)
+    if found is None:
+        given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
+        try:
+            specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
+            result = op.spec(specs, attrs)
+        except GraphError as error:
+            error.defined = error.defined or here()
+            raise
+        except (ValueError, IndexError, TypeError):  # the kernel will say it better
+            return None
+        if result.shape is None or any(not isinstance(n, int) for n in result.shape):
+            return None
+        found = specs, result
+        if not attrs:
+            if len(INFERRED) > 1000:
+                INFERRED.clear()
+            INFERRED[key] = found
+    return Signature(form, kinds, found[0], attrs, found[1])
+
+
+def _look(kind: Any) -> Any:
+    """Shape and data type; of a Python number, which of them it is."""
+    if isinstance(kind, type):
+        return kind
+    return kind[:2] if type(kind) is tuple else (kind.shape, kind.dtype)
 
 
 def _spec(kind: Any, source: Any) -> Any:

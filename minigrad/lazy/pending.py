@@ -156,9 +156,10 @@ def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
         else:
             left, source, row = seen(x), x, WHOLE
         frame = getframe(depth)
-        group = lazy.known.get((op, now.recording, left))
+        known = (op, now.recording, left)
+        group = lazy.known.get(known) or lazy.group_for(known, (source,), NONE)
         if group is None:
-            return lazy.note(op, (x,), NONE, frame)
+            return lazy.run_now(op, (x,), NONE)
         code, lasti = frame.f_code, frame.f_lasti
         if INSIDE[code.co_filename]:
             code, lasti = caller(frame)
@@ -200,9 +201,10 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
         else:
             return _otherwise(op, (x, z), lazy)
         frame = getframe(depth)
-        group = lazy.known.get((op, now.recording, left, right))
+        known = (op, now.recording, left, right)
+        group = lazy.known.get(known) or lazy.group_for(known, (source, other), NONE)
         if group is None:
-            return lazy.note(op, (x, z), NONE, frame)
+            return lazy.run_now(op, (x, z), NONE)
         code, lasti = frame.f_code, frame.f_lasti
         if INSIDE[code.co_filename]:
             code, lasti = caller(frame)
