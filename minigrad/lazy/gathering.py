@@ -134,9 +134,7 @@ def gather(column: Column, folded: bool = False) -> Operand:
     return rows_of(first.batch, column.rows, first.offset, folded)
 
 
-def rows_of(
-    batch: Any, rows: Sequence[int], offset: int | None, folded: bool = False
-) -> Operand:
+def rows_of(batch: Any, rows: Sequence[int], offset: int | None, folded: bool = False) -> Operand:
     """Rows of one batch: of a group (whose rows begin at `offset`), or of a user's tensor."""
     start, count = rows[0], len(rows)
     begin = start + (offset or 0)
@@ -161,7 +159,7 @@ def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
 
 def _joined(values: Sequence[Any], folded: bool) -> Any:
     """Single values as a batch."""
-    if not listeners and not any([x.requires_grad for x in values]):
+    if not listeners and not any(x.requires_grad for x in values):
         arrays = [x.data for x in values]
         return Tensor.reader.wrap(np.concatenate(arrays) if folded else np.array(arrays), None)
     return (ops.concatenate if folded else ops.stack)(*values, axis=0)
@@ -169,9 +167,9 @@ def _joined(values: Sequence[Any], folded: bool) -> Any:
 
 def _from_many(column: Column, folded: bool) -> Operand:
     """Rows of several batches, single values among them."""
-    if len(column.distinct) == len(column.sources) and Group not in set(map(type, column.distinct)):
-        if all([row == WHOLE for row in column.rows]):
-            return _joined(column.sources, folded), True
+    count = len(column.sources)
+    if len(column.distinct) == count == column.rows.count(WHOLE):
+        return _joined(column.sources, folded), True
     places: dict[Any, tuple[list[int], list[int]]] = {}
     ours = True
     for place, (source, row) in enumerate(zip(column.sources, column.rows, strict=True)):
@@ -190,8 +188,10 @@ def _from_many(column: Column, folded: bool) -> Operand:
         found[1].append(place)
     if len(places) == 1:
         ((batch, (rows, _)),) = places.items()
-        return (batch, False) if rows[0] == WHOLE else rows_of(
-            batch, rows, 0 if ours else None, folded
+        return (
+            (batch, False)
+            if rows[0] == WHOLE
+            else rows_of(batch, rows, 0 if ours else None, folded)
         )
     return _pick_from_many(places, len(column.rows), ours, folded), True
 

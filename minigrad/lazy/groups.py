@@ -92,13 +92,13 @@ class Signature:
         return found
 
 
-def is_folded(shape: Sequence[int]) -> bool:
+def is_folded(shape: Sequence[Any] | None) -> bool:
     """Whether members of this shape are rows of their batch without their axis of length 1.
 
     A hundred members of shape (1, 64) are one batch of shape (100, 64), not (100, 1, 64): so are
     the results of a layer that was given a hundred rows.
     """
-    return len(shape) > 1 and shape[0] == 1
+    return shape is not None and len(shape) > 1 and bool(shape[0] == 1)
 
 
 def _is_parameter(kind: Any) -> bool:
@@ -126,7 +126,8 @@ class Group:
     `owner` runs it; None once it ran or was dropped. `members` is flat, for speed: for each member
     the source and the row of each operand (a group and its member; a tensor and a row of it, or
     WHOLE; a number and WHOLE), then the line. After the run `batch` holds the results, from row
-    `offset` on (see `is_folded`); or the one result of all when it is `single`; or `values` holds each by itself.
+    `offset` on (see `is_folded`); or the one result of all when it is `single`; or `values` holds
+    each by itself.
     """
 
     __slots__ = (

@@ -107,7 +107,7 @@ def _within_rows(axis: int, operands: Operands) -> bool:
 
 def _folded_both(operands: Operands) -> bool:
     """Whether samples are rows without their first axis, before and after."""
-    return operands.signature.folded and is_folded(operands.signature.operands[0].shape or ())
+    return operands.signature.folded and is_folded(operands.signature.operands[0].shape)
 
 
 def _later(axis: int) -> int:

@@ -104,7 +104,7 @@ def _plain(group: Group, member: int) -> Any:
     if signature.rows:
         return _shaped(signature, value_of(sources[0], rows[0]), own=False)
     if signature.op is ops.stack and signature.attrs.get("axis", 0) == 0:
-        folded = is_folded(signature.operands[0].shape or ())
+        folded = is_folded(signature.operands[0].shape)
         joined, batched = gather(Column(sources, rows), folded)
         if batched:
             first = sources[0]

@@ -60,7 +60,10 @@ def _pick(
         picked = xs[0][_index(rows[0])]
         return picked if picked.base is None else picked.copy()[()]  # nothing shares its memory
     if out is None:
-        out = np.empty(_pick_shape(*(x.shape for x in xs), rows=rows), xs[0].dtype)
+        rest = xs[0].shape[1:]
+        if any(x.shape[1:] != rest for x in xs):  # an assignment might stretch them
+            raise ValueError("rows differ in shape")
+        out = np.empty((sum(map(_count, rows)), *rest), xs[0].dtype)
     start = 0
     for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
         if isinstance(r, int):
@@ -83,20 +86,27 @@ def _put_back(
     apart: bool = False,
 ) -> list[Any]:
     """Each row of g goes back to the row that it was picked from."""
-    if len(xs) == 1 and where is None:
-        x, r = xs[0], rows[0]
-        like = Spec(x.shape, x.dtype)
-        return [RowGradient(like, g, r) if apart else put_rows(x, g, rows=(r,))]
     result: list[Any] = [None] * len(xs)
+    if len(xs) == 1 and where is None:
+        return [_gradient_of(xs[0], g, rows[0], apart)] if wanted else result
     start = 0
     for i, (x, r) in enumerate(zip(xs, rows, strict=True)):
         stop = start + _count(r)
-        part = pick_rows(g, rows=(tuple(range(start, stop)) if where is None else where[i],))
+        mine = slice(start, stop) if where is None else where[i]
+        part = g[_index(mine)] if type(g) is np.ndarray else pick_rows(g, rows=(mine,))
         start = stop
         if i in wanted:
-            like = Spec(x.shape, x.dtype)
-            result[i] = RowGradient(like, part, r) if apart else put_rows(x, part, rows=(r,))
+            result[i] = _gradient_of(x, part, r, apart)
     return result
+
+
+def _gradient_of(x: Any, part: Any, rows: Rows, apart: bool) -> Any:
+    """The gradient of a batch of which some rows have this one."""
+    return (
+        RowGradient(Spec(x.shape, x.dtype), part, rows)
+        if apart
+        else put_rows(x, part, rows=(rows,))
+    )
 
 
 PICKED: tuple[tuple[list[tuple[int, ...]], Attrs], ...] = (
