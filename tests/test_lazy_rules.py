@@ -147,3 +147,75 @@ def test_rows_against_a_matrix_are_one_product() -> None:
             _ = [mg.tanh(x) @ w for x in xs]
         (product,) = [e.node for e in log.of_kind("built") if e.op is ops.matmul]
         assert product.shape == (5 * int(np.prod(shape[:-1])), 4)
+
+
+# Samples of shape (1, n) are rows of their batch: each of these mixes them with others, or means
+# the axis that the batch takes the place of.
+ROW = (1, 3)
+AXES: list[dict[str, Any]] = [{"axis": axis} for axis in (0, 1, -1, -2)]
+ROWS: list[tuple[str, list[Sample]]] = [
+    ("Add", [Sample([ROW, b]) for b in (ROW, (3,), (), (2, 3), (2, 1), (1, 1, 3), (4, 1, 3))]),
+    ("MatMul", [Sample([ROW, b]) for b in ((3, 4), (3,), (2, 3, 4), (1, 3, 4))]),
+    ("MatMul", [Sample([ROW, (4, 3)], {"transpose_b": True})]),
+    ("MatMul", [Sample([ROW, ROW], {"transpose_a": True}), Sample([(1, 2, 3), (3, 4)])]),
+    ("Sum", [Sample([ROW], {**a, "keepdims": k}) for a in [*AXES, {}] for k in (False, True)]),
+    ("Max", [Sample([(1, 2, 3)], {"axis": (0, 2), "keepdims": True})]),
+    *((name, [Sample([ROW], a) for a in AXES]) for name in ("Softmax", "CumSum", "Prod")),
+    ("Prod", [Sample([(1, 2, 3)], {"axis": axis}) for axis in (1, -1, -3)]),
+    ("ArgMax", [Sample([ROW], a) for a in AXES]),
+    ("ExpandDims", [Sample([ROW], {"axis": axis}) for axis in (0, 1, 2, -1, -2, -3)]),
+    ("Squeeze", [Sample([(1, 1, 3)], {"axis": axis}) for axis in (0, 1, None)]),
+    ("Concatenate", [Sample([ROW, ROW], a) for a in AXES]),
+    ("Concatenate", [Sample([ROW, (2, 3)], {"axis": 0}), Sample([ROW, (1, 2)], {"axis": -1})]),
+    ("Stack", [Sample([ROW, ROW], {"axis": axis}) for axis in (0, 1, 2, -1, -3)]),
+    ("Reshape", [Sample([ROW], {"shape": shape}) for shape in ((3,), (3, 1), (1, 1, 3))]),
+    ("Reshape", [Sample([(3, 1)], {"shape": ROW})]),
+    ("Transpose", [Sample([ROW]), Sample([(3, 1)]), Sample([(1, 2, 3)], {"axes": (0, 2, 1)})]),
+    ("BroadcastTo", [Sample([ROW], {"shape": s}) for s in (ROW, (2, 3), (1, 2, 3))]),
+    ("BroadcastTo", [Sample([(3,)], {"shape": ROW})]),
+    (
+        "Slice",
+        [Sample([ROW], {"key": key}) for key in ((0,), ("...", 1), ((None,) * 3, (0, 2, None)))],
+    ),
+    (
+        "Slice",
+        [Sample([(1, 2, 3)], {"key": ("...", (0, 2, None))}), Sample([(1,)], {"key": ("...",)})],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "samples"), ROWS)
+def test_samples_with_a_first_axis_of_length_1(name: str, samples: list[Sample]) -> None:
+    op = REGISTRY[name]
+    for sample in samples:
+        for shared in itertools.product((False, True), repeat=len(sample.shapes)):
+            values, gradients, _ = results(op, sample, shared, np.float64, lazy=False)
+            found, slopes, _ = results(op, sample, shared, np.float64, lazy=True)
+            for a, b in zip(found, values, strict=True):
+                assert (a.shape, a.dtype) == (b.shape, b.dtype), (sample, shared)
+                np.testing.assert_allclose(a, b, 1e-12, 1e-12)
+            for a, b in zip(slopes, gradients, strict=True):
+                assert (a is None) == (b is None)
+                if a is not None:
+                    np.testing.assert_allclose(a, b, 1e-12, 1e-12)
+
+
+def test_rows_are_multiplied_and_added_without_a_change_of_shape() -> None:
+    """Five samples of shape (1, 4) are one batch of shape (5, 4) from beginning to end."""
+    w, u = (mg.randn(4, 4, seed=i, requires_grad=True) for i in range(2))
+    b = mg.randn(4, seed=2, requires_grad=True)
+    xs = [mg.randn(1, 4, seed=10 + i) for i in range(5)]
+    with mg.record() as log, mg.lazy_batch():
+        hs = [mg.tanh(x @ w.T + b) for x in xs]
+        ys = [mg.tanh(x @ w.T + h @ u.T + b) for x, h in zip(xs, hs, strict=True)]
+    shapes = {event.op.name: event.node.shape for event in log.of_kind("built")}
+    assert shapes.pop("PickRows") == (5, 4)
+    assert shapes == {"Transpose": (4, 4), "MatMul": (5, 4), "Add": (5, 4), "Tanh": (5, 4)}
+    assert [y.shape for y in ys] == [(1, 4)] * 5
+    products = [e.node.size for e in log.of_kind("group") if e.op is ops.matmul]
+    assert sorted(products) == [5, 10], "with each of the transposed weights"
+    got = mg.grad(sum(y.sum() for y in ys), [hs[3]], retain_graph=True)[0]
+    slope = (1 - ys[3].data ** 2) @ u.data
+    np.testing.assert_allclose(got.data, slope, 1e-5, 1e-6)
+    with pytest.raises(mg.GradientError, match=r"row of a batch"):
+        hs[3].retain_grad()
