@@ -120,6 +120,30 @@ def test_a_saved_page_has_the_caption_as_its_heading(tmp_path) -> None:
     assert "一张图，三次尝试" in page
 
 
+def test_an_attempt_gives_the_result_or_the_error_of_the_engine() -> None:
+    x = mg.placeholder("x", shape=())
+    graph = mg.build_graph(x, x + 1)
+    good, bad = (viz.attempt(mg.run, graph, {x: fed}) for fed in (2.0, [1.0, 2.0]))
+    assert good == 3
+    rows = viz.table("examples.feeds", [[good], [bad], [viz.attempt(mg.run, graph)]]).rows
+    assert [line[1][0] for line in rows] == ["3", "FeedError", "NotFedError"]
+    with pytest.raises(ZeroDivisionError):
+        viz.attempt(lambda: 1 / 0)
+
+
+def test_drawings_side_by_side_are_panels_of_one_scene() -> None:
+    x = mg.placeholder("x", shape=())
+    graph = mg.build_graph(x, x + 1)
+    board = viz.side_by_side(viz.draw(x * 2), graph, attempts())
+    (scene,) = board.scenes
+    drawn = [[n.label for n in p.picture.nodes] for p in scene.panels[:2]]
+    assert drawn == [["x", "2", "Mul"], ["x", "1", "Add"]]
+    assert scene.caption[0].startswith(f"{len(scene.panels)} drawings")
+    for given in ((), ("x",)):
+        with pytest.raises(TypeError, match="side_by_side takes graphs"):
+            viz.side_by_side(*given)
+
+
 @pytest.mark.parametrize("table", [t for one in lessons().values() for t in one.tables.values()])
 def test_tables_of_the_bank_have_all_words_in_both_languages(table) -> None:
     pairs = [table.caption, *table.head, *table.rows]

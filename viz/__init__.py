@@ -14,7 +14,7 @@ from viz.live import live
 from viz.passes import passes
 from viz.player import Player
 from viz.show import compare, step, timeline
-from viz.sweep import sweep
+from viz.sweep import attempt, side_by_side, sweep
 from viz.tables import gradient_check, table, tape
 from viz.topological import topological_orders
 from viz.traces import traces
@@ -25,6 +25,7 @@ __all__ = [
     "Chart",
     "Diagram",
     "Player",
+    "attempt",
     "batches",
     "branches",
     "check",
@@ -46,6 +47,7 @@ __all__ = [
     "ratios",
     "schedule",
     "show_errors",
+    "side_by_side",
     "step",
     "sweep",
     "table",

@@ -1,4 +1,4 @@
-"""`viz.sweep`: what a function gives, or which error it raises, for each of a few values."""
+"""What a function gives, or which error it raises; for each of a few values, as a board."""
 
 from __future__ import annotations
 
@@ -14,11 +14,45 @@ from viz.charts import Chart
 from viz.draw import Diagram, draw
 from viz.error import error
 from viz.images import Images
+from viz.picture import brief
 from viz.questions import TableText, find_table
 from viz.tables import filled
 from viz.text import Pair, printed, row
 
 Drawn = Graph | Diagram | Chart | Images | Board
+
+
+def attempt(f: Callable[..., Any], *args: Any) -> Any:
+    """What `f` returns for these arguments, or the error of the engine that it raises.
+
+    Of both, `viz.table` makes cells. Any other error is raised.
+
+    >>> import minigrad as mg, viz
+    >>> viz.attempt(mg.zeros, ()), type(viz.attempt(mg.tensor, "three")).__name__
+    (tensor(0.), 'DtypeError')
+    """
+    try:
+        return f(*args)
+    except GraphError as raised:
+        return raised
+
+
+def side_by_side(*drawn: Drawn) -> Board:
+    """A board of finished drawings: graphs, diagrams, charts, images, the present step of boards.
+
+    TypeError for anything else, and for nothing.
+
+    >>> import minigrad as mg, viz
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> board = viz.side_by_side(viz.draw(x * x), viz.draw(x + 3))
+    >>> [panel.title[0] for panel in board.scenes[0].panels]
+    ['dynamic graph: Mul = x × x', 'dynamic graph: Add = x + 3']
+    """
+    for one in drawn or (None,):
+        if not isinstance(one, Drawn):
+            raise TypeError(printed("side_by_side_takes", value=brief(one)))
+    panels = tuple(panel for one in drawn for panel in _panels(one))
+    return Board([Scene(row("side_by_side", count=len(panels)), panels)])
 
 
 def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
@@ -62,12 +96,11 @@ class Outcome:
 
 def _outcome(f: Callable[[Any], Any], value: Any, columns: int) -> Outcome:
     """What the function gives for one value, or the error that it raises."""
-    try:
-        got = f(value)
-    except GraphError as raised:
-        failed = error(raised).scenes[0]
+    got = attempt(f, value)
+    if isinstance(got, GraphError):
+        failed = error(got).scenes[0]
         blank = [None] * (columns - 1)
-        return Outcome([raised, *blank], list(failed.panels), [failed.caption, *failed.facts])
+        return Outcome([got, *blank], list(failed.panels), [failed.caption, *failed.facts])
     parts = got if isinstance(got, tuple) else (got,)
     cells = [x for x in parts if not isinstance(x, Drawn)]
     return Outcome(cells, [p for x in parts if isinstance(x, Drawn) for p in _panels(x)])

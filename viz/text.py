@@ -740,6 +740,11 @@ ROWS: dict[str, Pair] = {
         "table {id} names {wanted} rows, {given} were given.",
         "表格 {id} 有 {wanted} 个行名，却给了 {given} 行。",
     ),
+    "side_by_side": ("{count} drawings side by side", "{count} 幅图并排"),
+    "side_by_side_takes": (
+        "viz.side_by_side takes graphs, diagrams, charts, images and boards, not {value}",
+        "viz.side_by_side 接受图、图示、图表、图像和面板，不接受 {value}",
+    ),
     "sweep_cell": ("{head} {value}", "{head} {value}"),
     "sweep_step": ("{head} = {value}: {cells}", "{head} = {value}：{cells}"),
     "sweep_named": ("{value}: {cells}", "{value}：{cells}"),

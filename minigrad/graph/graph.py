@@ -395,8 +395,10 @@ class Graph:
                 raise VerifyError("verify", name=x.name, op=x.op, reason="it is not in the graph")
         return self
 
-    def text(self) -> str:
+    def text(self, names: bool = True) -> str:
         """The graph as text, one line a node: the same for the same graph on every machine.
+
+        Without `names`, placeholders and variables are told apart by their numbers alone.
 
         >>> import minigrad as mg
         >>> with mg.Graph():
@@ -410,7 +412,7 @@ class Graph:
         """
         number = {node: f"%{i}" for i, node in enumerate(self._nodes)}
         lines = [
-            f"{number[n]} = {describe(n, number, bodies_of(n.attrs))} : {n.spec}"
+            f"{number[n]} = {describe(n, number, bodies_of(n.attrs), names)} : {n.spec}"
             for n in self._nodes
         ]
         if self.outputs:
@@ -437,8 +439,11 @@ class Graph:
         self._saver(path, session)
 
     def hash(self) -> str:
-        """A fingerprint of the structure: equal for equal graphs, whatever is fed to them."""
-        return hashlib.sha256(self.text().encode()).hexdigest()[:16]
+        """A fingerprint of the structure: equal for equal graphs, whatever is fed to them.
+
+        Names are no structure: a graph built again has new ones, and the same hash.
+        """
+        return hashlib.sha256(self.text(names=False).encode()).hexdigest()[:16]
 
 
 def _verify_record(node: Node) -> None:
