@@ -51,7 +51,8 @@ def lazy_batch() -> Iterator[None]:
 
     Nothing is computed until a value is needed (`item`, printing, `if` on a tensor, `backward`) or
     the block ends; what is asked for earlier runs earlier, with what it depends on. Matrices that
-    require a gradient are taken for parameters: only operations on the very same one are joined. A
+    require a gradient are taken for parameters, and so is what one operation makes of them alone,
+    such as `w.T`: only operations on the very same one are joined. A
     shape that does not fit is refused at its line; other errors appear when the operation runs, and
     name its line, too. After an exception nothing of the block is computed any more. Tensors must
     not be changed through `numpy()` or `data` between their use in the block and its end.
