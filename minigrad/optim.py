@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Optimizer:
-    """Changes parameters by their gradients. Sub-classes write `slots` and `rule`.
+    """Changes parameters by their gradients. Sub-classes write `slots`, and `rule` or `move`.
 
     params: tensors with requires_grad, or variables; GraphError if there are none.
 
@@ -63,7 +63,12 @@ class Optimizer:
         return {}
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
-        """The new parameter and the new slots."""
+        """The new parameter and the new slots; where it is not written, p − move."""
+        move, *renewed = self.move(p, g, *slots)
+        return p - move, *renewed
+
+    def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+        """What is subtracted from the parameter, which then changes where it is; the new slots."""
         name = type(self).__name__
         raise GraphError("method", op=name, method="rule(self, p, g, *slots)", defined=here())
 
@@ -81,9 +86,22 @@ class Optimizer:
                 kept = self._slots.get(i)
                 if kept is None:
                     kept = tuple(self.slots(p).values())
-                new, *slots = self.rule(p.data, p.grad.data, *kept)
-                overwrite(p, new)
-                self._slots[i] = tuple(slots)
+                self._slots[i] = self._update(p, p.grad.data, kept)
+
+    def _update(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Change one parameter; the new slots."""
+        array = p.data
+        if type(self).rule is not Optimizer.rule or type(array) is not np.ndarray:
+            new, *renewed = self.rule(array, g, *slots)
+            overwrite(p, new)
+            return tuple(renewed)
+        move, *renewed = self.move(array, g, *slots)
+        if type(move) is np.ndarray:  # one large array less than with the rule
+            changes.note(array)
+            np.subtract(array, move, array)
+        else:  # there are no axes, or the rate is a tensor
+            overwrite(p, array - move)
+        return tuple(renewed)
 
     def minimize(self, loss: Node) -> Node:
         """A node that makes one training step when it is fetched: gradients, rule, assignments.
@@ -148,14 +166,14 @@ class SGD(Optimizer):
     def slots(self, p: Any) -> dict[str, Array]:
         return {"velocity": _zeros(p)} if self.momentum else {}
 
-    def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+    def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
         if self.weight_decay:
             g = g + p * self.weight_decay
         if not self.momentum:
-            return (p - g * self.lr,)
+            return (g * self.lr,)
         velocity = slots[0] * self.momentum + g
-        move = g + velocity * self.momentum if self.nesterov else velocity
-        return p - move * self.lr, velocity
+        ahead = g + velocity * self.momentum if self.nesterov else velocity
+        return ahead * self.lr, velocity
 
 
 class Adam(Optimizer):
@@ -195,7 +213,7 @@ class Adam(Optimizer):
     def slots(self, p: Any) -> dict[str, Array]:
         return {"mean": _zeros(p), "square": _zeros(p), "time": float64.type(0)}
 
-    def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+    def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
         if self.weight_decay:
             g = g + p * self.weight_decay
         (mean, square, time), (b1, b2) = slots, self.betas
@@ -205,7 +223,7 @@ class Adam(Optimizer):
         # Both means start at 0: undo that pull, with factors that float32 would make too coarse.
         rate = ops.cast(self.lr / (1 - ops.pow(float64.type(b1), time)), dtype=p.dtype)
         pull = ops.cast(ops.sqrt(1 - ops.pow(float64.type(b2), time)), dtype=p.dtype)
-        return p - mean / (ops.sqrt(square) / pull + self.eps) * rate, mean, square, time
+        return mean / (ops.sqrt(square) / pull + self.eps) * rate, mean, square, time
 
 
 class AdamW(Adam):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -268,3 +269,58 @@ def test_small_betas_need_more_than_float32() -> None:
     p.grad = mg.tensor([1e-3])
     mg.optim.Adam([p], lr=1.0, eps=0.0).step()
     assert p.item() == pytest.approx(-1, abs=3e-7)
+
+
+# ---- Where a step writes ----------------------------------------------------------------------
+
+
+def test_a_step_makes_one_array_of_the_size_of_the_parameter() -> None:
+    p = mg.zeros(1 << 16, requires_grad=True)
+    p.grad = mg.ones(1 << 16)
+    optimizer = mg.optim.SGD([p], lr=0.5)
+    optimizer.step()
+    tracemalloc.start()
+    optimizer.step()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert p.data.nbytes <= peak < 1.5 * p.data.nbytes
+    assert p.version == 2
+    assert set(p.tolist()) == {-1.0}
+
+
+class Halved(mg.optim.SGD):
+    """A rule of its own on top of another one, which must win over the move."""
+
+    def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+        new, *renewed = super().rule(p, g, *slots)
+        return new * 0.5, *renewed
+
+
+class Moved(mg.optim.Optimizer):
+    """Nothing but a move."""
+
+    def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
+        return (mg.sign(g) + p,)
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda ps: Halved(ps, lr=0.5), [0.25, -1.25]),
+        (Moved, [-1.0, -1.0]),
+        (lambda ps: mg.optim.SGD(ps, lr=mg.tensor(0.5)), [0.5, -2.5]),
+    ],
+)
+def test_rules_and_moves_of_users_give_the_same_in_both_modes(make: Any, expected: Any) -> None:
+    p = mg.tensor([1.0, -2.0], requires_grad=True)
+    memory, before = p.data, p.detach()
+    p.grad = mg.ones(2)
+    make([p]).step()
+    assert p.data is memory
+    assert before.tolist() == p.tolist() == expected, "a view sees the change"
+    with mg.Graph(), mg.Session() as session:
+        variable = mg.Variable(np.float32([1, -2]))
+        step = make([variable]).minimize(variable.sum())
+        session.run(mg.global_variables_initializer())
+        session.run(step)
+        assert session.value(variable).tolist() == expected
