@@ -8,6 +8,7 @@ it and records a node, a graph `Node` records a node and runs nothing.
 from __future__ import annotations
 
 import contextvars
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Container, Sequence
@@ -119,6 +120,7 @@ class Sample:
     bools: Sequence[int] = ()  # positions that hold True and False instead
 
 
+@functools.cache
 def promote(*dtypes: Dtype) -> Dtype:
     """The common data type, by PyTorch's rule: a float wins over any integer or bool."""
     if dtypes and dtypes.count(dtypes[0]) == len(dtypes) and dtypes[0].isnative:
@@ -127,6 +129,7 @@ def promote(*dtypes: Dtype) -> Dtype:
     return np.result_type(*(floats or dtypes))
 
 
+@functools.cache
 def as_float(*dtypes: Dtype) -> Dtype:
     """Like `promote`, but integers and bools become float32 (division, exp, mean)."""
     common = promote(*dtypes)

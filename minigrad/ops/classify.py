@@ -100,7 +100,7 @@ def _loss_shape(x: Shape, labels: Shape) -> Shape:
 
 def _positions(x: Array, labels: Array) -> Array:
     """Where the score of the right class stands, in the scores laid out in one row."""
-    return np.arange(0, x.size, max(x.shape[-1], 1)) + np.asarray(labels).reshape(-1)
+    return np.arange(0, x.size, max(x.shape[-1], 1)) + labels.reshape(-1)
 
 
 def _loss(out: Array, x: Array, labels: Array) -> Array:
@@ -113,7 +113,8 @@ def _loss(out: Array, x: Array, labels: Array) -> Array:
         raise ShapeError("label_range", op="SoftmaxCrossEntropy", label=wrong, last=x.shape[-1] - 1)
     z = _shifted(x.astype(as_float(x.dtype), copy=False), -1)
     chosen = z.reshape(-1).take(_positions(z, labels)).reshape(labels.shape)
-    return np.subtract(np.log(np.add.reduce(np.exp(z, out=z), axis=-1)), chosen, out=out)
+    total = np.log(np.add.reduce(np.exp(z, out=z), axis=-1))
+    return total - chosen if out is None else np.subtract(total, chosen, out=out)
 
 
 softmax_cross_entropy = operator(

@@ -111,7 +111,8 @@ sum = operator(
 def _mean(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
     total = np.add.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
     n = x.dtype.type(x.size // max(total.size, 1) if total.size else 1)
-    return np.divide(total, n, out=out)  # the mean of nothing is NaN, as everywhere
+    # the mean of nothing is NaN, as everywhere
+    return total / n if out is None else np.divide(total, n, out=out)
 
 
 mean = operator(
