@@ -154,9 +154,10 @@ class scoped:
         self.name = name
 
     def __enter__(self) -> str:
-        self.outer = context.scope
-        context.scope = f"{self.outer}/{self.name}" if self.outer else self.name
-        return context.scope
+        now = context.now
+        self.outer = outer = now.scope
+        now.scope = f"{outer}/{self.name}" if outer else self.name
+        return now.scope
 
     def __exit__(self, *exc: object) -> None:
-        context.scope = self.outer
+        context.now.scope = self.outer

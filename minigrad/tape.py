@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -155,7 +155,7 @@ class recording(contextlib.ContextDecorator):
         self.before: list[bool] = []
 
     def __enter__(self) -> None:
-        self.before.append(context.recording)
+        self.before.append(context.now.recording)
         context.recording = self.on
 
     def __exit__(self, *exc: object) -> None:
@@ -281,13 +281,22 @@ def share(view: Any, tensor: Any) -> None:
 # ---- What changed -------------------------------------------------------------------------------
 
 
-class Change(NamedTuple):
+class Change:
     """The last change of one piece of memory."""
 
-    holder: Any  # keeps an entry from outliving its array, whose number another may get
-    tick: int
-    times: int
+    __slots__ = ("holder", "place", "tick", "times")
     place: tuple[CodeType, int]
+    tick: int
+
+    def __init__(self, holder: Any) -> None:
+        self.holder = (
+            holder  # keeps an entry from outliving its array, whose number another may get
+        )
+        self.times = 0
+
+    def note(self, tick: int, place: tuple[CodeType, int]) -> None:
+        self.tick, self.place = tick, place
+        self.times += 1
 
 
 class Changes:
@@ -318,22 +327,23 @@ class Changes:
 
     def note(self, array: Array) -> None:
         """An array is about to change."""
-        if context.lazy is not None:
-            context.lazy.run_all()  # what was noted reads it as it is now
-        owner = owner_of(array)
+        lazy = context.now.lazy
+        if lazy is not None:
+            lazy.run_all()  # what was noted reads it as it is now
+        owner = array if array.base is None else owner_of(array)
         key = id(owner)
         self.latest = next_order()
         place = caller(sys._getframe(1))
-        before = self._found.get(key)
-        if before is None:
-            holder, times = weakref.ref(owner, lambda _: self._found.pop(key, None)), 1
-        else:
-            holder, times = before.holder, before.times + 1
-        self._found[key] = Change(holder, self.latest, times, place)
+        change = self._found.get(key)
+        if change is None:
+            holder = weakref.ref(owner, lambda _: self._found.pop(key, None))
+            change = self._found[key] = Change(holder)
+        change.note(self.latest, place)
         if key in self._scalars:
             scalar = self._scalars[key][0]  # which takes no weak reference
             self._forget_scalars()
-            self._found[id(scalar)] = Change(scalar, self.latest, 1, place)
+            change = self._found[id(scalar)] = Change(scalar)
+            change.note(self.latest, place)
 
     def count(self, array: Array) -> int:
         """How often the memory of this array was changed."""

@@ -54,15 +54,16 @@ class Module:
         raise GraphError("method", op=name, method="forward(self, x)", defined=here())
 
     def __call__(self, *xs: Any, **options: Any) -> Any:
-        outer = context.scope
-        context.scope = f"{outer}/{self.name}" if outer else self.name
+        now = context.now
+        outer = now.scope
+        now.scope = f"{outer}/{self.name}" if outer else self.name
         try:
             if xs and type(xs[0]) is Node and not in_body():
                 with tensors_as_nodes(xs[0].graph):
                     return self.forward(*xs, **options)
             return self.forward(*xs, **options)
         finally:
-            context.scope = outer
+            now.scope = outer
 
     def __setattr__(self, name: str, value: Any) -> None:
         for place, part in _spread(name, value):
