@@ -255,7 +255,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     wrap = y.reader.wrap
     for x, part in zip(found, _unshared(found.values()), strict=True):
         total = part if x.grad is None else silently(add, x.grad.data, part)
-        x.grad = wrap(total, None)
+        x._grad = wrap(total, None)
 
 
 def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:

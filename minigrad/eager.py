@@ -40,12 +40,12 @@ class Tensor(InPlace):
 
     __slots__ = (
         *("__weakref__", "_hooks", "_sharing"),  # both are unset until there is one
-        *("creator", "data", "grad", "name", "requires_grad"),
+        *("_grad", "creator", "data", "name", "requires_grad"),
     )
     reader: ClassVar[TapeReader]
     data: Array
     creator: TapeNode | None
-    grad: Tensor | None
+    _grad: Tensor | None
     requires_grad: bool
     name: str | None
 
@@ -54,7 +54,7 @@ class Tensor(InPlace):
         if requires_grad:
             _expect_floats(self.data, requires_grad, "tensor")
         self.requires_grad, self.name = requires_grad, name
-        self.creator = self.grad = None
+        self.creator = self._grad = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -87,6 +87,21 @@ class Tensor(InPlace):
     def version(self) -> int:
         """How often the memory of this tensor was changed in place."""
         return changes.count(self.data)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient, None as long as none was computed.
+
+        It can be replaced, by None or by a tensor of this shape: ShapeError for another one.
+        """
+        return self._grad
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None and gradient.shape != self.shape:
+            found = gradient.shape
+            raise ShapeError("grad_shape", op="grad", shape=self.shape, found=found, defined=here())
+        self._grad = gradient
 
     def item(self) -> Any:
         """The single number of this tensor as a Python number; ShapeError if it has more."""

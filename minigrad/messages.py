@@ -538,6 +538,12 @@ ERRORS: dict[str, Pair] = {
         "{op}：另有张量使用同一块内存（一个是另一个的视图），修改之后它的历史就不再说明它的值从何而来。"
         "解决办法：在取视图之前对整个张量赋值：x[index] = value；或者把 y += 1 写成 y = y + 1。",
     ),
+    "grad_shape": (
+        "{op}: a gradient of shape {found} cannot be that of a tensor of shape {shape}. Remedy: "
+        "where broadcasting used a number more than once, sum what came back over those axes.",
+        "{op}：形状为 {found} 的梯度，不可能属于形状为 {shape} 的张量。"
+        "解决办法：广播时一个数用了多次，就把传回来的梯度沿那些轴求和。",
+    ),
     "in_place_shape": (
         "{op}: the result has shape {found} and cannot stand in the place of shape {shape}. "
         "Remedy: y = y + other makes a new tensor of the larger shape.",

@@ -118,7 +118,7 @@ class TapeReader:
         result = new(self.tensor)
         result.data, result.creator = y, node
         result.requires_grad = node is not None
-        result.grad = result.name = None
+        result._grad = result.name = None
         for x in viewed:
             if isinstance(x, self.tensor) and _looks_at(y, x.data):
                 share(result, x)
@@ -210,7 +210,7 @@ class TapeReader:
             result.data = y
             result.creator = node
             result.requires_grad = True
-            result.grad = result.name = None
+            result._grad = result.name = None
             if may_view and _looks_at(y, a):
                 share(result, x)
             return result
@@ -335,7 +335,7 @@ class TapeReader:
             result.data = y
             result.creator = node
             result.requires_grad = True
-            result.grad = result.name = None
+            result._grad = result.name = None
             if may_view and y.base is not None:
                 if x_kind is tensor and _looks_at(y, a):
                     share(result, x)

@@ -188,6 +188,19 @@ def test_a_leaf_is_its_own_derivative() -> None:
     assert x.grad.item() == 1
 
 
+def test_a_gradient_has_the_shape_of_its_tensor() -> None:
+    x = mg.tensor([[1.0, 2.0]], requires_grad=True)
+    (x * x).sum().backward()
+    with pytest.raises(mg.ShapeError, match=r"shape \(4, 2\).*shape \(1, 2\)") as caught:
+        x.grad = mg.ones((4, 2))
+    assert "形状为 (4, 2) 的梯度" in caught.value.pair[1]
+    assert x.grad.tolist() == [[2.0, 4.0]], "the gradient that it had"
+    x.grad = mg.tensor([[5.0, 6.0]])
+    assert x.grad.tolist() == [[5.0, 6.0]]
+    x.grad = None
+    assert x.grad is None
+
+
 def test_leaves_do_not_share_their_gradients() -> None:
     a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     (a + b).sum().backward()
