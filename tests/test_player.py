@@ -284,9 +284,11 @@ def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
     assert "2 + 2 = 4" in caption.inner_text()
     shares = page.locator("text.mg-share:not(.mg-summand)").all_text_contents()
     assert shares == ["∂ 1 × 2 = 2", "∂ = 2 + 2 = 4"]
+    assert sorted(page.locator("text.mg-past").all_text_contents()) == ["∂ = 1", "∂ = 2"]
     page.keyboard.press("Home")
     assert counter.inner_text() == "0 / 7"
     assert classes(page)["n2"] == {"mg-unborn"}
+    assert page.locator("text.mg-past").count() == 0
     page.keyboard.press("ArrowLeft")
     assert counter.inner_text() == "0 / 7"
 
@@ -343,6 +345,14 @@ def test_a_verdict_that_differs_has_no_tick(tmp_path: Path, page: Page) -> None:
     page.goto(Player(films, verdict).save(tmp_path / "page.html").as_uri())
     sign = page.locator(".mg-verdict").evaluate("e => getComputedStyle(e, '::before').content")
     assert "✗" in sign
+
+
+def test_it_can_begin_where_the_gradients_do() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    player = viz.step(x * x + 3).at_backward()
+    assert player.frames[player.index].caption[0].startswith("backward starts at the output")
+    forward_only = viz.step(mg.tensor(2.0) * 3).at_backward()
+    assert forward_only.index == len(forward_only.frames) - 1
 
 
 @pytest.mark.browser

@@ -15,6 +15,7 @@ import traitlets
 
 from minigrad.errors import GraphError
 from viz import assets
+from viz.director import GRADIENT
 from viz.dot import as_image
 from viz.frames import Film, Frame
 from viz.marks import marked
@@ -97,6 +98,13 @@ class Player(Page):
     def at_the_end(self) -> Self:
         """Stand at the last step, where everything can be seen, instead of at the first."""
         self.index = max(0, len(self.data["frames"]) - 1)
+        return self
+
+    def at_backward(self) -> Self:
+        """Stand where the backward pass begins; at the end, if there is none."""
+        marks = [[clock for clock, _ in frame.marks] for frame in self.frames]
+        self.at_the_end()
+        self.index = next((i for i, clocks in enumerate(marks) if GRADIENT in clocks), self.index)
         return self
 
     @property

@@ -123,6 +123,7 @@ function play(model, el) {
 
   const lines = program(code, labels.program);
   let lanes = [];
+  let passed = []; // the gradients that go along arrows: step, arrow, text
   const verdict = make("div", "mg-verdict", root);
   legend(data.legend, words.legend, root);
   const tables = make("details", "", root);
@@ -137,6 +138,9 @@ function play(model, el) {
       .filter((lane) => lane.marks.length)
       .map((lane) => clock(lane, data, clocks, steps.go));
     lines.list(data.listing);
+    passed = data.frames.flatMap((frame, i) =>
+      Object.entries(frame.edges ?? {}).flatMap(([edge, text]) => (text ? [[i, edge, text]] : [])),
+    );
     verdict.hidden = !data.verdict;
     verdict.classList.toggle("mg-equal", Boolean(data.equal));
     verdict.replaceChildren();
@@ -210,11 +214,14 @@ function play(model, el) {
         box.g.setAttribute("aria-label", data.still ? called : `${called}: ${short.trim()}`);
       }
       const flows = new Map(Object.entries(frame.edges ?? {}).map(([id, text]) => [graph.place(id), text]));
+      const past = new Map();
+      for (const [at, edge, text] of passed) if (at < index) past.set(graph.place(edge), text);
       let incoming = null;
       for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
         look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosenBox });
         if (share) incoming = write(arrow.g, share, below(graph, id));
+        remember(arrow, share === undefined ? past.get(id) : undefined, () => below(graph, id));
       }
       for (const [id, text] of Object.entries(frame.notes ?? {})) {
         const box = graph.boxes.get(graph.place(id));
@@ -244,7 +251,6 @@ function play(model, el) {
   function write(g, text, under) {
     const path = g.querySelector("path");
     const length = path.getTotalLength();
-    const middle = path.getPointAtLength(length / 2);
     const [tip, behind] = [path.getPointAtLength(0), path.getPointAtLength(Math.min(9, length))];
     const [dx, dy] = [(behind.x - tip.x) / 9, (behind.y - tip.y) / 9];
     const points = [
@@ -253,12 +259,31 @@ function play(model, el) {
       [behind.x + 3.5 * dy, behind.y - 3.5 * dx],
     ];
     shape("polygon", { class: "mg-share mg-head", points: points.join(" ") }, g.parentNode);
-    const label = label_at(g, middle.x, middle.y + (under ? 15 : -7), text);
-    for (const choice of [text, `∂ = ${text.split(" = ").pop()}`, "∂"]) {
+    return beside(g, under, [text, arrived(text), "∂"]);
+  }
+
+  const arrived = (text) => `∂ = ${text.split(" = ").pop()}`;
+
+  // The first of these texts that there is room for (else the last) beside the middle of an arrow.
+  function beside(g, under, texts) {
+    const path = g.querySelector("path");
+    const length = path.getTotalLength();
+    const middle = path.getPointAtLength(length / 2);
+    const label = label_at(g, middle.x, middle.y + (under ? 15 : -7), "");
+    for (const choice of texts) {
       label.textContent = choice;
       if (label.getComputedTextLength() <= length - 8) break;
     }
     return label;
+  }
+
+  // What went along an arrow in an earlier step stays beside it, in quiet, if there is room.
+  function remember(arrow, text, under) {
+    if (arrow.seen.past === text) return;
+    arrow.seen.past = text;
+    arrow.past?.remove();
+    arrow.past = text && beside(arrow.g, under(), [arrived(text), ""]);
+    arrow.past?.setAttribute("class", "mg-past");
   }
 
   // The sum where a gradient arrives that has one already, above its node.
