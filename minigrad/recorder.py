@@ -304,16 +304,16 @@ class TapeReader:
             node = TapeNode()
             if x_wants:
                 node._source = x.creator or x
-            elif x_kind is tensor and type(a) is ndarray:
-                node._source = a.shape, a.dtype, x.name
+            elif x_kind is tensor:  # what `stub` gives
+                node._source = (a.shape, a.dtype, x.name) if type(a) is ndarray else a
             else:
-                node._source = stub(x)
+                node._source = x
             if z_wants:
                 node._source2 = z.creator or z
-            elif z_kind is tensor and type(b) is ndarray:
-                node._source2 = b.shape, b.dtype, z.name
+            elif z_kind is tensor:
+                node._source2 = (b.shape, b.dtype, z.name) if type(b) is ndarray else b
             else:
-                node._source2 = stub(z)
+                node._source2 = z
             keeps_y, keeps_a, keeps_b = kept.keeps
             node._result = y if keeps_y else None
             node._operand = a if keeps_a else None
