@@ -283,7 +283,9 @@ function play(model, el) {
     arrow.seen.past = text;
     arrow.past?.remove();
     arrow.past = text && beside(arrow.g, under(), [arrived(text), ""]);
-    arrow.past?.setAttribute("class", "mg-past");
+    if (!text) return;
+    arrow.past.setAttribute("class", "mg-past");
+    arrow.g.after(arrow.past); // the same place, whichever step was before
   }
 
   // The sum where a gradient arrives that has one already, above its node.
