@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import browser as harness
@@ -22,9 +23,14 @@ module: Any = sys.modules["viz.live"]  # viz.live is the class in it
 @pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
     """As in a notebook: what was displayed, and how long was waited."""
-    seen: dict[str, list[Any]] = {"shown": [], "waited": []}
+    seen: dict[str, list[Any]] = {"shown": [], "stored": [], "waited": []}
+
+    def display(player: viz.Player, display_id: bool) -> SimpleNamespace:
+        seen["shown"].append(player)
+        return SimpleNamespace(update=lambda p: seen["stored"].append(p.text()[0]))
+
     monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
-    monkeypatch.setattr(module, "display", seen["shown"].append)
+    monkeypatch.setattr(module, "display", display)
     monkeypatch.setattr(module.time, "sleep", seen["waited"].append)
     return seen
 
@@ -57,6 +63,8 @@ def test_in_a_notebook_it_grows_with_each_line(notebook: dict[str, list[Any]]) -
         c = b * 2 + 1  # one line, two operators, one pause
     assert sizes == [2, 4]
     assert notebook["shown"] == [drawing.player]
+    (stored,) = notebook["stored"]
+    assert "c = Mul + 1 = 14 + 1 = 15" in stored, "a page without a kernel has the whole film"
     assert notebook["waited"] == [0.5] * 3
     assert len(drawing.player.films[0].picture.nodes) == 8
     assert c.item() == 15

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, Self
 
 from IPython import get_ipython
-from IPython.display import display
+from IPython.display import DisplayHandle, display
 
 from minigrad.eager import Tensor
 from minigrad.events import Event, Recording, listeners
@@ -47,17 +47,20 @@ class live:
         self._twins = Twins(self._freed)
         self._line: tuple[str, int] | None = None
         self._waited = 0.0
+        self._shown: DisplayHandle | None = None
 
     def __enter__(self) -> Self:
         self._frame: FrameType | None = sys._getframe(1)
         if get_ipython() is not None:
-            display(self.player)  # type: ignore[no-untyped-call]
+            self._shown = display(self.player, display_id=True)  # type: ignore[no-untyped-call]
         listeners.append(self._hear)
         return self
 
     def __exit__(self, *exc: object) -> None:
         listeners.remove(self._hear)
         self._draw()
+        if self._shown is not None:  # what the notebook stores is the film, not its empty start
+            self._shown.update(self.player)  # type: ignore[no-untyped-call]
         self._frame = None
         self._twins.forget()
 
