@@ -49,7 +49,8 @@ class Table:
             + "</tr>"
             for line in self.rows
         )
-        caption = f"<caption {LEFT}>{bilingual(self.caption)}</caption>"
+        style = "text-align:left;white-space:nowrap"
+        caption = f'<caption style="{style}">{bilingual(self.caption)}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

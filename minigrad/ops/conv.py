@@ -94,7 +94,7 @@ def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
     return _correlate(out, _with_frame(x, window), w, places, window.stride)
 
 
-def _products(moved: Shape, w: Shape) -> int:
+def _products(moved: tuple[int, ...], w: tuple[int, ...]) -> int:
     """Each element of the result of the convolution sums as many products as a kernel is large."""
     return math.prod(moved) * math.prod(w[1:])
 

@@ -108,7 +108,7 @@ def _swap(x: Any) -> Any:
     return transpose(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
-def _products(y: Shape, a: Shape, b: Shape) -> int:
+def _products(y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> int:
     """Each element of the result sums as many products as the axis that vanishes is long."""
     if len(a) == 1:
         return math.prod(y) * a[0]

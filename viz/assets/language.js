@@ -22,7 +22,12 @@ function loadFont(model) {
   if (page.dataset.mgFont) return;
   model.on("msg:custom", async (message, buffers) => {
     if (message.kind !== "font" || page.dataset.mgFont) return;
-    document.fonts.add(await new FontFace("Noto Sans SC", buffers[0]).load());
+    // Chinese goes first: bold text that names it last was seen to keep the boxes of other fonts.
+    for (const [name, ranges] of [
+      ["Noto Sans SC", {}],
+      ["Noto Han", { unicodeRange: "U+2E80-9FFF, U+FF00-FFEF" }],
+    ])
+      document.fonts.add(await new FontFace(name, buffers[0], ranges).load());
     page.dataset.mgFont = "loaded";
   });
   model.send({ kind: "font" });
