@@ -62,6 +62,37 @@ def test_each_image_has_its_pixels_its_label_and_its_words() -> None:
     assert page.count("lang=") == 2
 
 
+def test_images_of_different_sizes_have_cells_of_one_size() -> None:
+    shown = viz.images([np.ones((2, 3)), np.zeros((1, 9))], ["a", "b"], cell=10)
+    assert str(shown) == "2 images of different sizes [a, b]"
+    page = html(shown)
+    assert re.findall(r'width="(\d+)" height="(\d+)"', page) == [("30", "20"), ("90", "10")]
+    assert [image.shape for image in pictures(page)] == [(2, 3), (1, 9)]
+    default = html(viz.images(np.zeros((1, 3, 6))))
+    assert re.findall(r'width="(\d+)" height="(\d+)"', default) == [("56", "28")]
+
+
+def test_a_span_says_what_is_white_and_black() -> None:
+    (ones,) = pictures(html(viz.images(np.ones((1, 2, 2)), span=(-1, 1))))
+    assert ones[0, 0] == 0, "black, although no other value is there"
+    (zeros,) = pictures(html(viz.images(np.zeros((1, 2, 2)), span=(-1, 1))))
+    assert 0.3 < zeros[0, 0] < 0.9
+
+
+def test_one_image_is_told_of_in_the_singular() -> None:
+    assert str(viz.images(np.zeros((1, 2, 3)))) == "1 image of 2 × 3 pixels []"
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [([], "(0,)"), ([np.zeros((2, 2)), np.zeros(4)], "(4,)"), ([np.zeros((0, 2))], "(0, 2)")],
+)
+def test_a_list_without_images_is_refused(given: Any, shape: str) -> None:
+    with pytest.raises(ValueError, match="Remedy") as failed:
+        viz.images(given)
+    assert shape in str(failed.value)
+
+
 def test_tensors_constant_images_and_no_labels() -> None:
     page = html(viz.images(mg.tensor(np.ones((1, 2, 2)))))
     assert len(pictures(page)) == 1

@@ -389,6 +389,8 @@ ROWS: dict[str, Pair] = {
         "viz.ratios 读取 python tasks.py bench --json FILE 写出的数据，而这里的格式不同。",
     ),
     # images
+    "image": ("1 image of {height} × {width} pixels", "1 张图像，{height} × {width} 像素"),
+    "images_unequal": ("{count} images of different sizes", "{count} 张大小不一的图像"),
     "images": (
         "{count} images of {height} × {width} pixels",
         "{count} 张图像，每张 {height} × {width} 像素",
