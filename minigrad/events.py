@@ -169,8 +169,9 @@ def record(values: bool = False) -> Iterator[Recording]:
 def detect_anomaly() -> Iterator[None]:
     """Stop at the first operator, in either mode, whose result is NaN or infinite.
 
-    Raises NumericError, which names the operator, the shapes and the line. (After
-    torch.autograd.detect_anomaly, and tf.debugging.enable_check_numerics.)
+    Raises NumericError, which names the operator, the shapes, the line, and of a graph or a
+    backward pass also the line that ran it. (After torch.autograd.detect_anomaly, and
+    tf.debugging.enable_check_numerics.)
 
     >>> import minigrad as mg
     >>> with mg.detect_anomaly():
@@ -188,11 +189,13 @@ def _check_finite(event: Event) -> None:
     value = event.operands[1] if event.kind == "contributed" else event.value
     value = np.asarray(getattr(value, "data", value))
     if value.dtype.kind == "f" and not np.isfinite(value).all():
-        through = event.source or event.node
+        through, line = event.source or event.node, here()
+        defined = through.where if isinstance(through, BaseNode) else line
         raise NumericError(
             "not_finite",
             op=f"∂{through}" if event.kind == "contributed" else event.op,
             count=int(value.size - np.isfinite(value).sum()),
             shapes=show_shapes(*(np.shape(getattr(x, "data", x)) for x in event.operands)),
-            defined=through.where if isinstance(through, BaseNode) else here(),
+            defined=defined,
+            ran=None if line == defined else line,
         )
