@@ -122,6 +122,11 @@ def test_a_freed_tape_whose_leaves_are_there_runs_again() -> None:
     assert "= 2 × 2 = 4" in viz.step(y).text()[0]
 
 
+def test_gradients_that_are_infinite_are_shown_without_a_warning() -> None:
+    x = mg.tensor(0.0, requires_grad=True, name="x")
+    assert "local = 1 × inf = inf" in viz.step(mg.sqrt(x)).text()[0]
+
+
 def test_a_comparison_of_what_fails_is_refused() -> None:
     with pytest.raises(mg.ShapeError, match="do not fit"):
         viz.compare(lambda x: x @ x, np.ones((2, 3)))

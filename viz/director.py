@@ -259,7 +259,8 @@ class Director:
         if op.elementwise:
             y = np.asarray(self.values[source])
             data = [getattr(x, "data", x) for x in operands]
-            (local,) = pull_back(op, [index], np.ones_like(y), [y, *data], source.attrs)
+            with np.errstate(all="ignore"):  # as in the run itself
+                (local,) = pull_back(op, [index], np.ones_like(y), [y, *data], source.attrs)
             return summarize(local).told
         box = self.nodes[self.picture.ids[source]]
         names = [box.label, *(self.nodes[x].label for x in box.inputs)]
