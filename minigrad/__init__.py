@@ -5,7 +5,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 `Session`. One set of operators serves both; `record` shows what either of them does.
 """
 
-from minigrad import data, nn, optim, passes
+from minigrad import data, nn, optim, passes, threads
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
 from minigrad.backward import grad_of as grad
@@ -164,6 +164,7 @@ from minigrad.scripting.script import script
 from minigrad.session import Session
 from minigrad.tape import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.theano import theano_function
+from minigrad.threads import get_num_threads, set_num_threads
 from minigrad.tracing import (
     TensorSpec,
     TraceWarning,
@@ -254,6 +255,7 @@ __all__ = [
     "gather",
     "gelu",
     "get_default_graph",
+    "get_num_threads",
     "global_variables_initializer",
     "grad",
     "gradients",
@@ -313,6 +315,7 @@ __all__ = [
     "scan",
     "script",
     "set_grad_enabled",
+    "set_num_threads",
     "sigmoid",
     "sign",
     "sin",
@@ -340,3 +343,5 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+threads.begin()

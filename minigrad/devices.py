@@ -6,13 +6,12 @@ thread that asks is the first device: on one device nothing is handed over.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import heapq
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,25 +173,3 @@ def handover() -> float:
         return max(span.end for span in spans) / (2 * forks)
 
     return statistics.median(once() for _ in range(5))
-
-
-@contextlib.contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Let a matrix product use one thread: the devices are the threads.
-
-    BLAS keeps threads of its own, which spin while they wait and take the cores from the devices.
-    Telling it takes the package threadpoolctl; without it, set OMP_NUM_THREADS=1 before Python
-    starts.
-    """
-    controller = _blas()
-    with contextlib.nullcontext() if controller is None else controller.limit(limits=1):
-        yield
-
-
-@functools.cache
-def _blas() -> Any:
-    try:
-        from threadpoolctl import ThreadpoolController  # noqa: PLC0415 — an optional extra
-    except ImportError:
-        return None
-    return ThreadpoolController().select(user_api="blas")

@@ -120,6 +120,10 @@ ERRORS: dict[str, Pair] = {
         "{op}：只有浮点数才有梯度，而这里是 {dtype}。"
         "解决办法：把 2 写成 2.0，或传入 dtype=mg.float32。",
     ),
+    "missing_name": (
+        "{place} has no {missing}. Remedy: write {ours} instead.",
+        "{place} 没有 {missing}。解决办法：改写成 {ours}。",
+    ),
     "not_numeric": (
         "{op}: {value} cannot become an array of numbers. Remedy: pass numbers, nested lists of "
         "equal length, or a NumPy array.",
@@ -1390,6 +1394,12 @@ ERRORS: dict[str, Pair] = {
         "measuring. Remedy: schedule(feed_dict=...), or give costs.",
         "schedule：测量时用的是随意取的数，循环 {name} 可能不会结束。"
         "解决办法：schedule(feed_dict=...)，或者给出 costs。",
+    ),
+    "threads_unknown": (
+        "set_num_threads: the library of NumPy's matrix products cannot be told. Remedy: install "
+        "threadpoolctl, or set OMP_NUM_THREADS before Python starts.",
+        "set_num_threads：无法设置 NumPy 矩阵乘法库的线程数。"
+        "解决办法：安装 threadpoolctl，或在启动 Python 之前设置 OMP_NUM_THREADS。",
     ),
     "schedule_bare": (
         "this schedule belongs to no program, so there is nothing to run. "

@@ -72,6 +72,7 @@ LAYERS = [
     ["minigrad.native.images"],
     ["minigrad.native.kernels"],
     ["minigrad.plan", "minigrad.tiles", "minigrad.devices", "minigrad.schedule"],
+    ["minigrad.threads"],
     ["minigrad.saving.archive", "minigrad.saving.signature"],
     ["minigrad.saving.encoding"],
     ["minigrad.saving.writing", "minigrad.saving.wellformed"],

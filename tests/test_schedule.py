@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,9 +15,8 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad import devices as pool
 from minigrad.compiled.parallel import Parallel
-from minigrad.devices import Pool, Span, TaskFailed, handover, one_blas_thread
+from minigrad.devices import Pool, Span, TaskFailed, handover
 from minigrad.messages import set_language
 from minigrad.schedule import Schedule, Task, best_schedule, list_schedule
 
@@ -207,29 +205,6 @@ def test_an_interrupt_ends_all_threads() -> None:
 
 def test_handing_over_takes_time() -> None:
     assert handover() > 0
-
-
-def test_blas_gets_one_thread_and_then_what_it_had() -> None:
-    threads = pytest.importorskip("threadpoolctl")
-
-    def counts() -> set[int]:
-        return {x["num_threads"] for x in threads.threadpool_info() if x["user_api"] == "blas"}
-
-    with threads.threadpool_limits(2, "blas"):
-        before = counts()
-        with one_blas_thread():
-            assert counts() == {1}
-        assert counts() == before
-
-
-def test_without_threadpoolctl_blas_keeps_its_threads(monkeypatch: Any) -> None:
-    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    pool._blas.cache_clear()
-    try:
-        with one_blas_thread():
-            assert pool._blas() is None
-    finally:
-        pool._blas.cache_clear()
 
 
 # ---- Programs ---------------------------------------------------------------------------------

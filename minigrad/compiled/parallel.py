@@ -22,7 +22,7 @@ from minigrad.arguments import refuse
 from minigrad.compiled.bound import Bound
 from minigrad.compiled.slots import Call
 from minigrad.core import Array, silence
-from minigrad.devices import Pool, Span, TaskFailed, handover, one_blas_thread
+from minigrad.devices import Pool, Span, TaskFailed, handover
 from minigrad.errors import GraphError
 from minigrad.execute import Variables
 from minigrad.graph import Graph, Node
@@ -30,6 +30,7 @@ from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.schedule import Schedule, Task, best_schedule, list_schedule, remaining
 from minigrad.source import here
+from minigrad.threads import one_blas_thread
 
 REPEATS = 5  # timed runs, of which the median counts; one before them warms up
 TOUCH_VARIABLES = (state.assign, state.read_value, state.initialize)
