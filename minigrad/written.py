@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from typing import Any
 
@@ -46,8 +47,10 @@ def as_kernels(
         return None
     if not all(isinstance(x, Node) for x in results):
         return None
+    nodes = ancestors(results)
     text = _Text(needs, probes, isinstance(kind, type))
-    for node in ancestors(results):
+    text.uses = Counter([x for node in nodes for x in node.inputs] + results)
+    for node in nodes:
         if node not in text.names:
             text.add(node)
     given = [text.operand(x) for x in results]
@@ -99,6 +102,8 @@ class _Text:
         self.lines: list[str] = []
         self.read: set[int] = set()
         self.stray = False  # something was met that cannot be written
+        self.uses: Counter[Node] = Counter()  # how often each node is read
+        self.fresh: set[Node] = set()  # arrays that nobody else holds
 
     def add(self, node: Node) -> None:
         """One line for one node."""
@@ -116,9 +121,24 @@ class _Text:
             self.lines.append(f"{name} = {written.format(*words)}")
             return
         words += [f"{key}={self._constant(value)}" for key, value in node.attrs.items()]
-        quick = quick_kernel(op)
-        self.scope[op.name] = quick or op.run
-        self.lines.append(f"{name} = {op.name}({', '.join(words if quick else ['None', *words])})")
+        over = self._may_be_overwritten(node)
+        quick = op.ufunc if over else quick_kernel(op)
+        called = op.name + "Into" * bool(over)
+        self.scope[called] = quick or op.run
+        words = [*words, *over] if quick else ["None", *words]
+        self.lines.append(f"{name} = {called}({', '.join(words)})")
+        if quick is not None and node.spec.shape:
+            self.fresh.add(node)
+
+    def _may_be_overwritten(self, node: Node) -> list[str]:
+        """The name of an operand that this node is the only one to read, for its result."""
+        if node.op.ufunc is None or self.scalars:
+            return []
+        return [
+            self.names[x]
+            for x in dict.fromkeys(node.inputs)
+            if x in self.fresh and self.uses[x] == 1 and x.spec == node.spec
+        ][:1]
 
     def _constant(self, value: Any) -> str:
         name = f"c{len(self.scope)}"

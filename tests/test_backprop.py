@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -243,3 +244,20 @@ def test_check_grads_finds_a_wrong_second_order() -> None:
 def test_check_grads_of_any_order(order: int) -> None:
     assert mg.check_grads(lambda x: x * x + 3, 2.0, order=order) < 1e-6
     assert mg.check_grads(lambda x: 2 * x, [1.0, 2.0], order=order) < 1e-6
+
+
+def test_a_rule_writes_over_its_own_temporaries_and_over_nothing_else() -> None:
+    """g (1 − y y) takes one array, not three; what the tape saved and the seed stay as they are."""
+    x = mg.tensor(np.linspace(-1, 1, 10_000), requires_grad=True, dtype=mg.float64)
+    y = x.tanh()
+    seed = np.linspace(1, 2, 10_000)
+    saved, given = y.data.copy(), seed.copy()
+    y.backward(mg.tensor(seed), retain_graph=True)  # the rule is written out once, at first use
+    tracemalloc.start()
+    y.backward(mg.tensor(seed), retain_graph=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3.5 * seed.nbytes  # the seed as a tensor, the share, the new sum
+    assert y.data.tobytes() == saved.tobytes()
+    assert seed.tobytes() == given.tobytes()
+    np.testing.assert_allclose(x.grad.data, 2 * seed * (1 - saved * saved))
