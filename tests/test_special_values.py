@@ -6,6 +6,8 @@ warnings into errors. The user's own NumPy still warns.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -224,6 +226,20 @@ def test_the_users_numpy_keeps_its_warnings() -> None:
         warnings.simplefilter("always")
         np.log(np.zeros(1))
     assert [w.category for w in caught] == [RuntimeWarning]
+
+
+def test_what_the_importing_program_kept_in_its_context_stays_out_of_runs() -> None:
+    """Jupyter keeps there to which cell output belongs."""
+    lines = [
+        "import contextvars",
+        "cell = contextvars.ContextVar('cell', default='none')",
+        "cell.set('that of the import')",
+        "from minigrad import core",
+        "print(core.silently(cell.get), core.silence().run(cell.get))",
+    ]
+    command = [sys.executable, "-c", "\n".join(lines)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["none", "none"]
 
 
 def test_an_overflow_in_backward_makes_no_noise() -> None:
