@@ -240,8 +240,8 @@ def operator(name: str, **record: Any) -> Op:
 
 # Infinity and NaN are answers and no reason for a warning, as in every framework. NumPy keeps what
 # it does about them in a context variable, so a context of our own leaves the user's NumPy alone;
-# to enter a copy of it costs a tenth of a microsecond, np.errstate costs one. It begins empty: Jupyter
-# keeps there which cell is running, and would send what `Print` writes to the one that imported us.
+# to enter a copy of it costs a tenth of a microsecond, np.errstate costs one. It begins empty, as
+# Jupyter keeps there which cell is running: what `Print` writes would go to the one that imported.
 _silent = contextvars.Context()
 _silent.run(np.seterr, all="ignore")
 silence = _silent.copy  # silence().run(function, ...) for those in a hurry
