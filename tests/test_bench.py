@@ -18,6 +18,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "bench"))
 
+import clicks
 import first
 import live
 import machine
@@ -31,7 +32,9 @@ from measure import Row, Side, Spread, Target, Workload
 SMALL = workloads.Sizes(elements=1000, nodes=60, few=12, drawing=(11, 21))
 TABLE = {w.name: w for w in workloads.collect(SMALL)}
 # Those without processes of their own; these have a test each.
-ALONE = [name for name in TABLE if "2 BLAS threads" not in name and "fresh" not in name]
+APART = ("BLAS threads", "fresh", "click on")
+ALONE = [name for name in TABLE if not any(words in name for words in APART)]
+CLICKS = [name for name in TABLE if "click on" in name]
 OURS = ("minigrad", "viz")
 
 
@@ -259,6 +262,7 @@ def test_every_kind_of_workload_has_a_row_and_no_name_is_twice() -> None:
         *("convnet inference", "RNN", "trees", "first result", "break-even", "48 tanh"),
         *("48 linear", "chain of 100,000", "DAG of 100,000", "static chain of 100,000"),
         *("layout of 30 ", "layout of 300 ", "layout of 1,000 ", "frames", "browser"),
+        *("click on the next step among 300", "click on a node among 300"),
     ):
         assert any(words in name for name in names), words
 
@@ -280,6 +284,24 @@ def test_a_worker_has_the_threads_it_was_given() -> None:
     side = threads.worker("eager", 1)()
     assert side.work() > 0
     side.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", CLICKS)
+def test_a_click_is_measured_up_to_a_painted_frame(name: str) -> None:
+    row = measure.measure(TABLE[name], rounds=2)
+    assert row.absent == {}
+    assert all(0 < seconds < 60 for seconds in row.starts[0]["viz.step in Chromium"])
+
+
+@pytest.mark.parametrize("name", CLICKS)
+def test_without_a_browser_the_row_says_what_to_install(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clicks, "obstacle", lambda: "install Chromium, Chrome or Edge")
+    row = measure.measured(TABLE[name], rounds=1)
+    assert row.absent == {"viz.step in Chromium": "RuntimeError: install Chromium, Chrome or Edge"}
+    assert not row.failed
 
 
 def test_a_fresh_process_says_how_long_its_first_step_took() -> None:

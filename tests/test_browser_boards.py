@@ -180,3 +180,30 @@ def test_the_drawings_of_a_board_zoom_fit_and_move(lab: Lab, page: Page) -> None
         " && d.scrollWidth <= d.clientWidth + 1)"
     )
     assert page.errors == []
+
+
+@pytest.mark.usefixtures("gallery")
+def test_a_step_of_a_board_touches_only_what_changes(lab: Lab, page: Page) -> None:
+    """What stands in a panel and is the same at the next step is not written again."""
+    opened(page, lab, "passes", "en")
+    counts = page.evaluate(
+        """() => {
+            const step = document.querySelector('button[aria-label^="step forward"]');
+            const back = document.querySelector('button[aria-label^="step back"]');
+            const watch = new MutationObserver(() => {});
+            const all = { subtree: true, attributes: true, childList: true };
+            watch.observe(document.querySelector('.mg-stage'), all);
+            watch.observe(document.querySelector('details'), all);
+            const counts = [];
+            for (const button of [step, back, step]) {
+                button.click();
+                counts.push(watch.takeRecords().length);
+            }
+            const slider = document.querySelector('.mg-controls input');
+            slider.dispatchEvent(new Event('input'));  // the same step again
+            counts.push(watch.takeRecords().length);
+            return counts;
+        }"""
+    )
+    assert min(counts[:3]) > 0
+    assert counts[3] == 0

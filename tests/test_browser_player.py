@@ -280,6 +280,49 @@ def test_a_step_touches_only_what_changes(saved: dict[str, Path], page: Page) ->
     assert animated == 0
 
 
+# Steps, or clicks on nodes, one frame each; for each how many elements of the page were touched.
+TOUCHED = """async ([selector, times]) => {
+    const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    const targets = [...document.querySelectorAll(selector)];
+    const watch = new MutationObserver(() => {});
+    const all = { subtree: true, attributes: true, childList: true, characterData: true };
+    watch.observe(document.querySelector('.mg-player'), all);
+    const counts = [];
+    for (let i = 0; i < times; i++) {
+        const target = targets[(7 * i) % targets.length];
+        target.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        const changes = watch.takeRecords();
+        counts.push(new Set(changes.flatMap(c => [c.target, ...c.addedNodes])).size);
+        await frame();
+    }
+    return counts;
+}"""
+
+
+@pytest.mark.parametrize("start", ["first", "backward"])
+@pytest.mark.parametrize("selector", [".mg-controls button[aria-label^='step forward']", "g.node"])
+def test_a_click_has_the_page_laid_out_once(
+    selector: str, start: str, saved: dict[str, Path], page: Page
+) -> None:
+    """At 300 nodes: whatever asks where things are asks before anything changes."""
+    page.goto(saved["long"].as_uri())
+    if start == "backward":
+        page.locator(".mg-controls input").fill("155")
+    client = page.context.new_cdp_session(page)
+    client.send("Performance.enable")
+
+    def layouts() -> float:
+        metrics = client.send("Performance.getMetrics")["metrics"]
+        return next(m["value"] for m in metrics if m["name"] == "LayoutCount")
+
+    page.evaluate(TOUCHED, [selector, 1])  # the first one learns where the arrows are
+    before = layouts()
+    touched = page.evaluate(TOUCHED, [selector, 20])
+    assert layouts() - before <= 21
+    assert 0 < max(touched) < 150, "the caption, the inspector, and a few nodes and arrows"
+    assert page.locator(".mg-player *").count() > 2000
+
+
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_name_is_text_everywhere(name: str, tmp_path: Path, page: Page) -> None:
     x = mg.tensor([[1.0, np.nan], [np.inf, -2.0]], requires_grad=True, name=name)

@@ -150,6 +150,8 @@ def measure(workload: Workload, rounds: int) -> Row:
     """Make the sides ready, compare what they compute, and time (or count) them in turn."""
     row = Row(workload.name, workload.unit, workload.targets)
     sides = dict(_ready(workload, row.absent))
+    if not sides:  # nothing here can do it, and the row says why
+        return row
     compare({name: side for name, side in sides.items() if side.values}, workload)
     gc.collect()
     gc.freeze()  # so that nobody is slowed down by the objects of those who were imported

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import chains
+import clicks
 import first
 import live
 import mine
@@ -334,3 +335,10 @@ def drawings(sizes: Sizes) -> Iterable[Workload]:
         timed=False,
         seconds=0,
     )
+    for what in clicks.TARGETS:
+        yield Workload(
+            f"viewer: click on {what} among {size} nodes, until the frame is painted",
+            {"viz.step in Chromium": partial(clicks.click, what, size)},
+            (Target("viz.step in Chromium", 0.05),),
+            timed=False,
+        )

@@ -35,6 +35,17 @@ function tell(element, pair) {
   return say(element, pair);
 }
 
+// What is written again only where it differs from what stands there.
+function renewing() {
+  const known = {};
+  return (part, content, write) => {
+    const key = JSON.stringify(content ?? null);
+    if (known[part] === key) return;
+    known[part] = key;
+    write();
+  };
+}
+
 // One panel: a drawing that stays as long as its picture does, and the marks on it.
 function pane(data, parent, choose) {
   const figure = make("figure", "mg-graph", parent);
@@ -45,7 +56,9 @@ function pane(data, parent, choose) {
   const code = make("pre", "mg-lines", figure);
   const message = make("p", "mg-message", figure);
   const zoom = zoomable(drawing, tools, data.labels, data.words);
+  const fresh = renewing();
   let shown = null;
+  let nodes = []; // of the drawing: where each has its sign, and what was written there
 
   const place = (number) => {
     if (number === shown) return;
@@ -53,7 +66,14 @@ function pane(data, parent, choose) {
     const picture = data.drawings[number];
     drawing.innerHTML = picture ? picture.svg : "";
     drawing.hidden = tools.hidden = !picture;
-    for (const g of drawing.querySelectorAll("g.node")) {
+    drawing.setAttribute("role", "group");
+    drawing.setAttribute("aria-label", picture?.alt ?? "");
+    nodes = [...drawing.querySelectorAll("g.node")].map((g) => {
+      const texts = g.querySelectorAll("text");
+      texts[texts.length - 1].classList.add("mg-value");
+      return { g, slot: texts[texts.length - 1], kind: undefined, said: null };
+    });
+    for (const { g } of nodes) {
       g.setAttribute("tabindex", "0");
       g.setAttribute("role", "button");
       mine(g);
@@ -68,28 +88,28 @@ function pane(data, parent, choose) {
     figure,
     zoom,
     paint(panel) {
-      tell(title, panel.title);
       place(panel.drawing ?? -1);
-      drawing.setAttribute("role", "group");
-      drawing.setAttribute("aria-label", data.drawings[panel.drawing]?.alt ?? "");
-      for (const g of drawing.querySelectorAll("g.node")) {
-        const kind = panel.marks[g.id];
-        g.setAttribute("class", kind ? `node mg-${kind}` : "node");
-        const texts = g.querySelectorAll("text");
-        const slot = texts[texts.length - 1];
-        const said = `${kind ? data.signs[kind] : ""} ${panel.notes[g.id] ?? ""}`.trim();
-        slot.classList.add("mg-value");
-        slot.textContent = said || "\u2007";
+      for (const node of nodes) {
+        const kind = panel.marks[node.g.id];
+        if (kind !== node.kind) node.g.setAttribute("class", kind ? `node mg-${kind}` : "node");
+        const said = `${kind ? data.signs[kind] : ""} ${panel.notes[node.g.id] ?? ""}`.trim();
+        if (said !== node.said) node.slot.textContent = said || "\u2007";
+        Object.assign(node, { kind, said });
       }
-      extra.innerHTML = panel.svg;
-      code.hidden = !panel.code.length;
-      code.replaceChildren();
-      for (const [kind, line] of panel.code) {
-        const part = make("span", kind ? `mg-line mg-line-${kind}` : "mg-line", code);
-        part.textContent = `${kind ? data.signs[kind] : " "} ${line}\n`;
-      }
-      message.hidden = !panel.message;
-      tell(message, panel.message);
+      fresh("title", panel.title, () => tell(title, panel.title));
+      fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
+      fresh("code", panel.code, () => {
+        code.hidden = !panel.code.length;
+        code.replaceChildren();
+        for (const [kind, line] of panel.code) {
+          const part = make("span", kind ? `mg-line mg-line-${kind}` : "mg-line", code);
+          part.textContent = `${kind ? data.signs[kind] : " "} ${line}\n`;
+        }
+      });
+      fresh("message", panel.message, () => {
+        message.hidden = !panel.message;
+        tell(message, panel.message);
+      });
     },
   };
 }
@@ -110,6 +130,9 @@ function show(model, root) {
   const facts = make("ul", "mg-facts", root);
   const sheet = make("div", "mg-sheet", root);
   sheet.innerHTML = data.sheet;
+  const rows = sheet.querySelectorAll("tbody tr");
+  let current = null; // the row of the step that is shown
+  const fresh = renewing();
   const inspector = make("div", "mg-inspector", root);
   if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
   const tables = make("details", "", root);
@@ -172,28 +195,39 @@ function show(model, root) {
 
   function paint() {
     const scene = scenes[index];
+    stages.classList.toggle("mg-four", scene.panels.length === 4);
     tell(caption, scene.caption);
     panes.forEach((p, i) => {
       p.figure.hidden = i >= scene.panels.length;
       if (i < scene.panels.length) p.paint(scene.panels[i]);
     });
-    const kinds = new Set(scene.panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
-    legend.replaceChildren();
-    for (const kind of Object.keys(data.signs)) {
-      if (!kinds.has(kind)) continue;
-      const entry = make("span", "", legend);
-      make("b", "", entry).textContent = data.signs[kind];
-      entry.append(" ");
-      say(entry, data.legend[kind]);
-    }
-    facts.replaceChildren();
-    for (const fact of scene.facts) say(make("li", "", facts), fact);
-    [...sheet.querySelectorAll("tbody tr")].forEach((line, i) => {
-      line.classList.toggle("mg-row", i === scene.row);
-      if (i === scene.row) line.setAttribute("aria-current", "true");
-      else line.removeAttribute("aria-current");
+    const marked = new Set(scene.panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
+    const kinds = Object.keys(data.signs).filter((kind) => marked.has(kind));
+    fresh("legend", kinds, () => {
+      legend.replaceChildren();
+      for (const kind of kinds) {
+        const entry = make("span", "", legend);
+        make("b", "", entry).textContent = data.signs[kind];
+        entry.append(" ");
+        say(entry, data.legend[kind]);
+      }
     });
-    inside.innerHTML = scene.panels.map((p) => data.drawings[p.drawing]?.table ?? "").join("");
+    fresh("facts", scene.facts, () => {
+      facts.replaceChildren();
+      for (const fact of scene.facts) say(make("li", "", facts), fact);
+    });
+    const now = rows[scene.row];
+    if (now !== current) {
+      current?.classList.remove("mg-row");
+      current?.removeAttribute("aria-current");
+      now?.classList.add("mg-row");
+      now?.setAttribute("aria-current", "true");
+      current = now;
+    }
+    const drawn = scene.panels.map((p) => p.drawing);
+    fresh("tables", drawn, () => {
+      inside.innerHTML = drawn.map((number) => data.drawings[number]?.table ?? "").join("");
+    });
     steps.tell(scene.say, scene.place);
   }
 

@@ -10,6 +10,36 @@ function reveal(element, box) {
   if (dy) box.scrollTop += dy;
 }
 
+// Where something of a drawing is, from what is written in it: nothing has to be laid out for that.
+function extent(g) {
+  const [xs, ys] = [[], []];
+  for (const outline of g.querySelectorAll("ellipse, polygon, polyline, path")) {
+    const read = (name) => outline.getAttribute(name) ?? "";
+    const numbers = (name) => (read(name).match(/-?[\d.]+/g) ?? []).map(Number);
+    const [[cx], [cy], [rx], [ry]] = ["cx", "cy", "rx", "ry"].map(numbers);
+    const points = cx === undefined ? numbers("points").concat(numbers("d")) : [cx - rx, cy - ry, cx + rx, cy + ry];
+    points.forEach((value, i) => (i % 2 ? ys : xs).push(value));
+  }
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  return { left, right, top, bottom, x: (left + right) / 2, y: (top + bottom) / 2 };
+}
+
+// An arrow as what is written beside it needs it: how long, its tip and its middle.
+function course(path) {
+  const length = path.getTotalLength();
+  const [tip, behind, middle] = [0, Math.min(9, length), length / 2].map((at) => path.getPointAtLength(at));
+  return { length, tip, behind, middle };
+}
+
+// The same question is answered once.
+function once(answer) {
+  const known = new Map();
+  return (key) => {
+    if (!known.has(key)) known.set(key, answer(key));
+    return known.get(key);
+  };
+}
+
 // One graph: the drawings of it that were sent, by the groups open in them; one is shown.
 function stage(graph, number, data, model, parent, actions) {
   const figure = make("figure", "mg-graph", parent);
@@ -45,22 +75,41 @@ function stage(graph, number, data, model, parent, actions) {
         const slot = data.still ? null : texts[texts.length - 1]; // where its value is written
         slot?.classList.add("mg-value");
         const inside = members.get(g.id) ?? [g.id];
-        self.boxes.set(g.id, { g, slot, members: inside.filter((i) => data.nodes[i]), seen: {} });
+        const title = texts[0]?.textContent;
+        self.boxes.set(g.id, { g, slot, title, members: inside.filter((i) => data.nodes[i]), seen: {} });
         reachable(g, g.id);
       }
-      const first = self.boxes.values().next().value;
-      first?.g.setAttribute("tabindex", "0");
+      self.stop = null;
+      self.enter(self.boxes.values().next().value);
       self.arrows = new Map();
       for (const g of drawing.querySelectorAll("g.edge")) {
         self.arrows.set(g.id, { g, seen: {} });
         g.addEventListener("click", () => actions.choose(g.id));
       }
-      for (const [id, group] of Object.entries(view.open)) {
-        const frame = drawing.querySelector(`[id="${id}"]`);
-        frame?.addEventListener("dblclick", () => self.toggle([group]));
+      self.extent = once(extent);
+      self.course = once((arrow) => course(arrow.g.querySelector("path")));
+      self.frames = [];
+      for (const frame of drawing.querySelectorAll("g.cluster")) {
+        const group = view.open[frame.id];
+        if (group === undefined) continue;
+        frame.addEventListener("dblclick", () => self.toggle([group]));
+        self.frames.push([frame, group]);
       }
       fold?.setAttribute("aria-pressed", String(key !== graph.layers));
       zoom.apply();
+    },
+    // The one box of a drawing at which the Tab key stops.
+    enter(box) {
+      if (box === self.stop) return;
+      self.stop?.g.setAttribute("tabindex", "-1");
+      box?.g.setAttribute("tabindex", "0");
+      self.stop = box;
+    },
+    // The open groups that a box is in.
+    around(box) {
+      const { x, y } = self.extent(box.g);
+      const holds = ({ left, right, top, bottom }) => left < x && x < right && top < y && y < bottom;
+      return self.frames.filter(([frame]) => holds(self.extent(frame))).map(([, group]) => group);
     },
     // Open these groups, or close them if they are open.
     toggle(groups) {

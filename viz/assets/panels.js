@@ -15,6 +15,8 @@ function program(parent, label) {
   region(pane, label);
   const loose = make("div", "mg-loose", parent);
   let listed = [];
+  let marked = [];
+  let told = null; // the lines that are marked
   // What scrolls must be reached by the keys; how high it is shows only once it is on the page.
   mine(pane);
   new ResizeObserver(() => {
@@ -24,6 +26,7 @@ function program(parent, label) {
 
   function list(listing) {
     pane.replaceChildren();
+    told = null;
     listed = listing.map(([file, first, lines]) => {
       const block = make("ol", "", pane);
       block.start = first;
@@ -51,21 +54,27 @@ function program(parent, label) {
       make("mark", "", lines[0]).textContent = inside;
       lines[0].append(text.slice(from + inside.length));
     }
-    const top = lines[0].offsetTop - pane.offsetTop;
+  }
+
+  function reach(line) {
+    const top = line.offsetTop - pane.offsetTop;
     if (top < pane.scrollTop || top > pane.scrollTop + pane.clientHeight - 20) {
       pane.scrollTop = top - pane.clientHeight / 2;
     }
   }
 
   function show(code) {
-    for (const line of parent.querySelectorAll("li.mg-here")) {
+    if (String(code) === told) return;
+    told = String(code);
+    const found = code.map((entry) => [listed[entry[0]]?.slice(entry[1], entry[2] + 1) ?? [], entry]);
+    for (const [lines] of found) if (lines.length) reach(lines[0]); // before anything changes
+    for (const line of marked) {
       line.classList.remove("mg-here");
       line.textContent = line.textContent;
     }
+    marked = found.flatMap(([lines]) => lines);
     loose.replaceChildren();
-    for (const entry of code) {
-      const [block, first, end] = entry;
-      const lines = listed[block]?.slice(first, end + 1) ?? [];
+    for (const [lines, entry] of found) {
       if (lines.length) mark(lines, entry);
       else tell(entry);
     }

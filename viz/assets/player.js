@@ -1,3 +1,5 @@
+const LABEL = 12; // how high what is written beside arrows is, in the drawing's own units
+
 // The player. All content comes from the kernel once; a step only changes classes and text here.
 function render({ model, el }) {
   let playing = play(model, el);
@@ -40,6 +42,9 @@ function play(model, el) {
   let index = Math.min(model.get("index"), data.frames.length - 1);
   let chosen = null;
   let painted = null; // the step that is on the screen
+  const ruler = document.createElement("canvas").getContext("2d");
+  let family = ""; // of the font, which is known once the player is on a page
+  let written = []; // what stands beside arrows and boxes at this step only
   let within = []; // the nodes in the chosen box, of which one is chosen when the box is opened
 
   // ---- What is chosen, and what belongs to it in the other drawing ----
@@ -63,8 +68,7 @@ function play(model, el) {
     const box = boxOf(id);
     within = box?.members ?? [];
     if (box?.members) {
-      for (const b of box.graph.boxes.values()) b.g.setAttribute("tabindex", "-1");
-      box.g.setAttribute("tabindex", "0");
+      box.graph.enter(box);
       if (focus) box.g.focus({ preventScroll: true });
       if (focus) reveal(box.g, box.graph.drawing);
     }
@@ -183,14 +187,22 @@ function play(model, el) {
     const frame = data.frames[index];
     if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
     const chosenBox = chosen && boxOf(chosen)?.id;
+    // Whatever needs to know where things are comes first: after a change it would have the browser
+    // lay out everything again, at once.
+    for (const graph of graphs) {
+      const now = frame.active.map((id) => graph.boxes.get(graph.place(id))).find(Boolean);
+      if (now && graph.drawing.scrollHeight > graph.drawing.clientHeight) reveal(now.g, graph.drawing);
+      if (frame.edges) for (const arrow of graph.arrows.values()) graph.course(arrow);
+    }
+    lines.show(frame.code.map((line) => data.codes[line]));
     caption.replaceChildren();
     frame.captions.forEach((pair, i) => {
       say(make("div", frame.still?.[i] ? "mg-ended" : "", caption), pair);
     });
-    lines.show(frame.code.map((line) => data.codes[line]));
     steps.tell(spoken(frame));
     for (const repaint of lanes) repaint(index);
-    for (const old of root.querySelectorAll(".mg-share")) old.remove();
+    for (const old of written) old.remove();
+    written = [];
     const linked = new Set(chosen ? partners(chosen) : []);
     for (const graph of graphs) {
       const active = new Set(frame.active.map(graph.place));
@@ -209,8 +221,7 @@ function play(model, el) {
         box.seen.short = short;
         if (box.slot) box.slot.textContent = short;
         const name = data.nodes[box.members[box.members.length - 1]]?.label;
-        const title = box.g.querySelector("text").textContent;
-        const called = box.members.length > 1 ? title : (name ?? title);
+        const called = box.members.length > 1 ? box.title : (name ?? box.title);
         box.g.setAttribute("aria-label", data.still ? called : `${called}: ${short.trim()}`);
       }
       const flows = new Map(Object.entries(frame.edges ?? {}).map(([id, text]) => [graph.place(id), text]));
@@ -220,16 +231,14 @@ function play(model, el) {
       for (const [id, arrow] of graph.arrows) {
         const share = flows.get(id);
         look(arrow, { "mg-flow": share !== undefined, "mg-back": share, "mg-chosen": id === chosenBox });
-        if (share) incoming = write(arrow.g, share, below(graph, id));
-        remember(arrow, share === undefined ? past.get(id) : undefined, () => below(graph, id));
+        if (share) incoming = write(graph, id, share);
+        remember(graph, id, share === undefined ? past.get(id) : undefined);
       }
       for (const [id, text] of Object.entries(frame.notes ?? {})) {
         const box = graph.boxes.get(graph.place(id));
-        const sum = box && note(box.g, text);
+        const sum = box && note(graph, box, text);
         if (sum && incoming && index !== painted) add(incoming, sum);
       }
-      const now = frame.active.map((id) => graph.boxes.get(graph.place(id))).find(Boolean);
-      if (now && graph.drawing.scrollHeight > graph.drawing.clientHeight) reveal(now.g, graph.drawing);
     }
     inspect(frame);
     painted = index;
@@ -237,10 +246,7 @@ function play(model, el) {
 
   // Whether an arrow runs beneath another one between the same two nodes.
   function below(graph, id) {
-    const half = (other) => {
-      const path = graph.arrows.get(other).g.querySelector("path");
-      return path.getPointAtLength(path.getTotalLength() / 2).y;
-    };
+    const half = (other) => graph.course(graph.arrows.get(other)).middle.y;
     const ends = (other) => (data.edges[other] ?? [other]).slice(0, 2).join(" ");
     const beside = [...graph.arrows.keys()].filter((other) => other !== id && ends(other) === ends(id));
     return beside.some((other) => half(other) < half(id));
@@ -248,51 +254,54 @@ function play(model, el) {
 
   // What flows along an edge, written beside its middle: all of it, or as much as there is room
   // for (the caption says it in full). A gradient flows against the arrow, so its head is turned.
-  function write(g, text, under) {
-    const path = g.querySelector("path");
-    const length = path.getTotalLength();
-    const [tip, behind] = [path.getPointAtLength(0), path.getPointAtLength(Math.min(9, length))];
+  function write(graph, id, text) {
+    const arrow = graph.arrows.get(id);
+    const { tip, behind } = graph.course(arrow);
     const [dx, dy] = [(behind.x - tip.x) / 9, (behind.y - tip.y) / 9];
     const points = [
       [tip.x, tip.y],
       [behind.x - 3.5 * dy, behind.y + 3.5 * dx],
       [behind.x + 3.5 * dy, behind.y - 3.5 * dx],
     ];
-    shape("polygon", { class: "mg-share mg-head", points: points.join(" ") }, g.parentNode);
-    return beside(g, under, [text, arrived(text), "∂"]);
+    const head = { class: "mg-share mg-head", points: points.join(" ") };
+    written.push(shape("polygon", head, arrow.g.parentNode));
+    const label = beside(graph, id, [text, arrived(text), "∂"], "mg-share");
+    written.push(label);
+    return label;
   }
 
   const arrived = (text) => `∂ = ${text.split(" = ").pop()}`;
 
+  // How long a text is, in the drawing's own units.
+  const long = (text) => {
+    ruler.font = `${LABEL}px ${(family ||= getComputedStyle(root).fontFamily) || "sans-serif"}`;
+    return ruler.measureText(text).width;
+  };
+
   // The first of these texts that there is room for (else the last) beside the middle of an arrow.
-  function beside(g, under, texts) {
-    const path = g.querySelector("path");
-    const length = path.getTotalLength();
-    const middle = path.getPointAtLength(length / 2);
-    const label = label_at(g, middle.x, middle.y + (under ? 15 : -7), "");
-    for (const choice of texts) {
-      label.textContent = choice;
-      if (label.getComputedTextLength() <= length - 8) break;
-    }
-    return label;
+  function beside(graph, id, texts, kind) {
+    const arrow = graph.arrows.get(id);
+    const { length, middle } = graph.course(arrow);
+    const text = texts.find((text) => long(text) <= length - 8) ?? texts[texts.length - 1];
+    const at = { x: middle.x, y: middle.y + (below(graph, id) ? 16 : -8) };
+    return text ? label_at(arrow.g.parentNode, at, text, kind) : null;
   }
 
   // What went along an arrow in an earlier step stays beside it, in quiet, if there is room.
-  function remember(arrow, text, under) {
+  function remember(graph, id, text) {
+    const arrow = graph.arrows.get(id);
     if (arrow.seen.past === text) return;
     arrow.seen.past = text;
     arrow.past?.remove();
-    arrow.past = text && beside(arrow.g, under(), [arrived(text), ""]);
-    if (!text) return;
-    arrow.past.setAttribute("class", "mg-past");
-    arrow.g.after(arrow.past); // the same place, whichever step was before
+    arrow.past = text ? beside(graph, id, [arrived(text), ""], "mg-past") : null;
+    if (arrow.past) arrow.g.after(arrow.past); // the same place, whichever step was before
   }
 
   // The sum where a gradient arrives that has one already, above its node.
-  function note(g, text) {
-    const box = g.getBBox();
-    const label = label_at(g, box.x + box.width / 2, box.y - 5, text);
-    label.classList.add("mg-sum");
+  function note(graph, { g }, text) {
+    const { x, top } = graph.extent(g);
+    const label = label_at(g.parentNode, { x, y: top - 5 }, text, "mg-share mg-sum");
+    written.push(label);
     return label;
   }
 
@@ -300,18 +309,20 @@ function play(model, el) {
   // One label moves, once, and not at all for those who do not want motion.
   function add(label, sum) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const [from, to] = [label.getBBox(), sum.getBBox()];
     const moved = label.cloneNode(true);
     moved.classList.add("mg-summand");
     moved.setAttribute("aria-hidden", "true");
-    moved.style.setProperty("--mg-dx", `${to.x + to.width / 2 - from.x - from.width / 2}px`);
-    moved.style.setProperty("--mg-dy", `${to.y - from.y}px`);
+    for (const axis of ["x", "y"]) {
+      const by = sum.getAttribute(axis) - label.getAttribute(axis);
+      moved.style.setProperty(`--mg-d${axis}`, `${by}px`);
+    }
     label.parentNode.append(moved);
+    written.push(moved);
     moved.addEventListener("animationend", () => moved.remove());
   }
 
-  function label_at(g, x, y, text) {
-    const label = shape("text", { class: "mg-share", x, y, "text-anchor": "middle" }, g.parentNode);
+  function label_at(parent, place, text, kind) {
+    const label = shape("text", { class: kind, ...place, "text-anchor": "middle" }, parent);
     label.textContent = text;
     return label;
   }
@@ -320,21 +331,12 @@ function play(model, el) {
 
   const groupsOf = (box) => {
     if (!box) return [];
-    const view = box.graph.view;
-    const closed = view.closed[box.id] ?? [];
-    const around = Object.entries(view.open).filter(([frame]) => {
-      const cluster = box.graph.drawing.querySelector(`[id="${frame}"]`);
-      return cluster && box.members && holds(cluster, box.g);
-    });
+    const closed = box.graph.view.closed[box.id] ?? [];
+    const around = box.members ? box.graph.around(box) : [];
     return [
       ...(closed.length ? [[words.open_group, closed]] : []),
-      ...around.map(([, group]) => [words.close_group, [group]]),
+      ...around.map((group) => [words.close_group, [group]]),
     ].filter(([, groups]) => box.graph.can(groups));
-  };
-  const holds = (frame, g) => {
-    const [outer, inner] = [frame.getBBox(), g.getBBox()];
-    const [x, y] = [inner.x + inner.width / 2, inner.y + inner.height / 2];
-    return x > outer.x && x < outer.x + outer.width && y > outer.y && y < outer.y + outer.height;
   };
   function toggle(id) {
     const box = boxOf(id);
