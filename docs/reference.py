@@ -48,6 +48,7 @@ VALUES = {
 }
 # Functions that are called otherwise than the operator they stand for.
 OTHERWISE = {"Print": "print_value", "Assert": "assert_true", "embedding": "take"}
+OTHERWISE |= {"subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg"}
 DTYPES = ("bool", "int64", "float32", "float64")
 
 

@@ -5,7 +5,10 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 `Session`. One set of operators serves both; `record` shows what either of them does.
 """
 
-from minigrad import data, nn, optim, passes, threads
+import sys
+from typing import TYPE_CHECKING, Any
+
+from minigrad import data, foreign, nn, optim, passes, threads
 from minigrad.backprop import gradients
 from minigrad.backprop import scoped as name_scope
 from minigrad.backward import grad_of as grad
@@ -43,6 +46,7 @@ from minigrad.errors import (
     GradientError,
     GraphError,
     IndexRangeError,
+    MissingNameError,
     NotFedError,
     NumericError,
     ScriptError,
@@ -57,6 +61,7 @@ from minigrad.functions import (
     Assert,
     Print,
     abs,
+    add,
     all,
     any,
     arange,
@@ -71,6 +76,9 @@ from minigrad.functions import (
     cos,
     cross_entropy,
     cumsum,
+    div,
+    divide,
+    equal,
     erf,
     exp,
     expand_dims,
@@ -83,8 +91,12 @@ from minigrad.functions import (
     full_like,
     gather,
     gelu,
+    greater,
+    greater_equal,
     isnan,
     l1_loss,
+    less,
+    less_equal,
     linspace,
     log,
     log1p,
@@ -102,7 +114,12 @@ from minigrad.functions import (
     minimum,
     mod,
     mse_loss,
+    mul,
+    multiply,
+    neg,
+    negative,
     nll_loss,
+    not_equal,
     one_hot,
     ones,
     ones_like,
@@ -127,6 +144,8 @@ from minigrad.functions import (
     stack,
     std,
     stop_gradient,
+    sub,
+    subtract,
     sum,
     swapaxes,
     take,
@@ -191,6 +210,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "IndexRangeError",
+    "MissingNameError",
     "Node",
     "NotFedError",
     "NumericError",
@@ -208,6 +228,7 @@ __all__ = [
     "Variable",
     "VerifyError",
     "abs",
+    "add",
     "all",
     "any",
     "arange",
@@ -235,10 +256,13 @@ __all__ = [
     "cumsum",
     "data",
     "detect_anomaly",
+    "div",
+    "divide",
     "dropout",
     "dynamic_rnn",
     "embedding",
     "enable_grad",
+    "equal",
     "erf",
     "exp",
     "expand_dims",
@@ -259,6 +283,8 @@ __all__ = [
     "global_variables_initializer",
     "grad",
     "gradients",
+    "greater",
+    "greater_equal",
     "group",
     "int32",
     "int64",
@@ -267,6 +293,8 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "lazy_batch",
+    "less",
+    "less_equal",
     "linspace",
     "load_graph",
     "log",
@@ -287,10 +315,15 @@ __all__ = [
     "minimum",
     "mod",
     "mse_loss",
+    "mul",
+    "multiply",
     "name_scope",
+    "neg",
+    "negative",
     "nll_loss",
     "nn",
     "no_grad",
+    "not_equal",
     "one_hot",
     "ones",
     "ones_like",
@@ -327,6 +360,8 @@ __all__ = [
     "stack",
     "std",
     "stop_gradient",
+    "sub",
+    "subtract",
     "sum",
     "swapaxes",
     "take",
@@ -345,3 +380,9 @@ __all__ = [
 ]
 
 threads.begin()
+
+
+if not TYPE_CHECKING:  # which knows what is missing
+
+    def __getattr__(name: str) -> Any:
+        raise foreign.missing("mg", name, sys.modules[__name__], foreign.FUNCTIONS)

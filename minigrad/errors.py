@@ -64,6 +64,10 @@ class ArgumentError(GraphError, ValueError):
     """An argument, other than an operand, that the function cannot take."""
 
 
+class MissingNameError(GraphError, AttributeError):
+    """A name that another framework has, and this one calls otherwise."""
+
+
 class ShapeError(GraphError, ValueError):
     """Operands whose shapes do not fit."""
 

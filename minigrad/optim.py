@@ -7,19 +7,20 @@ and ends in assign nodes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import foreign, ops
 from minigrad.arguments import listed, number, refuse
 from minigrad.backprop import gradients, scoped
 from minigrad.build import assign, group
 from minigrad.core import Array, float64
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError, GraphError
-from minigrad.graph import Node, expect_node
+from minigrad.graph import Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.nn import updates
 from minigrad.source import here
@@ -39,7 +40,8 @@ __all__ = [
 class Optimizer:
     """Changes parameters by their gradients. Sub-classes write `slots`, and `rule` or `move`.
 
-    params: tensors with requires_grad, or variables; GraphError if there are none.
+    params: tensors with requires_grad, or variables; GraphError if there are none. Without it,
+    `minimize` changes all variables that the loss depends on, as TensorFlow 1 does.
 
     >>> import minigrad as mg
     >>> class SignDescent(mg.optim.Optimizer):
@@ -52,10 +54,11 @@ class Optimizer:
     [2.5, -2.5]
     """
 
-    def __init__(self, params: Iterable[Any]) -> None:
-        self.params: list[Any] = list(_parameters(self, params))
-        if not self.params:
-            raise GraphError("no_parameters", op=type(self).__name__, defined=here())
+    def __init__(self, params: Iterable[Any] | None = None) -> None:
+        self.params: list[Any] = []
+        if params is not None:
+            self.params += _parameters(self, params)
+            self._expect_some()
         self._slots: dict[int, tuple[Array, ...]] = {}
 
     def slots(self, p: Any) -> dict[str, Array]:
@@ -74,11 +77,13 @@ class Optimizer:
 
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters."""
+        self._expect_some()
         for p in self.params:
             p.grad = None
 
     def step(self) -> None:
         """Change every parameter that has a gradient, in place."""
+        self._expect_some()
         with recording(False):
             for i, p in enumerate(self.params):
                 if p.grad is None:
@@ -87,6 +92,10 @@ class Optimizer:
                 if kept is None:
                     kept = tuple(self.slots(p).values())
                 self._slots[i] = self._update(p, p.grad.data, kept)
+
+    def _expect_some(self) -> None:
+        if not self.params:
+            raise GraphError("no_parameters", op=type(self).__name__, defined=here())
 
     def _update(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
         """Change one parameter; the new slots."""
@@ -108,13 +117,23 @@ class Optimizer:
 
         The running statistics of the layers that the loss depends on are renewed with it.
         GradientError when the loss depends on none of the parameters.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph(), mg.Session() as sess:
+        ...     w = mg.Variable(3.0)
+        ...     train = mg.optim.SGD(lr=0.25).minimize(w * w)
+        ...     sess.run(mg.global_variables_initializer())
+        ...     sess.run(train)
+        ...     float(sess.run(w))
+        1.5
         """
         loss = expect_node(f"{type(self).__name__}.minimize", loss)
-        found = gradients(loss, [loss.graph.lift(p) for p in self.params])
+        params = self.params or loss.graph.parameters(ancestors([loss]))
+        found = gradients(loss, [loss.graph.lift(p) for p in params])
         if all(g is None for g in found):
             name = type(self).__name__
             raise GradientError("no_parameter_used", op=name, defined=loss.where, ran=here())
-        step = self.apply_gradients(zip(found, self.params, strict=True))
+        step = self.apply_gradients(zip(found, params, strict=True))
         return group(step, updates(loss)) if loss.graph.updates else step
 
     def apply_gradients(self, pairs: Iterable[tuple[Node | None, Any]]) -> Node:
@@ -152,7 +171,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: Iterable[Any] | None = None,
         lr: float = 0.01,
         momentum: float = 0.0,
         weight_decay: float = 0.0,
@@ -195,7 +214,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: Iterable[Any] | None = None,
         lr: float = 0.001,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -239,7 +258,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: Iterable[Any] | None = None,
         lr: float = 0.001,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -348,3 +367,9 @@ def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[A
     norm = ops.sqrt(total)
     scale = clip_norm / ops.maximum(norm, clip_norm)
     return [None if v is None else v * scale for v in values], norm
+
+
+if not TYPE_CHECKING:  # which knows what is missing
+
+    def __getattr__(name: str) -> Any:
+        raise foreign.missing("mg.optim", name, sys.modules[__name__], foreign.OPTIMISERS)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import foreign, ops
 from minigrad.arguments import as_dtype, bound, whole_numbers
 from minigrad.core import Op, Reader, apply, show_shape
 from minigrad.errors import ShapeError, located
@@ -62,6 +62,11 @@ class Value:
     __and__ = __rand__ = _of_bools(ops.logical_and)
     __or__ = __ror__ = _of_bools(ops.logical_or)
     __xor__ = __rxor__ = _of_bools(ops.logical_xor)
+
+    if not TYPE_CHECKING:  # which knows what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            raise foreign.missing(type(self).__name__, name, self, foreign.VALUES)
 
     def __neg__(self) -> Self:
         return self._alone(ops.neg)

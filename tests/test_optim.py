@@ -105,6 +105,39 @@ def test_steps_follow_the_formula(name: str) -> None:
     np.testing.assert_allclose(p.data, reference(name, start, gradients), rtol=1e-12)
 
 
+def test_without_parameters_all_variables_of_the_loss_are_trained() -> None:
+    """As TensorFlow 1 does it; integers and what layers keep are none of them."""
+    layer = mg.nn.BatchNorm1d(2).eval()
+    with mg.Graph() as graph, mg.Session() as session:
+        w, unused = mg.Variable([3.0, 5.0], name="w"), mg.Variable(7.0)
+        count = mg.Variable(2)
+        x = mg.placeholder("x", shape=(1, 2))
+        loss = (layer(x * w) * mg.cast(count, mg.float32)).sum()
+        train = mg.optim.SGD(lr=0.25).minimize(loss)
+        kept = [graph.buffer(layer.running_mean), graph.buffer(layer.running_var), unused, count]
+        trained = [w, *map(graph.lift, (layer.weight, layer.bias))]
+        session.run(mg.global_variables_initializer())
+        before = session.run([*kept, *trained])
+        session.run(train, {x: [[1.0, 2.0]]})
+        after = session.run([*kept, *trained])
+    changed = [not np.array_equal(a, b) for a, b in zip(before, after, strict=True)]
+    assert changed == [False] * 4 + [True] * 3
+    np.testing.assert_allclose(
+        after[4], np.array([3.0, 5.0]) - 0.25 * 2 * np.array([1.0, 2.0]), 1e-4
+    )
+
+
+def test_without_parameters_there_is_nothing_to_step() -> None:
+    optimizer = mg.optim.Adam(lr=0.1)
+    for act in (optimizer.step, optimizer.zero_grad):
+        with pytest.raises(mg.GraphError, match="no parameters to change"):
+            act()
+    with pytest.raises(mg.ArgumentError, match=r"model\.parameters"):
+        mg.optim.SGD(0.1)
+    with mg.Graph(), pytest.raises(mg.GradientError, match="depends on none"):
+        mg.optim.SGD(lr=0.1).minimize(mg.placeholder("x", ()) * 2)
+
+
 @pytest.mark.parametrize("name", MAKE)
 def test_a_parameter_without_gradient_stays(name: str) -> None:
     used, unused = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))

@@ -7,7 +7,7 @@ import itertools
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -165,6 +165,13 @@ class Graph:
         if id(x) not in self._lifted:
             self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name))
         return self._lifted[id(x)][1]
+
+    def parameters(self, nodes: Iterable[Node]) -> list[Node]:
+        """The variables among nodes that training changes: of floats, and no buffers of layers."""
+        buffers = {node for x, node in self._lifted.values() if not x.requires_grad}
+        return [
+            x for x in nodes if x.op is state.variable and x.dtype.kind == "f" and x not in buffers
+        ]
 
     def run_counter(self) -> Node:
         """How many times this graph was run before in the session, an int64 number."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import foreign, ops
 from minigrad.core import (
     NODE_SLOTS,
     BaseNode,
@@ -44,6 +44,11 @@ class Node(BaseNode, Value):
     graph: Any  # the Graph that it belongs to; that class is made of nodes, not they of it
     name: str
     spec: Spec
+
+    if not TYPE_CHECKING:  # which knows what is missing
+
+        def __getattr__(self, name: str) -> Any:
+            raise foreign.missing("Node", name, self, foreign.NODES, foreign.VALUES)
 
     @property
     def shape(self) -> PublicShape | None:

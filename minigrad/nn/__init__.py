@@ -1,5 +1,9 @@
 """Layers: a model is written once and called with a tensor or with a graph node."""
 
+import sys
+from typing import TYPE_CHECKING, Any
+
+from minigrad import foreign
 from minigrad.nn import functional
 from minigrad.nn.activations import GELU, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.buffers import updates
@@ -43,3 +47,9 @@ __all__ = [
     "functional",
     "updates",
 ]
+
+
+if not TYPE_CHECKING:  # which knows what is missing
+
+    def __getattr__(name: str) -> Any:
+        raise foreign.missing("mg.nn", name, sys.modules[__name__], foreign.LAYERS)

@@ -1,0 +1,212 @@
+"""Names of other frameworks, and what to write here instead: one table for their error.
+
+It is looked at only where a name is missing, so it costs nothing where none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from minigrad.errors import MissingNameError
+from minigrad.source import here
+
+
+def _by_theirs(table: Mapping[str, str]) -> dict[str, str]:
+    return {name: ours for ours, theirs in table.items() for name in theirs.split()}
+
+
+# Ours: theirs. x, a, b, xs stand for values, v for a variable, y for a result, f for a function.
+FUNCTIONS = _by_theirs(
+    {  # of `minigrad`
+        "mg.abs(x)": "absolute",
+        "mg.sum(mg.stack(xs), axis=0)": "add_n",
+        "np.allclose(a, b)": "allclose",
+        "mg.max(x, axis=0)": "amax reduce_max",
+        "mg.min(x, axis=0)": "amin reduce_min",
+        "np.argsort(x.numpy())": "argsort",
+        "mg.tensor([1, 2])": "array",
+        "mg.tensor(a)": "as_tensor asarray convert_to_tensor from_numpy",
+        "mg.assign(v, v + x)": "assign_add",
+        "mg.assign(v, v - x)": "assign_sub",
+        "x.astype(mg.float64)": "astype",
+        "mg.float32": "bfloat16 float float16",
+        "mg.matmul(a, b)": "bmm dot mm",
+        "mg.concatenate(xs, axis=0)": "cat concat vstack",
+        "mg.split(x, 2)": "chunk unbind unstack",
+        "mg.clip(x, 0.0, 1.0)": "clamp clip_by_value",
+        "x * 1": "clone identity",
+        "mg.function(f)": "compile jit",
+        "x.detach()": "detach",
+        "mg.float64": "double",
+        "mg.sum(mg.expand_dims(a, 2) * b, axis=1)": "einsum",
+        "mg.where(x > 0, x, mg.exp(x) - 1)": "elu",
+        "mg.zeros(2, 3)": "empty",
+        "mg.equal(a, b)": "eq",
+        "mg.broadcast_to(x, (4, *x.shape))": "expand",
+        "mg.full((2, 3), 1.0)": "fill",
+        "mg.floor_divide(a, b)": "floordiv",
+        "mg.mod(a, b)": "floormod remainder",
+        "mg.greater_equal(a, b)": "ge",
+        'mg.Variable(0.0, name="w")': "get_variable",
+        "mg.greater(a, b)": "gt",
+        "mg.concatenate(xs, axis=1)": "hstack",
+        "mg.no_grad()": "inference_mode",
+        "mg.Session()": "InteractiveSession",
+        "isinstance(x, mg.Tensor)": "is_tensor",
+        "mg.abs(x) < np.inf": "isfinite",
+        "mg.equal(mg.abs(x), np.inf)": "isinf",
+        "mg.nn": "keras",
+        "mg.less_equal(a, b)": "le",
+        "mg.where(x > 0, x, 0.01 * x)": "leaky_relu",
+        "mg.load_graph(path)": "load",
+        "mg.log(x) / np.log(10)": "log10",
+        "mg.log(x) / np.log(2)": "log2",
+        "mg.int64": "long",
+        "mg.less(a, b)": "lt",
+        "mg.make_graph(f)(x)": "make_jaxpr",
+        "mg.randn(2, 3, seed=0)": "manual_seed normal random random_normal set_random_seed",
+        "mg.scan(f, 0.0, xs)": "map_fn",
+        "mg.where(a, 0.0, x)": "masked_fill",
+        "mg.swapaxes(x, -1, -2)": "matrix_transpose",
+        "mg.transpose(x, (1, 0))": "moveaxis permute",
+        "mg.not_equal(a, b)": "ne",
+        "mg.sqrt(mg.sum(x * x))": "norm",
+        "x.size": "numel size",
+        "mg.pow(a, b)": "power",
+        "mg.Print(x)": "print",
+        "mg.arange(3)": "range",
+        "x.ndim": "rank",
+        "1 / x": "reciprocal",
+        "mg.all(x, axis=0)": "reduce_all",
+        "mg.any(x, axis=0)": "reduce_any",
+        "mg.logsumexp(x, axis=0)": "reduce_logsumexp",
+        "mg.mean(x, axis=0)": "reduce_mean",
+        "mg.prod(x, axis=0)": "reduce_prod",
+        "mg.sum(x, axis=0)": "reduce_sum",
+        "mg.tile(x, 2)": "repeat",
+        "mg.flip(x, 0)": "reverse",
+        "1 / mg.sqrt(x)": "rsqrt",
+        "graph.save(path)": "save",
+        "x.shape": "shape",
+        "x * mg.sigmoid(x)": "silu",
+        "np.sort(x.numpy())": "sort",
+        "mg.cross_entropy(a, b)": "sparse_softmax_cross_entropy_with_logits",
+        "x * x": "square",
+        "mg.transpose(x)": "t",
+        "mg.sin(x) / mg.cos(x)": "tan",
+        "np.sort(x.numpy())[..., -3:]": "topk",
+        "mg.optim.SGD(lr=0.1).minimize(y)": "train",
+        "model.parameters()": "trainable_variables",
+        "x * np.tril(np.ones(x.shape))": "tril",
+        "x * np.triu(np.ones(x.shape))": "triu",
+        "mg.divide(a, b)": "true_divide",
+        "mg.rand(2, 3, seed=0)": "random_uniform uniform",
+        "mg.grad(y, [x])": "GradientTape value_and_grad",
+        "mg.global_variables_initializer()": "variables_initializer",
+        "mg.stack([f(x) for x in xs])": "vmap",
+    }
+)
+LAYERS = _by_theirs(
+    {  # of `minigrad.nn`
+        "mg.binary_cross_entropy_with_logits(a, b)": "BCEWithLogitsLoss",
+        "mg.cross_entropy(a, b)": "CrossEntropyLoss",
+        "mg.nn.Linear(784, 10)": "Dense",
+        "mg.dropout(x, 1)": "dropout",
+        "x * 1": "Identity",
+        "mg.l1_loss(a, b)": "L1Loss",
+        '{"name": mg.nn.Linear(784, 10)}': "ModuleDict",
+        "[mg.nn.Linear(784, 10)]": "ModuleList",
+        "mg.mse_loss(a, b)": "MSELoss",
+        "mg.nll_loss(a, b)": "NLLLoss",
+        "mg.tensor(a, requires_grad=True)": "Parameter",
+        "[mg.tensor(a, requires_grad=True)]": "ParameterList",
+        "mg.relu(x)": "relu",
+        "mg.sigmoid(x)": "sigmoid",
+        "mg.softmax(x)": "softmax",
+        "mg.tanh(x)": "tanh",
+        "mg.optim.clip_grad_norm(model.parameters(), 1.0)": "utils",
+    }
+)
+OPTIMISERS = _by_theirs(
+    {  # of `minigrad.optim`
+        "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",
+        "mg.optim.SGD(lr=0.1).minimize(y)": "GradientDescentOptimizer",
+        "optimiser.lr = 0.01": "lr_scheduler",
+        "mg.optim.SGD(lr=0.1, momentum=0.9).minimize(y)": "MomentumOptimizer",
+    }
+)
+VALUES = _by_theirs(
+    {  # of tensors and nodes
+        "x + b": "add",
+        "np.argsort(x.numpy())": "argsort",
+        "x.astype(bool)": "bool",
+        "mg.split(x, 2)": "chunk split unbind",
+        "x.clip(0.0, 1.0)": "clamp",
+        "x * 1": "clone",
+        "x.numpy()": "cpu",
+        "x.ndim": "dim rank",
+        "x / b": "div",
+        "x @ b": "dot matmul mm",
+        "x.astype(mg.float64)": "double to",
+        "x == b": "eq",
+        "mg.broadcast_to(x, (4, *x.shape))": "expand",
+        "x.astype(mg.float32)": "float",
+        "mg.gather(x, b, axis=0)": "gather",
+        "x >= b": "ge",
+        "x.shape": "get_shape",
+        "x.creator": "grad_fn",
+        "x > b": "gt",
+        "x.argmax(axis=0)": "indices",
+        "x.astype(int)": "int",
+        'x.dtype.kind == "f"': "is_floating_point",
+        "x <= b": "le",
+        "x.astype(mg.int64)": "long",
+        "x < b": "lt",
+        "mg.where(b, 0.0, x)": "masked_fill",
+        "x * b": "mul",
+        "x != b": "ne",
+        "-x": "neg",
+        "(x * x).sum().sqrt()": "norm",
+        "x.size": "numel",
+        "x.transpose(1, 0)": "permute",
+        "x ** 2": "pow",
+        "x.flatten()": "ravel",
+        "mg.tile(x, 2)": "repeat",
+        "np.sort(x.numpy())": "sort",
+        "x * x": "square",
+        "x - b": "sub",
+        "x.T": "t",
+        "mg.take(x, b)": "take",
+        "np.sort(x.numpy())[..., -3:]": "topk",
+        "x.dtype": "type",
+        "x": "values",
+    }
+)
+NODES = _by_theirs(
+    {  # of nodes: what only a tensor has, or TensorFlow 1 has of a variable
+        "mg.assign(v, x)": "assign",
+        "mg.assign(v, v + x)": "assign_add",
+        "mg.assign(v, v - x)": "assign_sub",
+        "np.argsort(sess.run(x))": "argsort",
+        "sess.run(x)": "cpu data eval",
+        "x.op": "creator grad_fn",
+        "mg.gradients(y, x)": "grad requires_grad zero_grad",
+        "mg.global_variables_initializer()": "initializer",
+        "not x.inputs": "is_leaf",
+        "mg.read_value(v)": "read_value value",
+        "np.prod(x.shape)": "numel size",
+        "np.sort(sess.run(x))": "sort",
+        "np.sort(sess.run(x))[..., -3:]": "topk",
+        "sess.run(x).tolist()": "tolist",
+    }
+)
+
+
+def missing(place: str, name: str, owner: object, *tables: Mapping[str, str]) -> AttributeError:
+    """The error for a name that is not there; with what to write, if it is known elsewhere."""
+    for table in tables:
+        if name in table:
+            return MissingNameError(
+                "missing_name", place=place, missing=name, ours=table[name], defined=here()
+            )
+    return AttributeError(f"{place} has no attribute {name!r}", name=name, obj=owner)

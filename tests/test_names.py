@@ -1,0 +1,176 @@
+"""Names: those for Python's signs, and those of other frameworks, which lead to ours."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import foreign, functions
+from minigrad.messages import get_language, set_language
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[mg.Graph]:
+    with mg.Graph() as graph:
+        yield graph
+
+
+# ---- Python's signs under names -----------------------------------------------------------------
+
+SIGNS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negative": operator.neg,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+A, B = np.float32([[1, 2, 3], [4, 5, 6]]), np.float32([3, 2, 1])
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_a_sign_has_a_name_in_all_three_readers(name: str) -> None:
+    ours, sign = getattr(mg, name), SIGNS[name]
+    arrays = [A] if name == "negative" else [A, B]
+    expected = sign(*arrays)
+    tensors = [mg.tensor(a) for a in arrays]
+    nodes = [mg.placeholder(None, a.shape) for a in arrays]
+    node = ours(*nodes)
+    fetched = mg.run(mg.build_graph(nodes, node), dict(zip(nodes, arrays, strict=True)))
+    for found in (ours(*arrays), ours(*tensors).data, fetched):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+    assert node.op is sign(*nodes).op
+    assert ours is getattr(functions, name)
+
+
+def test_short_names_are_the_same_functions() -> None:
+    long = {"sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative"}
+    for short, name in long.items():
+        assert getattr(mg, short) is getattr(mg, name)
+
+
+def test_gradients_flow_through_the_names() -> None:
+    x = mg.tensor([2.0, 3.0], requires_grad=True)
+    y = mg.divide(mg.multiply(mg.add(x, 1), x), mg.negative(mg.subtract(x, 10)))
+    y.sum().backward()
+    expected = [((2 * v + 1) * (10 - v) + v * (v + 1)) / (10 - v) ** 2 for v in (2.0, 3.0)]
+    np.testing.assert_allclose(x.grad.data, expected, rtol=1e-6)
+
+
+# ---- Theirs -> ours -----------------------------------------------------------------------------
+
+PLACES: dict[str, tuple[dict[str, str], Callable[[], Any]]] = {
+    "mg": (foreign.FUNCTIONS, lambda: mg),
+    "mg.nn": (foreign.LAYERS, lambda: mg.nn),
+    "mg.optim": (foreign.OPTIMISERS, lambda: mg.optim),
+    "Tensor": (foreign.VALUES, lambda: mg.tensor([[1.0, 2.0]])),
+    "Node": (foreign.VALUES | foreign.NODES, lambda: mg.placeholder("x", (2, 2))),
+}
+ROWS = [(place, name) for place, (table, _) in PLACES.items() for name in table]
+
+
+@pytest.mark.parametrize(("place", "theirs"), ROWS)
+def test_a_name_from_elsewhere_is_answered_with_ours(place: str, theirs: str) -> None:
+    table, owner = PLACES[place]
+    with pytest.raises(AttributeError) as caught:
+        getattr(owner(), theirs)
+    error = caught.value
+    assert isinstance(error, mg.MissingNameError)
+    for half in error.pair:
+        assert f"{place} " in half
+        assert theirs in half
+        assert table[theirs] in half
+        assert "test_names.py, line" in half
+    assert error.pair[0] != error.pair[1]
+
+
+def meanings(place: str) -> dict[str, Any]:
+    """What the letters of the table stand for, in a graph that is run or as tensors."""
+    v = mg.Variable(np.ones((2, 2)), name="v")
+    p = mg.placeholder("x", (2, 2))
+    session = mg.Session()
+    session.run(mg.global_variables_initializer())
+    static = place == "Node"
+    x = v * 2 if static else mg.tensor([[0.5, 1.0], [1.5, 2.0]], requires_grad=True)
+    y = (v * x).sum() if static else (x * x).sum()
+    model = mg.nn.Linear(2, 2)
+    (model(mg.ones(1, 2)).sum()).backward()
+    return {
+        "mg": mg,
+        "np": np,
+        "v": v,
+        "x": x,
+        "y": y,
+        "a": mg.tensor([[0.0, 1.0], [1.0, 0.0]]),
+        "b": mg.tensor([[1.0, 0.0], [0.0, 1.0]]),
+        "xs": [mg.ones(2, 2), mg.zeros(2, 2)],
+        "f": lambda *xs: xs[0] * 2,
+        "model": model,
+        "optimiser": mg.optim.SGD([model.weight]),
+        "sess": session,
+        "graph": mg.build_graph(p, p * 2),
+    }
+
+
+LABELS = {"sparse_softmax_cross_entropy_with_logits", "CrossEntropyLoss", "NLLLoss"}
+INTEGER = {"gather", "take"}  # b holds positions
+CONDITION = {"masked_fill"}
+STATIC = {"train", "GradientDescentOptimizer", "MomentumOptimizer", "AdamOptimizer"}
+STATIC |= {"assign", "assign_add", "assign_sub"}
+
+
+@pytest.mark.parametrize(("place", "theirs"), ROWS)
+def test_what_is_written_instead_runs(place: str, theirs: str, tmp_path: Any) -> None:
+    values, ours = meanings(place), PLACES[place][0][theirs]
+    if theirs in LABELS:
+        values["b"] = mg.tensor([0, 1])
+    if theirs in INTEGER:
+        values["b"] = mg.tensor([[0, 1]])
+    if theirs in CONDITION:
+        values["a"] = values["b"] = mg.tensor([[True, False], [False, True]])
+    if theirs in STATIC:
+        values["x"], values["y"] = values["v"] * 3, (values["v"] * values["v"]).sum()
+    if theirs == "map_fn":
+        values |= {"f": lambda carry, x: (carry, x * 2), "xs": values["v"]}
+    values["path"] = str(tmp_path / "graph")
+    if theirs == "load":
+        values["graph"].save(values["path"])
+    exec(compile(ours, "row", "exec"), values)
+
+
+def test_a_name_that_nobody_has_is_answered_as_python_does() -> None:
+    for place, (_, owner) in PLACES.items():
+        with pytest.raises(AttributeError, match=f"{place} has no attribute 'nonsense'") as caught:
+            owner().nonsense  # noqa: B018
+        assert type(caught.value) is AttributeError
+        assert caught.value.name == "nonsense"
+        assert not hasattr(owner(), "nonsense")
+    with pytest.raises(ImportError):
+        exec("from minigrad import cat")
+
+
+def test_no_row_hides_a_name_of_ours() -> None:
+    for place, (table, owner) in PLACES.items():
+        found = [name for name in table if name in dir(owner())]
+        assert found == [], place
+
+
+def test_the_answer_follows_the_language() -> None:
+    before = get_language()
+    set_language("zh")
+    try:
+        with pytest.raises(AttributeError, match="没有 cat。解决办法：改写成"):
+            mg.cat  # noqa: B018
+    finally:
+        set_language(before)
