@@ -272,9 +272,9 @@ def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph:
     walk.finish()
 
 
-def grad_of(
+def grad(
     outputs: Any,
-    inputs: Any,
+    inputs: Any = None,
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -282,7 +282,8 @@ def grad_of(
 ) -> Any:
     """The gradients of `outputs` with respect to `inputs`, returned instead of accumulated.
 
-    One tensor for `inputs` gives one tensor, a list gives a list. (torch.autograd.grad.)
+    One tensor for `inputs` gives one tensor, a list gives a list. `outputs` are results, not the
+    function that computes them (as in jax.grad): ArgumentError. (torch.autograd.grad.)
 
     >>> import minigrad as mg
     >>> x = mg.tensor(3.0, requires_grad=True)
@@ -290,10 +291,12 @@ def grad_of(
     >>> mg.grad(dx, [x])[0].item()
     18.0
     """
+    if inputs is None and callable(outputs):
+        raise refuse("grad", "outputs", outputs, fill("expect_called"))
     if context.lazy is not None:
         with at_once():
             options = retain_graph, create_graph, allow_unused
-            return grad_of(outputs, inputs, grad_outputs, *options)
+            return grad(outputs, inputs, grad_outputs, *options)
     ys = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     many = isinstance(inputs, (list, tuple))
     xs = list(inputs) if many else [inputs]

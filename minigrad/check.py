@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.arguments import function, refuse
-from minigrad.backward import grad_of
+from minigrad.backward import grad
 from minigrad.core import as_array, float64
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError
@@ -85,7 +85,7 @@ def _check(
                 leaves[i] = Tensor(leaves[i].data, requires_grad=True)
             y = total(*leaves)  # without history when f is linear and this is its gradient
             options = {"create_graph": True, "allow_unused": True}
-            found = grad_of(y, leaves[i], **options) if y.requires_grad else None
+            found = grad(y, leaves[i], **options) if y.requires_grad else None
             return Tensor(np.zeros(leaves[i].shape)) if found is None else found
 
         expected = numerical_gradient(lambda *v: total(*v).item(), xs, i, step)

@@ -35,11 +35,30 @@ def choose(pair: Pair, separator: str = "\n") -> str:
 
 def fill(key: str, /, **fields: object) -> Pair:
     """The row of `key` with its fields filled in, in both languages."""
-    return fill_pair(ERRORS[key], fields)
+    english, chinese = ERRORS[key]
+    if "name" in fields and str(fields["name"]) == str(fields.get("op")):  # it has no other name
+        english = english.replace("{name} ({op}, ", "{name} (").replace("{name} ({op})", "{name}")
+        chinese = chinese.replace("{name}（{op}，", "{name}（").replace("{name}（{op}）", "{name}")
+    return fill_pair((english, chinese), fields)
+
+
+class Count(int):
+    """A number that can be written with what it counts: `{steps:step}` is "1 step" or "3 steps"."""
+
+    def __format__(self, noun: str) -> str:
+        if len(noun) < 2 or not noun.isalpha():  # an ordinary format such as "d" or ","
+            return format(int(self), noun)
+        return f"{int(self)} {noun}" if self == 1 else f"{int(self)} {noun}s"
 
 
 def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
-    """Both halves filled in; a field that is itself a pair of sentences gives each its own half."""
+    """Both halves filled in; a field that is itself a pair of sentences gives each its own half.
+
+    >>> fill_pair(
+    ...     ("{steps:step} and {done:step}", "{steps} 步和 {done} 步"), {"steps": 1, "done": 2}
+    ... )
+    ('1 step and 2 steps', '1 步和 2 步')
+    """
     english, chinese = (
         half.format(**{name: _half(value, i) for name, value in fields.items()})
         for i, half in enumerate(pair)
@@ -49,7 +68,9 @@ def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
 
 def _half(value: object, which: int) -> object:
     pair = isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
-    return value[which] if pair and isinstance(value, tuple) else value
+    if pair and isinstance(value, tuple):
+        return value[which]
+    return Count(value) if type(value) is int else value
 
 
 ERRORS: dict[str, Pair] = {
@@ -265,6 +286,10 @@ ERRORS: dict[str, Pair] = {
         "传入 state_dict() 返回的字典，即由名字到数组的映射",
     ),
     "expect_tensors": ("pass tensors", "传入张量"),
+    "expect_called": (
+        "call the function first, and name what to differentiate by: mg.grad(f(x), [x])",
+        "先调用函数，再写明对谁求导：mg.grad(f(x), [x])",
+    ),
     "expect_as_many": (
         "pass {count}, one for each output",
         "传入 {count} 项，每个输出各一项",

@@ -463,6 +463,12 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     "a hook of another shape": (hook_of_another_shape, mg.GradientError, ["()", "(2,)"]),
     "a copy of a result": (lambda: copy.deepcopy(leaf() * 2), mg.GradientError, ["x.detach()"]),
     "a pickled result": (lambda: pickle.dumps(leaf() * 2), mg.GradientError, ["pickle", "Mul"]),
+    "grad of a function": (
+        lambda: mg.grad(abs),
+        mg.ArgumentError,
+        ["grad", "outputs=<built-in function abs>", "mg.grad(f(x), [x])"],
+    ),
+    "grad of no inputs": (lambda: mg.grad(leaf() * 2), mg.ArgumentError, ["inputs=None"]),
     "grad of text": (lambda: mg.grad(leaf() * 2, ["x"]), mg.ArgumentError, ["inputs='x'"]),
     "too many weights": (
         lambda: mg.grad(leaf() * 2, [leaf()], [1.0, 2.0]),

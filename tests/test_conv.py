@@ -22,6 +22,13 @@ def drawn(*shape: int) -> Any:
     return RANDOM.standard_normal(shape)
 
 
+def test_stride_and_padding_may_be_given_by_their_places() -> None:
+    """In the order of torch.nn.functional.conv2d."""
+    x, w, b = drawn(2, 4, 7, 7), drawn(2, 2, 3, 3), drawn(2)
+    named = mg.conv2d(x, w, b, stride=2, padding=1, dilation=2, groups=2)
+    np.testing.assert_array_equal(mg.conv2d(x, w, b, 2, 1, 2, 2), named)
+
+
 def windows(x: Any, size: Pair, stride: Pair, pads: tuple[Pair, Pair], fill: float) -> Any:
     """Every window of the images, by loops: (n, c, rows, columns, *size)."""
     x = np.pad(x, ((0, 0), (0, 0), *pads), constant_values=fill)

@@ -82,7 +82,6 @@ def conv2d(
     x: Any,
     weight: Any,
     bias: Any = None,
-    *,
     stride: Lengths = 1,
     padding: Lengths | str = 0,
     dilation: Lengths = 1,
