@@ -105,6 +105,8 @@ def test_a_sweep_takes_charts_and_images() -> None:
     board = viz.sweep("examples.squares", lambda i: (i, i, made[i]), [1, 2])
     for scene in board.scenes:
         assert "<img" in scene.panels[0].svg
+    assert board.scenes[1].panels[0].title[0] == "1 image of 4 × 4 pixels"
+    assert "4 × 4 pixels" not in board.scenes[1].panels[0].svg, "once is enough"
 
 
 def test_a_sweep_of_nothing_is_refused_and_other_errors_are_raised() -> None:

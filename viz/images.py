@@ -43,10 +43,14 @@ class Images:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        figures = "".join(self._figure(i) for i in range(len(self.pixels)))
         caption = f"<figcaption>{bilingual(self.about)}</figcaption>"
-        html = f'<figure style="margin:4px 0">{figures}{caption}</figure>'
+        html = f'<figure style="margin:4px 0">{self.figures}{caption}</figure>'
         return {"text/plain": str(self), "text/html": html}
+
+    @property
+    def figures(self) -> str:
+        """The images with their labels as HTML, for a place that has a caption already."""
+        return "".join(self._figure(i) for i in range(len(self.pixels)))
 
     def _figure(self, i: int) -> str:
         file = io.BytesIO()

@@ -113,8 +113,9 @@ def _panels(drawn: Drawn) -> list[Panel]:
         drawn = draw(drawn)
     if isinstance(drawn, Diagram):
         return [Panel(drawn.heading, drawn.picture)]
-    title = drawn.title if isinstance(drawn, Chart) else drawn.about
-    return [Panel(title, svg=drawn._repr_mimebundle_()["text/html"])]
+    if isinstance(drawn, Images):
+        return [Panel(drawn.about, svg=drawn.figures)]
+    return [Panel(drawn.title, svg=drawn._repr_mimebundle_()["text/html"])]
 
 
 def _caption(text: TableText, line: Sequence[Pair]) -> Pair:
