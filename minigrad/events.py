@@ -41,6 +41,12 @@ class Event(NamedTuple):
         contributed   backward added to the gradient of `node`: `operands` is (upstream gradient,
                       contribution), `value` the sum so far, `source` the node it came through and
                       `position` which operand of that node
+        held          a run of a program holds `bytes` of memory: its arena (`node` is the plan), or
+                      an array that outlives the run, a result or a variable's new value
+        released      the run is over: the arena of this plan is free
+        taken         the value of `node` begins to live in buffer `position` of the arena; it is
+                      `bytes` long
+        freed         the last that reads it is done: the buffer may hold another value
     """
 
     tick: int
@@ -51,6 +57,7 @@ class Event(NamedTuple):
     operands: tuple[Any, ...] = ()
     source: BaseNode | None = None
     position: int = 0
+    bytes: int = 0
 
 
 Listener = Callable[[Event], None]
@@ -58,14 +65,14 @@ listeners: list[Listener] = []  # tested by the hot path; empty when nobody list
 _telling = threading.RLock()  # a listener may do what tells of itself
 
 
-def emit(kind: str, op: Op | None, node: Any, *rest: Any) -> None:
+def emit(kind: str, op: Op | None, node: Any, *rest: Any, **more: Any) -> None:
     """Tell every listener. Callers test `listeners` first, so that silence costs nothing.
 
     Threads tell one after the other.
     """
     with _telling:
         for listener in tuple(listeners):
-            listener(Event(0, kind, op, node, *rest))
+            listener(Event(0, kind, op, node, *rest, **more))
 
 
 @contextlib.contextmanager
@@ -82,6 +89,8 @@ def listen(listener: Listener) -> Iterator[None]:
 class Counts:
     """What a recording counted: nodes built, kernels run, and bytes held by their results.
 
+    A program's arena counts while it runs, its results until they are let go; what a kernel needs
+    while it works (`scratch`) counts in neither mode.
     traces: how often a function began to be traced. multiplications: those of matrix products and
     convolutions that ran as operators of their own (in the backward pass: those of gradient nodes).
     """
@@ -104,16 +113,19 @@ class Recording:
     """The events of a block in order, and their counts.
 
     With `values` each event keeps the arrays it speaks of; without, only counts are kept exact and
-    arrays live no longer than they would have.
+    arrays live no longer than they would have. With `buffers` there are events of each buffer.
     """
 
-    def __init__(self, values: bool = False) -> None:
-        self.values = values
+    def __init__(self, values: bool = False, buffers: bool = False) -> None:
+        self.values, self.buffers = values, buffers
         self.events: list[Event] = []
         self.counts = Counts()
         self._alive: dict[int, weakref.ref[np.ndarray[Any, Any]]] = {}
+        self._held: dict[int, int] = {}  # bytes of arenas in use
 
     def __call__(self, event: Event) -> None:
+        if event.kind in ("taken", "freed") and not self.buffers:
+            return
         event = event._replace(tick=len(self.events) + 1)
         if event.kind == "built":
             self.counts.built += 1
@@ -126,11 +138,19 @@ class Recording:
             self._weigh(event.value)
         elif event.kind == "traced":
             self.counts.traces += 1
-        self.events.append(event if self.values else event._replace(value=None, operands=()))
+        elif event.kind == "held":
+            self._hold(event)
+        elif event.kind == "released":
+            self.counts.bytes_live -= self._held.pop(id(event.node), 0)
+        keep = self.values and event.kind not in (
+            "held",
+            "taken",
+        )  # memory that is written to again
+        self.events.append(event if keep else event._replace(value=None, operands=()))
 
     def _weigh(self, value: Any) -> None:
         """Count the bytes of a fresh array until it is freed; views and scalars own none."""
-        if not isinstance(value, np.ndarray) or value.base is not None:
+        if not isinstance(value, np.ndarray) or value.base is not None or id(value) in self._alive:
             return
         key, size, counts = id(value), value.nbytes, self.counts
 
@@ -139,8 +159,18 @@ class Recording:
             self._alive.pop(key, None)
 
         self._alive[key] = weakref.ref(value, freed)
-        counts.bytes_live += size
-        counts.bytes_peak = max(counts.bytes_peak, counts.bytes_live)
+        self._add(size)
+
+    def _hold(self, event: Event) -> None:
+        if event.value is not None:
+            self._weigh(event.value)
+        else:
+            self._held[id(event.node)] = event.bytes
+            self._add(event.bytes)
+
+    def _add(self, size: int) -> None:
+        self.counts.bytes_live += size
+        self.counts.bytes_peak = max(self.counts.bytes_peak, self.counts.bytes_live)
 
     def of_kind(self, *kinds: str) -> list[Event]:
         """The events of these kinds, in order."""
@@ -148,10 +178,11 @@ class Recording:
 
 
 @contextlib.contextmanager
-def record(values: bool = False) -> Iterator[Recording]:
+def record(values: bool = False, buffers: bool = False) -> Iterator[Recording]:
     """Record what the engine does inside the block.
 
     `values=True` also keeps every intermediate array, which a replay needs and which costs memory.
+    `buffers=True` also keeps, of a program that was compiled, when each buffer is taken and freed.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(2.0, requires_grad=True)
@@ -160,7 +191,7 @@ def record(values: bool = False) -> Iterator[Recording]:
     >>> log.counts.built, log.counts.run
     (2, 2)
     """
-    recording = Recording(values)
+    recording = Recording(values, buffers)
     with listen(recording):
         yield recording
 

@@ -165,3 +165,115 @@ class Counting:
 
     def __init__(self, search: Any) -> None:
         self.bisect_left, self.insort = search, bisect.insort
+
+
+# ---- What a run tells of its memory -----------------------------------------------------------
+
+
+def told(program: Any, feeds: Any) -> Any:
+    """The recording of a run of a program that is ready; its results are not kept."""
+    program(feeds)
+    with mg.record(buffers=True) as log:
+        program(feeds)
+    return log
+
+
+def graphs() -> dict[str, tuple[mg.Graph, int]]:
+    """Graphs, and the bytes of what outlives a run of each: results, new values of variables."""
+    x = y = mg.placeholder("x", (100, 100))
+    for _ in range(10):
+        y = mg.tanh(y)
+    w = mg.Variable(np.full((100, 100), 0.01, np.float32), name="w")
+    loss = (mg.tanh(x @ w) ** 2).mean()
+    train = mg.assign(w, w - mg.gradients(loss, [w])[0])
+    return {
+        "chain": (mg.build_graph(x, y), 40_000),
+        "two results": (mg.build_graph(x, [mg.exp(y @ y), y.sum(axis=0)]), 40_000 + 400),
+        "an input handed on": (mg.build_graph(x, [x, mg.exp(mg.tanh(x))]), 80_000),
+        "training": (mg.build_graph(x, [loss, train]), 40_000 + 40_000 + 4),
+        "nothing to plan": (mg.build_graph(x, mg.exp(x)), 40_000),
+    }
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("name", ["chain", "two results", "an input handed on", "nothing to plan"])
+def test_a_run_weighs_its_plan_and_its_results(name: str, optimize: bool) -> None:
+    graph, results = graphs()[name]
+    program = graph.compile(optimize=optimize)
+    log = told(program, {"x": np.full((100, 100), 0.5, np.float32)})
+    assert log.counts.bytes_peak == program.plan.bytes + results
+    assert next(e.bytes for e in log.of_kind("held")) == program.bound.arena.block.nbytes
+    assert len(log.of_kind("released")) == 1
+    del program
+    assert log.counts.bytes_live == 0
+
+
+def test_the_arena_of_a_chain_of_ten_is_seen_and_given_back() -> None:
+    program = graphs()["chain"][0].compile(optimize=False)
+    with mg.record() as log:
+        program({"x": np.zeros((100, 100), np.float32)})
+    assert (log.counts.bytes_peak, log.counts.bytes_live) == (80_000 + 40_000, 40_000)
+
+
+def test_training_weighs_what_becomes_of_its_variables() -> None:
+    graph, results = graphs()["training"]
+    program = graph.compile()
+    log = told(program, {"x": np.full((100, 100), 0.5, np.float32)})
+    assert log.counts.bytes_peak == program.plan.bytes + results
+
+
+def test_a_run_that_fails_gives_its_arena_back() -> None:
+    x = mg.placeholder("x", (8,))
+    y = mg.exp(mg.tanh(x))
+    with mg.control_dependencies([mg.Assert(y.sum() < 0, "never")]):
+        graph = mg.build_graph(x, y * 2)
+    program = graph.compile()
+    with mg.record() as log, pytest.raises(mg.AssertionFailed):
+        program({"x": np.ones(8)})
+    kinds = [e.kind for e in log.events]
+    assert kinds.count("held") >= 1
+    assert kinds[-1] == "released"
+
+
+@given(recipes())
+def test_no_buffer_is_taken_while_it_is_in_use(recipe: Recipe) -> None:
+    """The most that lives at once, by what the run tells, is what the plan calls its peak."""
+    for optimize in (False, True):
+        program = recipe.graph(gradients=True).compile(optimize=optimize)
+        program(recipe.feeds())
+        over, plan = program.graph.in_place, program.plan
+        with mg.record(buffers=True) as log:
+            program(recipe.feeds())
+        living: dict[int, Any] = {}
+        for event in log.of_kind("taken", "freed"):
+            before = living.get(event.position)
+            if event.kind == "taken":
+                assert before is None or over.get(event.node) is before
+                living[event.position] = event.node
+            elif before is event.node:
+                del living[event.position]
+            assert event.bytes <= plan.buffers[event.position].bytes
+        assert not living
+        assert len(log.of_kind("taken")) == len(log.of_kind("freed")) == len(plan.lifetimes)
+
+
+def test_buffers_are_told_of_on_request_only() -> None:
+    program = graphs()["chain"][0].compile(optimize=False)
+    feeds = {"x": np.zeros((100, 100), np.float32)}
+    with mg.record() as log, mg.record(buffers=True) as full:
+        program(feeds)
+    assert not log.of_kind("taken", "freed")
+    assert [(e.kind, e.position) for e in full.of_kind("taken", "freed")][:4] == [
+        *(("taken", 0), ("taken", 1), ("freed", 0), ("taken", 0))
+    ]
+
+
+def test_a_schedule_weighs_the_memory_that_it_runs_in() -> None:
+    graph, results = graphs()["two results"]
+    program = graph.compile()
+    schedule = program.schedule(devices=2, costs=lambda node: 1.0)
+    with mg.record() as log:
+        schedule.run({"x": np.full((100, 100), 0.5, np.float32)})
+    arena = log.of_kind("held")[0].bytes
+    assert arena >= program.plan.bytes
+    assert log.counts.bytes_peak == arena + results

@@ -6,8 +6,10 @@ to run (feeds, variables, results) is put in its place first.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Run, Variables
 from minigrad.graph import Node
 from minigrad.ops import state
+from minigrad.plan import Lifetime
 from minigrad.source import here
 
 Pairs = dict[Node, list[Array]]
@@ -122,8 +125,23 @@ class Bound:
     def run(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
         """Run once. Results share no memory with anything; variables change only at the end."""
         self.begin(feeds, variables)
+        if events.listeners:
+            with self.held():
+                silence().run(self._go)
+                return self.finish(variables)
         silence().run(self._go)
         return self.finish(variables)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Tell listeners what memory a run holds: the arena until it ends, and what outlives it."""
+        events.emit("held", None, self.plan, bytes=self.arena.block.nbytes)
+        for slot in [x.slot for x in self._results] + [slot for _, slot, _ in self._new]:
+            events.emit("held", None, slot.node, slot.array, bytes=slot.array.nbytes)
+        try:
+            yield
+        finally:
+            events.emit("released", None, self.plan)
 
     def begin(self, feeds: Mapping[Node, Array], variables: Variables) -> None:
         """Put in its place what the calls of a run find there."""
@@ -148,15 +166,23 @@ class Bound:
         variables.update(self._run.updates)
         for variable, slot, _ in self._new:
             variables[variable] = slot.array if slot.array.ndim else slot.array[()]
-        return [_own(slot.array, mine) for slot, mine in self._outputs]
+        results = [_own(slot.array, mine) for slot, mine in self._outputs]
+        if events.listeners:
+            for result, (slot, mine) in zip(results, self._outputs, strict=True):
+                if not mine and isinstance(result, np.ndarray):
+                    events.emit("held", None, slot.node, result, bytes=result.nbytes)
+        return results
 
     def _go(self) -> None:
         args: list[Any] = []
         try:
             if events.listeners:
+                told = 0
                 for call, (function, args) in zip(self.calls, self._told, strict=True):
+                    told = self._tell_buffers(told, self._place[call.node])
                     function(*args)
                     self.tell(call)
+                self._tell_buffers(told, len(self._place))
             else:
                 for function, args in self.flat:
                     function(*args)
@@ -166,6 +192,31 @@ class Bound:
             raise
         except (ValueError, IndexError, TypeError) as reason:
             raise self.explained(self._node_of(args), reason) from None
+
+    def _tell_buffers(self, told: int, step: int) -> int:
+        """Tell of the buffers that are taken and freed until this step begins."""
+        for now in range(told, step + 1):
+            for kind, life in self._moments.get(now, ()):
+                value = self.slots[life.node].array if kind == "taken" else None
+                events.emit(
+                    kind, life.node.op, life.node, value, position=life.buffer, bytes=life.bytes
+                )
+        return step + 1
+
+    @functools.cached_property
+    def _place(self) -> dict[Node, int]:
+        return {node: i for i, node in enumerate(self.layout.order)}
+
+    @functools.cached_property
+    def _moments(self) -> dict[int, list[tuple[str, Lifetime]]]:
+        """By step what happens to buffers as it begins: those that were read last are free."""
+        found: dict[int, list[tuple[str, Lifetime]]] = {}
+        for life in self.plan.lifetimes:
+            found.setdefault(life.end + 1, []).append(("freed", life))
+            found.setdefault(life.start, []).append(("taken", life))
+        for some in found.values():
+            some.sort(key=lambda x: x[0])
+        return found
 
     def _node_of(self, args: list[Any]) -> Node:
         """The node that a call was at work for, by the arguments of the call."""
@@ -187,7 +238,10 @@ class Bound:
             return
         operands = tuple(_seen(self.slots[x].array) for x in node.inputs)
         whole = self.layout.kind[node] == "whole"
-        value = None if whole else _seen(self.slots[node].array)
+        slot = self.slots[node]
+        if slot.kind == "free" and isinstance(slot.array, np.ndarray):
+            events.emit("held", None, node, slot.array, bytes=slot.array.nbytes)
+        value = None if whole else _seen(slot.array)
         events.emit("run", node.op, node, value, operands)
 
 

@@ -8,6 +8,7 @@ when the whole run has succeeded.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import statistics
 import time
@@ -160,8 +161,9 @@ class Parallel:
     ) -> tuple[list[Any], Schedule]:
         """The results, and the schedule as it was measured."""
         self.bound.begin(feeds, variables)
-        spans = self.spans(schedule, max(schedule.used, 1))
-        results = self.bound.finish(variables)
+        with self.bound.held() if events.listeners else contextlib.nullcontext():
+            spans = self.spans(schedule, max(schedule.used, 1))
+            results = self.bound.finish(variables)
         return results, self._as_run(schedule, spans)
 
     def _as_run(self, schedule: Schedule, spans: Mapping[Node, Span]) -> Schedule:
