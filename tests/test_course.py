@@ -63,6 +63,11 @@ def english() -> Iterator[None]:
 # ---- What a lesson owes ----------------------------------------------------------------------
 
 
+def test_the_course_has_no_gap():
+    """A lesson that is missing would owe its claims unnoticed."""
+    assert [number(path) for path in LESSONS] == sorted(COURSE)
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_a_lesson_shows_the_claims_and_examples_that_it_owes(path):
     owes = COURSE[number(path)]
