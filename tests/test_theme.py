@@ -14,7 +14,7 @@ FOLDERS = ["minigrad", "viz", "notebooks", "docs"]
 WRITTEN = {".py", ".md", ".csv", ".ipynb", ".js", ".html", ".toml"}
 FONT = FT2Font(str(theme.FONT_PATH))
 CHARACTERS = {chr(code) for code in FONT.get_charmap()}
-SIGNS = "−×·∂∇←→↑↓⇒≤≥≠≈∞√Σ∑●○■□▲▶◀…—「」《》（）【】，。：；？！、"
+SIGNS = "−×∗·∂∇←→↑↓⇒≤≥≠≈∞√Σ∑●○■□▲▶◀…—「」《》（）【】，。：；？！、"
 GREEK = "".join(map(chr, [*range(0x391, 0x3A2), *range(0x3A3, 0x3AA), *range(0x3B1, 0x3CA)]))
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵀ₀₁₂₃₄₅₆₇₈₉"
 
