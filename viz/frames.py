@@ -83,7 +83,7 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
             director.read(node, event.value)
         elif event.kind == "step":
             director.began(node, event.position)
-        elif event.kind == "freed":
+        elif event.kind == "forgotten":
             director.freed(node)
         elif event.kind in ("run", "called"):
             constants = [(node, i) for i in range(len(event.operands)) if (node, i) in ids]

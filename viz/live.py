@@ -66,7 +66,7 @@ class live:
 
     def _freed(self, twin: TapeNode) -> None:
         """The node that this one stands for is no more."""
-        self._log(Event(0, "freed", twin.op, twin))
+        self._log(Event(0, "forgotten", twin.op, twin))
 
     def _hear(self, event: Event) -> None:
         self._log(self._twins.event(event))
