@@ -313,8 +313,8 @@ def test_many_numbers_that_c_takes_one_by_one_are_left_to_numpy(name: str, dtype
     assert counts == [1, 0]
 
 
-def training(seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    x, t = mg.placeholder("x", (None, 4)), mg.placeholder("t", (None,), mg.int64)
+def training(seed: int = 0, batch: int | None = None) -> tuple[Any, Any, Any, Any]:
+    x, t = mg.placeholder("x", (batch, 4)), mg.placeholder("t", (batch,), mg.int64)
     layers = mg.nn.Linear(4, 16, seed=seed), mg.nn.ReLU(), mg.nn.Linear(16, 3, seed=seed + 1)
     model = mg.nn.Sequential(*layers)
     loss = mg.cross_entropy(model(x), t)
@@ -332,6 +332,21 @@ def test_a_training_step_is_one_call(in_numpy: list[str]) -> None:
         assert len(program.bound.flat) == 1
     for v, value in other.variables.items():
         np.testing.assert_allclose(program.variables[v], value, rtol=1e-4, atol=1e-6)
+    assert not in_numpy
+
+
+def test_a_constant_that_is_one_number_repeated_does_not_split_the_call(
+    in_numpy: list[str],
+) -> None:
+    """With a known batch, what each sample contributes to the mean is such a constant."""
+    x, t, _, graph = training(batch=8)
+    program, other = graph.compile(executor="c"), graph.compile()
+    feeds = {x: np.random.default_rng(0).standard_normal((8, 4)), t: np.arange(8) % 3}
+    for _ in range(3):
+        np.testing.assert_allclose(program(feeds)[0], other(feeds)[0], rtol=1e-5)
+    constants = [s.array for s in program.bound.slots.values() if s.kind == "constant"]
+    assert any(not a.flags.c_contiguous for a in constants)
+    assert len(program.bound.flat) == 1
     assert not in_numpy
 
 

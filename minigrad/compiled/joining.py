@@ -107,8 +107,11 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
 
 
 def _in_one_piece(slot: Any) -> bool:
-    fixed = isinstance(slot, Slot) and slot.fixed
-    return isinstance(slot, Slot) and (not fixed or np.asarray(slot.array).flags.c_contiguous)
+    """Whether an operand can be handed to C once for all runs; a constant can, as a copy."""
+    if not isinstance(slot, Slot):
+        return False
+    fixed = slot.fixed and root(slot).kind != "constant"
+    return not fixed or np.asarray(slot.array).flags.c_contiguous
 
 
 def with_c(found: Flat, text: str) -> str:
