@@ -38,7 +38,10 @@ def fill(key: str, /, **fields: object) -> Pair:
     english, chinese = ERRORS[key]
     if "name" in fields and str(fields["name"]) == str(fields.get("op")):  # it has no other name
         english = english.replace("{name} ({op}, ", "{name} (").replace("{name} ({op})", "{name}")
-        chinese = chinese.replace("{name}（{op}，", "{name}（").replace("{name}（{op}）", "{name}")
+        chinese = chinese.replace("{name}（{op}，", "{name}（").replace(
+            "{name}（{op}）：", "{name}："
+        )
+        chinese = chinese.replace("{name}（{op}）", "{name} ")
     return fill_pair((english, chinese), fields)
 
 

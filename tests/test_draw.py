@@ -278,7 +278,7 @@ def test_a_node_tells_its_formula_and_its_line() -> None:
     data = viz.draw(x * x + 3).player.data
     about = {node["label"]: dict(node["facts"]) for node in data["nodes"].values()}
     assert about["Mul"]["formula"] == "x × x"
-    assert about["Mul"]["local"] == "∂/∂x: ∂ × x"
+    assert about["Mul"]["gradient_function"] == ("to x: ∂ × x", "传给 x：∂ × x")
     assert "x * x + 3" in about["Add"]["line"]
     assert about["x"] == {}
 

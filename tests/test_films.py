@@ -115,7 +115,7 @@ def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
         "run: Cond = Greater ? then : else = False ? then : else = -4 | n5",
         "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
         "Cond passes back to x through its insides: 1 becomes 1 | n1 | ∂ = 1",
-        "done: 5 nodes built, 4 operators run, 1 contributions added up. | ",
+        "done: 5 nodes built, 4 operators run, 1 contribution added up. | ",
     ]
     assert "inside Cond: then — run: Mul = v × 2 = 3 × 2 = 6 | b3" in ran(plus)
     labels = {n.id: f"{n.group} {n.label}" for n in minus.picture.nodes}

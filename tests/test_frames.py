@@ -115,7 +115,7 @@ def test_the_life_of_a_node() -> None:
     assert (product.born, [(i, s.short) for i, s in product.values]) == (1, [(1, "4")])
     facts = dict(reversed(product.facts))
     assert facts["formula"] == "x × x"
-    assert facts["local"] == "∂/∂x: ∂ × x"
+    assert facts["gradient_function"] == ("to x: ∂ × x", "传给 x：∂ × x")
     assert facts["saved"] == "x"
     assert facts["line"].startswith("test_picture.py, line")
     static = film_of(e2(), {"x": 2}).tracks["n2"]
@@ -235,4 +235,4 @@ def test_without_gradients_nothing_is_said_of_them() -> None:
     with mg.record(values=True) as log:
         x = mg.tensor(2.0, requires_grad=True)
         x * x
-    assert told(viz.timeline(log).films[0])[-1] == "done: 2 nodes built, 1 operators run."
+    assert told(viz.timeline(log).films[0])[-1] == "done: 2 nodes built, 1 operator run."

@@ -121,7 +121,7 @@ def test_a_wrong_shape_is_named_with_the_remedy(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("labels", [[1], [1, 2, 3]])
 def test_one_label_for_each_image(labels: list[int]) -> None:
-    with pytest.raises(ValueError, match=f"got {len(labels)} labels for 2 images"):
+    with pytest.raises(ValueError, match=f"got {len(labels)} labels? for 2 images"):
         viz.images(np.zeros((2, 8, 8)), labels)
     set_language("zh")
     with pytest.raises(ValueError, match="每张图像给一个标签"):

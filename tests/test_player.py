@@ -117,7 +117,7 @@ def test_every_word_of_the_browser_side_is_sent() -> None:
     used = set(re.findall(r"\b(?:words|labels)\.(\w+)", Player._esm))
     assert used
     assert used <= set(WORDS) <= set(ROWS)
-    facts = {"formula", "local", "saved", "line", "made_by"}  # by their keys
+    facts = {"formula", "gradient_function", "saved", "line", "made_by"}  # by their keys
     assert set(WORDS) - used - facts == set(), "and none that is not used"
     assert set(viz.step(e1()).data["words"]) == set(WORDS)
 

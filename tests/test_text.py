@@ -10,7 +10,7 @@ from string import Formatter
 import pytest
 from test_lessons import BANNED, BANNED_FOR, TRADITIONAL
 
-from minigrad.messages import ERRORS, choose, set_language
+from minigrad.messages import ERRORS, choose, fill, set_language
 from viz import text
 from viz.text import ROWS, bilingual, both, html, printed, row
 
@@ -112,6 +112,37 @@ def test_a_row_is_filled_in_and_a_pair_is_filled_in_by_halves() -> None:
     assert row("alt_path", start="{end}", end="%s") == ("From {end} to %s.", "从 {end} 到 %s。")
     with pytest.raises(KeyError):
         row("alt_path", start="x")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 300])
+def test_what_is_counted_is_singular_where_it_is_one(count: int) -> None:
+    assert row("traces_cache", function="f", traces=count)[0] == (
+        f"f: {count} trace in the cache" if count == 1 else f"f: {count} traces in the cache"
+    )
+    assert row("traces_cache", function="f", traces=count)[1] == f"f：缓存中有 {count} 个追踪"
+
+
+def test_a_node_without_a_name_of_its_own_is_named_once() -> None:
+    where = {"op": "Greater", "shape": "()", "use": fill("use_bool")}
+    english, chinese = fill("symbolic_bool", name="Greater", **where)
+    assert english.startswith("Greater (shape ()) is a node of a static graph")
+    assert chinese.startswith("Greater（形状 ()）是静态图的节点")
+    assert fill("symbolic_bool", name="a", **where)[0].startswith("a (Greater, shape ())")
+    english, chinese = fill("node_backward", name="Greater", **where)
+    assert " Greater is a node" in english
+    assert "Greater是" not in chinese
+
+
+def test_no_row_writes_a_plural_after_a_number_itself() -> None:
+    """`{steps:step}`, not `{steps} steps`; what is counted anywhere is known to be a number."""
+    counted = {spec for en, _ in ROWS.values() for _, _, spec, _ in Formatter().parse(en) if spec}
+    assert len(counted) > 10
+    nouns = "|".join(sorted(counted))
+    assert {
+        key: found
+        for key, (en, _) in ROWS.items()
+        if (found := re.findall(rf"\}} (?:{nouns})s\b", en))
+    } == {}
 
 
 @pytest.mark.parametrize(

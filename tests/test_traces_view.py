@@ -90,7 +90,7 @@ def test_other_functions_do_not_count_and_scripts_do() -> None:
         other(mg.tensor(1.0))
         f(mg.tensor(8.0))
         f(mg.tensor(5.0))
-    assert viz.traces(f, log).verdict == ("halve: 2 calls, 1 traces", "halve：2 次调用，1 次追踪")
+    assert viz.traces(f, log).verdict == ("halve: 2 calls, 1 trace", "halve：2 次调用，1 次追踪")
 
 
 def test_a_trace_that_failed_says_so() -> None:

@@ -59,7 +59,7 @@ def test_the_text_tells_the_curves_and_no_times() -> None:
     assert (
         str(training)
         == """\
-done: 3 of 3 steps
+done: step 3 of 3
 Training
 series | count | first | last | min | max
 loss | 3 | 3 | 2 | 1 | 3
@@ -82,7 +82,7 @@ def test_an_interrupt_or_an_error_leaves_a_usable_chart(stop: type[BaseException
 
     with pytest.raises(stop):
         run()
-    assert training.status == ("stopped: 3 of 100 steps", "已停止：3 / 100 步")
+    assert training.status == ("stopped: step 3 of 100", "已停止：3 / 100 步")
     assert training.data["state"] == "stopped"
     assert training.data["left"] is None
     assert len(training.data["series"][0]["points"]) == 4
@@ -99,7 +99,7 @@ def test_break_stops_as_well_and_a_second_loop_goes_on() -> None:
     assert training.data["state"] == "stopped"
     for _ in training:
         training.log(loss=2.0)
-    assert training.status[0] == "done: 3 of 3 steps"
+    assert training.status[0] == "done: step 3 of 3"
     assert training.series["loss"] == [1.0, 2.0, 2.0, 2.0]
 
 
@@ -130,7 +130,7 @@ def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPat
     assert left == [6.0, 4.0, 2.0, 0.0, None]
     unknown = viz.train(iter([1, 2]))
     assert [unknown.data["left"] for _ in unknown] == [None, None]
-    assert unknown.status[0] == "done: 2 of ? steps"
+    assert unknown.status[0] == "done: step 2 of ?"
 
 
 def test_long_curves_are_thinned_and_numbers_that_are_none_leave_a_gap() -> None:

@@ -310,14 +310,16 @@ def _filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> st
 
 def _facts(
     node: BaseNode, specs: Sequence[Spec], spec: Spec, names: Sequence[str]
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str | Pair]]:
     """What the inspector says of a node, apart from its values."""
-    facts = [("formula", formula.forward(node.op, names, node.attrs))] if names else []
+    facts: list[tuple[str, str | Pair]] = []
+    if names:
+        facts.append(("formula", formula.forward(node.op, names, node.attrs)))
     all_specs = (spec, *specs)
     for i, name in enumerate(names):
         derivative = formula.local(node.op, i, all_specs, node.attrs, (node.op.name, *names))
         if derivative:
-            facts.append(("local", f"∂/∂{name}: {derivative}"))
+            facts.append(("gradient_function", row("tape_to", name=name, formula=derivative)))
     if isinstance(node, TapeNode):
         parts = zip((node.op.name, *names), node.kept.parts, strict=False)
         facts.append(("saved", ", ".join(dict.fromkeys(n for n, part in parts if part == 2))))

@@ -42,7 +42,9 @@ class Track:
     freed: int | None = None
     values: list[tuple[int, Summary]] = field(default_factory=list)
     gradients: list[tuple[int, Summary]] = field(default_factory=list)
-    facts: list[tuple[str, str]] = field(default_factory=list)  # (key of the text table, text)
+    facts: list[tuple[str, str | Pair]] = field(
+        default_factory=list
+    )  # (key of the text table, text)
     filled: list[tuple[int, str]] = field(default_factory=list)  # the formula with its numbers
 
 

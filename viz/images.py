@@ -35,7 +35,7 @@ class Images:
         if len(sizes) > 1:
             return row("images_unequal", count=count)
         height, width = sizes.pop()
-        return row("images" if count > 1 else "image", count=count, height=height, width=width)
+        return row("images", count=count, height=height, width=width)
 
     def __str__(self) -> str:
         return " ".join([choose(self.about, " / "), f"[{', '.join(self.labels)}]"])

@@ -24,7 +24,8 @@ WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
     *("fit", "fold", "keys", "clocks", "shape"),
     *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
-    *("close_group", "flows", "line", "formula", "local", "saved", "nothing_saved", "program"),
+    *("close_group", "flows", "line", "formula", "gradient_function", "saved"),
+    *("nothing_saved", "program"),
     *("need_kernel", "inputs", "legend", "made_by"),
 ]
 
@@ -243,7 +244,10 @@ def _node(box: PictureNode, track: Track) -> dict[str, Any]:
 
 def _result(track: Track, op: str) -> Track:
     """What is to be told of the result of an operator that has a box of its own."""
-    facts = [("made_by", op), *(fact for fact in track.facts if fact[0] == "line")]
+    facts: list[tuple[str, str | Pair]] = [
+        ("made_by", op),
+        *(fact for fact in track.facts if fact[0] == "line"),
+    ]
     return replace(track, facts=facts, filled=[])
 
 

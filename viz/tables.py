@@ -130,7 +130,9 @@ def tape(*tensors: Tensor) -> Table:
     rows = [_recorded(node, *_names(drawn, name)) for node, name in nodes.items()]
     holding = sum(node.saved is not None and node.kept.has_data for node in nodes)
     caption = row("tape_caption", nodes=len(nodes), saved=holding)
-    return Table(caption, [ROWS[f"tape_{key}"] for key in ("node", "saved", "gradient")], rows)
+    return Table(
+        caption, [ROWS[key] for key in ("tape_node", "tape_saved", "gradient_function")], rows
+    )
 
 
 def _names(drawn: Picture, id: str) -> tuple[str, list[str]]:

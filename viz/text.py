@@ -87,7 +87,7 @@ ROWS: dict[str, Pair] = {
         "这份记录里没有值，没有可以播放的内容。解决办法：with mg.record(values=True) as log。",
     ),
     "too_large": (
-        "{nodes} nodes are too many to lay out. Group them with mg.name_scope, or draw a part: "
+        "{nodes:node} are too many to lay out. Group them with mg.name_scope, or draw a part: "
         "viz.draw(node) of an inner node. The table of nodes is shown instead.",
         "{nodes} 个节点太多，无法排版。可以用 mg.name_scope 分组，或只画一部分："
         "对内部节点调用 viz.draw(node)。下面改为显示节点表。",
@@ -107,7 +107,7 @@ ROWS: dict[str, Pair] = {
         "无法保存为 {suffix}：请从 {known} 中选择。",
     ),
     "heading": ("{title}: {formula}", "{title}：{formula}"),
-    "unfolded": ("Show everything: {nodes} nodes", "全部展开：{nodes} 个节点"),
+    "unfolded": ("Show everything: {nodes:node}", "全部展开：{nodes} 个节点"),
     "draw_unrun": (
         "Built before running: nodes have shapes and no values. viz.step(…, feed_dict) runs it.",
         "在运行之前构建：节点有形状，没有值。用 viz.step(…, feed_dict) 运行它。",
@@ -143,11 +143,11 @@ ROWS: dict[str, Pair] = {
     "table": ("Show the same as a table", "以表格显示同样的内容"),
     "table_more": ("… and {count} more nodes", "……还有 {count} 个节点"),
     "alt_dynamic": (
-        "Dynamic graph recorded while running: {nodes} nodes, {edges} edges. {path}",
+        "Dynamic graph recorded while running: {nodes:node}, {edges:edge}. {path}",
         "运行时记录的动态图：{nodes} 个节点，{edges} 条边。{path}",
     ),
     "alt_static": (
-        "Static graph built before running: {nodes} nodes, {edges} edges. {path}",
+        "Static graph built before running: {nodes:node}, {edges:edge}. {path}",
         "运行之前构建的静态图：{nodes} 个节点，{edges} 条边。{path}",
     ),
     "alt_path": ("From {start} to {end}.", "从 {start} 到 {end}。"),
@@ -203,7 +203,6 @@ ROWS: dict[str, Pair] = {
     "shape": ("shape", "形状"),
     "line": ("line", "代码行"),
     "formula": ("formula", "公式"),
-    "local": ("local derivative", "局部导数"),
     "saved": ("saved for backward", "为反向传播保存"),
     "nothing_saved": ("nothing", "无"),
     "not_computed": ("not computed", "未计算"),
@@ -273,11 +272,11 @@ ROWS: dict[str, Pair] = {
         "mg.gradients 为反向传播又构建了 {count} 个节点。到此仍然没有任何运行。",
     ),
     "step_done_forward": (
-        "done: {nodes} nodes built, {run} operators run.",
+        "done: {nodes:node} built, {run:operator} run.",
         "完成：构建 {nodes} 个节点，运行 {run} 个算子。",
     ),
     "step_done": (
-        "done: {nodes} nodes built, {run} operators run, {parts} contributions added up.",
+        "done: {nodes:node} built, {run:operator} run, {parts:contribution} added up.",
         "完成：构建 {nodes} 个节点，运行 {run} 个算子，累加 {parts} 份梯度。",
     ),
     # charts of schedules, of memory, of ratios
@@ -285,10 +284,10 @@ ROWS: dict[str, Pair] = {
         "viz.schedule draws a program (graph.compile()) or a schedule, not {value}.",
         "viz.schedule 绘制程序（graph.compile()）或调度，不能绘制 {value}。",
     ),
-    "chart_schedule": ("Schedule over {devices} devices", "{devices} 个设备上的调度"),
+    "chart_schedule": ("Schedule over {devices:device}", "{devices} 个设备上的调度"),
     "chart_schedule_alt": (
-        "Gantt chart: Schedule over {devices} devices. {tasks} tasks. …; "
-        "critical path: {length}, {count} tasks.",
+        "Gantt chart: Schedule over {devices:device}. {tasks:task}. …; "
+        "critical path: {length}, {count:task}.",
         "甘特图：{devices} 个设备上的调度。共 {tasks} 个任务。…；关键路径 {length}，{count} 个任务。",
     ),
     "chart_predicted": ("predicted: {time}", "预测：{time}"),
@@ -307,11 +306,11 @@ ROWS: dict[str, Pair] = {
     "chart_on_path": ("on the critical path", "在关键路径上"),
     "chart_off_path": ("other tasks", "其他任务"),
     "chart_fewer_tried": (
-        "Devices used: {used}. When run, {devices} devices took {many}, {used} took {few}.",
+        "Devices used: {used}. When run, {devices:device} took {many}, {used} took {few}.",
         "实际使用的设备数为 {used}：运行时 {devices} 个设备用时 {many}，{used} 个用时 {few}。",
     ),
     "chart_fewer": (
-        "Devices used: {used}. Handing tasks over would cost more: {many} on {devices} devices, "
+        "Devices used: {used}. Handing tasks over would cost more: {many} on {devices:device}, "
         "{few} on {used}.",
         "实际使用的设备数为 {used}：移交任务的开销更大，{devices} 个设备需 {many}，{used} 个需 {few}。",
     ),
@@ -322,7 +321,7 @@ ROWS: dict[str, Pair] = {
     ),
     "chart_memory": ("Memory", "内存"),
     "chart_memory_alt": (
-        "Three charts of the memory of a program. Its {values} values share an arena of {arena}; "
+        "Three charts of the memory of a program. Its {values:value} share an arena of {arena}; "
         "with a buffer each they would take {apart}. Kept for the backward pass: {retained}.",
         "程序内存的三张图。{values} 个值共用大小为 {arena} 的内存池；各用一个缓冲区则需要 {apart}。"
         "为反向传播保留：{retained}。",
@@ -360,7 +359,7 @@ ROWS: dict[str, Pair] = {
     "chart_line_arena": ("static, arena", "静态图，内存池"),
     "chart_line_apart": ("a buffer each", "各用一个缓冲区"),
     "chart_lifetimes": (
-        "lifetimes of {shown} of {values} values",
+        "lifetimes of {shown} of {values:value}",
         "{values} 个值中 {shown} 个的生命周期",
     ),
     "chart_kept": ("kept for backward", "为反向传播保留"),
@@ -389,10 +388,9 @@ ROWS: dict[str, Pair] = {
         "viz.ratios 读取 python tasks.py bench --json FILE 写出的数据，而这里的格式不同。",
     ),
     # images
-    "image": ("1 image of {height} × {width} pixels", "1 张图像，{height} × {width} 像素"),
-    "images_unequal": ("{count} images of different sizes", "{count} 张大小不一的图像"),
+    "images_unequal": ("{count:image} of different sizes", "{count} 张大小不一的图像"),
     "images": (
-        "{count} images of {height} × {width} pixels",
+        "{count:image} of {height} × {width:pixel}",
         "{count} 张图像，每张 {height} × {width} 像素",
     ),
     "image_alt": ("image {number}, label {label}", "第 {number} 张图像，标签 {label}"),
@@ -403,7 +401,7 @@ ROWS: dict[str, Pair] = {
         "解决办法：x.reshape(-1, 8, 8)。",
     ),
     "images_labels": (
-        "viz.images got {labels} labels for {count} images. Remedy: one label for each image.",
+        "viz.images got {labels:label} for {count:image}. Remedy: one label for each image.",
         "viz.images 收到 {count} 张图像，却有 {labels} 个标签。解决办法：每张图像给一个标签。",
     ),
     # comparison
@@ -497,15 +495,15 @@ ROWS: dict[str, Pair] = {
     # passes
     "passes_slider": ("optimisation pass", "优化 Pass"),
     "passes_start": (
-        "before the first pass: {nodes} nodes, {kernels} kernels, {bytes} bytes planned",
+        "before the first pass: {nodes:node}, {kernels:kernel}, {bytes:byte} planned",
         "第一个 Pass 之前：{nodes} 个节点，{kernels} 个核函数，规划 {bytes} 字节",
     ),
     "passes_step": (
-        "{name}: {before} → {after} nodes",
+        "{name}: {before} → {after:node}",
         "{name}：{before} → {after} 个节点",
     ),
     "passes_end": (
-        "all passes together: {before} → {after} nodes",
+        "all passes together: {before} → {after:node}",
         "所有 Pass 合计：{before} → {after} 个节点",
     ),
     "passes_before": ("before", "之前"),
@@ -548,15 +546,15 @@ ROWS: dict[str, Pair] = {
     "branches_trace": ("trace", "追踪"),
     "branches_script": ("script", "脚本"),
     "branches_recorded": (
-        "{way}: {nodes} nodes in the graph of this input; each of them ran",
+        "{way}: {nodes:node} in the graph of this input; each of them ran",
         "{way}：这个输入的图里有 {nodes} 个节点，每个都运行了",
     ),
     "branches_sizes": (
-        "{way}: {nodes} nodes in the graph for every input, {ran} of them run for this one",
+        "{way}: {nodes:node} in the graph for every input, {ran} of them run for this one",
         "{way}：无论输入是什么，图中都是 {nodes} 个节点；这次运行其中的 {ran} 个",
     ),
     "branches_loop": (
-        "the loop in the graph made {steps} steps; eager recorded {eager} operators, one after the other",
+        "the loop in the graph made {steps:step}; eager recorded {eager:operator}, one after the other",
         "图中的循环走了 {steps} 步；即时执行逐个记录了 {eager} 个算子",
     ),
     # traces
@@ -566,12 +564,12 @@ ROWS: dict[str, Pair] = {
         "viz.tape 只接受张量，不接受 {value}。静态图没有磁带：它的梯度也是节点，由 mg.gradients 生成。",
     ),
     "tape_caption": (
-        "tape: {nodes} nodes, {saved} of them with saved values",
+        "tape: {nodes:node}, {saved} of them with saved values",
         "磁带：{nodes} 个节点，其中 {saved} 个存有值",
     ),
     "tape_node": ("node", "节点"),
     "tape_saved": ("saved", "保存的值"),
-    "tape_gradient": ("gradient function", "梯度函数"),
+    "gradient_function": ("gradient function", "梯度函数"),
     "tape_dropped": ("used and dropped", "用过，已释放"),
     "tape_to": ("to {name}: {formula}", "传给 {name}：{formula}"),
     "gradients_result": (
@@ -604,7 +602,7 @@ ROWS: dict[str, Pair] = {
     ),
     "traces_used": ("call {call} used trace {number}", "第 {call} 次调用使用了追踪 {number}"),
     "traces_graph": (
-        "graph of trace {number}, which served {calls} calls so far",
+        "graph of trace {number}, which served {calls:call} so far",
         "追踪 {number} 的图，至今服务了 {calls} 次调用",
     ),
     "traces_failed": (
@@ -612,11 +610,11 @@ ROWS: dict[str, Pair] = {
         "这次追踪因错误而停止，没有保留。",
     ),
     "traces_total": (
-        "{function}: {calls} calls, {traces} traces",
+        "{function}: {calls:call}, {traces:trace}",
         "{function}：{calls} 次调用，{traces} 次追踪",
     ),
     "traces_cache": (
-        "{function}: {traces} traces in the cache",
+        "{function}: {traces:trace} in the cache",
         "{function}：缓存中有 {traces} 个追踪",
     ),
     # lazy batching
@@ -644,7 +642,7 @@ ROWS: dict[str, Pair] = {
         "各个样本，以及每个运算所在的组",
     ),
     "batches_start": (
-        "{operations} operations were noted and have not run; they will run in {groups} groups",
+        "{operations:operation} were noted and have not run; they will run in {groups:group}",
         "已记下 {operations} 个运算，都还没有运行；它们将分 {groups} 组运行",
     ),
     "batches_step": (
@@ -656,7 +654,7 @@ ROWS: dict[str, Pair] = {
         "核函数：不成批 {plain} 个，成批 {kernels} 个",
     ),
     "batches_counted": (
-        "{operations} operations of the samples ran with {kernels} kernels",
+        "{operations:operation} of the samples ran with {kernels:kernel}",
         "各样本的 {operations} 个运算用了 {kernels} 个核函数",
     ),
     # errors
@@ -679,10 +677,10 @@ ROWS: dict[str, Pair] = {
         "element, or its mean.",
         "log：{name} 不是单个数：{value}。解决办法：对只有一个元素的张量用 {name}.item()，或取平均值。",
     ),
-    "train_ready": ("ready: {done} of {total} steps", "就绪：{done} / {total} 步"),
-    "train_running": ("running: {done} of {total} steps", "进行中：{done} / {total} 步"),
-    "train_done": ("done: {done} of {total} steps", "完成：{done} / {total} 步"),
-    "train_stopped": ("stopped: {done} of {total} steps", "已停止：{done} / {total} 步"),
+    "train_ready": ("ready: step {done} of {total}", "就绪：{done} / {total} 步"),
+    "train_running": ("running: step {done} of {total}", "进行中：{done} / {total} 步"),
+    "train_done": ("done: step {done} of {total}", "完成：{done} / {total} 步"),
+    "train_stopped": ("stopped: step {done} of {total}", "已停止：{done} / {total} 步"),
     "train_loss": ("Training", "训练"),
     "train_norms": ("Norm of the gradient, layer by layer", "各层梯度的范数"),
     "train_step": ("step", "步"),
@@ -742,7 +740,7 @@ ROWS: dict[str, Pair] = {
         "table {id} names {wanted} rows, {given} were given.",
         "表格 {id} 有 {wanted} 个行名，却给了 {given} 行。",
     ),
-    "side_by_side": ("{count} drawings side by side", "{count} 幅图并排"),
+    "side_by_side": ("{count:drawing} side by side", "{count} 幅图并排"),
     "side_by_side_takes": (
         "viz.side_by_side takes graphs, diagrams, charts, images and boards, not {value}",
         "viz.side_by_side 接受图、图示、图表、图像和面板，不接受 {value}",

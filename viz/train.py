@@ -152,7 +152,7 @@ def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
     ...     loss = w * 0.5**step
     ...     training.log(loss=loss)
     >>> print(training)
-    done: 3 of 3 steps
+    done: step 3 of 3
     Training
     series | count | first | last | min | max
     loss | 3 | 1 | 0.25 | 0.25 | 1
