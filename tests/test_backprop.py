@@ -180,6 +180,28 @@ def test_an_unknown_shape_is_summed_when_it_runs() -> None:
         assert mg.run(graph, {a: 2, b: 3}) == [3, 2]
 
 
+@pytest.mark.parametrize("unknown", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("sample", ops.matmul.samples, ids=lambda s: f"{s.shapes} {s.attrs}")
+def test_products_of_unknown_ranks_have_gradients_of_two_orders(sample: Any, unknown: Any) -> None:
+    arrays = [np.random.default_rng(0).standard_normal(shape) for shape in sample.shapes]
+
+    def orders(xs: list[Any], grad: Any) -> list[Any]:
+        y = ops.matmul(*xs, **sample.attrs)
+        first = grad((y * y * y).sum(), xs)
+        return [*first, *grad((first[0] * first[0]).sum() + (first[1] * first[1]).sum(), xs)]
+
+    tensors = [mg.tensor(a, requires_grad=True) for a in arrays]
+    expected = orders(tensors, lambda y, xs: mg.grad(y, xs, create_graph=True))
+    with mg.Graph():
+        shapes = [None if i in unknown else a.shape for i, a in enumerate(arrays)]
+        nodes = [mg.placeholder(None, shape, np.float64) for shape in shapes]
+        graph = mg.build_graph(nodes, orders(nodes, mg.gradients))
+    fed = dict(zip(nodes, arrays, strict=True))
+    for found in (mg.run(graph, fed), graph.compile()(fed)):
+        for a, e in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, e.data, rtol=1e-10)
+
+
 def test_two_open_axes_that_may_differ_are_summed_when_it_runs() -> None:
     with mg.Graph():
         a, b = mg.placeholder("a", shape=(None,)), mg.placeholder("b", shape=(None,))

@@ -15,6 +15,7 @@ from minigrad import arguments, ops
 from minigrad.core import float32
 from minigrad.errors import DtypeError, ShapeError
 from minigrad.ops import arrange, joining
+from minigrad.ops.linear import flags_up
 from minigrad.ops.shape import Axis, as_axes
 from minigrad.source import here
 
@@ -30,8 +31,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
     >>> mg.matmul(mg.ones(2, 3), mg.ones(3, 4)).shape
     (2, 4)
     """
-    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
-    return ops.matmul(a, b, **{name: True for name, on in flags.items() if on})  # as a @ b
+    return ops.matmul(a, b, **flags_up(transpose_a, transpose_b))
 
 
 def outer(a: Any, b: Any) -> Any:

@@ -60,7 +60,7 @@ from minigrad.ops.elementwise import (
 )
 from minigrad.ops.indexing import add_at, gather, scatter_add, slice_, take, unslice
 from minigrad.ops.joining import concatenate, piece, stack
-from minigrad.ops.linear import matmul
+from minigrad.ops.linear import matmul, matmul_left, matmul_right
 from minigrad.ops.logic import (
     equal,
     greater,
@@ -170,6 +170,8 @@ __all__ = [
     "logical_xor",
     "logsumexp",
     "matmul",
+    "matmul_left",
+    "matmul_right",
     "max",
     "max_pool2d",
     "max_pool2d_input",

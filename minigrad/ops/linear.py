@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from minigrad.core import (
     Array,
     Dim,
+    Op,
     Sample,
     Shape,
     broadcast_shapes,
@@ -19,7 +21,7 @@ from minigrad.core import (
 )
 from minigrad.errors import ShapeError
 from minigrad.ops.arrange import expand_dims
-from minigrad.ops.shape import transpose
+from minigrad.ops.shape import sum_like, transpose
 
 
 def _matmul_shape(
@@ -69,6 +71,8 @@ def _gradient_a(
     g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 ) -> Any:
     """da = g bᵀ; a vector is a matrix with one row (left) or one column (right)."""
+    if a.shape is None or b.shape is None:
+        return matmul_left(g, a, b, **flags_up(transpose_a, transpose_b))
     if b.ndim == 1:
         grad = _column(g) * b if a.ndim > 1 else g * b
         return _swap(grad) if transpose_a and a.ndim > 1 else grad
@@ -83,6 +87,8 @@ def _gradient_b(
     g: Any, y: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 ) -> Any:
     """db = aᵀ g."""
+    if a.shape is None or b.shape is None:
+        return matmul_right(g, a, b, **flags_up(transpose_a, transpose_b))
     if b.ndim == 1:
         if a.ndim == 1:
             return g * a
@@ -94,6 +100,12 @@ def _gradient_b(
     if transpose_b:
         return matmul(g, a, transpose_a=True, transpose_b=transpose_a)
     return matmul(a, g, transpose_a=not transpose_a)
+
+
+def flags_up(transpose_a: bool, transpose_b: bool) -> dict[str, bool]:
+    """The flags that are up: the others are left out, as in a @ b."""
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return {name: True for name, up in flags.items() if up}
 
 
 def _column(x: Any) -> Any:
@@ -116,7 +128,23 @@ def _products(y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> int
     return math.prod(y) * (a[-1] if a[-2] == rows else a[-2])
 
 
-matmul = operator(
+SAMPLES = (
+    Sample([(2, 3), (3, 4)]),
+    Sample([(2, 3), (3,)]),
+    Sample([(3,), (3, 4)]),
+    Sample([(3,), (3,)]),
+    Sample([(5, 2, 3), (3, 4)]),
+    Sample([(2, 3), (5, 3, 4)]),
+    Sample([(5, 2, 3), (3,)]),
+    Sample([(3,), (5, 3, 4)]),
+    Sample([(3, 2), (3, 4)], {"transpose_a": True}),
+    Sample([(2, 3), (4, 3)], {"transpose_b": True}),
+    Sample([(3, 2), (4, 3)], {"transpose_a": True, "transpose_b": True}),
+    Sample([(3, 2), (3,)], {"transpose_a": True}),
+    Sample([(3,), (4, 3)], {"transpose_b": True}),
+)
+
+matmul: Op = operator(
     "MatMul",
     shape=_matmul_shape,
     run=_matmul,
@@ -126,19 +154,61 @@ matmul = operator(
     written=_written,
     title=("matrix product", "矩阵乘法"),
     formula="{0} @ {1}",
-    samples=(
-        Sample([(2, 3), (3, 4)]),
-        Sample([(2, 3), (3,)]),
-        Sample([(3,), (3, 4)]),
-        Sample([(3,), (3,)]),
-        Sample([(5, 2, 3), (3, 4)]),
-        Sample([(2, 3), (5, 3, 4)]),
-        Sample([(5, 2, 3), (3,)]),
-        Sample([(3,), (5, 3, 4)]),
-        Sample([(3, 2), (3, 4)], {"transpose_a": True}),
-        Sample([(2, 3), (4, 3)], {"transpose_b": True}),
-        Sample([(3, 2), (4, 3)], {"transpose_a": True, "transpose_b": True}),
-        Sample([(3, 2), (3,)], {"transpose_a": True}),
-        Sample([(3,), (4, 3)], {"transpose_b": True}),
+    samples=SAMPLES,
+)
+
+
+# ---- Gradients of operands whose number of axes is known in the run only ------------------------
+#
+# Σ g · (a @ b) is linear in each of g, a and b, and its derivatives are a product and these two. So
+# the derivatives of these are again a product and these two.
+
+
+def _in_the_run(rule: Callable[..., Any], place: int) -> Callable[..., Array]:
+    """The kernel: the rule for the arrays as they are, summed to the shape of the operand."""
+
+    def run(out: Array, g: Array, a: Any, b: Any, **flags: bool) -> Array:
+        return sum_like.run(out, rule(g, None, a, b, **flags), (a, b)[place])
+
+    return run
+
+
+def _of_product(name: str, rule: Callable[..., Any], place: int, **record: Any) -> Op:
+    return operator(
+        name,
+        shape=lambda *shapes, **flags: shapes[1 + place],
+        run=_in_the_run(rule, place),
+        dtype=lambda *dtypes: dtypes[0],
+        inputs=None,
+        shape_only=(1 + place,),
+        samples=[
+            Sample([_matmul_shape(*s.shapes, **s.attrs), *s.shapes], s.attrs) for s in SAMPLES
+        ],
+        **record,
+    )
+
+
+matmul_left = _of_product(
+    "MatMulLeft",
+    _gradient_a,
+    place=0,
+    vjp=(
+        lambda h, y, g, a, b, **flags: matmul(h, b, **flags),
+        None,
+        lambda h, y, g, a, b, **flags: matmul_right(g, h, b, **flags),
     ),
+    title=("gradient of the left factor", "左因子的梯度"),
+    formula="{0} @ {2}ᵀ",
+)
+matmul_right = _of_product(
+    "MatMulRight",
+    _gradient_b,
+    place=1,
+    vjp=(
+        lambda h, y, g, a, b, **flags: matmul(a, h, **flags),
+        lambda h, y, g, a, b, **flags: matmul_left(g, a, h, **flags),
+        None,
+    ),
+    title=("gradient of the right factor", "右因子的梯度"),
+    formula="{1}ᵀ @ {0}",
 )
