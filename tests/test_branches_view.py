@@ -207,7 +207,7 @@ def test_arms_on_one_line_nested_arms_and_several_arguments() -> None:
 def test_an_input_that_is_moved_becomes_the_last_position() -> None:
     board = viz.branches(e10, [3.0], inputs=INPUTS, cond=e10_cond)
     (slider,) = board.data["sliders"]
-    assert (slider["label"], slider["value"]) == ("x[0]", 3.0)
+    assert (slider["label"], slider["value"]) == (("any x[0]", "任意 x[0]"), 3.0)
     assert slider["low"] < -3 < 3 < slider["high"]
     fixed = board.scenes
     for value, told in ((-4.0, "x = -4: eager -5, static -5, trace -8 ✗, script -5"), (1.0, None)):

@@ -383,6 +383,15 @@ def test_on_a_bare_page_the_theme_is_that_of_the_editor(
     page.context.close()
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_charts_are_dark_where_the_editor_is(theme: str, page: Page) -> None:
+    """They are images; on dark paper they are turned over and keep their hues."""
+    chart = viz.curves({"SGD": [2.0, 1.0]}, title=("Loss", "损失"), x=("", ""), y=("", ""))
+    page.set_content(f'<body class="{theme}">{chart._repr_mimebundle_()["text/html"]}</body>')
+    turned = "invert(1) hue-rotate(180deg)" if THEMES[theme] else "none"
+    assert page.locator(".mg-chart img").first.evaluate("e => getComputedStyle(e).filter") == turned
+
+
 # ---- In JupyterLab ----------------------------------------------------------------------------
 
 CELL = """import minigrad as mg, viz

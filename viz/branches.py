@@ -74,14 +74,14 @@ def branches(
     first = tuple(_array(x) for x in example)
     rows = [_arguments(x, first) for x in (_around(first) if inputs is None else inputs)]
     sliders = Sliders(zip(range(len(first)), names, first, strict=True))
+    free = [replace(s, label=row("branches_any", name=s.label)) for s in sliders.shown]
 
     def moved(positions: list[float]) -> Board:
         given = sliders.inputs(positions)
-        free = tuple(given.get(i, x) for i, x in enumerate(first))
-        return compared([*rows, free])
+        return compared([*rows, tuple(given.get(i, x) for i, x in enumerate(first))])
 
     def compared(rows: list[tuple[Any, ...]]) -> Board:
-        return _compared(f, cond or f, first, rows, names, ways, sliders.shown, moved)
+        return _compared(f, cond or f, first, rows, names, ways, free, moved)
 
     return compared(rows)
 

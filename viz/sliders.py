@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.messages import Pair
+
 MOST = 3  # sliders; a reader follows no more
 FINE = 40  # steps from the value to either end
 
@@ -16,7 +18,7 @@ FINE = 40  # steps from the value to either end
 class Slider:
     """An input that the reader moves: the kernel runs again and the values change in place."""
 
-    label: str
+    label: str | Pair
     value: float
     low: float
     high: float

@@ -531,6 +531,7 @@ ROWS: dict[str, Pair] = {
     ),
     # branches
     "branches_slider": ("input", "输入"),
+    "branches_any": ("any {name}", "任意 {name}"),
     "branches_step": ("{inputs}: {results}", "{inputs}：{results}"),
     "branches_function": (
         "viz.branches takes a function of tensors and an example for each argument, not {value}.",

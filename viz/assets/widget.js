@@ -91,7 +91,7 @@ function movable(model, { sliders, labels, words }, parent) {
   region(parent, labels.inputs);
   const fields = sliders.map((about) => {
     const field = make("label", "", parent);
-    make("span", "", field).textContent = about.label;
+    say(make("span", "", field), Array.isArray(about.label) ? about.label : [about.label, about.label]);
     const input = make("input", "", field);
     input.type = "range";
     for (const name of ["min", "max", "step"]) {

@@ -75,9 +75,13 @@ UNDATED: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
 }
 
-STYLE_OF_TABLE = (
+# On dark paper a chart is turned over: white becomes black, and the hues stay what they are.
+STYLE_OF_PAGE = (
     ".mg-chart { font-family: var(--jp-content-font-family, sans-serif), "
-    f"'{theme.FONT_FAMILY}'; }}"
+    f"'{theme.FONT_FAMILY}'; }} "
+    ':is([data-jp-theme-light="false"], .vscode-dark, '
+    ".vscode-high-contrast:not(.vscode-high-contrast-light)) .mg-chart img "
+    "{ filter: invert(1) hue-rotate(180deg); border-radius: 4px; }"
 )
 TABLE: Pair = ("The figures as a table", "数据表")
 
@@ -154,7 +158,7 @@ class Chart:
     def _css(self) -> str:
         """The font for the Chinese table: a machine may have none."""
         words = TABLE[1] + "".join(self.head[1]) + "".join("".join(row[1]) for row in self.rows)
-        return font_face(words) + STYLE_OF_TABLE
+        return font_face(words) + STYLE_OF_PAGE
 
     def _html(self, i: int) -> str:
         png = self._render("png", i)
