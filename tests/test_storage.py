@@ -934,6 +934,98 @@ def test_every_operator_refuses_attributes_that_it_does_not_know(name: str, tmp_
         assert wellformed.problem(op, operands, sample.attrs) is None
 
 
+def body_of(f: Callable[..., Any], *shapes: Any, inputs: int | None = None) -> mg.Graph:
+    """A graph of its own with such placeholders, of which the first `inputs` are its inputs."""
+    with mg.Graph():
+        xs = [mg.placeholder(None, shape) for shape in shapes]
+        body = mg.build_graph(xs, f(*xs))
+    body.inputs = body.inputs[:inputs]
+    return body
+
+
+def calls_of_bodies() -> dict[str, tuple[str, list[Any], dict[str, Any], dict[str, Any]]]:
+    """Calls that are well formed: operator, operands, attributes; and attributes that are wrong."""
+    pred = mg.placeholder("pred", (), bool)
+    x, rows = mg.placeholder("x", (3,)), mg.placeholder("rows", (5, 3))
+    double = body_of(lambda a: a * 2, (3,))
+    with mg.Graph() as unfrozen:
+        a = mg.placeholder("a", (3,))
+        unfrozen.inputs, unfrozen.outputs = [a], [a * 2]
+    strangers = {
+        "of a body that keeps a variable": body_of(lambda a: a * mg.Variable(2.0), (3,)),
+        "of a body that reads more": body_of(lambda a, b: a * b, (3,), (3,), inputs=1),
+        "of a body that may still grow": unfrozen,
+    }
+    branches = {"then": double, "orelse": body_of(lambda a: a + 1, (3,))}
+    test = body_of(lambda a: a.sum() < 9, (3,))
+    loop = {"test": test, "body": double, "carries": 1, "max_steps": None}
+    step = body_of(lambda c, a, w: (c + a * w, a), (3,), (3,), (3,))
+    fold = {"body": step, "carries": 1, "sequences": 1, "reverse": False}
+    counter = {"shape": (), "dtype": mg.int64, "layer": 0, "use": 0}
+    longer = body_of(lambda c, a, w: (c + a.sum() + w, c), (3,), (4,), (3,))
+    other = body_of(lambda c, a, w: (c + a, c + w.sum()), (3,), (3,), (4,))
+    grown = body_of(lambda c, a, w: (mg.concatenate([c, a]), w), (3,), (3,), (3,))
+    return {
+        "a branch": (
+            "Cond",
+            [pred, x],
+            branches,
+            {
+                **{name: {"orelse": body} for name, body in strangers.items()},
+                "of other types": {"orelse": body_of(lambda a: a > 1, (3,))},
+                "of other operands": {"then": body_of(lambda a: a * 2, (4,))},
+            },
+        ),
+        "a loop": (
+            "While",
+            [x],
+            loop,
+            {
+                **{name: {"body": body} for name, body in strangers.items()},
+                "that decides by several": {"test": body_of(lambda a: a < 9, (3,))},
+                "of steps below 0": {"max_steps": -1},
+                "that grows": {"body": body_of(lambda a: mg.concatenate([a, a]), (3,))},
+            },
+        ),
+        "a scan": (
+            "Scan",
+            [x, rows, x],
+            fold,
+            {
+                "of rows of another length": {"body": longer},
+                "of others kept": {"body": other},
+                "that grows": {"body": grown},
+                "of a body that keeps a variable": {
+                    "body": body_of(lambda c, a, w: (c + a * mg.Variable(1.0), w), (3,), (3,), (3,))
+                },
+            },
+        ),
+        "a counter": (
+            "RunCounter",
+            [],
+            counter,
+            {
+                "of floats": {"dtype": mg.float32},
+                "below 0": {"use": -1},
+                "of many": {"shape": (1,)},
+            },
+        ),
+    }
+
+
+def test_calls_that_nothing_could_have_built_are_noticed() -> None:
+    for title, (name, operands, attrs, wrong) in calls_of_bodies().items():
+        op = REGISTRY[name]
+        assert wellformed.problem(op, operands, attrs) is None, title
+        for how, changed in wrong.items():
+            assert wellformed.problem(op, operands, attrs | changed), f"{title} {how}"
+    _, operands, attrs, _ = calls_of_bodies()["a branch"]
+    many = mg.placeholder("many", (3,), bool)
+    assert wellformed.problem(REGISTRY["Cond"], [many, *operands[1:]], attrs)
+    alone = {"shape": (), "dtype": mg.int64, "layer": 0}
+    assert wellformed.problem(REGISTRY["RunCounter"], [], alone), "a layer without a use"
+
+
 # ---- Whatever happens to a file, it is refused or it is a graph -------------------------------
 
 

@@ -173,6 +173,12 @@ def _in_the_run(rule: Callable[..., Any], place: int) -> Callable[..., Array]:
     return run
 
 
+def _with_gradient(sample: Sample) -> Sample:
+    a, b = sample.shapes
+    g: Any = _matmul_shape(a, b, **sample.attrs)
+    return Sample([g, a, b], sample.attrs)
+
+
 def _of_product(name: str, rule: Callable[..., Any], place: int, **record: Any) -> Op:
     return operator(
         name,
@@ -181,14 +187,12 @@ def _of_product(name: str, rule: Callable[..., Any], place: int, **record: Any) 
         dtype=lambda *dtypes: dtypes[0],
         inputs=None,
         shape_only=(1 + place,),
-        samples=[
-            Sample([_matmul_shape(*s.shapes, **s.attrs), *s.shapes], s.attrs) for s in SAMPLES
-        ],
+        samples=[*map(_with_gradient, SAMPLES)],
         **record,
     )
 
 
-matmul_left = _of_product(
+matmul_left: Op = _of_product(
     "MatMulLeft",
     _gradient_a,
     place=0,
@@ -200,7 +204,7 @@ matmul_left = _of_product(
     title=("gradient of the left factor", "左因子的梯度"),
     formula="{0} @ {2}ᵀ",
 )
-matmul_right = _of_product(
+matmul_right: Op = _of_product(
     "MatMulRight",
     _gradient_b,
     place=1,
