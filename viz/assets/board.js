@@ -195,7 +195,7 @@ function show(model, root) {
 
   function paint() {
     const scene = scenes[index];
-    stages.classList.toggle("mg-four", scene.panels.length === 4);
+    stages.dataset.panels = scene.panels.length;
     tell(caption, scene.caption);
     panes.forEach((p, i) => {
       p.figure.hidden = i >= scene.panels.length;

@@ -24,11 +24,14 @@ function extent(g) {
   return { left, right, top, bottom, x: (left + right) / 2, y: (top + bottom) / 2 };
 }
 
-// An arrow as what is written beside it needs it: how long, its tip and its middle.
+// An arrow as what is written beside it needs it: how long, its tip, where there is room for words,
+// the best place first, and how steep it is.
 function course(path) {
   const length = path.getTotalLength();
-  const [tip, behind, middle] = [0, Math.min(9, length), length / 2].map((at) => path.getPointAtLength(at));
-  return { length, tip, behind, middle };
+  const [tip, behind, third, middle, later] = [0, Math.min(9, length), length / 3, length / 2, (2 * length) / 3]
+    .map((at) => path.getPointAtLength(at));
+  const slope = Math.abs((later.y - third.y) / (later.x - third.x || 1));
+  return { length, tip, behind, middle, slope, places: [middle, third, later] };
 }
 
 // The same question is answered once.

@@ -281,9 +281,16 @@ function play(model, el) {
   // The first of these texts that there is room for (else the last) beside the middle of an arrow.
   function beside(graph, id, texts, kind) {
     const arrow = graph.arrows.get(id);
-    const { length, middle } = graph.course(arrow);
+    const { length, places, slope } = graph.course(arrow);
     const text = texts.find((text) => long(text) <= length - 8) ?? texts[texts.length - 1];
-    const at = { x: middle.x, y: middle.y + (below(graph, id) ? 16 : -8) };
+    const half = long(text) / 2;
+    const lift = 6 + Math.min(slope * half, 18); // so far that a slanting arrow does not touch it
+    const sides = below(graph, id) ? [lift + 8, -lift] : [-lift, lift + 8];
+    const spots = places.flatMap(({ x, y }) => sides.map((by) => ({ x, y: y + by })));
+    const boxes = [...graph.boxes.values()].map(({ g }) => graph.extent(g));
+    const free = ({ x, y }) =>
+      boxes.every((b) => x + half < b.left || x - half > b.right || y + 3 < b.top || y - LABEL > b.bottom);
+    const at = spots.find(free) ?? spots[0];
     return text ? label_at(arrow.g.parentNode, at, text, kind) : null;
   }
 
