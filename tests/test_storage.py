@@ -1022,6 +1022,7 @@ def test_calls_that_nothing_could_have_built_are_noticed() -> None:
     _, operands, attrs, _ = calls_of_bodies()["a branch"]
     many = mg.placeholder("many", (3,), bool)
     assert wellformed.problem(REGISTRY["Cond"], [many, *operands[1:]], attrs)
+    assert wellformed.problem(REGISTRY["ReadValue"], [many], {}), "no variable"
     alone = {"shape": (), "dtype": mg.int64, "layer": 0}
     assert wellformed.problem(REGISTRY["RunCounter"], [], alone), "a layer without a use"
 
