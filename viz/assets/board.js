@@ -195,7 +195,7 @@ function show(model, root) {
 
   function paint() {
     const scene = scenes[index];
-    stages.dataset.panels = scene.panels.length;
+    fresh("count", scene.panels.length, () => { stages.dataset.panels = scene.panels.length; });
     tell(caption, scene.caption);
     panes.forEach((p, i) => {
       p.figure.hidden = i >= scene.panels.length;
