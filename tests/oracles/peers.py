@@ -419,6 +419,14 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
     "ScatterAdd": (lambda g, x, i, axis: torch.zeros_like(x).scatter_add(axis, i, g), scatter_jax),
     # matrices and images
     "MatMul": (matmul(torch.matmul), matmul(jnp.matmul)),
+    "MatMulLeft": (
+        lambda g, a, b, **f: pull_torch(lambda z: matmul(torch.matmul)(z, b, **f), zeros(a), g),
+        lambda g, a, b, **f: pull_jax(lambda z: matmul(jnp.matmul)(z, b, **f), zeros(a), g),
+    ),
+    "MatMulRight": (
+        lambda g, a, b, **f: pull_torch(lambda z: matmul(torch.matmul)(a, z, **f), zeros(b), g),
+        lambda g, a, b, **f: pull_jax(lambda z: matmul(jnp.matmul)(a, z, **f), zeros(b), g),
+    ),
     "Conv2d": (conv_torch, conv_jax),
     "Conv2dInput": (
         lambda g, w, x, **a: pull_torch(lambda z: conv_torch(z, w, **a), zeros(x), g),
