@@ -618,7 +618,8 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     ),
     # training
     "a model to train": (lambda: mg.optim.SGD(LAYER), mg.ArgumentError, ["model.parameters()"]),
-    "nothing to change": (lambda: mg.optim.SGD(None), mg.ArgumentError, ["SGD", "params=None"]),
+    "nothing to change": (lambda: mg.optim.SGD("w"), mg.ArgumentError, ["SGD", "params='w'"]),
+    "nothing to step": (lambda: mg.optim.SGD().step(), mg.GraphError, ["SGD", "no parameters"]),
     "one tensor to train": (lambda: mg.optim.SGD(pair()), mg.ArgumentError, ["a list of tensors"]),
     "a result to train": (
         lambda: mg.optim.Adam([leaf() * 0.1]),

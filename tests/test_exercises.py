@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from lessons import LESSONS, ROOT, code_cells, number, read, run_cell
 
+import minigrad as mg
 import tasks
 from minigrad.messages import set_language
 from viz.ask import CheckFailed, Shown
@@ -114,10 +115,11 @@ class Run:
         shown = tasks.student_version(read(path))["cells"]
         self.shown = ["".join(c["source"]) for c in shown if c["cell_type"] == "code"]
         todo = {task.start: task for task in tasks_of(path)}
-        for place, source in enumerate(self.cells):
-            if place in todo:
-                self.try_all(todo[place], answers(number(path)))
-            run_cell(source, self.names, f"cell {place}")
+        with mg.Graph():  # as the default graph of a kernel that has just begun
+            for place, source in enumerate(self.cells):
+                if place in todo:
+                    self.try_all(todo[place], answers(number(path)))
+                run_cell(source, self.names, f"cell {place}")
 
     def try_all(self, task: Task, known: list[dict[str, Any]]) -> None:
         learner = self.cells[task.start]

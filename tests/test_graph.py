@@ -230,7 +230,7 @@ def test_verify_names_the_node_whose_record_is_wrong(spec: Spec, reason: str) ->
     graph = mg.build_graph(x, mg.exp(x * x))
     assert graph.verify() is graph
     graph["Mul"].spec = spec
-    with pytest.raises(mg.VerifyError, match=rf"node Mul \(Mul\): {reason}"):
+    with pytest.raises(mg.VerifyError, match=rf"node Mul: {reason}"):
         graph.verify()
 
 
