@@ -404,7 +404,7 @@ def _deep() -> Any:
 
 
 UNSAVEABLE: dict[str, tuple[Callable[[], mg.Graph], str]] = {
-    "a function": (lambda: _custom(f=print), r"Custom \(Custom\): the attribute f=<built-in"),
+    "a function": (lambda: _custom(f=print), r"Custom: the attribute f=<built-in"),
     "an object": (lambda: _custom(f=object()), "f=<object"),
     "a set": (lambda: _custom(f={1}), r"f=\{1\} is no data"),
     "a huge number": (lambda: _custom(n=2**63), "n=9223372036854775808 is no data"),

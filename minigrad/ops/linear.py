@@ -182,7 +182,7 @@ def _with_gradient(sample: Sample) -> Sample:
 def _of_product(name: str, rule: Callable[..., Any], place: int, **record: Any) -> Op:
     return operator(
         name,
-        shape=lambda *shapes, **flags: shapes[1 + place],
+        shape=lambda *shapes, transpose_a=False, transpose_b=False: shapes[1 + place],
         run=_in_the_run(rule, place),
         dtype=lambda *dtypes: dtypes[0],
         inputs=None,
