@@ -41,6 +41,7 @@ from minigrad.tape import TapeNode, share
 LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
 NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
 NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
+FLOATS = frozenset({float32, float64})
 NOTED, NOTED_PAIR = "noted", "noted pair"  # the ways of those who note in the place of the tape
 FAILURES = (GraphError, ValueError, IndexError, TypeError)
 Way = Callable[..., Any]
@@ -155,13 +156,25 @@ class TapeReader:
         special: Any = None
         user = None  # the code that called last, known to be the user's
 
+        def bare(x: Any, attrs: Attrs) -> Any:
+            a = x.data
+            if type(x) is not tensor or a.dtype not in FLOATS:
+                return general(op, (x,), attrs)
+            try:
+                y = silence().run(kernel, a, **attrs)
+            except FAILURES:
+                return general(op, (x,), attrs)
+            return wrap(y, None, (x,) if may_view else ())
+
         def way(x: Any, attrs: Attrs = NONE) -> Any:
             nonlocal plain, special, user
             now = context.now
             if listeners or not now.quick or not x.requires_grad:
-                if now.lazy is not None and not (listeners or attrs) and NOTED in op.ways:
-                    return op.ways[NOTED](x)
-                return general(op, (x,), attrs)
+                if listeners or now.lazy is not None:
+                    if not (listeners or attrs) and NOTED in op.ways:
+                        return op.ways[NOTED](x)
+                    return general(op, (x,), attrs)
+                return bare(x, attrs)
             a = x.data
             kind: Any = type(a)
             if kind is ndarray:
@@ -224,6 +237,7 @@ class TapeReader:
     def _pair(self, op: Op) -> Way:
         tensor, general, wrap = self.tensor, self.general, self.wrap
         kernel, may_view = kernel_of(op), not op.elementwise
+        kernels = _Kernels(op)
         takes_numbers = op.symbol is not None  # on scalars
         converts = op.inputs is not None  # operands to one data type
         kept_both: Any = None  # the pullbacks met last, by which operands want a gradient
@@ -231,13 +245,32 @@ class TapeReader:
         kept_right: Any = None
         user = None  # the code that called last, known to be the user's
 
+        def bare(x: Any, z: Any, attrs: Attrs) -> Any:
+            a: Any = None
+            b: Any = None
+            if type(x) is tensor:
+                a = x.data
+                b = z.data if type(z) is tensor else _beside(a, z)
+            elif type(z) is tensor:
+                b = z.data
+                a = _beside(b, x)
+            if a is None or b is None or a.dtype is not b.dtype or a.dtype not in FLOATS:
+                return _read(general, op, (x, z), attrs)
+            try:
+                y = silence().run(kernels[a.ndim, b.ndim] if not attrs else kernel, a, b, **attrs)
+            except FAILURES:
+                return general(op, (x, z), attrs)  # which says what is wrong
+            return wrap(y, None, (x, z) if may_view else ())
+
         def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
             nonlocal kept_both, kept_left, kept_right, user
             now = context.now
             if listeners or not now.quick:
-                if now.lazy is not None and not (listeners or attrs) and NOTED_PAIR in op.ways:
-                    return op.ways[NOTED_PAIR](x, z)
-                return _read(general, op, (x, z), attrs)
+                if listeners or now.lazy is not None:
+                    if not (listeners or attrs) and NOTED_PAIR in op.ways:
+                        return op.ways[NOTED_PAIR](x, z)
+                    return _read(general, op, (x, z), attrs)
+                return bare(x, z, attrs)
             kind: Any
             x_kind, z_kind = type(x), type(z)
             if x_kind is z_kind:
@@ -257,7 +290,7 @@ class TapeReader:
                 elif z_wants:
                     kept = kept_right
                 else:
-                    return general(op, (x, z), attrs)
+                    return bare(x, z, attrs)
             elif z_kind in NUMBERS and x_kind is tensor and x.requires_grad:
                 a, x_wants, z_wants, kept = x.data, True, False, kept_left
                 kind = type(a)
@@ -273,7 +306,7 @@ class TapeReader:
                 else:
                     a = x if takes_numbers else kind(x)
             else:
-                return _read(general, op, (x, z), attrs)
+                return bare(x, z, attrs)
             fits = (
                 kept is not None
                 and kept.kind is kind
@@ -369,6 +402,25 @@ def _read(general: Way, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
     if all(READERS[type(x)].level <= TapeReader.level for x in operands):
         return general(op, operands, attrs)
     return apply(op, operands, attrs)
+
+
+class _Kernels(dict[tuple[int, ...], Way]):
+    """The quickest kernels of an operator, by the ranks of operands without attributes."""
+
+    def __init__(self, op: Op) -> None:
+        super().__init__()
+        self._op = op
+
+    def __missing__(self, ranks: tuple[int, ...]) -> Way:
+        kernel = self[ranks] = kernel_of(self._op, ranks, NONE)
+        return kernel
+
+
+def _beside(a: Array, number: Any) -> Any:
+    """A Python number in the type of the floats beside it; None for anything else."""
+    if type(number) not in NUMBERS or a.dtype not in FLOATS:
+        return None
+    return array(number, a.dtype) if type(a) is ndarray else a.dtype.type(number)
 
 
 def _looks_at(y: Array, a: Array) -> bool:
