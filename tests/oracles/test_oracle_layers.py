@@ -18,6 +18,11 @@ pytestmark = pytest.mark.oracle
 TOLERANCE = {np.float64: 1e-10, np.float32: 2e-5}
 
 
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    torch.manual_seed(0)
+
+
 def near(actual: Any, expected: Any, what: str, tolerance: float) -> None:
     expected = expected.detach().numpy()
     actual = np.asarray(actual.data if isinstance(actual, mg.Tensor) else actual)
@@ -144,9 +149,11 @@ def pair_of(ours: mg.nn.Module, theirs: nn.Module, dtype: Any) -> None:
     theirs.to(torch.float64 if dtype is np.float64 else torch.float32)
     for _, x in (*ours.named_parameters(), *ours.named_buffers()):
         x.data = x.data.astype(dtype)
-    with torch.no_grad():  # so that a swapped weight and bias show
-        for i, p in enumerate(theirs.parameters()):
-            p.add_(torch.linspace(-0.5, 0.5, p.numel(), dtype=p.dtype).reshape(p.shape) * (i + 1))
+    weights = list(theirs.parameters())
+    with torch.no_grad():  # so that a swapped weight and bias show, but no tanh is driven to 1,
+        for i, p in enumerate(weights):  # where 1 - tanh² is nothing but rounding
+            steps = torch.linspace(-0.5, 0.5, p.numel(), dtype=p.dtype).reshape(p.shape)
+            p.add_(steps * (i + 1) / len(weights))
     state = {n: x.numpy() for n, x in theirs.state_dict().items() if x.ndim}
     ours.load_state_dict(state)  # which refuses other names and shapes
 
