@@ -1515,6 +1515,10 @@ ERRORS: dict[str, Pair] = {
         "the operator stretches a single number itself",
         "算子自己就能把单个数广播开",
     ),
+    "pass_stretch_later": (
+        "all operands are single numbers: one operation on them, and its result is stretched",
+        "操作数都只是单个数：对这些数算一次，再把结果广播开",
+    ),
     "pass_fast": (
         "equal for finite numbers; NaN, infinity or the sign of 0 may differ",
         "对有限的数相等；NaN、无穷大或 0 的符号可能不同",

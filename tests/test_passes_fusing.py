@@ -177,3 +177,27 @@ def test_what_needs_more_than_it_frees_stays() -> None:
     better = mg.build_graph([x, w], [y, mg.gradients(y, x)]).optimize()
     first = next(n for n in better.nodes if n.op.name == "Fused")
     assert [y.op.name for y in first.attrs["body"].outputs] == ["Sin", "Cos"]
+
+
+def test_what_reads_single_numbers_alone_is_computed_once() -> None:
+    """The gradient of scaled layers is one number, repeated; nothing of its size lies beside it."""
+    x = y = mg.placeholder("x", (10_000,))
+    number = mg.placeholder("s", ())
+    for _ in range(9):
+        y = y * 1.01
+    graph = mg.build_graph([x, number], mg.gradients(mg.sum(y * number), x))
+    better = graph.optimize()
+    assert better.counted() == {"Placeholder": 2, "Constant": 1, "Mul": 9, "BroadcastTo": 1}
+    feeds = {"x": np.ones(10_000, np.float32), "s": 1.7}
+    same_bits([mg.run(better, feeds)], [mg.run(graph, feeds)])
+    assert graph.compile().plan.bytes < 1000
+
+
+def test_what_could_fail_for_a_single_number_is_not_computed_for_it() -> None:
+    """Of no elements none is a negative power; and what has another shape is not the result."""
+    x, a = mg.placeholder("x", (0,)), mg.placeholder("a", (), mg.int64)
+    base = mg.broadcast_to(a, (0,))
+    row, column = mg.broadcast_to(a, (1, 3)), mg.broadcast_to(a, (2, 1))
+    graph = mg.build_graph([x, a], [mg.pow(base, mg.constant(-1)), row + column])
+    empty, whole = mg.run(graph.optimize(["stretch"]), {"x": [], "a": 2})
+    assert (empty.shape, whole.tolist()) == ((0,), [[4] * 3] * 2)

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from minigrad import ops
-from minigrad.core import Spec
 from minigrad.fused import FUSED, region
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
 from minigrad.ops.parts import output
+from minigrad.passes.hoisting import is_total
 from minigrad.passes.rewrite import Change, Rewrite, in_order
 
 MOST_MEMBERS = 64
@@ -257,7 +257,7 @@ def _name(members: list[Node]) -> str:
 
 
 def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Let an operator stretch a single number itself instead of reading a full array of it."""
+    """Stretch single numbers as late as can be: an operator does that itself, or to its result."""
     rewrite = Rewrite(graph)
     if graph.operators.isdisjoint(STRETCHES):
         return graph, []
@@ -265,19 +265,21 @@ def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
     def is_number(x: Node) -> bool:
         return x.op in STRETCHES and x.inputs[0].spec.shape == ()
 
-    def fits(node: Node, others: list[Node]) -> bool:
-        shapes: list[Spec] = [x.spec for x in others]
-        return any(s.shape is not None and s.shape == node.spec.shape for s in shapes)
-
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
-        numbers = [x for x in inputs if is_number(x)]
-        if not numbers or node.controls:
-            return None
-        if not fits(node, [x for x in inputs if not is_number(x)]):
+        numbers, shape = [x for x in inputs if is_number(x)], node.spec.shape
+        if not numbers or node.controls or shape is None:
             return None
         plain = [x.inputs[0] if is_number(x) else x for x in inputs]
-        better = rewrite.keep(node, plain)
-        rewrite.note("simplified", numbers, [better], "pass_stretch")
+        if any(x.spec.shape == shape and not is_number(x) for x in inputs):
+            better = rewrite.keep(node, plain)
+            rewrite.note("simplified", numbers, [better], "pass_stretch")
+            return better
+        whole = next((x for x in numbers if x.spec.shape == shape), None)
+        if whole is None or any(x.spec.shape != () for x in plain) or not is_total(node):
+            return None
+        number = rewrite.make(node.op, plain, node, node.attrs)
+        better = rewrite.make(whole.op, (number, *whole.inputs[1:]), node, whole.attrs)
+        rewrite.note("simplified", [node], [number, better], "pass_stretch_later")
         return better
 
     return rewrite.walk(rule, {op for op in graph.operators if op.elementwise}), rewrite.changes

@@ -116,10 +116,10 @@ def _may_move(node: Node, sure: bool) -> bool:
     op = node.op
     if op.effect or op.impure or node.controls or has_effect(node):
         return False
-    return sure or (_is_total(node) and _is_certain(node))
+    return sure or (is_total(node) and _is_certain(node))
 
 
-def _is_total(node: Node) -> bool:
+def is_total(node: Node) -> bool:
     """Whether the operator takes whatever numbers come."""
     op = node.op
     return op in TOTAL or (op.ufunc is not None and (op is not ops.pow or node.dtype.kind == "f"))
