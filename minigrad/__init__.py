@@ -9,8 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from minigrad import data, foreign, nn, optim, passes, threads
-from minigrad.backprop import gradients
-from minigrad.backprop import scoped as name_scope
+from minigrad.backprop import gradients, name_scope
 from minigrad.backward import grad
 from minigrad.build import (
     Variable,

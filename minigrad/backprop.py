@@ -103,7 +103,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     if len(seeds) != len(outputs):
         raise refuse("gradients", "grad_ys", grad_ys, fill("expect_as_many", count=len(outputs)))
     found: dict[Any, Any] = {}
-    with scoped("gradients"), no_collection():
+    with name_scope("gradients"), no_collection():
         for y, seed in zip(outputs, seeds, strict=True):
             one = graph.constant(y.dtype.type(1)) if seed is None else graph.lift(seed, y.dtype)
             if seed is not None and not fits(one.spec.shape, y.spec.shape):
@@ -139,7 +139,7 @@ def _shares_of(g: Any, node: Node, leading: set[Any]) -> list[Share]:
     return shares(op, followed, g, (node, *inputs), node.attrs, inputs, every)
 
 
-class scoped:
+class name_scope:
     """Build nodes inside a named scope; drawings fold what belongs together. (tf.name_scope.)
 
     >>> import minigrad as mg

@@ -355,19 +355,26 @@ HANDLERS: dict[Op, Callable[[Run, Step, list[Any]], Any]] = {
 def check_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Any]:
     """The fed values as arrays of the placeholders' types and shapes, or the error that says why.
 
-    Keys are placeholders of the graph, or their names.
+    Keys are placeholders of the graph, or their names; it need not need them all.
     """
-    feeds: dict[Node, Any] = {}
     if feed_dict is not None and not isinstance(feed_dict, Mapping):
         raise refuse("run", "feed_dict", feed_dict, fill("expect_feeds"))
-    for key, value in (feed_dict or {}).items():
-        named = [n for n in graph.placeholders if n.name == key] if isinstance(key, str) else [key]
-        if not named or not isinstance(named[0], Node) or named[0].op is not state.placeholder:
-            names = ", ".join(n.name for n in graph.placeholders) or "-"
-            shown = key.name if isinstance(key, Node) else repr(key)
-            raise FeedError("feed_key", key=shown, names=names, ran=here())
-        feeds[named[0]] = _fed(named[0], value)
-    return feeds
+    keyed = {_placeholder_of(graph, key): value for key, value in (feed_dict or {}).items()}
+    return {node: _fed(node, value) for node, value in keyed.items()}
+
+
+def _placeholder_of(graph: Graph, key: Any) -> Node:
+    if isinstance(key, str):
+        found = next((n for n in graph.placeholders if n.name == key), None)
+    else:
+        found = key if isinstance(key, Node) and key.op is state.placeholder else None
+    origins = {graph, *(x.graph for x in (*graph.inputs, *graph.outputs))}  # it may be cut out
+    if found is not None and found.graph in origins:
+        return found
+    shown = key.name if isinstance(key, Node) else repr(key)
+    names = ", ".join(n.name for n in graph.placeholders) or "-"
+    why = "feed_key" if found is None else "feed_foreign"
+    raise FeedError(why, key=shown, names=names, ran=here())
 
 
 def _fed(node: Node, value: Any) -> Array:

@@ -844,6 +844,12 @@ ERRORS: dict[str, Pair] = {
         "Remedy: use one of {names}.",
         "feed_dict 中的键 {key} 不是这张图的占位符。解决办法：从 {names} 中选用。",
     ),
+    "feed_foreign": (
+        "feed_dict has the key {key}, a placeholder that belongs to another graph. Remedy: use a "
+        "placeholder of this graph, or the name of one as the key: {names}.",
+        "feed_dict 中的键 {key} 是另一张图的占位符。"
+        "解决办法：改用这张图的占位符，或以它的名字作键：{names}。",
+    ),
     "fetch": (
         "{value} cannot be fetched: it is not a node of a static graph. Remedy: fetch a Node, the "
         "name of one, or a list, tuple or dict of them.",

@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad import foreign, ops
 from minigrad.arguments import listed, number, refuse
-from minigrad.backprop import gradients, scoped
+from minigrad.backprop import gradients, name_scope
 from minigrad.build import assign, group
 from minigrad.core import Array, float64
 from minigrad.eager import Tensor
@@ -143,7 +143,7 @@ class Optimizer:
             if g is None:
                 continue
             variable = g.graph.lift(p)
-            with scoped(f"{type(self).__name__}/{variable.name}"):
+            with name_scope(f"{type(self).__name__}/{variable.name}"):
                 start = self.slots(variable)
                 kept = [g.graph.variable(value, name) for name, value in start.items()]
                 new = self.rule(variable, g, *kept)

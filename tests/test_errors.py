@@ -452,6 +452,16 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         mg.FeedError,
         ["the key c"],
     ),
+    "a placeholder of another graph": (
+        lambda: mg.run(mg.build_graph(None, image() * 2), {elsewhere(): 1}),
+        mg.FeedError,
+        ["the key x", "another graph", "the name of one as the key: image"],
+    ),
+    "one too many, of another graph": (
+        lambda: in_session(lambda: mg.constant(1.0), {elsewhere(): 1}),
+        mg.FeedError,
+        ["the key x", "another graph"],
+    ),
     "run of an open graph": (
         lambda: mg.run(mg.get_default_graph()),
         mg.GraphError,

@@ -264,6 +264,40 @@ def test_replace_keeps_inputs_that_are_not_needed_and_adds_new_ones() -> None:
     assert mg.run(other, {"x": 1.0, "y": 7.0, "z": 5.0}) == 6.0
 
 
+def test_placeholders_of_a_graph_feed_those_made_of_it() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", ())
+        middle = x * x
+        graph = mg.build_graph(x, middle + 1)
+        tripled = graph.replace({middle: x * 3})
+    for other, expected in ((tripled, 7.0), (graph.reordered(graph.nodes), 5.0)):
+        assert mg.run(other, {x: 2.0}) == mg.run(other, {"x": 2.0}) == expected
+        assert other.compile()({x: np.float32(2)}) == expected
+        assert [n is x for n in other.inputs] == [True]
+
+
+def test_replace_changes_no_placeholder_that_waits_for_something() -> None:
+    with mg.Graph():
+        a, b = mg.constant(1.0), mg.constant(2.0)
+        with mg.control_dependencies([a]):
+            x = mg.placeholder("x", ())
+        graph = mg.build_graph(x, x + 1)
+        other = graph.replace({a: b})
+    assert [n.name for n in other.inputs[0].controls] == [b.name]
+    assert [n is a for n in x.controls] == [True]
+    assert mg.run(other, {"x": 2.0}) == 3.0
+
+
+def test_what_nothing_needs_may_be_fed_as_well() -> None:
+    with mg.Graph(), mg.Session() as session:
+        x, unused = mg.placeholder("x", ()), mg.placeholder("unused", ())
+        y = x + 1
+        graph = mg.build_graph(x, y)
+        feeds = {x: 2.0, unused: 1.0}
+        assert session.run(y, feeds) == mg.run(graph, feeds) == graph.compile()(feeds) == 3.0
+        assert mg.run(mg.build_graph(None, mg.constant(4.0)), feeds) == 4.0
+
+
 def test_replace_keeps_what_has_an_effect(capsys: pytest.CaptureFixture[str]) -> None:
     @mg.function
     def f(x: Any) -> Any:

@@ -75,6 +75,12 @@ CALLABLE = [
 ]
 
 
+@pytest.mark.parametrize("name", CALLABLE)
+def test_a_public_name_is_what_the_object_calls_itself(name: str) -> None:
+    own, place = NAMES[name].__name__, MODULES[name.rpartition(".")[0]]
+    assert getattr(place, own) is NAMES[name]  # a second name, such as mg.sub, knows the first
+
+
 def first_line(x: Any) -> str:
     own = x.__doc__ if not inspect.isclass(x) else vars(x).get("__doc__")
     return inspect.cleandoc(own or "").split("\n")[0]

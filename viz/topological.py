@@ -76,18 +76,11 @@ def _run(graph: Graph, order: Sequence[Node], feed_dict: Any) -> tuple[dict[Node
     again = graph.reordered(order)
     variables = {v: np.array(v.attrs["value"])[()] for v in again.variables}
     with mg.record(values=True) as log:
-        result = Program(list(again.outputs))(check_feeds(again, _by_name(feed_dict)), variables)
+        result = Program(list(again.outputs))(check_feeds(again, feed_dict), variables)
     back = dict(zip(again.nodes, order, strict=True))
     events = log.of_kind("run", "read")
     values = {e.node: summarize(e.value).short for e in events}
     return {node: values[n] for n, node in back.items() if n in values}, result
-
-
-def _by_name(feed_dict: Any) -> Any:
-    """The feeds under the names that they have in every order of the graph."""
-    if not isinstance(feed_dict, Mapping):
-        return feed_dict
-    return {getattr(x, "name", x): value for x, value in feed_dict.items()}
 
 
 def _scenes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
-from minigrad.backprop import scoped
+from minigrad.backprop import name_scope
 from minigrad.core import PublicShape, show_shape
 from minigrad.errors import ShapeError
 from minigrad.ops.arrange import as_operand
@@ -22,7 +22,7 @@ def cross_entropy(scores: Any, labels: Any) -> Any:
     >>> round(mg.cross_entropy(mg.tensor([[2.0, 0.0]]), mg.tensor([0])).item(), 4)
     0.1269
     """
-    with scoped("loss"):
+    with name_scope("loss"):
         return ops.mean(ops.softmax_cross_entropy(scores, labels))
 
 
@@ -42,7 +42,7 @@ def nll_loss(log_probabilities: Any, labels: Any) -> Any:
         raise ShapeError(
             "labels", op="nll_loss", labels=shapes[0], scores=shapes[1], defined=here()
         )
-    with scoped("loss"):
+    with name_scope("loss"):
         chosen = ops.gather(x, ops.expand_dims(labels, axis=-1), axis=-1)
         return -ops.mean(chosen)
 
@@ -55,7 +55,7 @@ def mse_loss(predictions: Any, targets: Any) -> Any:
     tensor(2.)
     """
     x, t = _alike("mse_loss", predictions, targets)
-    with scoped("loss"):
+    with name_scope("loss"):
         difference = ops.sub(x, t)
         return ops.mean(difference * difference)
 
@@ -68,7 +68,7 @@ def l1_loss(predictions: Any, targets: Any) -> Any:
     2.0
     """
     x, t = _alike("l1_loss", predictions, targets)
-    with scoped("loss"):
+    with name_scope("loss"):
         return ops.mean(ops.abs(ops.sub(x, t)))
 
 
@@ -82,7 +82,7 @@ def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
     tensor(0.3465736)
     """
     x, t = _alike("binary_cross_entropy_with_logits", scores, targets)
-    with scoped("loss"):
+    with name_scope("loss"):
         return ops.mean(ops.softplus(x) - x * t)  # −t log σ(x) − (1 − t) log σ(−x)
 
 

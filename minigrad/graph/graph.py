@@ -227,16 +227,16 @@ class Graph:
         """The graph with some nodes replaced by others, for example a placeholder by a result.
 
         Returns a new frozen graph. Its inputs are those that were not replaced, needed or not, and
-        the placeholders that came in. CycleError, naming the path, when a node would come to depend
-        on itself.
+        the placeholders that came in; they are fed as before. CycleError, naming the path, when a
+        node would come to depend on itself.
         """
         graph = Graph()
         new: dict[Node, Node] = {}
         kept = [x for x in self.inputs if x not in replacements]
         for node in dependency_order([*kept, *self.outputs, *self.effects], replacements):
-            with_new_inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
-            new[node] = graph.add_copy(node, with_new_inputs)
-            new[node].controls = tuple(new[replacements.get(x, x)] for x in node.controls)
+            inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
+            controls = tuple(new[replacements.get(x, x)] for x in node.controls)
+            new[node] = graph._take(node, inputs, controls)
         graph.inputs = tuple(dict.fromkeys([*(new[x] for x in kept), *graph.placeholders]))
         graph.outputs = tuple(new[replacements.get(x, x)] for x in self.outputs)
         graph.effects = tuple(new[replacements.get(x, x)] for x in self.effects)
@@ -286,8 +286,8 @@ class Graph:
                 raise ArgumentError(
                     "order_early", node=node.name, missing=early[0].name, defined=node.where
                 )
-            new[node] = other.add_copy(node, tuple(new[x] for x in node.inputs))
-            new[node].controls = tuple(new[x] for x in node.controls)
+            inputs, controls = (tuple(new[x] for x in xs) for xs in (node.inputs, node.controls))
+            new[node] = other._take(node, inputs, controls)
         other.inputs = tuple(new[x] for x in self.inputs)
         other.outputs = tuple(new[x] for x in self.outputs)
         other.effects = tuple(new[x] for x in self.effects)
@@ -315,6 +315,16 @@ class Graph:
         copy.controls = ()
         self._names.setdefault(copy.name, 0)
         self._nodes.append(copy)
+        return copy
+
+    def _take(self, node: Node, inputs: tuple[Node, ...], controls: tuple[Node, ...]) -> Node:
+        """A copy of a node of another graph; a placeholder itself, so that it is fed as before."""
+        if node.op is state.placeholder and not controls:
+            self._names.setdefault(node.name, 0)
+            self._nodes.append(node)
+            return node
+        copy = self.add_copy(node, inputs)
+        copy.controls = controls
         return copy
 
     def derived(
