@@ -5,10 +5,14 @@ It is looked at only where a name is missing, so it costs nothing where none is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from inspect import getattr_static
+from typing import Any, TypeVar
 
 from minigrad.errors import MissingNameError
 from minigrad.source import here
+
+Kind = TypeVar("Kind", bound=type)
 
 
 def _by_theirs(table: Mapping[str, str]) -> dict[str, str]:
@@ -210,3 +214,35 @@ def missing(place: str, name: str, owner: object, *tables: Mapping[str, str]) ->
                 "missing_name", place=place, missing=name, ours=table[name], defined=here()
             )
     return AttributeError(f"{place} has no attribute {name!r}", name=name, obj=owner)
+
+
+class _Missing:
+    """A name that a class does not have: to look for it says what to write instead.
+
+    `__getattr__` would do the same for all names at once, but Python looks up every attribute of a
+    class that has one by the slow way.
+    """
+
+    def __init__(self, name: str, table: Mapping[str, str]) -> None:
+        self._name, self._table = name, table
+
+    def __get__(self, value: object, kind: type) -> Any:
+        raise missing(kind.__name__, self._name, value, self._table)
+
+
+def answers(table: Mapping[str, str]) -> Callable[[Kind], Kind]:
+    """Let a class answer to the names of a table; `dir` and completion do not show them."""
+
+    def decorate(kind: Kind) -> Kind:
+        for name in table:
+            setattr(kind, name, _Missing(name, table))
+        kind.__dir__ = _present  # type: ignore[assignment]
+        return kind
+
+    return decorate
+
+
+def _present(value: object) -> Iterable[str]:
+    """The names of a value apart from those it does not have."""
+    found = {name: getattr_static(type(value), name, None) for name in object.__dir__(value)}
+    return [name for name, what in found.items() if not isinstance(what, _Missing)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -37,6 +37,7 @@ def _of_bools(op: Op) -> Any:
     return located(method)
 
 
+@foreign.answers(foreign.VALUES)
 class Value:
     """The parent of `Tensor` and `Node`. Nothing here knows which of the two it is."""
 
@@ -62,11 +63,6 @@ class Value:
     __and__ = __rand__ = _of_bools(ops.logical_and)
     __or__ = __ror__ = _of_bools(ops.logical_or)
     __xor__ = __rxor__ = _of_bools(ops.logical_xor)
-
-    if not TYPE_CHECKING:  # which knows what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            raise foreign.missing(type(self).__name__, name, self, foreign.VALUES)
 
     def __neg__(self) -> Self:
         return self._alone(ops.neg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from minigrad.source import here
 from minigrad.values import Value
 
 
+@foreign.answers(foreign.NODES)
 class Node(BaseNode, Value):
     """A value of a static graph: its shape and data type are known, the value is not yet.
 
@@ -44,11 +45,6 @@ class Node(BaseNode, Value):
     graph: Any  # the Graph that it belongs to; that class is made of nodes, not they of it
     name: str
     spec: Spec
-
-    if not TYPE_CHECKING:  # which knows what is missing
-
-        def __getattr__(self, name: str) -> Any:
-            raise foreign.missing("Node", name, self, foreign.NODES, foreign.VALUES)
 
     @property
     def shape(self) -> PublicShape | None:
