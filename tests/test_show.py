@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_every_op import EFFECTS, MADE_BY_PASSES, draw
 from test_picture import e1
 
 import minigrad as mg
 import viz
+from minigrad.core import REGISTRY, Op, apply
 from minigrad.messages import set_language
 from minigrad.ops import elementwise
 from viz import show
@@ -64,6 +66,26 @@ def test_both_graphs_give_the_same_bits(model: Any, inputs: list[Any]) -> None:
     left, right = (film.results for film in player.films)
     assert set(left) == set(right)
     assert len(left) >= 2, "an output and a gradient were compared"
+
+
+WALKED = [op for op in REGISTRY.values() if op.name not in EFFECTS | MADE_BY_PASSES]
+
+
+@pytest.mark.parametrize("op", WALKED, ids=str)
+def test_every_operator_is_stepped_through_both_ways(op: Op) -> None:
+    """Also those without a gradient, which leave nothing on a tape, give their result."""
+    sample = op.samples[0]
+    player = viz.compare(lambda *xs: apply(op, xs, sample.attrs), *draw(sample, np.float32))
+    assert player.verdict == ROWS["equal_bits"]
+    for film in player.films:
+        assert film.error is None
+        assert ("output", "0") in film.results
+
+
+def test_outputs_of_the_same_name_are_compared_each() -> None:
+    left, right = viz.compare(lambda x: (x * 2, x * 3), 1.0).films
+    for film in (left, right):
+        assert [film.results["output", i].item() for i in "01"] == [2, 3]
 
 
 def test_the_arguments_keep_their_names() -> None:

@@ -176,8 +176,6 @@ class Director:
         track.values.append((frame, summary))
         track.filled.append((frame, f"{text} = {summary.told}"))
         self._show_arguments(node, operands, frame)
-        if box.is_output and not isinstance(value, tuple):
-            self.results["output", box.label] = np.asarray(value)
         if at_once:
             track.born = frame
             specs = [spec_of(x) for x in operands]
@@ -257,10 +255,10 @@ class Director:
         """The local derivative: a number where it acts on each element, else its formula."""
         op, operands = source.op, self.operands[source]
         if op.elementwise:
-            y = np.asarray(self.values[source])
-            data = [getattr(x, "data", x) for x in operands]
+            y = self.values[source]
+            data = [x.data if isinstance(x, Tensor) else x for x in operands]
             with np.errstate(all="ignore"):  # as in the run itself
-                (local,) = pull_back(op, [index], np.ones_like(y), [y, *data], source.attrs)
+                (local,) = pull_back(op, [index], np.ones_like(y)[()], [y, *data], source.attrs)
             return summarize(local).told
         box = self.nodes[self.picture.ids[source]]
         names = [box.label, *(self.nodes[x].label for x in box.inputs)]

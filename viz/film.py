@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from viz.boxes import Picture
 from viz.summary import Summary
@@ -77,6 +79,13 @@ class Film:
         """The picture with these groups open."""
         drawn = self.picture.fold(opened)
         return drawn.with_tensors() if self.tensors else drawn
+
+    def giving(self, outputs: Iterable[Any]) -> Film:
+        """The film with the outputs of its run among its results, by their places."""
+        given: dict[tuple[str, ...], Any] = {
+            ("output", str(i)): np.asarray(y) for i, y in enumerate(outputs)
+        }
+        return replace(self, results={**given, **self.results})
 
     def ticking(self) -> Film:
         """The film whose captions say the tick of its clocks: for one that runs beside another."""

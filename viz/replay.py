@@ -84,7 +84,8 @@ def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Te
         backward(again)
     ends = zip(again, outputs, strict=True)
     new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
-    return event_film(picture(again, new_names, bodies=True), log.events)
+    film = event_film(picture(again, new_names, bodies=True), log.events)
+    return film.giving(y.data for y in again)
 
 
 def _again(node: TapeNode, operands: list[Any]) -> Any:
@@ -169,14 +170,16 @@ def replay_graph(
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
     told = [x for e in contributed for x in (*e.operands, e.value)]
     needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
+    results = []
     with listen_to_nobody(), mg.record(values=True) as ran:
         try:
-            Program([*ends, *needed])(feeds, variables)
+            results = Program([*ends, *needed])(feeds, variables)[: len(ends)]
         except GraphError as error:
             problem = error
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
     drawn = picture(ends, new_names, bodies=True)
-    return static_film(drawn, forward, contributed, ran.events, extra, problem)
+    film = static_film(drawn, forward, contributed, ran.events, extra, problem)
+    return film.giving(results)
 
 
 def _differentiated(sums: list[Node], leaves: list[Node]) -> GraphError | None:
