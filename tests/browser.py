@@ -143,6 +143,7 @@ class Lab:
             "--ServerApp.open_browser=False",
             "--ServerApp.allow_root=True",
             "--LabApp.expose_app_in_browser=True",
+            "--JupyterNotebookApp.expose_app_in_browser=True",
         ]
         # Its own group: Ctrl-C is for pytest, which then ends the server in order.
         apart = (
@@ -178,9 +179,12 @@ class Lab:
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         direct.open(request, timeout=5).close()
 
-    def url(self, notebook: str) -> str:
-        """Return the address that opens a notebook in a workspace with nothing else in it."""
-        return f"{self.address}/lab/tree/{notebook}?reset&token={self.token}"
+    def url(self, notebook: str, place: str = "lab/tree") -> str:
+        """Return the address that opens a notebook in a workspace with nothing else in it.
+
+        place: "lab/tree" for JupyterLab, "notebooks" for Notebook 7, which the same server has.
+        """
+        return f"{self.address}/{place}/{notebook}?reset&token={self.token}"
 
     def write(self, notebook: str, cells: list[str]) -> None:
         """Write a notebook with these code cells beside the copied ones."""
@@ -204,9 +208,9 @@ class Lab:
             self._process.wait()
 
 
-def open_notebook(page: Page, lab: Lab, name: str) -> None:
+def open_notebook(page: Page, lab: Lab, name: str, place: str = "lab/tree") -> None:
     """Open a notebook of the server and wait for its cells and its kernel."""
-    page.goto(lab.url(name))
+    page.goto(lab.url(name, place))
     page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.content?.widgets")
     page.evaluate(
         """async () => {

@@ -392,7 +392,7 @@ def test_charts_are_dark_where_the_editor_is(theme: str, page: Page) -> None:
     assert page.locator(".mg-chart img").first.evaluate("e => getComputedStyle(e).filter") == turned
 
 
-# ---- In JupyterLab ----------------------------------------------------------------------------
+# ---- In JupyterLab and Notebook 7 -------------------------------------------------------------
 
 CELL = """import minigrad as mg, viz
 viz.language("en")
@@ -402,16 +402,19 @@ z = y + 3
 viz.step(z)"""
 
 
-@pytest.fixture
-def lesson(lab: Lab, page: Page) -> Page:
+@pytest.fixture(params=["lab/tree", "notebooks"], ids=["JupyterLab", "Notebook 7"])
+def lesson(request: pytest.FixtureRequest, lab: Lab, page: Page) -> Page:
     lab.write("player.ipynb", [CELL])
-    open_notebook(page, lab, "player.ipynb")
+    open_notebook(page, lab, "player.ipynb", request.param)
+    assert ("/lab/" in page.url) is (request.param == "lab/tree")
+    if request.param == "notebooks":
+        page.errors.clear()  # Notebook 7 has one of its own while it starts
     run_all(page)
     page.locator(".mg-player").wait_for()
     return page
 
 
-def test_in_the_lab(lesson: Page) -> None:
+def test_in_the_notebook(lesson: Page) -> None:
     """A slider, the program, both themes and both languages, one after the other."""
     player = lesson.locator(".mg-player")
     assert player.locator(".mg-program li").all_inner_texts() == CELL.splitlines()
