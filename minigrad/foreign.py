@@ -5,11 +5,13 @@ It is looked at only where a name is missing, so it costs nothing where none is.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
-from inspect import getattr_static
+from inspect import getattr_static, signature
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from minigrad.errors import MissingNameError
+from minigrad.errors import ArgumentError, MissingNameError
 from minigrad.source import here
 
 Kind = TypeVar("Kind", bound=type)
@@ -205,6 +207,24 @@ NODES = _by_theirs(
     }
 )
 
+KEYWORDS = _by_theirs(
+    {  # of functions and methods
+        "axes": "perm",
+        "axis": "dim dims reduction_indices",
+        "axis1": "dim0",
+        "axis2": "dim1",
+        "depth": "num_classes",
+        "high": "a_max clip_value_max max",
+        "indices": "index",
+        "keepdims": "keep_dims keepdim",
+        "low": "a_min clip_value_min min",
+        "repeats": "multiples reps",
+        "start_axis": "start_dim",
+        "value": "fill_value",
+        "xs": "arrays tensors",
+    }
+)
+
 
 def missing(place: str, name: str, owner: object, *tables: Mapping[str, str]) -> AttributeError:
     """The error for a name that is not there; with what to write, if it is known elsewhere."""
@@ -246,3 +266,35 @@ def _present(value: object) -> Iterable[str]:
     """The names of a value apart from those it does not have."""
     found = {name: getattr_static(type(value), name, None) for name in object.__dir__(value)}
     return [name for name, what in found.items() if not isinstance(what, _Missing)]
+
+
+def answer_keywords(owner: type | ModuleType) -> None:
+    """Let functions of a module, or methods of a class, answer keywords of others with ours."""
+    for name, function in [*vars(owner).items()]:
+        if isinstance(function, FunctionType):
+            names = signature(function).parameters.keys()
+            if not names.isdisjoint(KEYWORDS.values()):
+                setattr(owner, name, _answering(function))
+
+
+@functools.cache  # two names of one function stay one function
+def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
+    ours = signature(function).parameters
+    op = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            for theirs in kwargs:
+                if KEYWORDS.get(theirs) in ours:
+                    raise _renamed(op, theirs) from None
+            raise
+
+    return call
+
+
+def _renamed(op: str, theirs: str) -> ArgumentError:
+    ours = KEYWORDS[theirs]
+    return ArgumentError("missing_keyword", op=op, missing=theirs, ours=ours, defined=here())

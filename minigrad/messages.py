@@ -148,6 +148,10 @@ ERRORS: dict[str, Pair] = {
         "{place} has no {missing}. Remedy: write {ours} instead.",
         "{place} 没有 {missing}。解决办法：改写成 {ours}。",
     ),
+    "missing_keyword": (
+        "{op} has no argument {missing}=. Remedy: write {ours}= instead.",
+        "{op} 没有参数 {missing}=。解决办法：改写成 {ours}=。",
+    ),
     "not_numeric": (
         "{op}: {value} cannot become an array of numbers. Remedy: pass numbers, nested lists of "
         "equal length, or a NumPy array.",

@@ -292,3 +292,6 @@ class Value:
     def relu(self) -> Self:
         """max(x, 0); the gradient at 0 is 0."""
         return self._alone(ops.relu)
+
+
+foreign.answer_keywords(Value)

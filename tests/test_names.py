@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import minigrad as mg
 from minigrad import foreign, functions
 from minigrad.messages import get_language, set_language
+from minigrad.values import Value
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +153,9 @@ def test_what_is_written_instead_runs(place: str, theirs: str, tmp_path: Any) ->
 
 def test_a_name_that_nobody_has_is_answered_as_python_does() -> None:
     for place, (_, owner) in PLACES.items():
-        with pytest.raises(AttributeError, match=f"{place}.* has no attribute 'nonsense'") as caught:
+        with pytest.raises(
+            AttributeError, match=f"{place}.* has no attribute 'nonsense'"
+        ) as caught:
             owner().nonsense  # noqa: B018
         assert type(caught.value) is AttributeError
         assert caught.value.name == "nonsense"
@@ -174,3 +178,55 @@ def test_the_answer_follows_the_language() -> None:
             mg.cat  # noqa: B018
     finally:
         set_language(before)
+
+
+# ---- Their keywords -> ours ---------------------------------------------------------------------
+
+
+def keyworded() -> Iterator[tuple[str, str, str]]:
+    """Every function, method and layer that has a parameter of ours, with the name of others."""
+    owners: dict[str, Any] = {"mg": functions, "value": Value, "mg.nn": mg.nn}
+    for place, owner in owners.items():
+        for name, function in vars(owner).items():
+            layer = inspect.isclass(function) and issubclass(function, mg.nn.Module)
+            if inspect.isfunction(function) or layer:
+                parameters = inspect.signature(function).parameters
+                for theirs, ours in foreign.KEYWORDS.items():
+                    if ours in parameters and not name.startswith("_"):
+                        yield place, name, theirs
+
+
+CALLS = list(keyworded())
+
+
+def test_every_keyword_of_others_has_a_function() -> None:
+    assert {theirs for _, _, theirs in CALLS} == {*foreign.KEYWORDS}
+    assert {("mg", "sum", "dim"), ("value", "sum", "keepdim"), ("mg.nn", "Softmax", "dim")} < {
+        *CALLS
+    }
+
+
+@pytest.mark.parametrize(("place", "name", "theirs"), CALLS)
+def test_a_keyword_from_elsewhere_is_answered_with_ours(place: str, name: str, theirs: str) -> None:
+    values = [mg.tensor([[1.0]]), mg.placeholder("x", (2, 2))]
+    for owner in {"mg": [mg], "mg.nn": [mg.nn], "value": values}[place]:
+        with pytest.raises(mg.ArgumentError) as caught:
+            getattr(owner, name)(**{theirs: 0})
+        for half in caught.value.pair:
+            assert (
+                f"{foreign.KEYWORDS[theirs]}= " in half or f"{foreign.KEYWORDS[theirs]}=。" in half
+            )
+            assert f"{getattr(owner, name).__name__} " in half
+            assert f"{theirs}=" in half
+            assert "test_names.py, line" in half
+
+
+def test_other_mistakes_in_arguments_are_answered_as_python_does() -> None:
+    x = mg.tensor([[1.0, 2.0]])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        x.sum(nonsense=1)
+    with pytest.raises(TypeError, match="positional arguments"):
+        mg.sum(x, 0, True, 1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'num_classes'"):
+        x.sum(num_classes=1)  # which has no name for it either
+    assert str(inspect.signature(mg.sum)).startswith("(x: 'Any', axis:")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import ops
+from minigrad import foreign, ops
 from minigrad.nn.module import Module
 
 
@@ -78,3 +78,6 @@ class Softmax(Module):
 
     def extra_repr(self) -> str:
         return f"axis={self.axis}"
+
+
+foreign.answer_keywords(Softmax)
