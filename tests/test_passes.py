@@ -85,6 +85,7 @@ SIMPLER = {
     "transposed twice": (lambda x: x.reshape(3, 3).T.T.reshape(9), 1),
     "reshaped and back": (lambda x: x.reshape(3, 3).reshape(9), 1),
     "a sum of one thing twice": (lambda x: mg.exp(x) + mg.exp(x), 3),
+    "a product in both orders": (lambda x: x * mg.exp(x) + mg.exp(x) * x, 4),
     "constants": (lambda x: x + (mg.constant(2.0) * 3 + 1), 3),
 }
 

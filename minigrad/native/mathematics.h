@@ -34,22 +34,28 @@ static inline float exp_tail(float r)
 }
 
 /* exp(x) = 2ⁿ exp(r) with r = x - n log(2). Adding 1.5 · 2²³ rounds to a whole number, which is
-   then found in the last bits. 2ⁿ in two factors: the result may be too small or large for one. */
+   then found in the last bits. */
+static inline float exp_reduced(float x, int32_t *n)
+{
+    float z = MADD_float(x, 1.44269504f, 12582912.0f), whole = z - 12582912.0f;
+    float r = MADD_float(whole, -0.693359375f, x);
+    r = MADD_float(whole, 2.12194440e-4f, r);
+    *n = bits_of(z) - 0x4B400000;
+    return MADD_float(r * r, exp_tail(r), r) + 1.0f;
+}
+
+/* 2ⁿ in two factors: the result may be too small or too large for one. */
 static inline float exp_float(float x)
 {
-    float a = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
-    float z = MADD_float(a, 1.44269504f, 12582912.0f), n = z - 12582912.0f;
-    float r = MADD_float(n, -0.693359375f, a);
-    r = MADD_float(n, 2.12194440e-4f, r);
-    float y = MADD_float(r * r, exp_tail(r), r) + 1.0f;
-    int32_t k = bits_of(z) - 0x4B400000, half = k >> 1;
-    return y * float_of((half + 127) << 23) * float_of((k - half + 127) << 23);
+    int32_t n;
+    float y = exp_reduced(x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x, &n);
+    return y * float_of(((n >> 1) + 127) << 23) * float_of((n - (n >> 1) + 127) << 23);
 }
 
 static inline double exp_double(double x) { return exp(x); }
 
 /* Near 0 a polynomial (the coefficients of Cephes), else 1 - 2 / (exp(2x) + 1) on the positive
-   side. Both are computed, so that loops need no branch. */
+   side, which is 1 beyond 10. Both are computed, so that loops need no branch. */
 static inline float tanh_float(float x)
 {
     float a = fabsf(x), z = x * x;
@@ -59,7 +65,9 @@ static inline float tanh_float(float x)
     p = MADD_float(p, z, 1.33314422036e-1f);
     p = MADD_float(p, z, -3.33332819422e-1f);
     float near = copysignf(MADD_float(p * z, x, x), x);
-    float far = copysignf(1.0f - 2.0f / (exp_float(a + a) + 1.0f), x);
+    int32_t n;
+    float y = exp_reduced(a > 10.0f ? 20.0f : a + a, &n);
+    float far = copysignf(1.0f - 2.0f / (y * float_of((n + 127) << 23) + 1.0f), x);
     return a < 0.625f ? near : far;
 }
 

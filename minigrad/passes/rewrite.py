@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.core import Attrs, Op, Spec
 from minigrad.graph import Graph, Node, has_effect
 from minigrad.messages import Pair, choose, fill
@@ -214,13 +215,17 @@ def frozen(
     return graph.freeze()
 
 
+COMMUTE = {ops.add, ops.mul}  # their operands may change places, to the last bit
+
+
 def key_of(node: Node, inputs: Sequence[Node]) -> Any:
     """Equal for nodes that compute the same: operator, operands, attributes.
 
     By identity, because == on nodes builds a node.
     """
     if not node.attrs:
-        return node.op.name, *map(id, inputs)
+        read = [id(x) for x in inputs]
+        return node.op.name, *(sorted(read) if node.op in COMMUTE else read)
     if node.op is state.constant:
         return node.op.name, _hashable(node.attrs["value"])
     attrs = [(k, _hashable(v)) for k, v in sorted(node.attrs.items())]
