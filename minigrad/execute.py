@@ -21,7 +21,7 @@ from minigrad.core import (
     spec_of,
 )
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError, UninitializedError
-from minigrad.graph import Graph, Node, ancestors
+from minigrad.graph import Graph, Node, ancestors, bodies_of
 from minigrad.messages import fill
 from minigrad.ops import parts, state
 from minigrad.source import here
@@ -50,7 +50,7 @@ class Step:
         self.handler = HANDLERS.get(node.op, _run_kernel)
         self.keeps_history = False
         self.place = 0, 1  # of a counter: see `places`
-        bodies = {k: v for k, v in node.attrs.items() if isinstance(v, Graph)} if node.attrs else {}
+        bodies = bodies_of(node.attrs) if node.op in HANDLERS else {}  # a kernel runs its own
         self.bodies = {k: Program(v.outputs, v.inputs, v.effects) for k, v in bodies.items()}
 
 

@@ -186,7 +186,7 @@ def test_a_literal_is_the_number(dtype: str) -> None:
     text = f"static const {c} all[] = {{{rows}}};\n"
     copy = "memcpy(a[0], all, sizeof all); return 0;"
     code = text + f"EXPORT int64_t run(void *const *a, const int64_t *n) {{ {copy} }}"
-    loaded = library.load(library.source_of([code]))
+    loaded = library.load([code])
     assert loaded is not None
     out = np.empty(len(numbers), kind)
     table = kernels.Table([Spec(out.shape, kind)])

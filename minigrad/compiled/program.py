@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
 from minigrad.execute import Program as Interpreter
+from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node
 from minigrad.messages import fill
 from minigrad.plan import Plan
@@ -64,7 +66,6 @@ class Program:
         self._pairs: Pairs = {}
         self._latest: Bound | None = None
         self._parallel: tuple[tuple[Shape, ...], Parallel] | None = None
-        self._interpreter = Interpreter(self.graph.outputs, effects=self.graph.effects)
 
     def __call__(self, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """Run with these feeds, by placeholder or name; one array or a list, as built.
@@ -84,13 +85,18 @@ class Program:
             self._latest = bound or self._latest
         return results[0] if self.graph.single else results
 
+    @functools.cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self.graph.outputs, effects=self.graph.effects)
+
     def bind(self, feeds: Mapping[Node, Array]) -> Bound:
         """The calls for feeds of these shapes: made once for each combination."""
         key = self._shapes_of(feeds)
         if key not in self._bound:
             if len(self._bound) >= MOST_BOUND:
                 self._bound.pop(next(iter(self._bound)))
-            self._bound[key] = self._made(key)
+            with no_collection():
+                self._bound[key] = self._made(key)
         self._latest = self._bound[key]
         return self._latest
 

@@ -500,4 +500,7 @@ def _silent(body: Graph) -> Graph:
 
 def has_effect(node: Node) -> bool:
     """Whether something happens when this node runs, in it or in a branch or loop that it holds."""
-    return node.op.impure or any(body.effects for body in bodies_of(node.attrs).values())
+    op = node.op
+    return op.impure or (
+        op.infer is not None and any(body.effects for body in bodies_of(node.attrs).values())
+    )

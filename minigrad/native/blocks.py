@@ -28,7 +28,7 @@ class Form:
     def of(cls, declared: Spec, found: Spec) -> Form | None:
         """None where C has no such type or a length is not known."""
         shape = found.shape
-        if found.dtype.name not in C_TYPES or shape is None:
+        if found.dtype not in C_TYPES or shape is None:
             return None
         if declared.shape is None or any(isinstance(n, Dim) for n in shape):
             return None
@@ -141,10 +141,13 @@ class Writer:
         )
 
 
+STRANGE, NUMBERED = re.compile(r"\W+", re.ASCII), re.compile(r"_\d+$")
+
+
 def stem_of(text: str) -> str:
     """A name as it may stand in C."""
-    plain = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
-    return re.sub(r"_\d+$", "", plain)[:40] or "block"
+    plain = STRANGE.sub("_", text).strip("_").lower()
+    return NUMBERED.sub("", plain)[:40] or "block"
 
 
 def written(code: str, comment: Remark) -> str:

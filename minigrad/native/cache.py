@@ -72,7 +72,8 @@ def lookup(key: str) -> Path | None:
     home = folder()
     if home is None:
         return None
-    for path in sorted(home.glob(f"{key}-*{SUFFIX}")):
+    names = sorted(name for name in os.listdir(home) if name.startswith(f"{key}-"))
+    for path in (home / name for name in names if name.endswith(SUFFIX)):
         with contextlib.suppress(OSError):
             regular = stat.S_ISREG(path.lstat().st_mode)
             if regular and path.stem == f"{key}-{_digest(path.read_bytes())}":

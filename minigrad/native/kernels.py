@@ -70,8 +70,7 @@ class Unit:
     """One C file: the functions of a program's kernels, and drivers that call them."""
 
     def __init__(self) -> None:
-        self.blocks: dict[str, Block] = {}
-        self._drivers: list[list[tuple[str, Node]]] = []
+        self._drivers: list[Sequence[Part]] = []
         self._library: ctypes.CDLL | None = None
         self._tried = False
 
@@ -80,34 +79,29 @@ class Unit:
 
         It returns 0, or the number (from 1 on) of the block that refused its operands.
         """
-        lines = []
-        for number, part in enumerate(parts, 1):
-            block = part.block
-            self.blocks.setdefault(block.name, block)
-            given = [
-                *(f"n[{i}]" for i in part.lengths),
-                *(f"a[{part.arrays[i]}]" for i in block.used),
-            ]
-            call = f"{block.name}({', '.join(given)})"
-            lines.append(
-                (f"if ({call}) return {number};" if block.fails else f"{call};", part.node)
-            )
-        self._drivers.append(lines)
+        self._drivers.append(parts)
         return f"run{len(self._drivers) - 1}"
 
-    def source(self, comments: bool = True) -> str:
-        """The C file; with comments for readers, without them for the compiler."""
-        functions = [block.text(comments) for block in self.blocks.values()]
-        for i, lines in enumerate(self._drivers):
-            body = [written(code, node if comments else "") for code, node in lines]
+    def source(self) -> str:
+        """The C file, with comments."""
+        return library.source_of(self._functions(comments=True))
+
+    def _functions(self, comments: bool) -> list[str]:
+        blocks = {part.block.name: part.block for parts in self._drivers for part in parts}
+        functions = [block.text(comments) for block in blocks.values()]
+        for i, parts in enumerate(self._drivers):
+            body = [
+                written(part.call(number), part.node if comments else "")
+                for number, part in enumerate(parts, 1)
+            ]
             head = f"EXPORT int64_t run{i}(void *const *a, const int64_t *n)"
             functions.append("\n".join([head, "{", *body, "    return 0;", "}"]))
-        return library.source_of(functions)
+        return functions
 
     def function(self, name: str) -> Any:
         """A driver, compiled; None where that is not possible."""
         if not self._tried:
-            self._tried, self._library = True, library.load(self.source(comments=False))
+            self._tried, self._library = True, library.load(self._functions(comments=False))
         return None if self._library is None else library.function(self._library, name)
 
 
@@ -119,6 +113,13 @@ class Part:
     arrays: Sequence[int]
     lengths: Sequence[int]
     node: Node
+
+    def call(self, number: int) -> str:
+        """The call, as C; `number` is what the driver returns where the block refuses."""
+        block = self.block
+        given = [f"n[{i}]" for i in self.lengths] + [f"a[{self.arrays[i]}]" for i in block.used]
+        call = f"{block.name}({', '.join(given)})"
+        return f"if ({call}) return {number};" if block.fails else f"{call};"
 
 
 class Table:

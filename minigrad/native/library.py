@@ -47,11 +47,13 @@ _told: set[str] = set()
 _private: list[Path] = []
 
 
+MATHEMATICS = Path(__file__).with_name("mathematics.h").read_text("utf-8")
+
+
 def _paragraphs() -> list[tuple[set[str], str]]:
     """The functions of `mathematics.h`: what each paragraph defines, and its text."""
-    text = Path(__file__).with_name("mathematics.h").read_text("utf-8")
     found = []
-    for paragraph in text.split("\n\n"):
+    for paragraph in MATHEMATICS.split("\n\n"):
         names = {
             f"sum_{summed}" if summed else plain or macro
             for plain, macro, summed in DEFINED.findall(paragraph)
@@ -95,22 +97,24 @@ def tell(key: str, **fields: object) -> None:
         print(choose(fill(key, **fields)), file=sys.stderr)
 
 
-def load(code: str) -> ctypes.CDLL | None:
-    """The library of this C text: from this process, from the cache, or compiled now.
+def load(functions: Iterable[str]) -> ctypes.CDLL | None:
+    """The library of these functions: from this process, from the cache, or compiled now.
 
     None where it cannot be compiled: the user is told why, and NumPy does the work.
     """
+    code = "\n\n".join(functions)
     with _lock:
         if code in _loaded:
             return _loaded[code]
         found = available()
         if found is None:
             return None
-        key = cache.key_of([code, *found.command, found.version, *FLAGS, compiler.processor()])
+        made_by = (*found.command, found.version, *FLAGS, compiler.processor())
+        key = cache.key_of([code, PRELUDE, MATHEMATICS, *made_by])
         path = cache.lookup(key)
         try:
             if path is None:
-                content = found.library(code)
+                content = found.library(source_of([code]))
                 path = cache.store(key, content) or _own(key, content)
             library = ctypes.CDLL(str(path))
         except (CompilerError, OSError) as reason:

@@ -15,17 +15,17 @@ from minigrad.core import Dtype
 from minigrad.graph import Node
 
 # Types that C has, too; truth values are bytes that hold 0 or 1.
-C_TYPES = {
-    "float32": "float",
-    "float64": "double",
-    "bool": "uint8_t",
-    **{f"{sign}int{n}": f"{sign}int{n}_t" for sign in ("", "u") for n in (8, 16, 32, 64)},
+C_TYPES: dict[Dtype, str] = {
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+    np.dtype(np.bool_): "uint8_t",
+    **{np.dtype(f"{s}int{n}"): f"{s}int{n}_t" for s in ("", "u") for n in (8, 16, 32, 64)},
 }
 
 
 def c_type(dtype: Dtype) -> str:
     """The C type of a data type; KeyError where there is none."""
-    return C_TYPES[dtype.name]
+    return C_TYPES[dtype]
 
 
 def _extreme(sign: str) -> str:
@@ -156,7 +156,7 @@ def expression(node: Node, operands: Sequence[str], dtypes: Sequence[Dtype]) -> 
     The operands are names of C variables of these data types.
     """
     plain = [d for i, d in enumerate(dtypes) if i not in node.op.selectors]
-    if not plain or any(d.name not in C_TYPES for d in (*dtypes, node.dtype)):
+    if not plain or any(d not in C_TYPES for d in (*dtypes, node.dtype)):
         return None
     source, name = plain[0], node.op.name
     if name in WRITERS:
