@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,15 @@ class Model:
 
     def parameters(self) -> list[Array]:
         """Weight and bias of each layer in turn: uniform, ±1/√(inputs of one output)."""
+        return [p.copy() for p in self._parameters]
+
+    def data(self) -> tuple[Array, Array]:
+        """One batch: the digits where they fit, else random numbers; and the classes."""
+        x, t = self._data
+        return x.copy(), t.copy()
+
+    @functools.cached_property  # to draw them is no part of what is measured
+    def _parameters(self) -> list[Array]:
         drawn = np.random.default_rng(0)
         found: list[Array] = []
         for layer in self.layers:
@@ -58,12 +68,12 @@ class Model:
                 found += [drawn.uniform(-bound, bound, s).astype(np.float32) for s in layer.shapes]
         return found
 
-    def data(self) -> tuple[Array, Array]:
-        """One batch: the digits where they fit, else random numbers; and the classes."""
+    @functools.cached_property
+    def _data(self) -> tuple[Array, Array]:
         if self.batch[1:] == (1, 16, 16):
             digits = mg.data.digits(size=16)
             count = self.batch[0]
-            return digits.x_train[:count].reshape(self.batch).copy(), digits.y_train[:count].copy()
+            return digits.x_train[:count].reshape(self.batch), digits.y_train[:count]
         drawn = np.random.default_rng(1)
         x = drawn.standard_normal(self.batch).astype(np.float32)
         return x, drawn.integers(0, self.classes, self.batch[0])
