@@ -60,6 +60,31 @@ CLASHES = """() => {
     return wrong;
 }"""
 
+# Words in drawings that are hard to read: contrast with what they stand on less than 4.5 to 1.
+FAINT = """() => {
+    const color = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+        return { rgb: [r, g, b], a }; };
+    const over = (above, a, below) => above.map((v, i) => v * a + below[i] * (1 - a));
+    const light = rgb => rgb.map(v => v / 255)
+        .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
+    const wrong = new Set();
+    for (const t of document.querySelectorAll('.mg-drawing text')) {
+        if (!t.textContent.trim() || !t.getClientRects().length) continue;
+        const figure = getComputedStyle(t.closest('.mg-graph'));
+        const paper = color(figure.backgroundColor).rgb;
+        const fill = [...(t.closest('g.node')?.querySelectorAll('ellipse, polygon, path') ?? [])]
+            .map(e => getComputedStyle(e)).find(style => style.fill !== 'none');
+        const ground = fill ? over(color(fill.fill).rgb, Number(fill.fillOpacity), paper) : paper;
+        const style = getComputedStyle(t);
+        const ink = over(color(style.fill).rgb, style.fillOpacity * style.opacity, ground);
+        const [a, b] = [light(ink), light(ground)];
+        const ratio = Math.max(a, b) / Math.min(a, b);
+        if (ratio < 4.5) wrong.add(`${t.textContent}: ${ratio.toFixed(2)}`);
+    }
+    return [...wrong];
+}"""
+
 LOOK = [
     (".mg-player", "color", ".mg-player", "backgroundColor"),
     (".mg-drawing g.edge:not(.mg-flow) path", "stroke", ".mg-graph", "backgroundColor"),

@@ -210,11 +210,13 @@ def test_an_input_that_is_moved_becomes_the_last_position() -> None:
     assert (slider["label"], slider["value"]) == (("any x[0]", "任意 x[0]"), 3.0)
     assert slider["low"] < -3 < 3 < slider["high"]
     fixed = board.scenes
+    assert [s.inputs for s in fixed] == [tuple(x) for x in INPUTS], "where the slider stands"
     for value, told in ((-4.0, "x = -4: eager -5, static -5, trace -8 ✗, script -5"), (1.0, None)):
         board.inputs = [value]
         assert [s.caption for s in board.scenes[:3]] == [s.caption for s in fixed]
         assert len(board.scenes) == len(board.sheet.rows) == len(board.data["scenes"]) == 4
         assert board.index == 3
+        assert board.scenes[3].inputs == (value,)
         assert told is None or board.scenes[3].caption[0] == told
     assert "✗" not in board.scenes[3].caption[0]
 

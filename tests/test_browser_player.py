@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from browser import Lab, choose_theme, open_notebook, run_all
-from looks import CLASHES, luminance, missing, step_to_end, unlike, violations
+from looks import CLASHES, FAINT, luminance, missing, step_to_end, unlike, violations
 from test_dot import HOSTILE
 from test_films import branch, loop
 from test_picture import digits, e1, e2, e5
@@ -109,6 +109,38 @@ def test_every_character_has_a_glyph(saved: dict[str, Path], page: Page) -> None
         assert len({c for c in seen if c > "\u4e00"}) > 20, "Chinese is shown, too"
         assert missing(seen) == set()
         assert page.evaluate("document.fonts.check('16px \"Noto Sans SC\"', '回传')")
+
+
+@pytest.mark.parametrize("name", ["e2", "e10", "layers", "compare"])
+def test_all_words_can_be_read_at_every_step(
+    name: str, saved: dict[str, Path], page: Page, dark: Page
+) -> None:
+    """Also those of nodes that are not born yet."""
+    for shown in (page, dark):
+        shown.goto(saved[name].as_uri())
+        found = {i: faint for i in step_to_end(shown) if (faint := shown.evaluate(FAINT))}
+        assert found == {}
+
+
+# How far the words in each box without a value stand from its middle, in parts of a line.
+OFF = """selector => [...document.querySelectorAll(selector)].map(g => {
+    const shape = g.querySelector('ellipse, polygon').getBoundingClientRect();
+    const lines = [...g.querySelectorAll('text')].filter(t => t.textContent.trim())
+        .map(t => t.getBoundingClientRect());
+    const middle = (lines[0].top + lines[lines.length - 1].bottom) / 2;
+    return Math.abs(middle - (shape.top + shape.bottom) / 2) / lines[0].height;
+})"""
+
+
+def test_the_words_of_a_box_without_a_value_stand_in_its_middle(
+    saved: dict[str, Path], page: Page
+) -> None:
+    page.goto(saved["e2"].as_uri())
+    assert len(off := page.evaluate(OFF, "g.node.mg-unborn")) == 4
+    assert max(off) < 0.25
+    page.locator(".mg-controls input").fill("4")
+    assert len(off := page.evaluate(OFF, "g.node.mg-born")) == 4
+    assert max(off) < 0.25
 
 
 def test_a_saved_page_is_dark_where_the_system_is(

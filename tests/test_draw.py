@@ -216,6 +216,7 @@ def test_what_is_folded_can_be_unfolded_on_the_page() -> None:
 
 
 def test_tensors_are_boxes_on_request() -> None:
+    assert viz.draw(e1(), tensors=True).heading == viz.draw(e1()).heading
     assert str(viz.draw(e1(), tensors=True)).splitlines() == [
         "n1: x = tensor ()",
         "n2: Mul(x, x) ",

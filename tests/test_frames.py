@@ -82,6 +82,8 @@ def test_e2_static_step_by_step() -> None:
         "Mul passes back to x again: 2 + 2 = 4",
         "done: 4 nodes built, 2 operators run, 3 contributions added up.",
     ]
+    assert film.frames[5].active == ("n4", "n2", "n1"), "those that gradients are built for"
+    assert all(frame.active for frame in film.frames[1:-1]), "something lights up at every step"
 
 
 def clocks(film: Film) -> list[str]:

@@ -73,6 +73,7 @@ class Scene:
     """One step: what happened, the panels, facts beneath them, and the row of the table.
 
     place: what stands beside the slider instead of the number of the step.
+    inputs: where the sliders of the inputs stand, if the board has any.
     """
 
     caption: Pair
@@ -80,6 +81,7 @@ class Scene:
     facts: tuple[Pair, ...] = ()
     row: int | None = None
     place: str = ""
+    inputs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class Board(Page):
         sliders: Sequence[Slider] = (),
         moved: Callable[[list[float]], Board] | None = None,
     ) -> None:
-        super().__init__(inputs=[slider.value for slider in sliders])
+        super().__init__()
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
         self._sliders, self._moved = tuple(sliders), moved
@@ -218,6 +220,7 @@ class Board(Page):
             "facts": scene.facts,
             "row": scene.row,
             "place": scene.place,
+            "inputs": scene.inputs,
             "panels": [self._panel(panel) for panel in scene.panels],
         }
 

@@ -19,7 +19,7 @@ from viz.board import Board, Panel, Scene, Sheet
 from viz.boxes import Picture
 from viz.picture import brief
 from viz.show import argument_names
-from viz.sliders import Slider, Sliders
+from viz.sliders import Sliders
 from viz.text import ROWS, Pair, printed, row
 from viz.ways import (
     Place,
@@ -74,14 +74,13 @@ def branches(
     first = tuple(_array(x) for x in example)
     rows = [_arguments(x, first) for x in (_around(first) if inputs is None else inputs)]
     sliders = Sliders(zip(range(len(first)), names, first, strict=True))
-    free = [replace(s, label=row("branches_any", name=s.label)) for s in sliders.shown]
 
     def moved(positions: list[float]) -> Board:
         given = sliders.inputs(positions)
         return compared([*rows, tuple(given.get(i, x) for i, x in enumerate(first))])
 
     def compared(rows: list[tuple[Any, ...]]) -> Board:
-        return _compared(f, cond or f, first, rows, names, ways, free, moved)
+        return _compared(f, cond or f, first, rows, names, ways, sliders, moved)
 
     return compared(rows)
 
@@ -93,7 +92,7 @@ def _compared(
     rows: list[tuple[Any, ...]],
     names: list[str],
     ways: Sequence[str],
-    sliders: Sequence[Slider],
+    sliders: Sliders,
     moved: Callable[[list[float]], Board],
 ) -> Board:
     """The board for these inputs, one scene each."""
@@ -118,12 +117,13 @@ def _compared(
         if scenes:
             pairs = zip(panels, scenes[-1].panels, strict=True)
             panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
-        scenes.append(Scene(caption, tuple(panels), facts, i, told))
+        positions = sliders.positions(dict(enumerate(values)))
+        scenes.append(Scene(caption, tuple(panels), facts, i, told, positions))
     board = Board(
         scenes,
         _sheet(names, rows, able),
         slider=row("branches_slider"),
-        sliders=sliders,
+        sliders=[replace(s, label=row("branches_any", name=s.label)) for s in sliders.shown],
         moved=moved,
     )
     wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
@@ -221,8 +221,8 @@ def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
 
 
 def _facts(able: dict[str, Way], i: int, eager: Ran) -> list[Pair]:
-    """What is in each graph and what of it runs, in numbers."""
-    facts = []
+    """What is in each graph and what of it runs, in numbers; of loops once, if they are alike."""
+    facts, loops = [], []
     for key, way in able.items():
         run, drawn, name = way.runs[i], way.picture, ROWS[f"branches_{key}"]
         if key == "eager":
@@ -232,8 +232,8 @@ def _facts(able: dict[str, Way], i: int, eager: Ran) -> list[Pair]:
             facts.append(row("branches_sizes", **about))
             if run.steps:
                 steps = sum(run.steps.values())
-                facts.append(row("branches_loop", steps=steps, eager=eager.places.total()))
-    return facts
+                loops.append(row("branches_loop", steps=steps, eager=eager.places.total()))
+    return [*facts, *dict.fromkeys(loops)]
 
 
 def _sheet(names: list[str], rows: Any, able: dict[str, Way]) -> Sheet:

@@ -92,6 +92,7 @@ def dot(
             fillcolor=style.fill,
             fontcolor=style.text,
             peripheries="2" if node.is_output else "1",
+            labelloc="b" if STYLES[node.kind].shape == "cylinder" else "c",  # below its lid
         )
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)

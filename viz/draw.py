@@ -68,7 +68,8 @@ class Diagram:
     def heading(self) -> Pair:
         """The title: as given, else what kind of graph it is; and its formula, if it is short."""
         kind = ROWS[f"kind_{self.full.kind}"] if self.title is None else (self.title, self.title)
-        formula = "" if self.full.owners else whole(self.picture)  # of a loop it would mislead
+        # of a loop it would mislead
+        formula = "" if self.full.owners else whole(self.full.fold(self._shown))
         return row("heading", title=kind, formula=formula) if formula else kind
 
     @property

@@ -128,7 +128,8 @@ def static_film(
     for node in nodes:
         director.built(node)
     if extra:
-        director.add(Frame(row("step_gradients", count=extra)))
+        sources = dict.fromkeys(picture.ids.get(x, "") for e in built for x in (e.source, e.node))
+        director.add(Frame(row("step_gradients", count=extra), tuple(filter(None, sources))))
     values: dict[Any, Any] = {}
     for event in ran:
         if event.kind in ("read", "run"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,8 @@ class Sliders:
     [('x[0]', -2.0, 2.0, 6.0, 0.1), ('x[1]', -5.0, 5.0, 15.0, 0.25)]
     >>> sliders.inputs([3.0, 5.0])
     {'x': array([3., 5.])}
+    >>> sliders.positions({"x": np.array([3.0, 5.0])})
+    (3.0, 5.0)
     """
 
     def __init__(self, inputs: Iterable[tuple[Any, str, Any]]) -> None:
@@ -50,6 +52,10 @@ class Sliders:
             for index in np.ndindex(array.shape):
                 place = f"[{', '.join(map(str, index))}]" if index else ""
                 self.shown.append(slider(f"{label}{place}", float(array[index])))
+
+    def positions(self, inputs: Mapping[Any, Any]) -> tuple[float, ...]:
+        """Where the sliders stand for these inputs."""
+        return tuple(float(x) for key, _ in self._moved for x in np.ravel(inputs[key]))
 
     def inputs(self, positions: Sequence[float]) -> dict[Any, Any]:
         """For each input that has sliders the array that they stand for."""

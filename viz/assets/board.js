@@ -4,16 +4,16 @@ function render({ model, el }) {
   root.tabIndex = 0;
   const data = model.get("data");
   const inputs = make("div", "mg-inputs", root); // stays, while what it changes is shown afresh
-  if (data.sliders.length) movable(model, data, inputs);
+  const follow = data.sliders.length ? movable(model, data, inputs, (to) => shown.goes(to)) : () => {};
   const trouble = make("div", "mg-trouble", root);
   trouble.setAttribute("role", "alert");
   const body = make("div", "", root);
-  let shown = show(model, body);
+  let shown = show(model, body, follow);
   listen(root, () => shown.keys());
   const replace = () => {
     shown.leave();
     body.replaceChildren();
-    shown = show(model, body);
+    shown = show(model, body, follow);
     name();
   };
   const name = () => {
@@ -71,7 +71,7 @@ function pane(data, parent, choose) {
     nodes = [...drawing.querySelectorAll("g.node")].map((g) => {
       const texts = g.querySelectorAll("text");
       texts[texts.length - 1].classList.add("mg-value");
-      return { g, slot: texts[texts.length - 1], kind: undefined, said: null };
+      return { g, slot: texts[texts.length - 1], look: null, said: null };
     });
     for (const { g } of nodes) {
       g.setAttribute("tabindex", "0");
@@ -91,10 +91,11 @@ function pane(data, parent, choose) {
       place(panel.drawing ?? -1);
       for (const node of nodes) {
         const kind = panel.marks[node.g.id];
-        if (kind !== node.kind) node.g.setAttribute("class", kind ? `node mg-${kind}` : "node");
         const said = `${kind ? data.signs[kind] : ""} ${panel.notes[node.g.id] ?? ""}`.trim();
+        const look = ["node", kind && `mg-${kind}`, said ? "" : "mg-bare"].filter(Boolean).join(" ");
+        if (look !== node.look) node.g.setAttribute("class", look);
         if (said !== node.said) node.slot.textContent = said || "\u2007";
-        Object.assign(node, { kind, said });
+        Object.assign(node, { look, said });
       }
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
@@ -114,12 +115,12 @@ function pane(data, parent, choose) {
   };
 }
 
-function show(model, root) {
+function show(model, root, moved) {
   const data = model.get("data");
   const { scenes, words, labels } = data;
   if (!scenes.length) {
     say(root, data.verdict);
-    return { keys: () => ({}), leave() {} };
+    return { keys: () => ({}), goes: () => false, leave() {} };
   }
   const switches = make("div", "mg-switches", root);
   const caption = make("div", "mg-caption", root);
@@ -229,6 +230,14 @@ function show(model, root) {
       inside.innerHTML = drawn.map((number) => data.drawings[number]?.table ?? "").join("");
     });
     steps.tell(scene.say, scene.place);
+    moved(scene.inputs);
+  }
+
+  // To the step of these inputs, if there is one: no kernel is needed for it.
+  function goes(inputs) {
+    const at = scenes.findIndex((scene) => String(scene.inputs) === String(inputs));
+    if (at >= 0) steps.go(at);
+    return at >= 0;
   }
 
   const follow = () => {
@@ -241,6 +250,7 @@ function show(model, root) {
   paint();
   return {
     keys,
+    goes,
     leave() {
       steps.leave();
       model.off("change:index", follow);

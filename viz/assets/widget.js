@@ -86,8 +86,9 @@ function region(element, label) {
   element.setAttribute("aria-label", label);
 }
 
-// Inputs that the reader moves; in a saved page there is no kernel that could follow.
-function movable(model, { sliders, labels, words }, parent) {
+// Inputs that the reader moves; in a saved page there is no kernel that could follow. The widget says
+// what it knows without the kernel. Returns what moves them to where the inputs are that are shown.
+function movable(model, { sliders, labels, words }, parent, known = () => false) {
   region(parent, labels.inputs);
   const fields = sliders.map((about) => {
     const field = make("label", "", parent);
@@ -99,17 +100,26 @@ function movable(model, { sliders, labels, words }, parent) {
     }
     input.value = about.value;
     const shown = make("output", "", field);
-    const show = () => { shown.textContent = Number(Number(input.value).toPrecision(4)); };
-    show();
+    const show = (value) => { shown.textContent = Number(Number(value).toPrecision(4)); };
+    show(about.value);
     input.disabled = !model.widget_manager;
     input.addEventListener("input", () => {
-      show();
-      model.set("inputs", fields.map((f) => Number(f.value)));
+      show(input.value);
+      const values = fields.map((f) => Number(f.input.value));
+      if (known(values)) return;
+      model.set("inputs", values);
       model.save_changes();
     });
-    return input;
+    return { input, show };
   });
   if (fields.length && !model.widget_manager) say(make("span", "mg-note", parent), words.need_kernel);
+  return (values) => {
+    if (parent.contains(document.activeElement)) return; // the reader moves them now
+    fields.forEach(({ input, show }, i) => {
+      input.value = values[i];
+      show(values[i]);
+    });
+  };
 }
 
 // What the keys do in a widget, but for those that a button or a field in it wants for itself.
