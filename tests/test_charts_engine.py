@@ -127,6 +127,20 @@ def test_a_schedule_as_bars() -> None:
         assert line[5] == str(ran.device)
 
 
+def test_names_are_written_as_far_as_their_bars_reach() -> None:
+    x = mg.placeholder("x", shape=(8, 8))
+    program = mg.build_graph(x, mg.sigmoid(mg.tanh(x @ x) @ x).sum()).compile()
+    for cost, shown in (
+        (0.1, []),
+        (1.0, ["MatM…"]),
+        (2.0, ["MatMul+Si…"]),
+        (8.0, ["MatMul+Sigmoid"]),
+    ):
+        costs = {"MatMul+Tanh": 0.0, "MatMul+Sigmoid": cost, "Sum": 10.0 - cost}
+        found = texts(drawn(schedule(program, devices=1, costs=costs)))
+        assert [t for t in found if t.startswith("Mat")] == shown
+
+
 def test_it_says_why_fewer_devices_are_used() -> None:
     program, _ = small()
     chart = schedule(program.schedule(2, costs=COSTS, handover=5))
@@ -215,6 +229,18 @@ def test_both_modes_are_on_one_chart_and_eager_is_measured() -> None:
     assert legend is not None
     labels = [t.get_text() for t in legend.get_texts()]
     assert labels == ["dynamic, measured", "static, values alive", "static, arena"]
+
+
+def test_results_of_one_kernel_are_told_apart() -> None:
+    def model(x: Any) -> Any:
+        for _ in range(12):
+            x = mg.tanh(x * 1.01)
+        return x.sum()
+
+    chart = memory(model, np.ones((10, 10), np.float32))
+    names = [row[0][0] for row in chart.rows if row[0][1]]
+    assert len(set(names)) == len(names) > 3
+    assert all(re.fullmatch(r"Sum|Mul\+Tanh\+Mul\+\d+more\[\d\]", name) for name in names)
 
 
 def test_measuring_gives_back_profiler_and_tracing() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import browser as harness
@@ -84,7 +86,7 @@ def test_an_interrupt_or_an_error_leaves_a_usable_chart(stop: type[BaseException
         run()
     assert training.status == ("stopped: step 3 of 100", "已停止：3 / 100 步")
     assert training.data["state"] == "stopped"
-    assert training.data["left"] is None
+    assert "left" not in training.data["times"]
     assert len(training.data["series"][0]["points"]) == 4
     chart = training.chart()
     assert chart is not None
@@ -106,17 +108,22 @@ def test_break_stops_as_well_and_a_second_loop_goes_on() -> None:
 def test_it_is_displayed_once_and_renewed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     now = [0.0]
+
+    def display(what: Any, display_id: bool) -> Any:
+        shown.append((what, what.state))
+        return SimpleNamespace(update=lambda again: shown.append((again, again.state)))
+
     monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
-    monkeypatch.setattr(module, "display", shown.append)
+    monkeypatch.setattr(module, "display", display)
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     training = viz.train(10)
     drawn: list[int] = []
     training.observe(lambda change: drawn.append(change["new"]["done"]), "data")
     for _ in training:
         now[0] += 0.06
-    assert shown == [training]
+    assert shown == [(training, "running"), (training, "done")], "the last is what is stored"
     assert drawn == [2, 4, 6, 8, 10, 10], "every other step is a tenth of a second later"
-    assert training.data["elapsed"] == 0.6
+    assert '<span lang="en">0.6 s so far</span>' in training.data["times"]
 
 
 def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,12 +131,14 @@ def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     training = viz.train(4)
     left = []
-    training.observe(lambda change: left.append(change["new"]["left"]), "data")
+    training.observe(lambda change: left.append(change["new"]["times"]), "data")
     for _ in training:
         now[0] += 2.0
-    assert left == [6.0, 4.0, 2.0, 0.0, None]
+    found = [re.findall(r"([\d.]+) s left", text) for text in left]
+    assert found == [["6.0"], ["4.0"], ["2.0"], ["0.0"], []]
+    assert "已用 2.0 秒，剩余 6.0 秒" in left[0]
     unknown = viz.train(iter([1, 2]))
-    assert [unknown.data["left"] for _ in unknown] == [None, None]
+    assert not any("left" in unknown.data["times"] for _ in unknown)
     assert unknown.status[0] == "done: step 2 of ?"
 
 
@@ -184,6 +193,31 @@ def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(
     )
     assert page.locator(".mg-train svg .mg-curve").count() == 4
     assert harness.cell_outputs(page)[1].failed
+
+
+@pytest.mark.browser
+def test_many_small_curves_stay_apart_and_say_what_they_are(tmp_path: Path, page: Page) -> None:
+    training = viz.train(2)
+    for step in training:
+        layers = {f"encoder.layers.{k}.linear": [2e-5 / (k + 1)] for k in range(9)}
+        training.log(gradients=layers, loss=np.nan if step else 1.0)
+    page.goto(training.save(tmp_path / "page.html").as_uri())
+    losses, norms = page.locator(".mg-curves").all()
+    assert losses.locator("svg").get_attribute("aria-label").endswith("loss NaN/∞")
+    assert "loss NaN/∞" in losses.inner_text()
+    assert norms.locator("figcaption").inner_text().endswith(", logarithmic")
+    texts = norms.locator("svg text").all_text_contents()
+    assert {"2.2e-6", "2.0e-5", "…s.0.linear", "…s.8.linear"} <= {
+        text if text[0] != "…" else f"…{text[-10:]}" for text in texts
+    }
+    outside = norms.locator("svg text").evaluate_all(
+        """all => { const whole = all[0].ownerSVGElement.getBoundingClientRect();
+            return all.filter(t => { const box = t.getBoundingClientRect();
+                return box.left < whole.left || box.right > whole.right; }).length; }"""
+    )
+    assert outside == 0
+    looks = norms.locator(".mg-curve").evaluate_all("all => all.map(e => e.getAttribute('style'))")
+    assert len(set(looks)) == 9
 
 
 @pytest.mark.browser

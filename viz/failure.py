@@ -48,7 +48,9 @@ def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
     refused = next(_refused(frames), None)
     if refused is not None:
         return _phantom(*refused, error, names)
-    return _so_far(frames, names)
+    found = _so_far(frames, names)
+    # An error of Python's own says nothing about the graph that happened to be there.
+    return found if isinstance(error, GraphError) else replace(found, failed="")
 
 
 def failing_node(error: BaseException) -> Node | None:

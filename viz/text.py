@@ -687,8 +687,9 @@ ROWS: dict[str, Pair] = {
     "train_step": ("step", "步"),
     "train_value": ("value", "值"),
     "train_norm": ("norm", "范数"),
-    "train_left": ("seconds left", "剩余秒数"),
-    "train_elapsed": ("seconds so far", "已用秒数"),
+    "train_log": (", logarithmic", "（对数刻度）"),
+    "train_elapsed": ("{elapsed} s so far", "已用 {elapsed} 秒"),
+    "train_left": ("{elapsed} s so far, {left} s left", "已用 {elapsed} 秒，剩余 {left} 秒"),
     "train_progress": ("progress", "进度"),
     # questions and checks
     "ask_kind_question": ("question of this kind", "这一类题目"),

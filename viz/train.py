@@ -19,7 +19,7 @@ from viz.text import ROWS, Pair, bilingual, both, html, printed, row
 
 POINTS = 200  # of a curve that are sent to the browser; of a longer one every second, third, …
 PAUSE = 0.1  # seconds between two drawings while it runs
-WORDS = ("train_loss", "train_norms", "train_left", "train_elapsed", "train_progress", "table")
+WORDS = ("train_loss", "train_norms", "train_log", "train_progress", "table")
 
 
 class Training(Page):
@@ -43,8 +43,9 @@ class Training(Page):
     def __iter__(self) -> Iterator[Any]:
         """The items, one a step; however the loop ends, the chart is complete and stays."""
         self._begin, self.state, self.done = time.monotonic(), "running", 0
+        shown = None
         if get_ipython() is not None:
-            display(self)  # type: ignore[no-untyped-call]
+            shown = display(self, display_id=True)  # type: ignore[no-untyped-call]
         try:
             for item in self._items:
                 yield item
@@ -55,6 +56,8 @@ class Training(Page):
         finally:  # an interrupt, an error or a break comes here as well
             self.state = self.state if self.state == "done" else "stopped"
             self._draw()
+            if shown is not None:  # what the notebook stores is the end, not the empty start
+                shown.update(self)
 
     def log(self, gradients: Mapping[str, Any] | None = None, **numbers: Any) -> None:
         """Note the numbers of this step: loss=…, accuracy=…; and the norm of each gradient.
@@ -119,20 +122,21 @@ class Training(Page):
         if self._begin is not None:
             self._elapsed = now - self._begin
         self._drawn = now
-        left = None
+        times = row("train_elapsed", elapsed=f"{self._elapsed:.1f}")
         if self.state == "running" and self.done and self.total is not None:
-            left = round(self._elapsed / self.done * (self.total - self.done), 1)
+            left = f"{self._elapsed / self.done * (self.total - self.done):.1f}"
+            times = row("train_left", elapsed=f"{self._elapsed:.1f}", left=left)
         self.data = {
             "status": bilingual(self.status),
             "say": both(self.status),
             "done": self.done,
             "total": self.total,
             "state": self.state,
-            "elapsed": round(self._elapsed, 1),
-            "left": left,
+            "times": bilingual(times),
             "series": [_sent(name, values) for name, values in self.series.items()],
             "norms": [_sent(name, values) for name, values in self.norms.items()],
-            "words": {key: html(key) for key in WORDS},
+            "words": {key: html(key) for key in WORDS}
+            | {"train_step": html("train_step", "tspan")},
             "labels": {key: both(ROWS[key]) for key in WORDS},
         }
 

@@ -2,7 +2,20 @@
 const NS = "http://www.w3.org/2000/svg";
 const COLORS = ["--mg-c1", "--mg-c2", "--mg-c3", "--mg-c4", "--mg-c5", "--mg-c6"];
 const DASHES = ["none", "8 4", "2 3", "10 3 2 3", "4 4", "1 4"];
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [440, 220, 56, 110, 12, 30];
+const NONE = "NaN/∞"; // what cannot be drawn
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 220, 56, 136, 12, 30];
+
+// A number in few characters, however small or large it is.
+function short(v) {
+  const size = Math.abs(v);
+  return size && (size < 1e-3 || size >= 1e5) ? v.toExponential(1) : String(Number(v.toPrecision(3)));
+}
+
+// The end of a long name: layers differ there.
+function clip(name) {
+  const letters = [...name];
+  return letters.length > 14 ? `…${letters.slice(-13).join("")}` : name;
+}
 
 function svg(tag, attributes, parent) {
   const element = document.createElementNS(NS, tag);
@@ -12,36 +25,40 @@ function svg(tag, attributes, parent) {
 }
 
 // One chart: a title, axes with their ends, and a line for each curve with its name at the end.
-function chart(title, label, series, logarithmic, parent) {
+function chart(key, { words, labels }, series, logarithmic, parent) {
   if (!series.length) return;
   const figure = make("figure", "mg-curves", parent);
-  make("figcaption", "", figure).innerHTML = title;
+  const caption = make("figcaption", "", figure);
+  caption.innerHTML = words[key];
   const values = series.flatMap((s) => s.points.map((p) => p[1])).filter((v) => v !== null);
   const last = Math.max(1, ...series.map((s) => s.points.at(-1)[0]));
   const log = logarithmic && values.length > 0 && values.every((v) => v > 0);
   const map = log ? Math.log10 : (v) => v;
+  if (log) make("small", "", caption).innerHTML = words.train_log;
   let [low, high] = [Math.min(...values.map(map)), Math.max(...values.map(map))];
   if (!values.length) [low, high] = [0, 1];
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
   const x = (i) => LEFT + ((WIDTH - LEFT - RIGHT) * i) / last;
   const y = (v) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (map(v) - low)) / (high - low);
-  const ends = series.map((s) => `${s.name} ${s.points.findLast((p) => p[1] !== null)?.[1] ?? "–"}`);
+  const ends = series.map((s) => `${s.name} ${s.points.at(-1)[1] ?? NONE}`);
   const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, figure);
-  drawing.setAttribute("aria-label", `${label}: ${ends.join(", ")}`);
+  drawing.setAttribute("aria-label", `${labels[key]}: ${ends.join(", ")}`);
   svg("path", { d: `M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`, class: "mg-axis" }, drawing);
-  const back = (t) => (log ? 10 ** t : t).toPrecision(3);
+  const back = (t) => (log ? 10 ** t : t);
   for (const [t, at] of [[low, HEIGHT - BOTTOM], [high, TOP + 8]]) {
-    svg("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = String(Number(back(t)));
+    svg("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = short(back(t));
   }
   svg("text", { x: LEFT, y: HEIGHT - 10 }, drawing).textContent = "0";
   svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 10, "text-anchor": "end" }, drawing).textContent = last;
+  svg("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
   const names = series.map((s, k) => ({ k, s, y: y(s.points.findLast((p) => p[1] !== null)?.[1] ?? (log ? 10 ** low : low)) }));
   names.sort((a, b) => a.y - b.y);
   names.forEach((n, i) => {
     if (i) n.y = Math.max(n.y, names[i - 1].y + 14); // no name on another
   });
   for (const { k, s, y: height } of names) {
-    const style = `stroke: var(${COLORS[k % COLORS.length]}); stroke-dasharray: ${DASHES[k % DASHES.length]}`;
+    const dash = DASHES[(k + Math.floor(k / COLORS.length)) % DASHES.length]; // the pairs differ
+    const style = `stroke: var(${COLORS[k % COLORS.length]}); stroke-dasharray: ${dash}`;
     let d = "";
     let pen = "M";
     for (const [i, v] of s.points) {
@@ -53,7 +70,8 @@ function chart(title, label, series, logarithmic, parent) {
     }
     svg("path", { d, class: "mg-curve", style }, drawing);
     svg("path", { d: `M${WIDTH - RIGHT + 4},${height}h18`, class: "mg-curve", style }, drawing);
-    svg("text", { x: WIDTH - RIGHT + 26, y: height + 4 }, drawing).textContent = s.name.slice(0, 14);
+    svg("text", { x: WIDTH - RIGHT + 26, y: height + 4 }, drawing).textContent =
+      s.points.at(-1)[1] === null ? `${clip(s.name)} ${NONE}` : clip(s.name);
   }
 }
 
@@ -76,17 +94,16 @@ function render({ model, el }) {
       bar.max = data.total ?? 1;
       bar.value = data.total === null ? 1 : data.done;
     }
-    const left = data.left === null ? "" : ` · ${data.words.train_left}: ${data.left}`;
-    times.innerHTML = `${data.words.train_elapsed}: ${data.elapsed}${left}`;
+    times.innerHTML = data.times;
     charts.replaceChildren();
-    chart(data.words.train_loss, data.labels.train_loss, data.series, false, charts);
-    chart(data.words.train_norms, data.labels.train_norms, data.norms, true, charts);
+    chart("train_loss", data, data.series, false, charts);
+    chart("train_norms", data, data.norms, true, charts);
     summary.innerHTML = data.words.table;
     table.replaceChildren();
     for (const s of [...data.series, ...data.norms]) {
       const line = make("tr", "", table);
       make("th", "", line).textContent = s.name;
-      for (const p of [s.points[0], s.points.at(-1)]) make("td", "", line).textContent = `${p[0]}: ${p[1] ?? "NaN/∞"}`;
+      for (const p of [s.points[0], s.points.at(-1)]) make("td", "", line).textContent = `${p[0]}: ${p[1] ?? NONE}`;
     }
   };
   model.on("change:data", paint);

@@ -116,10 +116,12 @@ def _is_gradient(node: Node) -> bool:
 
 
 def _name(node: Node) -> str:
-    """One result of several is called after the layer that it was written for."""
-    if node.op is parts.output and node.scope:
+    """One result of several is called after the layer that it was written for, or its kernel."""
+    if node.op is not parts.output:
+        return node.name.split("/")[-1]
+    if node.scope and not _is_gradient(node):
         return node.scope.split("/")[-1]
-    return node.name.split("/")[-1]
+    return f"{node.inputs[0].name.split('/')[-1]}[{node.attrs['index']}]"
 
 
 def graph_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Graph:

@@ -155,11 +155,18 @@ def _bars(axes: Axes, schedule: Schedule, path: set[Node], width: float, scale: 
             ]
             axes.broken_barh(spans, (device - 0.36, 0.72), **_look(critical))
     for t in schedule.tasks:
-        name = t.node.name.split("/")[-1]
-        if t.cost > NAMED * width * len(name):
+        name = _within(t.node.name.split("/")[-1], int(t.cost / (NAMED * width)))
+        if name:
             middle = (t.start + t.cost / 2) * scale
             box = {"facecolor": theme.WHITE, "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
             axes.text(middle, t.device, name, ha="center", va="center", fontsize=9, bbox=box)
+
+
+def _within(name: str, letters: int) -> str:
+    """The name, or as much of its beginning as there is room for; of three letters, nothing."""
+    if len(name) <= letters:
+        return name
+    return f"{name[: letters - 1]}…" if letters > 3 else ""
 
 
 def _look(critical: bool) -> dict[str, Any]:
