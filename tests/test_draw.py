@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -185,6 +186,24 @@ def test_the_title_says_the_kind_and_the_formula_in_both_languages(tmp_path: Pat
     assert "动态图：y = (x × x) + 3" in svg
     assert "dynamic" not in svg
     assert '"动态图：y' in viz.draw(y).save(tmp_path / "graph.dot").read_text("utf-8")
+
+
+@pytest.mark.parametrize("engine", ["dot", "pygraphviz"])
+def test_saved_pictures_bring_the_chinese_font_along(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No machine needs one of its own."""
+    if engine == "pygraphviz":
+        pytest.importorskip("pygraphviz")
+        monkeypatch.setattr(dot.shutil, "which", lambda program: None)
+    elif not dot.shutil.which("dot"):
+        pytest.skip("no Graphviz")
+    monkeypatch.delenv("FONTCONFIG_FILE", raising=False)
+    set_language("zh")
+    drawn = viz.draw(e1())
+    assert "@font-face" in drawn.save(tmp_path / "graph.svg").read_text("utf-8")
+    assert b"NotoSansSC" in drawn.save(tmp_path / "graph.pdf").read_bytes()
+    assert "FONTCONFIG_FILE" not in os.environ
 
 
 def test_a_long_formula_is_left_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import shutil
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from typing import Any
 
 import graphviz
 
-from viz.fonts import font_face
+from viz.fonts import font_face, lent
 from viz.picture import Picture, PictureNode
 from viz.text import choose, row
 from viz.theme import EDGES, FONT_FAMILY, STYLES
@@ -79,6 +80,7 @@ def dot(
         edge_attr={"fontname": FONTS, "fontsize": "10", "arrowsize": "0.7"},
     )
     shapes = {n.id: n.shape for n in picture.nodes}
+    names = {n.id: n.label for n in picture.nodes}
     clusters = {path: _cluster(prefix, i, path) for i, path in enumerate(picture.groups)}
     for node in picture.nodes:
         style = STYLES["output" if node.is_output and node.kind == "operator" else node.kind]
@@ -92,13 +94,14 @@ def dot(
             fillcolor=style.fill,
             fontcolor=style.text,
             peripheries="2" if node.is_output else "1",
-            labelloc="b" if STYLES[node.kind].shape == "cylinder" else "c",  # below its lid
+            **({"labelloc": "b"} if STYLES[node.kind].shape == "cylinder" else {}),  # below its lid
         )
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
     for edge in picture.edges:
         style_of_edge = EDGES[edge.kind]
         shape = edge.shape if edge.shape not in ("()", "?", shapes[edge.source]) else ""
+        told = (f"{names[edge.source]} → {names[edge.target]}", edge.shape, edge.dtype)
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
             edge.target if back else edge.source,
@@ -106,7 +109,7 @@ def dot(
             id=f"{prefix}-{edge.id}",
             label=f"{style_of_edge.sign} {shape}".strip(),
             style=style_of_edge.line,
-            tooltip=f"{edge.source} → {edge.target} {edge.shape}",
+            tooltip=_plain(" ".join(filter(None, told)), LINE_LIMIT),
             **({"dir": "back"} if back else {}),
         )
     return str(graph.source)
@@ -150,13 +153,16 @@ def _plain(text: str, limit: int = NAME_LIMIT) -> str:
 def image(source: str, form: str) -> bytes:
     """Lay out DOT text as "svg", "png" or "pdf": with `dot` on the PATH, else with pygraphviz.
 
+    Of Chinese an SVG has the characters; the others are painted, with the font that is shipped.
     Raises LayoutError when there is neither, or when the engine stops.
     """
     try:
         if shutil.which("dot"):
-            return bytes(graphviz.Source(source).pipe(format=form))
+            with contextlib.nullcontext() if form == "svg" else lent():
+                return bytes(graphviz.Source(source).pipe(format=form))
         if pygraphviz is not None:
-            drawing: bytes = pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
+            with lent():  # it looks for fonts once, whatever it draws first
+                drawing: bytes = pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
             return drawing
     except (graphviz.CalledProcessError, OSError, ValueError) as error:
         raise LayoutError("layout_failed", reason=str(error).strip()[:200]) from error
@@ -182,6 +188,13 @@ def _element(drawing: str) -> str:
     return PLACES.sub(lambda found: re.sub(r"(\.\d)\d+", r"\1", found[0]), element)
 
 
+def with_glyphs(drawing: str, style: str = "") -> str:
+    """A drawing that brings along these style rules, and the glyphs that are not plain ASCII."""
+    rules = style if drawing.isascii() else style + font_face(drawing)
+    head = f"<style>{rules}</style>" if rules else ""
+    return re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, drawing, count=1)
+
+
 def as_image(drawing: str, alt: str) -> str:
     """An <svg> element as an <img> with alternative text.
 
@@ -189,8 +202,7 @@ def as_image(drawing: str, alt: str) -> str:
     fonts of its page, so it brings along the glyphs that are not plain ASCII; nor its colours, so
     it has those of a dark page with it, and its own paper, which is right on any page.
     """
-    style = DARK if drawing.isascii() else DARK + font_face(drawing)
-    drawing = drawing.replace(">", f"><style>{style}</style>", 1)
+    drawing = with_glyphs(drawing, DARK)
     source = base64.b64encode(drawing.encode()).decode()
     width = re.search(r"width:(\d+)px", drawing)
     size = f' width="{width[1]}"' if width else ""

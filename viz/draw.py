@@ -142,6 +142,9 @@ class Diagram:
             target.write_text(titled, encoding="utf-8")
         elif suffix == ".html":
             self.player.save(target)
+        elif suffix == ".svg":
+            drawing = dot.image(titled, "svg").decode()
+            target.write_text(dot.with_glyphs(drawing), encoding="utf-8")
         else:
             target.write_bytes(dot.image(titled, suffix[1:]))
         return target

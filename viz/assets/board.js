@@ -167,7 +167,7 @@ function show(model, root, moved) {
     for (const [term, text] of [
       [words.shape, node.shape],
       [words.line, node.line],
-    ]) {
+    ].filter(([, text]) => text)) {
       say(make("dt", "", list), term);
       make("dd", "", list).textContent = text;
     }
