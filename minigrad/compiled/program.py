@@ -95,8 +95,7 @@ class Program:
         if key not in self._bound:
             if len(self._bound) >= MOST_BOUND:
                 self._bound.pop(next(iter(self._bound)))
-            with no_collection():
-                self._bound[key] = self._made(key)
+            self._bound[key] = self._made(key)
         self._latest = self._bound[key]
         return self._latest
 
@@ -105,6 +104,7 @@ class Program:
             expect_fed(node, feeds, self.graph.outputs[0])
         return tuple([np.shape(feeds[node]) for node in self._inputs])
 
+    @no_collection()
     def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> Bound:
         """Bind the graph to these shapes; what does not depend on sizes is there from before."""
         specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
@@ -230,7 +230,11 @@ class Program:
 
     @property
     def kernels(self) -> int:
-        """How many kernels a run starts; a fused region is one."""
+        """How many kernels a run starts; a fused region is one.
+
+        Those within branches and loops are not among them: how often they start is known when they
+        run; `mg.record` counts them then.
+        """
         return len({id(n) for n in self.graph.nodes if n.op not in HANDLERS})
 
 
