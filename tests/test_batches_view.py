@@ -150,6 +150,8 @@ def test_a_saved_page_shows_group_after_group(tmp_path: Path, page: Page) -> Non
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("g.mg-now").count() == 2
+    outline = page.locator("g.mg-now ellipse").first
+    assert outline.evaluate("e => getComputedStyle(e).vectorEffect") == "non-scaling-stroke"
     page.keyboard.press("End")
     assert page.locator("g.mg-waits").count() == 0
     page.get_by_role("button", name="中文", exact=True).click()

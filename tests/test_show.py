@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from test_every_op import EFFECTS, MADE_BY_PASSES, draw
-from test_picture import e1
 
 import minigrad as mg
 import viz
@@ -181,6 +180,23 @@ def test_compare_leaves_the_inputs_and_the_default_graph_alone() -> None:
     assert (x.grad, graph.nodes) == (None, ())
 
 
+def eager_run() -> None:
+    x = mg.tensor([2.0, 1.0], requires_grad=True)
+    y = mg.tanh(x) * x + 3
+    (y * y).sum().backward()
+
+
+def static_run() -> None:
+    a = mg.placeholder("a", shape=())
+    mg.run(mg.build_graph(a, a * a + 3), {"a": 2})
+
+
+def loop_run() -> None:
+    a = mg.placeholder("a", shape=())
+    y = mg.while_loop(lambda x: x < 20, lambda x: x * 2, a + 1)
+    mg.run(mg.build_graph(a, y), {"a": 2})
+
+
 def test_a_timeline_of_both_graphs() -> None:
     with mg.record(values=True) as log:
         x = mg.tensor(2.0, requires_grad=True)
@@ -210,13 +226,30 @@ def test_a_timeline_in_which_nothing_was_recorded() -> None:
     player._repr_mimebundle_()
 
 
-def test_a_timeline_needs_values_and_says_so() -> None:
-    with mg.record() as log:
-        e1()
-    for language, words in (("en", r"mg\.record\(values=True\)"), ("zh", "没有可以播放的内容")):
-        set_language(language)
-        with pytest.raises(ValueError, match=words):
-            viz.timeline(log)
+def call_run() -> None:
+    two = mg.function(lambda x: (x * 2, mg.exp(x)))
+    first, second = two(mg.tensor([2.0, 1.0], requires_grad=True))
+    (first * second).sum().backward()
+
+
+@pytest.mark.parametrize("run", [eager_run, static_run, loop_run, call_run])
+def test_both_clocks_come_from_any_recording(run: Callable[[], Any]) -> None:
+    """Without values, too, which are then said to be unknown."""
+    with mg.Graph(), mg.record(values=True) as told:
+        run()
+    with mg.Graph(), mg.record() as bare:
+        run()
+    films = [viz.timeline(log).films for log in (told, bare)]
+    for known, unknown in zip(*films, strict=True):
+        assert [f.marks for f in unknown.frames] == [f.marks for f in known.frames]
+        assert [set(f.edges) for f in unknown.frames] == [set(f.edges) for f in known.frames]
+        assert {i: t.born for i, t in unknown.tracks.items()} == {
+            i: t.born for i, t in known.tracks.items()
+        }
+        computed = [n.id for n in unknown.picture.nodes if n.inputs]
+        assert {s.short for i in computed for _, s in unknown.tracks[i].values} <= {"?"}
+    assert sum(bool(f.marks) for film in films[1] for f in film.frames) > 3
+    viz.timeline(bare)._repr_mimebundle_()
 
 
 @pytest.mark.parametrize("thing", [3, None, [], "abc", lambda: None, [1.0]])

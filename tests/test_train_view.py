@@ -205,7 +205,7 @@ def test_many_small_curves_stay_apart_and_say_what_they_are(tmp_path: Path, page
     losses, norms = page.locator(".mg-curves").all()
     assert losses.locator("svg").get_attribute("aria-label").endswith("loss NaN/∞")
     assert "loss NaN/∞" in losses.inner_text()
-    assert norms.locator("figcaption").inner_text().endswith(", logarithmic")
+    assert norms.locator("figcaption").inner_text().endswith("(logarithmic)")
     texts = norms.locator("svg text").all_text_contents()
     assert {"2.2e-6", "2.0e-5", "…s.0.linear", "…s.8.linear"} <= {
         text if text[0] != "…" else f"…{text[-10:]}" for text in texts

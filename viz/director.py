@@ -169,7 +169,8 @@ class Director:
         shown = summary.long if summary.told == summary.short else summary.told
         key = "step_both" if at_once else "step_run"
         caption = self._caption(i, key, name=box.label, formula=text, value=shown)
-        edges = {self.edge_ids[i, k]: "" for k in range(len(operands)) if (i, k) in self.edge_ids}
+        places = range(len(node.inputs))
+        edges = {self.edge_ids[i, k]: "" for k in places if (i, k) in self.edge_ids}
         marks = ((BUILT, i), (RUN, i)) if at_once else ((RUN, i),)
         track = self.tracks[i]
         frame = self.add(Frame(caption, (i,), edges, marks=marks, **_code(node)))
@@ -178,8 +179,8 @@ class Director:
         self._show_arguments(node, operands, frame)
         if at_once:
             track.born = frame
-            specs = [spec_of(x) for x in operands]
-            track.facts = _facts(node, specs, spec_of(value), names)
+            specs = [spec_of(x) for x in operands or node.inputs]
+            track.facts = _facts(node, specs, spec_of(node if value is None else value), names)
 
     def _show_arguments(self, node: BaseNode, operands: Sequence[Any], frame: int) -> None:
         """What a body was given is seen when an operator in it reads it."""
@@ -217,13 +218,15 @@ class Director:
         i, s = self.picture.ids[target], self.picture.ids[source]
         track = self.tracks[i]
         shown = summarize(part)
-        local = self._local(source, index)
+        local = UNKNOWN if part is None else self._local(source, index)
         names = {"source": self.nodes[s].label, "name": self.nodes[i].label}
         notes = {}
         if track.gradients and total is not part:  # else it is the first of this pass
             before, sum_ = track.gradients[-1][1].told, summarize(total).told
             caption = row("step_accumulated", **names, before=before, part=shown.told, total=sum_)
             notes[i] = f"∂ = {before} + {shown.told} = {sum_}"
+        elif part is None:  # not recorded
+            caption = row("step_returned", **names)
         elif formula.UPSTREAM in local:
             caption = row("step_rule", **names, local=local, part=shown.told)
         elif local == UNKNOWN:
@@ -246,7 +249,7 @@ class Director:
         track.gradients.append((frame, summarize(total)))
         self.counts["parts"] += 1
         box = self.nodes[i]
-        if not box.inputs:
+        if not box.inputs and total is not None:
             self.results["gradient", box.group, box.label] = np.asarray(
                 getattr(total, "data", total)
             )
@@ -300,7 +303,7 @@ def _filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> st
     """The formula with names, and with numbers where they are short: x × x = 2 × 2."""
     text = formula.forward(node.op, names, node.attrs)
     values = [written(x) for x in operands]
-    if "" in values or list(values) == list(names):
+    if not values or "" in values or values == list(names):
         return text
     filled = formula.forward(node.op, values, node.attrs)
     return f"{text} = {filled}" if filled != text else text

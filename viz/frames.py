@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from minigrad.core import BaseNode
+from minigrad.core import BaseNode, Spec
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.events import Event
 from minigrad.graph import Node
-from minigrad.ops.parts import Parts
+from minigrad.ops.parts import Parts, output
 from minigrad.tape import TapeNode
 from viz.director import Director
 from viz.failure import failing_node, failure
@@ -86,16 +86,18 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
         elif event.kind == "forgotten":
             director.freed(node)
         elif event.kind in ("run", "called"):
-            constants = [(node, i) for i in range(len(event.operands)) if (node, i) in ids]
-            director.show_leaves((key, event.operands[key[1]]) for key in constants)
+            known = [None if isinstance(x, Spec) else x for x in node.inputs]
+            given = event.operands or known
+            constants = [(node, i) for i in range(len(given)) if (node, i) in ids]
+            director.show_leaves((key, given[key[1]]) for key in constants)
             director.run(node, event.value, event.operands)
         elif (
             event.kind == "contributed"
             and event.source in ids
             and isinstance(event.source, TapeNode)
         ):
-            upstream, part = event.operands
-            if isinstance(part, Parts):  # handed on to the operator with several results
+            upstream, part = event.operands or (None, None)
+            if event.source.op is output:  # handed on to the operator with several results
                 continue
             if not any(t.gradients for t in director.tracks.values()):
                 director.seed(event.source, upstream)

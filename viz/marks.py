@@ -30,7 +30,9 @@ def style() -> str:
     rules += [f"{_of(kind)} {SHAPES} {{ fill-opacity: {left}; }}" for kind, left in PALE.items()]
     written = ", ".join(f"{_of(kind)} text" for kind in PALE)
     ink = f"{written} {{ fill: var(--mg-ink, {BLACK}); }}"
-    return "\n".join([*rules, ink])
+    outlines = ", ".join(f"{_of(kind)} {SHAPES}" for kind in MARKS)  # seen in small drawings, too
+    steady = f"{outlines} {{ vector-effect: non-scaling-stroke; }}"
+    return "\n".join([*rules, steady, ink])
 
 
 def _of(kind: str) -> str:

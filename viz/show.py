@@ -197,9 +197,9 @@ def _difference(left: Any, right: Any) -> float:
 def timeline(log: Recording) -> Player:
     """A player for a recording: which nodes were born when, and which ran when.
 
-    log: from `with mg.record(values=True) as log:`. Dynamic and static nodes in one recording are
-    shown side by side, each with its clocks. TypeError for other things, ValueError for a recording
-    without values.
+    log: from `with mg.record(values=True) as log:`; without values, nodes have "?" instead. Dynamic
+    and static nodes in one recording are shown side by side, each with its clocks. TypeError for
+    other things.
 
     >>> with mg.record(values=True) as log:
     ...     y = mg.tensor(2.0, requires_grad=True) * 3
@@ -210,8 +210,6 @@ def timeline(log: Recording) -> Player:
     """
     if not isinstance(log, Recording):
         raise TypeError(printed("cannot_draw", value=brief(log)))
-    if log.events and not log.values:
-        raise ValueError(printed("timeline_values"))
     return Player(films_of(log, names_in(sys._getframe(1)))).at_the_end()
 
 

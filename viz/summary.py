@@ -30,7 +30,12 @@ class Summary:
 
 
 def summarize(value: Any) -> Summary:
-    """A value of any size, or several; huge arrays cost no more than a pass over them."""
+    """A value of any size, or several; huge arrays cost no more than a pass over them.
+
+    None is a value that was not recorded.
+    """
+    if value is None:
+        return Summary("?", row("summary_unrecorded"), (), "?")
     if isinstance(value, Parts):
         value = tuple(value.parts.values())
     if isinstance(value, tuple):

@@ -81,11 +81,6 @@ ROWS: dict[str, Pair] = {
         "解决办法：在 backward() 之前调用 viz.step，或传入函数，viz.step(lambda: f(x))。",
     ),
     "step_failed": ("stopped: {message}", "出错停止：{message}"),
-    "timeline_values": (
-        "this recording holds no values, so there is nothing to play. "
-        "Remedy: with mg.record(values=True) as log.",
-        "这份记录里没有值，没有可以播放的内容。解决办法：with mg.record(values=True) as log。",
-    ),
     "too_large": (
         "{nodes:node} are too many to lay out. Group them with mg.name_scope, or draw a part: "
         "viz.draw(node) of an inner node. The table of nodes is shown instead.",
@@ -267,6 +262,7 @@ ROWS: dict[str, Pair] = {
         "{source} passes back to {name} through its insides: {upstream} becomes {part}",
         "{source} 通过其内部向 {name} 回传：{upstream} 变为 {part}",
     ),
+    "step_returned": ("{source} passes back to {name}", "{source} 向 {name} 回传"),
     "step_gradients": (
         "mg.gradients builds {count} more nodes for the backward pass. Still nothing has run.",
         "mg.gradients 为反向传播又构建了 {count} 个节点。到此仍然没有任何运行。",
@@ -422,6 +418,7 @@ ROWS: dict[str, Pair] = {
         "{shape}, {bad} NaN or infinite",
         "{shape}，{bad} 个 NaN 或无穷大",
     ),
+    "summary_unrecorded": ("? (not recorded)", "?（没有记录）"),
     "summary_empty": ("{shape}, no elements", "{shape}，没有元素"),
     # boards: marks on nodes, and what is the same in all of them
     "board_keys": (
@@ -687,7 +684,7 @@ ROWS: dict[str, Pair] = {
     "train_step": ("step", "步"),
     "train_value": ("value", "值"),
     "train_norm": ("norm", "范数"),
-    "train_log": (", logarithmic", "（对数刻度）"),
+    "train_log": ("(logarithmic)", "（对数刻度）"),
     "train_elapsed": ("{elapsed} s so far", "已用 {elapsed} 秒"),
     "train_left": ("{elapsed} s so far, {left} s left", "已用 {elapsed} 秒，剩余 {left} 秒"),
     "train_progress": ("progress", "进度"),
