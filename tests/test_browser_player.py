@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from browser import Lab, choose_theme, open_notebook, run_all
-from looks import CLASHES, FAINT, luminance, missing, step_to_end, unlike, violations
+from looks import CLASHES, FAINT, boxed, luminance, missing, step_to_end, unlike, violations
 from test_dot import HOSTILE
 from test_films import branch, loop
 from test_picture import digits, e1, e2, e5
@@ -19,6 +20,8 @@ from test_picture import digits, e1, e2, e5
 import minigrad as mg
 import viz
 from minigrad.messages import set_language
+from viz.language import LanguageSwitch
+from viz.theme import FONT_PATH
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -378,6 +381,11 @@ THEMES = {
     "vscode-high-contrast": True,
     "vscode-high-contrast vscode-high-contrast-light": False,
 }
+# This is its policy where `notebook.experimental.enableCsp` is on: nothing but what came along, and
+# no font by address.
+POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none';
+  script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src https: http: data:;
+  font-src https:; connect-src https:; child-src https: data:">"""
 BARE = """<body class="{theme}" style="background: {paper}"><style>{css}</style>
 <div id="output"></div><script type="module">{module}
 const values = {values};
@@ -397,8 +405,10 @@ def test_on_a_bare_page_the_theme_is_that_of_the_editor(
     page = chromium.new_context(color_scheme=scheme).new_page()
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.set_content(
-        BARE.format(
+        POLICY
+        + BARE.format(
             theme=theme,
             paper="#1e1e1e" if THEMES[theme] else "#ffffff",
             css=player._css,
@@ -413,6 +423,31 @@ def test_on_a_bare_page_the_theme_is_that_of_the_editor(
     assert page.evaluate(CLASHES) == []
     assert errors == []
     page.context.close()
+
+
+def test_the_chinese_font_arrives_under_its_policy(page: Page) -> None:
+    """The kernel sends the bytes; a font by address, even by one that holds it, is blocked."""
+    switch = LanguageSwitch()
+    module = switch._esm.replace("export default", "const widget =")
+    page.set_content(
+        f"""{POLICY}<body><style>{switch._css}</style><div id="output"></div>
+        <script type="module">{module}
+        const values = {json.dumps({"language": "zh", "label": switch.label})};
+        window.heard = {{}};
+        const model = {{ get: (k) => values[k], set() {{}}, save_changes() {{}}, off() {{}},
+          on: (name, f) => {{ window.heard[name] = f; }}, send: (m) => {{ window.sent = m; }} }};
+        widget.render({{ model, el: document.getElementById("output") }});
+        </script></body>"""
+    )
+    assert page.evaluate("window.sent") == {"kind": "font"}
+    page.evaluate(
+        """font => window.heard['msg:custom']({ kind: 'font' },
+            [Uint8Array.from(atob(font), c => c.charCodeAt(0)).buffer])""",
+        base64.b64encode(FONT_PATH.read_bytes()).decode(),
+    )
+    page.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
+    assert boxed(page, "button") == set()
+    assert page.errors == []
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -260,8 +260,9 @@ class Director:
         if op.elementwise:
             y = self.values[source]
             data = [x.data if isinstance(x, Tensor) else x for x in operands]
+            ones = np.broadcast_to(np.ones_like(y, shape=()), np.shape(y))[()]  # of any size
             with np.errstate(all="ignore"):  # as in the run itself
-                (local,) = pull_back(op, [index], np.ones_like(y)[()], [y, *data], source.attrs)
+                (local,) = pull_back(op, [index], ones, [y, *data], source.attrs)
             return summarize(local).told
         box = self.nodes[self.picture.ids[source]]
         names = [box.label, *(self.nodes[x].label for x in box.inputs)]

@@ -70,18 +70,19 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
     shape = show_shape(array.shape)
     if array.size == 0:
         return Summary("∅", row("summary_empty", shape=shape))
-    finite = np.isfinite(array) if array.dtype.kind == "f" else np.ones(array.shape, bool)
-    if not finite.all():
-        bad = int(array.size - finite.sum())
+    with np.errstate(all="ignore"):
+        low, high = array.min(), array.max()  # NaN where there is one
+    if not np.isfinite([low, high]).all():
+        bad = int(array.size - np.isfinite(array).sum())
         return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad), _grid(array))
-    if array.min() == array.max():
-        same = number(array.reshape(-1)[0])
+    if low == high:
+        same = number(low)
         return Summary(f"≡ {same}", row("summary_same", shape=shape, value=same), _grid(array))
     with np.errstate(over="ignore"):
-        average = array.mean(dtype=float)
-    low, high, mean = (f"{x:.3g}" for x in (array.min(), array.max(), average))
-    long = row("summary_array", shape=shape, mean=mean, low=low, high=high)
-    return Summary(f"{array.min():.2g} … {array.max():.2g}", long, _grid(array))
+        mean = array.mean(dtype=float)
+    fields = {"mean": f"{mean:.3g}", "low": f"{low:.3g}", "high": f"{high:.3g}"}
+    long = row("summary_array", shape=shape, **fields)
+    return Summary(f"{low:.2g} … {high:.2g}", long, _grid(array))
 
 
 def _grid(array: np.ndarray[Any, Any]) -> tuple[tuple[float | None, ...], ...]:
