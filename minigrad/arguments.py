@@ -49,6 +49,13 @@ def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
     return value
 
 
+def node_name(op: str, name: Any) -> str | None:
+    """The name of a node, or None; TensorFlow 1 has the data type in its place."""
+    if name is not None and not isinstance(name, str):
+        raise refuse(op, "name", name, fill("expect_node_name"))
+    return name
+
+
 def bound(op: str, name: str, value: Any) -> float | None:
     """A number as it is, or None."""
     if value is not None and not isinstance(value, (int, float, np.number)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from minigrad import ops
-from minigrad.arguments import as_dtype, open_shape
+from minigrad.arguments import as_dtype, node_name, open_shape
 from minigrad.core import Attrs, Dim, as_array, fits, float32, show_shape
 from minigrad.errors import GraphError, ShapeError
 from minigrad.graph import Graph, Node, ancestors, expect_node, get_default_graph
@@ -33,7 +33,8 @@ def placeholder(
     lengths = open_shape("placeholder", shape)
     known = None if lengths is None else tuple(Dim() if n is None else n for n in lengths)
     attrs: Attrs = {"shape": known, "dtype": as_dtype("placeholder", dtype)}
-    return get_default_graph().add(state.placeholder, (), attrs, name)
+    named = node_name("placeholder", name)
+    return get_default_graph().add(state.placeholder, (), attrs, named)
 
 
 def Variable(
@@ -54,7 +55,7 @@ def Variable(
     """
     given = initial_value.data if hasattr(type(initial_value), "as_node") else initial_value
     value = as_array(given, None if dtype is None else as_dtype("Variable", dtype), "Variable")
-    return get_default_graph().variable(value, name)
+    return get_default_graph().variable(value, node_name("Variable", name))
 
 
 def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = None) -> Node:
@@ -68,7 +69,8 @@ def constant(value: Any, dtype: npt.DTypeLike | None = None, name: str | None = 
     <Node c = Constant: int64 (2,), no value>
     """
     kind = None if dtype is None else as_dtype("constant", dtype)
-    return get_default_graph().constant(as_array(value, kind, "constant"), name)
+    array = as_array(value, kind, "constant")
+    return get_default_graph().constant(array, node_name("constant", name))
 
 
 def assign(variable: Any, value: Any) -> Node:

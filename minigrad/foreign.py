@@ -136,6 +136,8 @@ LAYERS = _by_theirs(
 OPTIMISERS = _by_theirs(
     {  # of `minigrad.optim`
         "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",
+        "mg.optim.clip_grad_norm(model.parameters(), 1.0)": "clip_grad_norm_",
+        "mg.optim.clip_grad_value(model.parameters(), 1.0)": "clip_grad_value_",
         "mg.optim.SGD(lr=0.1).minimize(y)": "GradientDescentOptimizer",
         "optimiser.lr = 0.01": "lr_scheduler",
         "mg.optim.SGD(lr=0.1, momentum=0.9).minimize(y)": "MomentumOptimizer",
@@ -185,7 +187,7 @@ VALUES = _by_theirs(
         "mg.take(x, b)": "take",
         "np.sort(x.numpy())[..., -3:]": "topk",
         "x.dtype": "type",
-        "x": "values",
+        "x": "cuda values",
     }
 )
 NODES = _by_theirs(
@@ -194,7 +196,7 @@ NODES = _by_theirs(
         "mg.assign(v, v + x)": "assign_add",
         "mg.assign(v, v - x)": "assign_sub",
         "np.argsort(sess.run(x))": "argsort",
-        "sess.run(x)": "cpu data eval",
+        "sess.run(x)": "cpu data eval run",
         "x.op": "creator grad_fn",
         "mg.gradients(y, x)": "grad requires_grad zero_grad",
         "mg.global_variables_initializer()": "initializer",

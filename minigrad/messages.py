@@ -302,6 +302,10 @@ ERRORS: dict[str, Pair] = {
         "传入 {count} 项，每个输出各一项",
     ),
     "expect_name": ('pass a name: mg.name_scope("encoder")', '传入名字：mg.name_scope("encoder")'),
+    "expect_node_name": (
+        'pass the name as text, and a data type as dtype=: mg.placeholder("x", dtype=mg.int64)',
+        '名字写成文本，数据类型写成 dtype=：mg.placeholder("x", dtype=mg.int64)',
+    ),
     "expect_nodes": ("pass at least one node", "至少传入一个节点"),
     "one_element": (
         "{op}: a tensor of shape {shape} is not a single number. Remedy: reduce it first, for "

@@ -193,9 +193,10 @@ class Value:
         result: Self = flatten(self, start_axis)
         return result
 
-    def transpose(self, *axes: int) -> Self:
-        """The axes in another order; reversed when none are named."""
-        return self._apply(ops.transpose, axes=axes or None)
+    def transpose(self, *axes: int | tuple[int, ...]) -> Self:
+        """The axes in another order; reversed when none are named. (torch.transpose: swapaxes.)"""
+        order: Any = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+        return self._apply(ops.transpose, axes=as_axes(order) if order else None)
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
         """Two axes exchanged."""

@@ -701,6 +701,47 @@ def own_contexts(x):
     return y + 1
 
 
+@on((0.5, 4), (2.0, 3), (6.0, 2), (-9.0, 3))
+def jumps_out_of_a_context(x, n):
+    for _ in range(n):
+        with mg.name_scope("step"):
+            if x > 5:
+                break
+            if x < 1:
+                x = x + 3
+                continue
+            x = x * 2
+        x = x + 0.25
+    return x * 10
+
+
+@on((2.0, 1.0), (2.0, -1.0), (0.5, 1.0), (-3.0, 1.0))
+def value_given_unless_it_returned(x, y):
+    if x > 0:
+        if x > 1:
+            if y > 0:
+                return x
+            x = x + 1
+        z = x * 2
+    else:
+        z = x
+    return z + y
+
+
+@on((0.5, 6), (2.0, 1), (9.0, 3), (15.0, 4), (30.0, 2))
+def jumps_of_two_kinds_before_a_rest(x, n):
+    for _ in range(n):
+        if x > 1:
+            if x > 20:
+                break
+            if x > 10:
+                x = x + 3
+                continue
+            x = x + 1
+        x = x * 2
+    return x
+
+
 @on(1.0, 2.0)
 def checked(x):
     assert x > 0, "positive, please"

@@ -185,9 +185,22 @@ def test_a_state_may_be_one_value_a_tuple_or_a_tuple_in_one() -> None:
     spread = mg.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0))
     whole = mg.while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] + s[0]), (0, 0))
     as_list = mg.while_loop(lambda i, s: i < n, lambda i, s: [i + 1, s + i], (0, 0))
+    from_list = mg.while_loop(lambda i, s: i < n, lambda i, s: [i + 1, s + i], [0, 0])
+    with_pair = mg.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), [0, 0])
+    list_in_one = mg.while_loop(lambda s: s[0] < n, lambda s: [s[0] + 1, s[1] + s[0]], [0, 0])
+    one_in_list = mg.while_loop(lambda s: s[0] < n, lambda s: [s[0] + 1], [0])
+    assert [type(x) for x in (from_list, with_pair, list_in_one, one_in_list)] == [list] * 4
+    lists = [*from_list, *with_pair, *list_in_one, *one_in_list]
+    assert [int(v) for v in mg.run(mg.build_graph(n, lists), {n: 4})] == [4, 6] * 3 + [4]
     names = mg.while_loop(lambda s: s["i"] < n, lambda s: {"i": s["i"] + 1}, {"i": 0})
     outputs = [one, *spread, *whole, *as_list, names["i"]]
     assert [int(v) for v in mg.run(mg.build_graph(n, outputs), {n: 4})] == [4, 4, 6, 4, 6, 4, 6, 4]
+
+
+def test_a_list_as_state_is_unpacked_for_numbers_as_well() -> None:
+    found = mg.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s * 2), [0, mg.tensor(1.0)])
+    assert type(found) is list
+    assert [float(x) for x in found] == [4, 16]
 
 
 def test_a_number_at_the_start_takes_the_type_of_the_step() -> None:

@@ -462,6 +462,21 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         mg.FeedError,
         ["the key x", "another graph"],
     ),
+    "a data type in the place of the name": (
+        lambda: mg.placeholder(mg.int64, (None, 3)),
+        mg.ArgumentError,
+        ["placeholder", "name=dtype('int64')", 'mg.placeholder("x", dtype=mg.int64)'],
+    ),
+    "a type of a variable in the place of its name": (
+        lambda: mg.Variable(1.0, mg.float64),
+        mg.ArgumentError,
+        ["Variable", "name=dtype('float64')"],
+    ),
+    "a number as the name of a constant": (
+        lambda: mg.constant(1.0, name=1),
+        mg.ArgumentError,
+        ["constant", "name=1"],
+    ),
     "run of an open graph": (
         lambda: mg.run(mg.get_default_graph()),
         mg.GraphError,

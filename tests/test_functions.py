@@ -68,6 +68,11 @@ LIKE_NUMPY: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[Any]]] 
     "squeeze an axis": (lambda x: mg.squeeze(x[:1, 1:2], 1), lambda x: x[:1, 1], [A]),
     "swapaxes": (lambda x: mg.swapaxes(x, 0, -1), lambda x: x.swapaxes(0, -1), [A]),
     "transpose": (lambda x: mg.transpose(x, [2, 0, -2]), lambda x: x.transpose(2, 0, 1), [A]),
+    "transpose by a tuple": (
+        lambda x: x.transpose((2, 0, 1)),
+        lambda x: x.transpose(2, 0, 1),
+        [A],
+    ),
     "reshape": (lambda x: mg.reshape(x, [4, -1]), lambda x: x.reshape(4, 6), [A]),
     "flatten": (lambda x: mg.flatten(x, 1), lambda x: x.reshape(2, 12), [A]),
     "flatten all": (mg.flatten, np.ravel, [A]),

@@ -413,6 +413,48 @@ def test_the_rewritten_source_can_be_read_and_keeps_its_lines() -> None:
     assert where.parts[1] == "x - 1"
 
 
+def test_what_follows_a_branch_that_leaves_stands_in_the_other() -> None:
+    """One branch, and no flag to ask whether the function has returned."""
+
+    def then_leaves(x):
+        """What it does."""
+        if x > 0:
+            return x
+        else:
+            y = x * 2
+        return y + 1
+
+    def else_leaves(x):
+        """What it does."""
+        if x > 0:
+            y = x * 2
+        else:
+            return x
+        return y + 1
+
+    for f in (then_leaves, else_leaves):
+        x = mg.placeholder(shape=())
+        graph = mg.build_graph(x, mg.script(f)(x))
+        assert [n.op.name for n in graph.nodes].count("Cond") == 1
+        assert "returned" not in mg.script(f).code
+        assert [mg.run(graph, {x: v}) for v in (3.0, -3.0)] == [f(3.0), f(-3.0)]
+
+
+def test_a_docstring_stays_first_and_a_bare_return_gives_none() -> None:
+    def f(x, times, quiet):
+        """What it does."""
+        for _ in range(times):
+            if quiet:
+                return
+            x = x + 1
+        return x
+
+    scripted = mg.script(f)
+    assert scripted.code.splitlines()[1].strip() == '"""What it does."""'
+    assert scripted(mg.tensor(1.0), 2, True) is None
+    assert scripted(mg.tensor(1.0), 2, False).item() == 3.0
+
+
 def test_names_of_the_program_are_left_alone() -> None:
     def f(script, then, result, returned, broke, body):
         element = orelse = test = 0.0

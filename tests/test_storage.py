@@ -183,6 +183,18 @@ def test_a_loaded_graph_is_drawn(tmp_path: Path) -> None:
     assert str(viz.draw(again(graph, tmp_path))) == str(viz.draw(graph))
 
 
+def test_what_is_printed_is_printed_by_a_loaded_graph(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def f(x: Any) -> Any:
+        mg.Print(x * 2, "twice")
+        return x + 1
+
+    graph = mg.make_graph(f)(mg.ones(()))
+    assert mg.run(again(graph, tmp_path), {"x": 3.0}) == 4.0
+    assert capsys.readouterr().out == "twice 6.0\n"
+
+
 def test_an_error_names_the_line_that_defined_the_node(tmp_path: Path) -> None:
     x = mg.placeholder("x", shape=(None, 2))
     y = x + mg.placeholder("y", shape=(None, 2))  # this very line
@@ -300,6 +312,20 @@ def test_values_come_back(name: str, tmp_path: Path) -> None:
         decoded = Decoder(opened.array).value(opened.document(), [], [])
         opened.finish()
     assert equal(decoded, VALUES[name])
+    for array in encoder.arrays:  # it is no part of what was read
+        loaded = next(x for x in decoded if equal(x, array))
+        assert loaded.flags.writeable
+
+
+def test_an_entry_that_two_nodes_read_is_one_array(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with mg.Graph():
+        mg.build_graph(None, [mg.constant(np.full(100, x)) for x in (1.0, 2.0)]).save(path)
+    document, entries = unpack(path)
+    del entries["arrays/1.npy"]
+    pack(path, json.dumps(document).replace('"entry": 1', '"entry": 0'), entries)
+    first, second = (n.attrs["value"] for n in mg.load_graph(path).nodes)
+    assert first is second
 
 
 def test_a_nan_attribute_comes_back() -> None:
@@ -571,6 +597,9 @@ def entry_cases(entries: dict[str, bytes]) -> Iterator[tuple[str, dict[str, byte
     yield "an array cut off", {"arrays/0.npy": array[:-1]}, "47 bytes, shape (3, 4)"
     yield "an array with more", {"arrays/0.npy": array + b"x"}, "49 bytes"
     yield "nothing", {"arrays/0.npy": b""}, "no plain header"
+    many = b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b"1, " * 99 + b"), }\n"
+    header = archive._MAGIC + len(many).to_bytes(2, "little") + many
+    yield "an array of many axes", {"arrays/0.npy": header + b"\0" * 4}, "dimension"
     yield (
         "a bool that is 2",
         {"arrays/0.npy": array[:-48].replace(b"<f4", b"|b1") + b"\2" * 12},
@@ -607,6 +636,20 @@ def test_a_bomb_is_refused_before_it_goes_off(good: Path) -> None:
     pack(good, b" " * 10**7 + b"{}", entries, zipfile.ZIP_DEFLATED)
     assert good.stat().st_size < 10**5
     refused(good, "graph.json is compressed")
+
+
+@pytest.mark.parametrize(
+    ("place", "length", "wrong"), [(8, 2, 1), (10, 2, 8), (20, 4, 7), (24, 4, 7)]
+)
+def test_an_entry_that_says_it_is_packed_is_refused(
+    place: int, length: int, wrong: int, good: Path
+) -> None:
+    """Encrypted, compressed, smaller in the file than it unpacks to, or larger."""
+    data = bytearray(good.read_bytes())
+    start = data.rindex(b"PK\1\2") + place
+    data[start : start + length] = wrong.to_bytes(length, "little")
+    good.write_bytes(data)
+    refused(good, "arrays/0.npy is compressed or encrypted")
 
 
 def test_entries_that_claim_more_than_the_file_are_refused(good: Path) -> None:
@@ -895,7 +938,10 @@ def test_short_files_that_are_endless_texts_are_refused(
     pack(good, document, {})
     refused(good, "nodes: ", "the limit is 500")
     monkeypatch.setattr(writing, "MOST_NODES", 100_000)
-    mg.load_graph(good)
+    grown = mg.load_graph(good)
+    monkeypatch.setattr(writing, "MOST_NODES", 500)
+    with pytest.raises(FormatError, match="the limit is 500"):
+        grown.save(good)
 
 
 def test_a_pickle_is_never_opened(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,19 +26,24 @@ from minigrad.structure import flatten, rebuild
 def call(f: Callable[..., Any], state: Any) -> Any:
     """f(*state) if f takes so many parameters, f(state) if it takes one."""
     result = f(*_arguments(f, state))
+    if isinstance(state, list) and type(result) is tuple:
+        return list(result)
     return tuple(result) if isinstance(state, tuple) and isinstance(result, list) else result
 
 
 def _arguments(f: Callable[..., Any], state: Any) -> tuple[Any, ...]:
-    if not isinstance(state, tuple) or hasattr(state, "_fields"):
+    """A tuple is unpacked if f takes its parts; a list, unless f takes it as it is."""
+    if not isinstance(state, (tuple, list)) or hasattr(state, "_fields"):
         return (state,)
+    ways = [(state,), tuple(state)]
+    likely, other = ways if isinstance(state, list) else reversed(ways)
     try:
-        inspect.signature(f).bind(*state)
+        inspect.signature(f).bind(*likely)
     except TypeError:
-        return (state,)
+        return other
     except ValueError:  # a built-in function tells nothing of its parameters
         pass
-    return state
+    return likely
 
 
 def argument_names(f: Callable[..., Any], skeleton: Any, count: int) -> list[str]:

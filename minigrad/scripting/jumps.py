@@ -101,8 +101,6 @@ class _Lowering:
                 done.append(placed(s, ast.With(s.items, self.block(s.body, around))))
             else:
                 done.append(s)
-            if ends([s]):
-                return done
             if jumps:
                 return done + ([self._guarded(s, jumps, rest, around)] if rest else [])
         return done
@@ -168,7 +166,7 @@ class _Lowering:
         else:
             new = ast.For(s.target, s.iter, body, [])
         self.flow.stops[new] = stops
-        self.flow.carried[new] = self.live.inside[s] | self.live.after[s]
+        self.flow.carried[new] = self.live.inside[s]
         first = [self._set(s, broke, False)] if broke else []
         return [*first, placed(s, new)]
 
