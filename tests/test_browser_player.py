@@ -35,6 +35,12 @@ def diamond() -> viz.Player:
     return viz.step(b * b + b)
 
 
+def fan() -> viz.Player:
+    a = mg.tensor(3.0, requires_grad=True, name="a")
+    b = a * 2
+    return viz.step(b * b + b * a + b)
+
+
 def e10() -> viz.Player:
     with mg.Graph():
         x = mg.placeholder("x", shape=())
@@ -54,6 +60,7 @@ PLAYERS: dict[str, Callable[[], viz.Player]] = {
     "e5": lambda: viz.step(e5()),
     "e10": e10,
     "diamond": diamond,
+    "fan": fan,
     "loop": lambda: viz.step(loop(3), {"x": 3}),
     "layers": lambda: viz.step(digits()[0]),
     "compare": lambda: viz.compare(
@@ -239,6 +246,26 @@ def test_what_flows_on_one_of_two_arrows_is_written_outside_of_both(
             }"""
         )
         assert not min(middles[:2]) < middles[2] < max(middles[:2]), step
+
+
+def test_what_flows_is_written_clear_of_other_arrows(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["fan"].as_uri())
+    page.locator(".mg-controls input").fill("11")  # Mul passes back to b, between two arrows
+    on_words = page.evaluate(
+        """() => {
+            const { left, right, top, bottom, height } =
+                document.querySelector('text.mg-share').getBoundingClientRect();
+            const inside = ({ x, y }) => left < x && x < right
+                && top + height / 5 < y && y < bottom - height / 5;
+            return [...document.querySelectorAll('g.edge path')].filter(path => {
+                const [length, matrix] = [path.getTotalLength(), path.getScreenCTM()];
+                return Array.from({ length: 200 }, (_, i) => path.getPointAtLength(length * i / 200))
+                    .some(point => inside(point.matrixTransform(matrix)));
+            }).length;
+        }"""
+    )
+    assert page.locator("text.mg-share").first.inner_html() == "∂ 1 × 3 = 3"
+    assert on_words == 0
 
 
 def test_partners_light_up_together(saved: dict[str, Path], page: Page) -> None:

@@ -25,13 +25,15 @@ function extent(g) {
 }
 
 // An arrow as what is written beside it needs it: how long, its tip, where there is room for words,
-// the best place first, and how steep it is.
+// the best place first, how steep it is, and where it runs, which other words keep clear of.
 function course(path) {
   const length = path.getTotalLength();
   const [tip, behind, third, middle, later] = [0, Math.min(9, length), length / 3, length / 2, (2 * length) / 3]
     .map((at) => path.getPointAtLength(at));
   const slope = Math.abs((later.y - third.y) / (later.x - third.x || 1));
-  return { length, tip, behind, middle, slope, places: [middle, third, later] };
+  const steps = Math.min(60, Math.ceil(length / 8));
+  const points = Array.from({ length: steps }, (_, i) => path.getPointAtLength((length * i) / steps));
+  return { length, tip, behind, middle, slope, points, places: [middle, third, later] };
 }
 
 // The same question is answered once.

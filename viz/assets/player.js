@@ -287,11 +287,28 @@ function play(model, el) {
     const lift = 6 + Math.min(slope * half, 18); // so far that a slanting arrow does not touch it
     const sides = below(graph, id) ? [lift + 8, -lift] : [-lift, lift + 8];
     const spots = places.flatMap(({ x, y }) => sides.map((by) => ({ x, y: y + by })));
+    const at = roomiest(graph, arrow, spots, half);
+    if (!text) return null;
+    return Object.assign(label_at(arrow.g.parentNode, at, text, kind), { room: { ...at, half } });
+  }
+
+  // Of these spots beside an arrow the first for words of this width that no box is in, nor other
+  // words, nor another arrow; the later of these give way where there is none.
+  function roomiest(graph, arrow, spots, half) {
     const boxes = [...graph.boxes.values()].map(({ g }) => graph.extent(g));
-    const free = ({ x, y }) =>
-      boxes.every((b) => x + half < b.left || x - half > b.right || y + 3 < b.top || y - LABEL > b.bottom);
-    const at = spots.find(free) ?? spots[0];
-    return text ? label_at(arrow.g.parentNode, at, text, kind) : null;
+    const off = ({ x, y }) => (b) =>
+      x + half < b.left || x - half > b.right || y + 3 < b.top || y - LABEL > b.bottom;
+    const others = [...graph.arrows.values()].filter((other) => other !== arrow);
+    const words = [...others.map((other) => other.past), ...written]
+      .filter((label) => label?.room && label.parentNode === arrow.g.parentNode);
+    const apart = ({ x, y }) => ({ room }) =>
+      Math.abs(x - room.x) > half + room.half || Math.abs(y - room.y) > LABEL + 2;
+    const lines = others.flatMap((other) => graph.course(other).points);
+    const beyond = (at) => ({ x, y }) => off(at)({ left: x, right: x, top: y, bottom: y });
+    const wishes = [[boxes, off], [words, apart], [lines, beyond]];
+    const fits = (at) => wishes.every(([things, clear]) => things.every(clear(at)));
+    while (wishes.length && !spots.some(fits)) wishes.pop();
+    return spots.find(fits);
   }
 
   // What went along an arrow in an earlier step stays beside it, in quiet, if there is room.
