@@ -80,10 +80,10 @@ def while_loop(
 ) -> Any:
     """Repeat `body_fn` as long as `cond_fn` holds; the state after the last step.
 
-    init: the state, one value or a tuple; both functions take it (spread out, if they have as many
-    parameters) and `body_fn` returns the next one in the same arrangement, with the same shapes and
-    data types. max_steps: stop after so many steps in any case.
-    (tf.while_loop, jax.lax.while_loop.)
+    init: the state, one value, a tuple or a list; both functions take it (spread out, if they have
+    as many parameters) and `body_fn` returns the next one in the same arrangement, with the same
+    shapes and data types. max_steps: stop after so many steps in any case. (tf.while_loop,
+    jax.lax.while_loop.)
 
     >>> import minigrad as mg
     >>> n = mg.placeholder("n", shape=(), dtype=mg.int64)
