@@ -14,10 +14,13 @@ import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
+from PIL import Image
 
+from viz import theme
 from viz.charts import Chart, chart_style, curves
-from viz.charts.chart import COLORS, LINES, MARKERS
+from viz.charts.chart import COLORS, LINES, MARKERS, STYLE_OF_PAGE
 from viz.charts.curves import _spread
+from viz.theme import contrast
 
 TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
 HOSTILE = '"><script>alert(1)</script> $x$ $'
@@ -141,6 +144,24 @@ def test_lines_differ_without_colour() -> None:
     looks = [(line.get_linestyle(), line.get_marker()) for line in lines]
     assert len(set(looks)) == len(LINES) * len(MARKERS) == 28
     assert len({line.get_color() for line in lines}) == len(COLORS)
+
+
+@pytest.mark.browser
+def test_lines_stand_out_on_white_and_turned_over_on_black(page: Any) -> None:
+    """At least 3:1, as WCAG 1.4.11 asks for what is no text."""
+    assert min(contrast(color, theme.WHITE) for color in COLORS) > 3
+    squares = [f'<rect x="{9 * k}" width="9" height="9" fill="{c}"/>' for k, c in enumerate(COLORS)]
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="63" height="9">{"".join(squares)}</svg>'
+    source = base64.b64encode(svg.encode()).decode()
+    page.set_content(
+        f'<style>{STYLE_OF_PAGE}</style><body data-jp-theme-light="false">'
+        f'<p class="mg-chart"><img src="data:image/svg+xml;base64,{source}"></p>'
+    )
+    shown = Image.open(io.BytesIO(page.locator("img").screenshot())).convert("RGB")
+    pixels = [shown.getpixel((9 * k + 4, 4)) for k in range(len(COLORS))]
+    turned = ["#{:02X}{:02X}{:02X}".format(*pixel) for pixel in pixels]
+    assert turned[COLORS.index(theme.BLACK)] == theme.WHITE
+    assert min(contrast(color, theme.BLACK) for color in turned) > 3
 
 
 def test_names_at_the_edge_follow_the_lines_without_overlap() -> None:

@@ -30,14 +30,16 @@ Lang = Literal["en", "zh"]
 Row = tuple[str, ...]
 LANGS: tuple[Lang, Lang] = ("en", "zh")
 
-# Yellow is left out: on white it is invisible. Seven colours and four line styles: 28 pairs.
+# Lines and markers are thin, so they have at least three times the contrast of white, and of black
+# once they are turned over; the bright colours of the palette are darker here, as live curves are.
+# Seven colours and four line styles: 28 pairs.
 COLORS = [
     theme.BLUE,
     theme.VERMILION,
     theme.GREEN,
-    theme.PINK,
-    theme.ORANGE,
-    theme.SKY,
+    "#A1527F",  # pink
+    "#8A5F00",  # orange
+    "#767676",
     theme.BLACK,
 ]
 LINES = ["-", "--", "-.", ":"]

@@ -16,7 +16,7 @@ from minigrad.compiled import Program
 from minigrad.eager import Tensor
 from minigrad.graph import Node
 from viz import theme
-from viz.charts.chart import Chart, Row
+from viz.charts.chart import COLORS, Chart, Row
 from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.text import Pair, printed, row
 
@@ -178,8 +178,8 @@ def _steps(planned: Planned, scale: float, alone: bool) -> tuple[Any, Any]:
 
 OTHERS: tuple[dict[str, Any], ...] = (
     {"color": theme.GREEN, "linestyle": "-.", "lw": 1.8, "marker": ""},
-    {"color": theme.PINK, "linestyle": ":", "lw": 2.2, "marker": ""},
-    {"color": theme.ORANGE, "linestyle": "--", "lw": 1.8, "marker": ""},
+    {"color": COLORS[3], "linestyle": ":", "lw": 2.2, "marker": ""},
+    {"color": COLORS[4], "linestyle": "--", "lw": 1.8, "marker": ""},
 )
 LINES = {
     "eager": (theme.VERMILION, "-", 1.8),
@@ -236,4 +236,4 @@ def _look(retained: bool, count: int = 1) -> dict[str, Any]:
     width = 0.6 if count <= BARS // 2 else 0.2
     if retained:
         return {"facecolor": theme.ORANGE, "edgecolor": theme.BLACK, "hatch": "///", "lw": width}
-    return {"facecolor": theme.SKY, "edgecolor": theme.WHITE, "hatch": "", "lw": width}
+    return {"facecolor": theme.SKY, "edgecolor": theme.BLUE, "hatch": "", "lw": width}

@@ -172,7 +172,7 @@ def _within(name: str, letters: int) -> str:
 def _look(critical: bool) -> dict[str, Any]:
     if critical:
         return {"facecolor": theme.ORANGE, "edgecolor": theme.BLACK, "hatch": "///", "lw": 0.8}
-    return {"facecolor": theme.SKY, "edgecolor": theme.WHITE, "hatch": "", "lw": 0.8}
+    return {"facecolor": theme.SKY, "edgecolor": theme.BLUE, "hatch": "", "lw": 0.8}
 
 
 def _patch(critical: bool, label: str) -> Patch:
