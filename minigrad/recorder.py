@@ -260,7 +260,7 @@ class TapeReader:
                 y = silence().run(kernels[a.ndim, b.ndim] if not attrs else kernel, a, b, **attrs)
             except FAILURES:
                 return general(op, (x, z), attrs)  # which says what is wrong
-            return wrap(y, None, (x, z) if may_view else ())
+            return wrap(y, None, (x, z) if may_view and y.base is not None else ())
 
         def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
             nonlocal kept_both, kept_left, kept_right, user

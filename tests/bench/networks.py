@@ -19,7 +19,7 @@ HIDDEN, VOCABULARY = 64, 20
 LENGTHS = range(5, 51, 5)
 Array = np.ndarray[Any, Any]
 Tree = Any  # a word, or a pair of trees
-Losses = Callable[[list[Any]], list[Any]]
+Losses = Callable[[list[Any]], Any]
 
 
 def drawn(*shape: int, seed: int) -> Array:
@@ -31,7 +31,7 @@ def parameters() -> list[Array]:
     return [drawn(*s, seed=i) / np.float32(8) for i, s in enumerate(shapes)]
 
 
-def trained(engine: Any, losses: Callable[[list[Any]], Any], lazily: bool = False) -> Side:
+def trained(engine: Any, losses: Losses, lazily: bool = False) -> Side:
     """Walk back from each loss as it comes; lazily from their sum, when all are noted."""
     weights = [engine.tensor(v, requires_grad=True) for v in parameters()]
 
@@ -49,7 +49,7 @@ def trained(engine: Any, losses: Callable[[list[Any]], Any], lazily: bool = Fals
     return Side(work, lambda: [w.grad.numpy() for w in weights])
 
 
-def sequences(engine: Any, lazily: bool = False) -> Side:
+def recurrent(engine: Any) -> Losses:
     data = [[engine.tensor(drawn(1, HIDDEN, seed=100 * n + i)) for i in range(n)] for n in LENGTHS]
     start = engine.tensor(np.zeros((1, HIDDEN), np.float32))
 
@@ -61,7 +61,24 @@ def sequences(engine: Any, lazily: bool = False) -> Side:
                 h = (x @ w.T + h @ u.T + b).tanh()
             yield h.sum()
 
-    return trained(engine, losses, lazily)
+    return losses
+
+
+def sequences(engine: Any, lazily: bool = False) -> Side:
+    return trained(engine, recurrent(engine), lazily)
+
+
+def unrecorded(engine: Any) -> Side:
+    """The way forward alone, with weights for which nothing is recorded."""
+    weights = [engine.tensor(v, requires_grad=True) for v in parameters()]
+    losses = recurrent(engine)
+    results: list[Any] = []
+
+    def work() -> None:
+        with engine.no_grad():
+            results[:] = losses(weights)
+
+    return Side(work, lambda: [y.numpy() for y in results])
 
 
 def sequences_by_hand() -> Side:

@@ -217,6 +217,9 @@ def changing() -> Iterable[Workload]:
             },
             (Target(EAGER, 0.35, TORCH), Target(LAZY, 0.15, TORCH)),
         )
+    yield Workload(
+        "RNN, 10 sequences of 5 to 50 steps, hidden 64, nothing recorded", both(networks.unrecorded)
+    )
 
 
 # ---- What comes before the first result, and what is alive ------------------------------------
