@@ -208,7 +208,15 @@ NODES = _by_theirs(
         "sess.run(x).tolist()": "tolist",
     }
 )
-
+GRAPHS = _by_theirs(
+    {  # of graphs
+        "with graph: ...": "as_default",
+        "graph.text()": "as_graph_def",
+        "graph.freeze()": "finalize",
+        "graph.nodes": "get_operations",
+        'graph["x"]': "get_operation_by_name get_tensor_by_name",
+    }
+)
 KEYWORDS = _by_theirs(
     {  # of functions and methods
         "axes": "perm",

@@ -78,6 +78,7 @@ PLACES: dict[str, tuple[dict[str, str], Callable[[], Any]]] = {
     "mg.optim": (foreign.OPTIMISERS, lambda: mg.optim),
     "Tensor": (foreign.VALUES, lambda: mg.tensor([[1.0, 2.0]])),
     "Node": (foreign.VALUES | foreign.NODES, lambda: mg.placeholder("x", (2, 2))),
+    "Graph": (foreign.GRAPHS, mg.get_default_graph),
 }
 ROWS = [(place, name) for place, (table, _) in PLACES.items() for name in table]
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from minigrad import events
+from minigrad import events, foreign
 from minigrad.core import (
     Array,
     Attrs,
@@ -36,6 +36,7 @@ from minigrad.ops import state
 from minigrad.source import Location, caller, here
 
 
+@foreign.answers(foreign.GRAPHS)
 class Graph:
     """Nodes in the order in which they were built.
 
