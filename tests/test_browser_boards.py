@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_notebook, run_all
-from looks import CLASHES, missing, serious, step_to_end
+from looks import CLASHES, FAINT, luminance, missing, serious, step_to_end, unlike
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
 
-# The boards of the gallery, by the last line of their cells.
+# The boards of the gallery, by the last line of their cells, which gives them.
 BOARDS = {
     "branches": "viz.branches(f,",
     "loops": "viz.branches(halve,",
@@ -93,6 +93,18 @@ def test_axe_finds_nothing_serious(
         assert serious(shown) == []
 
 
+@pytest.mark.parametrize("name", [name for name in BOARDS if name != "train"])
+@pytest.mark.usefixtures("gallery")
+def test_a_saved_board_is_dark_where_the_system_is(
+    name: str, lab: Lab, page: Page, dark: Page
+) -> None:
+    for shown, ink_is_bright in ((page, False), (dark, True)):
+        opened(shown, lab, name, "en")
+        assert unlike(shown, ink_is_bright) == []
+        ink, paper = (luminance(shown, "header button", s) for s in ("color", "backgroundColor"))
+        assert (ink > paper) is ink_is_bright, "the buttons of the page itself"
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_in_the_lab(theme: str, language: str, gallery: Page) -> None:
@@ -107,6 +119,7 @@ def test_in_the_lab(theme: str, language: str, gallery: Page) -> None:
         gallery.keyboard.press("End")
     assert gallery.locator(".mg-board").count() == len(BOARDS) - 1, "training is a chart"
     assert gallery.evaluate(CLASHES) == []
+    assert gallery.evaluate(FAINT) == []
     assert serious(gallery) == []
 
 
@@ -135,6 +148,14 @@ def test_a_board_steps_by_keys_buttons_and_slider(lab: Lab, page: Page) -> None:
     )
     page.get_by_role("button", name="play").filter(has_text="▶").wait_for()  # it stops at the end
     assert page.errors == []
+
+
+@pytest.mark.usefixtures("gallery")
+def test_the_sliders_of_inputs_stand_where_the_step_is(lab: Lab, page: Page) -> None:
+    opened(page, lab, "branches", "en")
+    shown = [page.locator(".mg-inputs output").inner_text() for _ in step_to_end(page)]
+    assert shown == ["3", "-1", "-3"]
+    assert page.locator(".mg-inputs input").input_value() == "-3"
 
 
 WIDTHS = (
