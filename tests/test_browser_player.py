@@ -258,8 +258,8 @@ def test_what_flows_is_written_clear_of_other_arrows(saved: dict[str, Path], pag
             const inside = ({ x, y }) => left < x && x < right
                 && top + height / 5 < y && y < bottom - height / 5;
             return [...document.querySelectorAll('g.edge path')].filter(path => {
-                const [length, matrix] = [path.getTotalLength(), path.getScreenCTM()];
-                return Array.from({ length: 200 }, (_, i) => path.getPointAtLength(length * i / 200))
+                const [step, matrix] = [path.getTotalLength() / 200, path.getScreenCTM()];
+                return Array.from({ length: 200 }, (_, i) => path.getPointAtLength(step * i))
                     .some(point => inside(point.matrixTransform(matrix)));
             }).length;
         }"""

@@ -109,6 +109,16 @@ def test_e5_with_its_gradients() -> None:
     assert any("where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4]" in line for line in told(film))
 
 
+def test_what_takes_several_words_is_multiplied_in_parentheses() -> None:
+    x = mg.tensor(np.linspace(-1, 1, 20), requires_grad=True, name="x")
+    film = film_of((x * x + x).sum())
+    captions = " ".join(told(film))
+    assert "upstream × local = (≡ 1) × (≡ 1) = ≡ 1" in captions
+    assert "x again: (≡ 1) + (-1 … 1) = 0 … 2" in captions
+    assert "∂ (≡ 1) × (-1 … 1) = -1 … 1" in [t for f in film.frames for t in f.edges.values()]
+    assert "∂ = (≡ 1) + (-1 … 1) = 0 … 2" in [t for f in film.frames for t in f.notes.values()]
+
+
 def test_the_life_of_a_node() -> None:
     film = film_of(e1())
     leaf, product = film.tracks["n1"], film.tracks["n2"]

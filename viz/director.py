@@ -218,22 +218,23 @@ class Director:
         i, s = self.picture.ids[target], self.picture.ids[source]
         track = self.tracks[i]
         shown = summarize(part)
+        above = _operand(summarize(upstream).told)
         local = UNKNOWN if part is None else self._local(source, index)
         names = {"source": self.nodes[s].label, "name": self.nodes[i].label}
         notes = {}
         if track.gradients and total is not part:  # else it is the first of this pass
-            before, sum_ = track.gradients[-1][1].told, summarize(total).told
-            caption = row("step_accumulated", **names, before=before, part=shown.told, total=sum_)
-            notes[i] = f"∂ = {before} + {shown.told} = {sum_}"
+            before, more = (_operand(x.told) for x in (track.gradients[-1][1], shown))
+            sum_ = summarize(total).told
+            caption = row("step_accumulated", **names, before=before, part=more, total=sum_)
+            notes[i] = f"∂ = {before} + {more} = {sum_}"
         elif part is None:  # not recorded
             caption = row("step_returned", **names)
         elif formula.UPSTREAM in local:
             caption = row("step_rule", **names, local=local, part=shown.told)
         elif local == UNKNOWN:
-            above = summarize(upstream).told
             caption = row("step_passed", **names, upstream=above, part=shown.told)
         else:
-            product = {"upstream": summarize(upstream).told, "local": local}
+            product = {"upstream": above, "local": local}
             caption = row("step_contributed", **names, **product, part=shown.told)
         edge = self.edge_ids.get((s, index))
         product_text = (
@@ -241,7 +242,7 @@ class Director:
             if local == UNKNOWN
             else local
             if formula.UPSTREAM in local
-            else f"∂ {summarize(upstream).told} × {local}"
+            else f"∂ {above} × {local}"
         )
         edges = {edge: f"{product_text} = {shown.told}"} if edge else {}
         marks = ((GRADIENT, i),)
@@ -263,11 +264,16 @@ class Director:
             ones = np.broadcast_to(np.ones_like(y, shape=()), np.shape(y))[()]  # of any size
             with np.errstate(all="ignore"):  # as in the run itself
                 (local,) = pull_back(op, [index], ones, [y, *data], source.attrs)
-            return summarize(local).told
+            return _operand(summarize(local).told)
         box = self.nodes[self.picture.ids[source]]
         names = [box.label, *(self.nodes[x].label for x in box.inputs)]
         specs = [spec_of(self.values[source]), *(spec_of(x) for x in operands)]
         return formula.local(op, index, specs, source.attrs, names) or UNKNOWN
+
+
+def _operand(told: str) -> str:
+    """A value as an operand of a product or a sum: (-1 … 1) where several words say it."""
+    return f"({told})" if " " in told and told[0] not in "[(" else told
 
 
 def _message(error: Exception) -> Pair:

@@ -101,7 +101,6 @@ def dot(
     for edge in picture.edges:
         style_of_edge = EDGES[edge.kind]
         shape = edge.shape if edge.shape not in ("()", "?", shapes[edge.source]) else ""
-        told = (f"{names[edge.source]} → {names[edge.target]}", edge.shape, edge.dtype)
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
             edge.target if back else edge.source,
@@ -109,7 +108,7 @@ def dot(
             id=f"{prefix}-{edge.id}",
             label=f"{style_of_edge.sign} {shape}".strip(),
             style=style_of_edge.line,
-            tooltip=_plain(" ".join(filter(None, told)), LINE_LIMIT),
+            tooltip=_plain(f"{names[edge.source]} → {names[edge.target]} {edge.shape}", LINE_LIMIT),
             **({"dir": "back"} if back else {}),
         )
     return str(graph.source)
