@@ -81,6 +81,7 @@ LAYERS = [
     ["minigrad.saving"],
     ["minigrad.execute"],
     ["minigrad.compiled.slots", "minigrad.compiled.layout"],
+    ["minigrad.compiled.inner"],
     ["minigrad.compiled.expand", "minigrad.compiled.feeding", "minigrad.compiled.pieces"],
     ["minigrad.compiled.joining"],
     ["minigrad.compiled.images"],

@@ -1,8 +1,8 @@
 """The compiled executor: a graph as a flat list of calls into memory planned beforehand.
 
 `layout` says what becomes of each node, whatever the sizes; `bound` makes the memory and the calls
-for inputs of certain sizes; `kernels` chooses the functions that are called; `program` is what the
-user holds.
+for inputs of certain sizes, and `inner` has it do so for the bodies of branches and loops;
+`kernels` chooses the functions that are called; `program` is what the user holds.
 """
 
 from minigrad.compiled.bound import Bound

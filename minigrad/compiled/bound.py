@@ -7,6 +7,7 @@ to run (feeds, variables, results) is put in its place first.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,14 +17,15 @@ import numpy as np
 
 from minigrad import events
 from minigrad.compiled.builder import Builder
+from minigrad.compiled.inner import Inner, is_steady
 from minigrad.compiled.joining import Joined, flat
-from minigrad.compiled.kernels import Choose
+from minigrad.compiled.kernels import Choose, tiled
 from minigrad.compiled.layout import Layout, Specs, is_known
 from minigrad.compiled.slots import Call, Slot
 from minigrad.core import Array, Spec, explain, float32, silence, spec_of
 from minigrad.errors import GraphError
-from minigrad.execute import HANDLERS, Run, Variables
-from minigrad.graph import Node
+from minigrad.execute import HANDLERS, Run, Step, Variables
+from minigrad.graph import Node, bodies_of
 from minigrad.ops import state
 from minigrad.plan import Lifetime
 from minigrad.source import here
@@ -37,6 +39,7 @@ class Bound:
     pairs: for each variable the two arrays that its values alternate between, shared by all
     choices of shapes.
     apart: no two values lie in the same memory, so that calls of several nodes may run at once.
+    exact: only calls that give the same bits as the kernels of the operators.
     """
 
     def __init__(
@@ -46,10 +49,11 @@ class Bound:
         choose: Choose,
         pairs: Pairs,
         apart: bool = False,
+        exact: bool = False,
     ) -> None:
         self.layout, self.specs, self.pairs = layout, specs, pairs
         self._run = Run({}, {}, None)
-        built = Builder(layout, specs, choose, apart, self._emit_free)
+        built = Builder(layout, specs, choose, apart, exact, self._emit_free)
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._last = {call.node: call for call in self.calls}
@@ -82,6 +86,8 @@ class Bound:
             return
         given = [_given(node, i, x) for i, x in enumerate(operands)]
         handler, step = HANDLERS.get(node.op), self.layout.steps.get(node)
+        if step is not None and step.bodies:
+            step = _with_planned_bodies(step)
         arena = build.arena.block
 
         def compute(*given: Any) -> None:
@@ -243,6 +249,19 @@ class Bound:
             events.emit("held", None, node, slot.array, bytes=slot.array.nbytes)
         value = None if whole else _seen(slot.array)
         events.emit("run", node.op, node, value, operands)
+
+
+def _with_planned_bodies(step: Step) -> Step:
+    """The same step, whose bodies are planned where that changes no bit."""
+    planned = copy.copy(step)
+    for name, body in bodies_of(step.node.attrs).items():
+        if is_steady(body):
+            planned.bodies = {**planned.bodies, name: Inner(body, _bind_body)}
+    return planned
+
+
+def _bind_body(layout: Layout, specs: Specs) -> Bound:
+    return Bound(layout, specs, tiled, {}, exact=True)
 
 
 class Result:

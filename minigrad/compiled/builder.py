@@ -25,6 +25,7 @@ class Builder(Calls):
     """Makes the slots of all values and the calls that fill them, node by node.
 
     apart: no two values lie in the same memory, so that calls of several nodes may run at once.
+    exact: only calls that give the same bits as the kernels of the operators.
     free: makes the call for a node that is not computed into a known place.
     """
 
@@ -34,10 +35,11 @@ class Builder(Calls):
         specs: Specs,
         choose: Choose,
         apart: bool,
+        exact: bool,
         free: Callable[[Builder, Node], None],
     ) -> None:
         super().__init__()
-        self.layout, self.specs = layout, specs
+        self.layout, self.specs, self.exact = layout, specs, exact
         wanted = layout.wanted(specs)
         self.plan: Plan = lay_apart(wanted) if apart else share_buffers(wanted)
         self.arena = Arena(self.plan)
@@ -46,7 +48,7 @@ class Builder(Calls):
         self._choose, self._apart, self._free = choose, apart, free
         self._kept: dict[Any, Any] = {}
         lives = {x.node: x for x in self.plan.lifetimes}
-        turned = batch_last(layout, specs) if choose is tiled else set()
+        turned = batch_last(layout, specs) if choose is tiled and not exact else set()
         for node in layout.order:
             array = self.arena.array(lives[node]) if node in lives else None
             self.slots[node] = (

@@ -21,7 +21,8 @@ def expand(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> Non
         calls.call(ufunc, *operands, out)
         return
     expansion = EXPANSIONS.get(node.op)
-    if expansion is not None and expansion(calls, node, out, operands):
+    allowed = node.op.elementwise or not calls.exact
+    if expansion is not None and allowed and expansion(calls, node, out, operands):
         return
     given = [x.spec if i in node.op.shape_only else x for i, x in enumerate(operands)]
     calls.call(node.op.run, out, *given, **node.attrs)

@@ -23,7 +23,7 @@ from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
 from minigrad.execute import Program as Interpreter
 from minigrad.garbage import no_collection
-from minigrad.graph import Graph, Node
+from minigrad.graph import Graph, Node, bodies_of
 from minigrad.messages import fill
 from minigrad.plan import Plan
 from minigrad.schedule import Schedule
@@ -230,12 +230,20 @@ class Program:
 
     @property
     def kernels(self) -> int:
-        """How many kernels a run starts; a fused region is one.
+        """How many kernels there are; a fused region is one.
 
-        Those within branches and loops are not among them: how often they start is known when they
-        run; `mg.record` counts them then.
+        A run starts each of them once, those within branches and loops as often as these run;
+        `mg.record` counts that.
         """
-        return len({id(n) for n in self.graph.nodes if n.op not in HANDLERS})
+        found: set[int] = set()
+        waiting = [self.graph]
+        while waiting:
+            for node in waiting.pop().nodes:
+                if node.op in HANDLERS:
+                    waiting += bodies_of(node.attrs).values()
+                else:
+                    found.add(id(node))
+        return len(found)
 
 
 REFERENCE = "reference"

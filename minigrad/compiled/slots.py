@@ -115,6 +115,8 @@ class Scratch:
 class Calls:
     """A list of calls in the making, with the memory and constants that they need."""
 
+    exact = False  # whether only what gives the bits of the kernels may take their place
+
     def __init__(self, node: Node | None = None) -> None:
         self.calls: list[Call] = []
         self.node: Any = node  # what is being written out
