@@ -52,22 +52,31 @@ def test_a_script_gets_the_whole_film_without_waiting(monkeypatch: pytest.Monkey
     assert x.grad.item() == 4
 
 
-def test_in_a_notebook_it_grows_with_each_line(notebook: dict[str, list[Any]]) -> None:
+def test_in_a_notebook_it_grows_with_each_line(
+    notebook: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, str]] = []
     x = mg.tensor(2.0, requires_grad=True)
-    sizes = []
     with viz.live(pause=0.5) as drawing:
+
+        def sleep(seconds: float) -> None:
+            notebook["waited"].append(seconds)
+            seen.append((len(drawing.player.films[0].picture.nodes), captions(drawing)[-2]))
+
+        monkeypatch.setattr(module.time, "sleep", sleep)
         a = x * x
-        sizes.append(len(drawing.player.films[0].picture.nodes))
-        b = a + 3
-        sizes.append(len(drawing.player.films[0].picture.nodes))
-        c = b * 2 + 1  # one line, two operators, one pause
-    assert sizes == [2, 4]
+        b = a * 2 + 3  # one line, two operators, one pause
+        c = b + 1
+    assert seen == [  # each line is over when it is looked at: run, and what it made has its name
+        (2, "run and recorded at once: a = x × x = 2 × 2 = 4"),
+        (6, "run and recorded at once: b = Mul + 3 = 8 + 3 = 11"),
+    ]
     assert notebook["shown"] == [drawing.player]
     (stored,) = notebook["stored"]
-    assert "c = Mul + 1 = 14 + 1 = 15" in stored, "a page without a kernel has the whole film"
-    assert notebook["waited"] == [0.5] * 3
+    assert "c = b + 1 = 11 + 1 = 12" in stored, "a page without a kernel has the whole film"
+    assert notebook["waited"] == [0.5] * 2
     assert len(drawing.player.films[0].picture.nodes) == 8
-    assert c.item() == 15
+    assert c.item() == 12
 
 
 def test_static_nodes_are_born_in_it(notebook: dict[str, list[Any]]) -> None:

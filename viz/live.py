@@ -29,8 +29,8 @@ class live:
     Nothing that the block drops is kept alive: the nodes of a dynamic graph fade where they are
     freed, and the film says so.
 
-    pause: seconds to wait after each new line, so that the eye can follow (3 s in all at most);
-    0 where nobody looks, as in a script.
+    pause: seconds to wait after each line, so that the eye can follow (3 s in all at most); 0 where
+    nobody looks, as in a script.
 
     >>> import minigrad as mg, viz
     >>> x = mg.tensor(2.0, requires_grad=True)
@@ -69,16 +69,19 @@ class live:
         self._log(Event(0, "forgotten", twin.op, twin))
 
     def _hear(self, event: Event) -> None:
-        self._log(self._twins.event(event))
-        if event.kind not in ("built", "run") or event.node is None or not self.pause:
-            return
-        line = (event.node.where.filename, event.node.where.lineno)
-        if line != self._line and self._log.counts.built <= DENSE:
+        if event.kind in ("built", "run") and event.node is not None and self.pause:
+            line = (event.node.where.filename, event.node.where.lineno)
+            if line != self._line and self._line and self._log.counts.built <= DENSE:
+                self._look()  # the line before is over: its values are there, and its names
             self._line = line
-            self._draw()
-            if self._waited < LONGEST:
-                time.sleep(self.pause)
-                self._waited += self.pause
+        self._log(self._twins.event(event))
+
+    def _look(self) -> None:
+        """Draw, and let the reader see it."""
+        self._draw()
+        if self._waited < LONGEST:
+            time.sleep(self.pause)
+            self._waited += self.pause
 
     def _draw(self) -> None:
         """Show all that happened so far; listening is suspended, drawing builds nothing."""
