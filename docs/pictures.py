@@ -25,7 +25,7 @@ from browser import FLAGS, find_browser  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 GALLERY = ROOT / "notebooks" / "gallery.ipynb"
-COLORS = 64  # of the palette; flat areas and text need no more
+COLORS = 96  # of the palette; fewer bend its hues
 
 
 class View(NamedTuple):
