@@ -109,8 +109,7 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
     dtype = np.dtype(type(z)) if weak else z.dtype
     if dtype == x.dtype:
         return x.dtype.type(z) if weak else z
-    common = dtype if weak and dtype.kind == "f" else promote(x.dtype, dtype)
-    if common.kind != x.dtype.kind and x.dtype.kind != "f" and not convert:
+    if promote(x.dtype, dtype).kind != x.dtype.kind and not convert:
         raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=dtype)
     if not weak:
         return ops.cast(z, dtype=x.dtype)

@@ -313,6 +313,7 @@ def clip_grad_norm(params: Any, max_norm: float) -> Any:
     >>> float(mg.optim.clip_grad_norm(x, 2.5)), x.grad.tolist()
     (5.0, [1.5, 2.0])
     """
+    number("clip_grad_norm", "max_norm", max_norm)
     grads = [p.grad for p in _tensors("clip_grad_norm", params) if p.grad is not None]
     clipped, norm = clip_by_global_norm([g.data for g in grads], max_norm)
     for g, new in zip(grads, clipped, strict=True):

@@ -133,6 +133,40 @@ def test_what_has_no_history_gets_that_of_what_is_put_into_it() -> None:
     assert x.grad.tolist() == [8, 0]
 
 
+def test_picked_items_are_set_with_gradients() -> None:
+    x, v = leaf([1.0, 2.0, 3.0]), leaf([5.0, 6.0])
+    y = x * 2
+    y[[0, 2]] = v * 10
+    y[y == 4] = 7.0
+    assert y.tolist() == [50, 7, 60]
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 0, 0]
+    assert v.grad.tolist() == [10, 10]
+
+
+def test_whole_numbers_take_values_of_another_type_by_copying_only() -> None:
+    whole = mg.tensor([1, 2])
+    whole.copy_([3.7, -3.7])
+    assert (whole.tolist(), whole.dtype) == ([3, -3], mg.int64)
+    whole.copy_(mg.tensor([5.5, 6.5]))
+    assert (whole.tolist(), whole.dtype) == ([5, 6], mg.int64)
+    for wrong in (float("nan"), float("inf")):
+        with pytest.raises(mg.DtypeError):
+            whole.fill_(wrong)
+    with pytest.raises(mg.ShapeError, match=r"\(2,\), \(1, 2\)"):
+        whole.copy_([[1, 2]])
+    with pytest.raises(mg.ShapeError, match=r"\(2,\), \(3,\)"):
+        whole.copy_([1, 2, 3])
+    assert whole.tolist() == [5, 6]
+    truth = mg.tensor([True, False])
+    with pytest.raises(mg.DtypeError):
+        truth += 1
+    half = mg.tensor([1.0])
+    half += mg.tensor([True])
+    half += mg.tensor([0.5], dtype=mg.float64)
+    assert (half.tolist(), half.dtype) == ([2.5], mg.float32)
+
+
 def test_an_operand_in_the_same_memory_is_saved_as_it_was() -> None:
     x = leaf([2.0, 3.0])
     y = x * 1

@@ -479,6 +479,20 @@ def test_other_changes_in_place_work_on_values() -> None:
     assert x.grad.tolist() == [0, 3]
 
 
+def test_what_is_noted_keeps_its_history_where_it_is_put() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.lazy_batch():
+        h = x * 3
+        added, copied, item = mg.zeros(2), mg.zeros(2), mg.zeros(2)
+        added += h
+        copied.copy_(x * 5)
+        item[0] = (x * 7)[1]
+    for y, expected in ((added, [3, 3]), (copied, [5, 5]), (item, [0, 7])):
+        x.zero_grad()
+        y.sum().backward()
+        assert x.grad.tolist() == expected
+
+
 def test_hooks_are_for_results_outside() -> None:
     x = mg.randn(2, 3, seed=0, requires_grad=True)
     with mg.lazy_batch():

@@ -245,6 +245,17 @@ def test_gradients_are_clipped_by_value() -> None:
     params = with_gradients()
     mg.optim.clip_grad_value(params, 3.5)
     assert listed(params) == [[3, 0], [0, 3.5], 3.5, None]
+    params[0].grad.copy_([-3.0, -1.0])
+    mg.optim.clip_grad_value(params, 2.0)
+    assert listed(params) == [[-2, -1], [0, 2], 2, None]
+    with pytest.raises(mg.ArgumentError, match="clip_value=-1"):
+        mg.optim.clip_grad_value(params, -1.0)
+    with pytest.raises(mg.ArgumentError, match="clip_grad_norm: max_norm=-1"):
+        mg.optim.clip_grad_norm(params, -1.0)
+    for clip in (mg.optim.clip_grad_value, mg.optim.clip_grad_norm):
+        with pytest.raises(mg.ArgumentError, match="params"):
+            clip([params[0], params[1].grad.data], 1.0)
+    assert listed(params) == [[-2, -1], [0, 2], 2, None]
 
 
 def test_clipped_training_gives_the_same_bits_in_both_modes() -> None:
