@@ -180,6 +180,15 @@ def test_compare_leaves_the_inputs_and_the_default_graph_alone() -> None:
     assert (x.grad, graph.nodes) == (None, ())
 
 
+def test_a_feed_that_does_not_fit_names_the_line_of_the_user() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2,))
+        y = x * 2
+    with pytest.raises(mg.FeedError, match=r"run at test_show\.py") as caught:
+        viz.step(y, {x: [1, 2, 3]})
+    assert "viz.step(y" in str(caught.value)
+
+
 def eager_run() -> None:
     x = mg.tensor([2.0, 1.0], requires_grad=True)
     y = mg.tanh(x) * x + 3

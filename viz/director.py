@@ -279,13 +279,13 @@ def _operand(told: str) -> str:
 def _message(error: Exception) -> Pair:
     """The message on one line, with the lines that defined and ran what failed."""
     if isinstance(error, GraphError) and (where := error.ran) and where.filename.startswith(OWN):
-        error.ran = _user()  # it was run here on behalf of the user
+        error.ran = user()  # it was run here on behalf of the user
     pair: Pair = getattr(error, "pair", (str(error), str(error)))
     english, chinese = (" · ".join(map(str.strip, half.splitlines())) for half in pair)
     return english, chinese
 
 
-def _user() -> Location:
+def user() -> Location:
     """The user's line that asked for the film."""
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from minigrad.execute import check_feeds
 from minigrad.graph import Body, Graph, Node, ancestors
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing import functions_run_eagerly
+from viz.director import user
 from viz.draw import names_in
 from viz.frames import Film, event_film, still_film, stopped_film
 from viz.matching import matching
@@ -65,12 +66,20 @@ def step(
         sliders = Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
         return _movable(sliders, lambda given: replay_tape(items, names, given))
     if items and all(isinstance(x, Node) for x in items):
-        fed = check_feeds(mg.build_graph([], items), feed_dict)
-        sliders = Sliders((p, p.name, value) for p, value in fed.items())
+        sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
         return _movable(
             sliders, lambda given: replay_graph(items, feed_dict, session, names, given)
         )
     raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tuple[Node, Any]]:
+    """The placeholders that are fed, with their values; an error names the user's line."""
+    try:
+        return check_feeds(mg.build_graph([], items), feed_dict).items()
+    except GraphError as error:
+        error.ran = user()
+        raise
 
 
 def _movable(sliders: Sliders, film: Callable[[dict[Any, Any]], Film]) -> Player:
