@@ -141,6 +141,9 @@ def test_drawings_side_by_side_are_panels_of_one_scene() -> None:
     drawn = [[n.label for n in p.picture.nodes] for p in scene.panels[:2]]
     assert drawn == [["x", "2", "Mul"], ["x", "1", "Add"]]
     assert scene.caption[0].startswith(f"{len(scene.panels)} drawings")
+    passes = viz.passes(graph)
+    passes.index = 1
+    assert viz.side_by_side(passes).scenes[0].panels == passes.scenes[1].panels, "its present step"
     for given in ((), ("x",)):
         with pytest.raises(TypeError, match="side_by_side takes graphs"):
             viz.side_by_side(*given)
