@@ -107,9 +107,9 @@ def test_dropout_changes_with_each_call_as_with_each_run() -> None:
 ONES = np.ones((6, 6), np.float32)
 
 
-def called(times: int) -> list[bytes]:
+def called(times: int, seed: int = 4) -> list[bytes]:
     """What the layer of the following tests drops in a dynamic graph, call by call."""
-    layer = mg.nn.Dropout(0.5, seed=4)
+    layer = mg.nn.Dropout(0.5, seed=seed)
     return [layer(mg.tensor(ONES)).data.tobytes() for _ in range(times)]
 
 
@@ -127,9 +127,10 @@ def bits(results: list[np.ndarray]) -> list[bytes]:
 def test_uses_of_one_dropout_layer_in_a_graph_are_further_calls() -> None:
     with mg.Graph() as graph, mg.Session() as session:
         ys = thrice(mg.nn.Dropout(0.5, seed=4), graph)
-        found = [part for _ in range(3) for part in bits(session.run(ys, {"x": ONES}))]
+        runs = [session.run(ys, {"x": ONES}) for _ in range(3)]
     expected = called(9)
-    assert found == [expected[i] for i in (0, 1, 3, 4, 6, 7)]
+    assert [part for run in runs for part in bits(run)] == [expected[i] for i in (0, 1, 3, 4, 6, 7)]
+    assert [run[1].tobytes() for run in runs] == called(3, seed=5), "the other layer is used once"
     assert len(set(expected)) == 9
 
 

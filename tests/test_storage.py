@@ -140,16 +140,19 @@ def test_random_numbers_come_back(tmp_path: Path) -> None:
 def test_layers_that_are_added_to_a_loaded_graph_count_by_themselves(tmp_path: Path) -> None:
     data = np.ones(50, np.float32)
     x = mg.placeholder("x", shape=(50,))
-    drop = mg.nn.Dropout(0.5, seed=3)
-    loaded = again(mg.build_graph(x, [drop(x), drop(x)]), tmp_path)
+    drop, other = mg.nn.Dropout(0.5, seed=3), mg.nn.Dropout(0.5, seed=4)
+    first, between = drop(x), other(x)
+    loaded = again(mg.build_graph(x, [first, drop(x), between]), tmp_path)
     home = loaded.nodes[0].graph
-    added = mg.nn.Dropout(0.5, seed=3)(home["x"])
+    third = mg.nn.Dropout(0.5, seed=3)
+    added = [third(home["x"]), third(home["x"])]
     with mg.Session(home) as session:
-        drawn = [session.run([*loaded.outputs, added], {"x": data}) for _ in range(2)]
+        drawn = [session.run([*loaded.outputs, *added], {"x": data}) for _ in range(2)]
     layer = mg.nn.Dropout(0.5, seed=3)
     calls = [layer(mg.tensor(data)).data for _ in range(4)]
     same([drawn[0][0], drawn[0][1], drawn[1][0], drawn[1][1]], calls)
-    same([drawn[0][2], drawn[1][2]], calls[:2])
+    same([drawn[0][3], drawn[0][4], drawn[1][3], drawn[1][4]], calls)
+    same([drawn[0][2], drawn[1][2]], [other(mg.tensor(data)).data for _ in range(2)])
 
 
 def test_what_a_session_holds_is_saved(tmp_path: Path) -> None:

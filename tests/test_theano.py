@@ -207,6 +207,11 @@ def mistakes() -> dict[str, tuple[Callable[[], Any], type[Exception], str]]:
         other = scalar("other")
     return {
         "an input is missing": (_function([x], x + y), mg.NotFedError, r"placeholder y is needed"),
+        "both inputs are missing": (
+            _function([], y + x),
+            mg.NotFedError,
+            "placeholder x is needed",
+        ),
         "an input of an update is missing": (
             _function([x], x, updates=[(v, y)]),
             mg.NotFedError,
