@@ -302,3 +302,12 @@ def test_a_frozen_graph_takes_no_function_with_updates(own_graph: mg.Graph) -> N
     assert mg.theano_function([], value)() == 2
     with pytest.raises(mg.FrozenGraphError):
         mg.theano_function([], updates=[(v, value)])
+
+
+def test_a_value_that_is_set_takes_the_type_of_the_variable() -> None:
+    v, x = mg.Variable([1.5, 2.5], name="v"), mg.placeholder("x", shape=())
+    f = mg.theano_function([x], v * x)
+    f.set_value(v, np.array([3, 4]))
+    assert f.get_value(v).dtype == mg.float32
+    found = f(2.0)
+    assert (found.dtype, found.tolist()) == (np.float32, [6, 8])
