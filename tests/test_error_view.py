@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,13 @@ def test_compiled_programs_sessions_and_functions() -> None:
     assert "✗ n1 v" in marks(unset)
     f = mg.function(lambda x: x @ mg.tensor([1.0, 2.0, 3.0]))
     assert "✗ failed MatMul" in marks(board_of(lambda: f(mg.tensor([1.0, 2.0]))))
+
+
+def test_the_marks_are_said_in_the_order_of_the_graph() -> None:
+    still = board_of(lambda: mg.run(open_graph(), WRONG))._still()
+    (alt,) = re.findall(r'<img alt="([^"]*)"', still)
+    assert "ran: a, b, 2, Mul; has not run yet: 1, Add; failed here: MatMul." in alt
+    assert "运行过：a、b、2、Mul；还没有运行：1、Add；在此出错：MatMul。" in alt
 
 
 def test_a_placeholder_that_was_not_fed() -> None:

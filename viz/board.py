@@ -321,15 +321,16 @@ def _about(node: Any) -> dict[str, Any]:
 def _spoken(panel: Panel) -> Pair:
     """The marks in words, for those who do not see the drawing."""
     kinds = dict.fromkeys(panel.marks.values())
-    labels = {n.id: n.label for n in panel.picture.nodes} if panel.picture else {}
+    nodes = panel.picture.nodes if panel.picture else ()
     halves = []
-    for i in (0, 1):
+    for i, (colon, comma, semicolon) in enumerate([(": ", ", ", "; "), ("：", "、", "；")]):
         parts = [
-            f"{ROWS[f'mark_{kind}'][i]}: "
-            + ", ".join(labels[n] for n, k in panel.marks.items() if k == kind and n in labels)
+            ROWS[f"mark_{kind}"][i]
+            + colon
+            + comma.join(n.label for n in nodes if panel.marks.get(n.id) == kind)
             for kind in kinds
         ]
-        halves.append("; ".join(parts))
+        halves.append(semicolon.join(parts))
     return row("alt_marks", marks=(halves[0], halves[1])) if kinds else ("", "")
 
 
