@@ -705,3 +705,23 @@ def test_loops_of_a_script_call_their_inputs_as_its_variables_are_called() -> No
     graph = mg.make_graph(halve)(mg.tensor(8.0))
     (loop,) = (n for n in graph.nodes if n.op.name == "While")
     assert sorted(n.name for n in loop.attrs["body"].inputs) == ["steps", "x"]
+
+
+def test_what_is_printed_deep_inside_is_printed_once_and_always(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def deep(x: Any) -> Any:
+        inner = lambda: mg.cond(x > 1, lambda: mg.Print(x * x, "deep"), lambda: x)  # noqa: E731
+        return mg.cond(x > 0, inner, lambda: x)
+
+    def unread(x: Any) -> Any:
+        deep(x)
+        return x + 1
+
+    assert mg.function(unread)(mg.tensor(3.0)).item() == 4
+    assert capsys.readouterr().out == "deep 9.0\n"
+    x = mg.placeholder("x", ())
+    y = deep(x)
+    graph = mg.build_graph(x, [y, mg.gradients(y, x)])
+    assert mg.run(graph, {x: 3.0}) == [9, 6]
+    assert capsys.readouterr().out == "deep 9.0\n"
