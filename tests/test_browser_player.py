@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from browser import Lab, choose_theme, open_notebook, run_all
+from lessons import run_cell
 from looks import CLASHES, FAINT, boxed, luminance, missing, step_to_end, unlike, violations
 from test_dot import HOSTILE
 from test_films import branch, loop
@@ -54,6 +55,14 @@ def chain(steps: int) -> viz.Player:
     return viz.step(y)
 
 
+def lines(count: int) -> viz.Player:
+    """A cell with one operation on each line."""
+    cell = ["x = mg.tensor(1.0, requires_grad=True)", "y = x", *["y = y * 0.5"] * count]
+    names: dict[str, Any] = {"mg": mg}
+    run_cell("\n".join(cell), names, "a long cell")
+    return viz.step(names["y"])
+
+
 PLAYERS: dict[str, Callable[[], viz.Player]] = {
     "e1": lambda: viz.step(e1()),
     "e2": lambda: viz.step(e2(), {"x": 2.0}),
@@ -66,6 +75,7 @@ PLAYERS: dict[str, Callable[[], viz.Player]] = {
     "compare": lambda: viz.compare(
         lambda x, W, b: mg.relu(W @ x + b), [1.0, 1.0], [[1.0, -2.0], [3.0, 4.0]], [0.5, -1.0]
     ),
+    "lines": lambda: lines(12),
     "long": lambda: chain(150),
 }
 
@@ -107,6 +117,24 @@ def test_nothing_overlaps_when_all_is_open(name: str, saved: dict[str, Path], pa
     assert page.locator("g.cluster").count() > 0
     assert page.evaluate(CLASHES) == []
     assert page.errors == []
+
+
+# The marked lines of the program that are out of sight, and how far the pane can scroll.
+HIDDEN = """() => {
+    const pane = document.querySelector('.mg-program'), box = pane.getBoundingClientRect();
+    const rects = [...pane.querySelectorAll('.mg-here')].map(l => l.getBoundingClientRect());
+    const out = rects.filter(r => r.top < box.top - 1 || r.bottom > box.bottom + 1);
+    return [out.length, pane.scrollHeight - pane.clientHeight];
+}"""
+
+
+@pytest.mark.parametrize("width", [1200, 500])
+def test_the_line_of_a_step_is_in_sight(width: int, saved: dict[str, Path], page: Page) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(saved["lines"].as_uri())
+    found = [page.evaluate(HIDDEN) for _ in step_to_end(page)]
+    assert found[0][1] > 100, "the program is longer than its pane"
+    assert [out for out, _ in found] == [0] * len(found)
 
 
 def test_every_character_has_a_glyph(saved: dict[str, Path], page: Page) -> None:

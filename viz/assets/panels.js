@@ -57,7 +57,7 @@ function program(parent, label) {
   }
 
   function reach(line) {
-    const top = line.offsetTop - pane.offsetTop;
+    const top = line.offsetTop; // within the pane, which is positioned
     if (top < pane.scrollTop || top > pane.scrollTop + pane.clientHeight - 20) {
       pane.scrollTop = top - pane.clientHeight / 2;
     }
