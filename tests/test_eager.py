@@ -369,3 +369,13 @@ def test_views_keep_the_values_that_were_saved(f: Any) -> None:
     y = f(x) * f(x)
     y.sum().backward()
     assert x.grad.tolist() == [2, 4]
+
+
+def test_repeated_rows_give_the_bits_of_rows() -> None:
+    """The gradient of a sum is one number repeated, that of `backward(ones)` is written out."""
+    numbers = np.random.default_rng(0)
+    a, b = (numbers.standard_normal(s).astype(np.float32) for s in ((3,), (5, 3, 4)))
+    x, z = (mg.tensor(a, requires_grad=True) for _ in range(2))
+    (x @ b).sum().backward()
+    (z @ b).backward(np.ones((5, 4), np.float32))
+    np.testing.assert_array_equal(x.grad.data, z.grad.data)

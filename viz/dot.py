@@ -30,6 +30,7 @@ WIDTH = 9  # characters of a value, unless told otherwise
 LINE_LIMIT = 160  # characters of a tooltip
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 PLACES = re.compile(r' (?:d|points|[cr]?[xy]|transform)="[^"]*"')  # numbers nobody reads
+COMMENT = re.compile(r"<!-- [^>]*? -->\n")
 
 
 INK, PAPER, QUIET = "#f0f0f0", "#1c1c1c", "#9e9e9e"  # of the dark theme, as in player.css
@@ -177,9 +178,11 @@ def svg(source: str) -> str:
 def _element(drawing: str) -> str:
     """The <svg> element without the XML prologue, as wide as it wants but never wider than fits.
 
-    The font is named once, and nobody sees hundredths of a point: a third less to send.
+    The font is named once, nobody sees hundredths of a point, comments say what ids say, and a
+    hyphen needs no escape: nearly half less to send.
     """
     element = drawing[drawing.index("<svg") :].replace(f' font-family="{FONTS}"', "")
+    element = COMMENT.sub("", element).replace("&#45;", "-")
     width = re.search(r'<svg width="([\d.]+)pt"', element)
     size = f"width:{float(width[1]) * 4 / 3:.0f}px;" if width else ""
     head = f'<svg style="{size}max-width:100%;height:auto" font-family="{FONTS}"'

@@ -44,11 +44,16 @@ def _flip(x: Array, flip: bool) -> Array:
     return x.swapaxes(-1, -2) if flip and x.ndim > 1 else x
 
 
+def _whole(x: Array) -> Array:
+    """Repeated rows or columns written out: NumPy would leave BLAS aside, and round otherwise."""
+    return np.ascontiguousarray(x) if 0 in x.strides[-2:] else x
+
+
 def _matmul(
     out: Array, a: Array, b: Array, transpose_a: bool = False, transpose_b: bool = False
 ) -> Array:
     if not 0 < a.ndim < 3 or not 0 < b.ndim < 3:  # dot would multiply by a single number
-        a, b = _flip(a, transpose_a), _flip(b, transpose_b)
+        a, b = _whole(_flip(a, transpose_a)), _whole(_flip(b, transpose_b))
         return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
     if transpose_a:
         a = a.T  # of a vector: itself
