@@ -12,7 +12,8 @@ from html import escape, unescape
 
 from viz.theme import BLACK, BLUE, GREEN, MARKS, VERMILION
 
-NODE = re.compile(r'<g id="([^"]+)" class="node">.*?(?=<!--|</g>\n</svg>)', re.DOTALL)
+NEXT = r'(?=<g id="[^"]+" class=|</g>\n</svg>)'  # a node holds groups without a class
+NODE = re.compile(r'<g id="([^"]+)" class="node">.*?' + NEXT, re.DOTALL)
 SLOT = re.compile(r"(<text [^>]*>)[^<]*(</text>)(?!.*<text )", re.DOTALL)
 PALE = {"ghost": 0.25, "waits": 0.25, "absent": 0.0}  # how much of the fill is left
 VARIABLES = {BLACK: "--mg-ink", BLUE: "--mg-blue", GREEN: "--mg-green", VERMILION: "--mg-red"}
