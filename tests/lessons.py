@@ -22,8 +22,7 @@ DRAWINGS = "draw|memory|schedule"
 
 # The parts of a lesson, in order: what the cell of each looks like.
 TEMPLATE = {
-    "title": r'markdown\n<div lang="en">\n\n# ',
-    "title in Chinese": r'markdown\n<div lang="zh">\n\n# ',
+    "title": r'markdown\n<div lang="en">\n\n# .*\n\n<div lang="zh">\n\n# ',
     "setup": r"code\n(?=.*^import minigrad as mg)(?=.*viz\.language\()(?=.*__version__)",
     "recall": r"code\n.*quiz\(",
     "predict": r"code\n.*predict\(",
@@ -43,8 +42,7 @@ TEMPLATE = {
     "its own tests": r"code\n.*### BEGIN HIDDEN TESTS",
     "claim check": r"code\n.*claims\(",
     "quiz": r"code\n.*quiz\(",
-    "recap": r"markdown\n.*\*\*New terms:\*\*",
-    "recap in Chinese": r"markdown\n.*\*\*新术语\*\*：",
+    "recap": r"markdown\n.*\*\*New terms:\*\*.*\*\*新术语\*\*：",
 }
 
 
