@@ -459,7 +459,18 @@ def test(arguments):
     everything = ["tests", "notebooks", "minigrad", "viz", "README.md"]
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)
     paths = [] if named else [p for p in everything if os.path.exists(os.path.join(ROOT, p))]
-    return run("-m", "pytest", *kinds, *paths, *arguments)
+    return run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
+
+
+def processes(named):
+    """Return the options that share everything among processes; a named test needs no second one.
+
+    A file stays in one process, since a notebook is one kernel; the files keep their order, since
+    those that drive a browser have few tests and take long.
+    """
+    count = 1 if named else min(4, os.cpu_count() or 1)
+    shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]
+    return shared if count > 1 else []
 
 
 def check(arguments):

@@ -41,7 +41,8 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cache.location = known
 
 
-SKIPPED = pytest.StashKey[dict[str, int]]()
+UNTESTED = pytest.StashKey[dict[str, int]]()
+UNMET = "to run it, "  # how the reason of such a skip begins
 
 
 def no_compiler() -> str | None:
@@ -61,14 +62,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         demand = f"MINIGRAD_REQUIRE_{marker.upper()}"
         if os.environ.get(demand) == "1":
             pytest.fail(f"{demand} is set; to meet it, {remedy}.", pytrace=False)
-        counts = item.config.stash.setdefault(SKIPPED, {})
-        counts[marker] = counts.get(marker, 0) + 1
-        pytest.skip(f"to run it, {remedy}")
+        pytest.skip(f"{UNMET}{remedy}")
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Count what was not tested from the reports: they come from all processes."""
+    skipped = [r for r in terminalreporter.stats.get("skipped", ()) if UNMET in str(r.longrepr)]
+    counts = {marker: sum(marker in r.keywords for r in skipped) for marker in OBSTACLES}
+    config.stash[UNTESTED] = {marker: count for marker, count in counts.items() if count}
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Say last what was not tested, because a line above the summary is not read."""
-    for marker, count in config.stash.get(SKIPPED, {}).items():
+    for marker, count in config.stash.get(UNTESTED, {}).items():
         remedy = OBSTACLES[marker]()
         print(f"NOT TESTED: {marker} tests skipped: {count}. To run them, {remedy}.")
 
