@@ -6,6 +6,7 @@ No test looks at how long anything takes.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
@@ -259,6 +260,7 @@ def test_every_kind_of_workload_has_a_row_and_no_name_is_twice() -> None:
     for words in (
         *("x*x + 3", "1,000 scalar operations", "MLP training step, 64", "tiny MLP"),
         *("MLP inference", "elements, forward and backward", "convnet training"),
+        *("8 × 8, forward and backward", "a single image", "start of Python"),
         *("convnet inference", "RNN", "trees", "first result", "break-even", "48 tanh"),
         *("48 linear", "chain of 100,000", "DAG of 100,000", "static chain of 100,000"),
         *("layout of 30 ", "layout of 300 ", "layout of 1,000 ", "frames", "browser"),
@@ -277,6 +279,27 @@ def test_live_arrays_are_counted_exactly() -> None:
         return lambda: [np.empty(live.SIZE, np.float32) for _ in range(count)] and None
 
     assert [live.peak(hold(n)) for n in (1, 5)] == [1, 5]
+
+
+def test_no_kernel_is_forced_on_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    assert machine.environment(1)["OPENBLAS_NUM_THREADS"] == "1"
+    for environment in (machine.environment(1), threads.environment(None)):
+        assert "OPENBLAS_CORETYPE" not in environment
+    assert "OPENBLAS_NUM_THREADS" not in threads.environment(None)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system cannot bind")
+def test_sides_run_on_one_core_unless_a_row_asks_for_all(clock: Clock) -> None:
+    found: list[int] = []
+    sides = {"minigrad": lambda: Side(lambda: found.append(machine.cores()))}
+    for cores in (False, True):
+        measure.measured(Workload("w", sides, clock=clock, seconds=0, cores=cores), rounds=1)
+    every = machine.cores()
+    half = len(found) // 2
+    assert set(found[:half]) == {1}
+    assert set(found[half:]) == {every}
 
 
 def test_a_worker_has_the_threads_it_was_given() -> None:
@@ -353,7 +376,7 @@ def test_the_report_says_reached_missed_and_absent_plainly() -> None:
 
 
 def test_every_ratio_of_ours_to_a_peer_is_in_the_matrix() -> None:
-    starts = [{"minigrad eager": [1.0], "viz": [5.0], "b": [4.0]}]
+    starts = [{"minigrad eager": [1.0], "b": [4.0]}]
     rows = [Row("w", "s", (), starts), Row("without peers", "s", (), [{"minigrad": [1.0]}])]
     assert list(report.matrix(rows, ("b", "c"))) == [
         "| workload | ours           | / b  | / c |",
@@ -361,6 +384,20 @@ def test_every_ratio_of_ours_to_a_peer_is_in_the_matrix() -> None:
         "| w        | minigrad eager | 0.25 | –   |",
     ]
     assert set(run.PEERS) == {*workloads.PEERS, workloads.HAND}
+
+
+def test_each_of_our_sides_is_held_against_the_fastest_of_the_others() -> None:
+    starts = [
+        {"minigrad eager": [4.0], "minigrad c": [1.0], "slow": [5.0], "quick": [2.0]},
+        {"minigrad eager": [6.0], "minigrad c": [1.0], "slow": [1.0], "quick": [2.0]},
+    ]
+    alone = Row("alone", "s", (), [{"minigrad c": [1.0], "viz": [1.0]}])
+    assert list(report.fastest([Row("w", "s", (), starts), alone])) == [
+        "| workload | ours           | fastest peer | ours / fastest (starts) |",
+        "|----------|----------------|--------------|-------------------------|",
+        "| w        | minigrad eager | quick        | 2.50 (2.00 to 3.00)     |",
+        "| w        | minigrad c     | quick        | 0.50 (0.50 to 0.50)     |",
+    ]
 
 
 def test_a_row_that_failed_is_told() -> None:
@@ -390,6 +427,7 @@ def test_the_command_runs_a_start_and_tells_all(
     assert "measured targets reached." in said
     data = json.loads(target.read_text("utf-8"))
     assert data["machine"] == machine.describe()
+    assert "fastest peer" in said
     (found,) = data["rows"]
     assert len(found["starts"]) == 1
     assert len(found["starts"][0]["minigrad eager"]) == measure.FEWEST

@@ -119,6 +119,57 @@ def products(engine: Any) -> Side:
     return Side(work, lambda: [w.grad.numpy()], per=100)
 
 
+SMALL_LAYERS = 50
+
+
+def small_arrays() -> tuple[Array, Array, Array]:
+    """What goes in, the weights and the bias of the small layers, all 8 × 8."""
+    drawn = np.random.default_rng(0)
+    x, w, b = (drawn.standard_normal((8, 8)).astype(np.float32) for _ in range(3))
+    return x, w / np.float32(np.sqrt(8)), b
+
+
+def small(engine: Any) -> Side:
+    """50 times tanh(y @ w + b), the gradients of w and b."""
+    first, *rest = small_arrays()
+    x = engine.tensor(first)
+    w, b = (engine.tensor(v, requires_grad=True) for v in rest)
+
+    def work() -> None:
+        w.grad = b.grad = None
+        y = x
+        for _ in range(SMALL_LAYERS):
+            y = (y @ w + b).tanh()
+        y.sum().backward()
+
+    return Side(work, lambda: [w.grad.numpy(), b.grad.numpy()])
+
+
+def small_by_hand() -> Side:
+    """All values in one array, the gradient of w in one product at the end."""
+    x, w, b = small_arrays()
+    values = np.empty((SMALL_LAYERS + 1, 8, 8), np.float32)
+    slopes = np.empty((SMALL_LAYERS, 8, 8), np.float32)
+    transposed = np.ascontiguousarray(w.T)
+    values[0] = x
+    last: list[Any] = []
+
+    def work() -> None:
+        for i in range(SMALL_LAYERS):
+            y = values[i + 1]
+            np.dot(values[i], w, out=y)
+            np.add(y, b, out=y)
+            np.tanh(y, out=y)
+        np.multiply(values[1:], values[1:], out=slopes)
+        np.subtract(1, slopes, out=slopes)
+        for i in range(SMALL_LAYERS - 1, 0, -1):
+            np.multiply(slopes[i - 1], np.dot(slopes[i], transposed), out=slopes[i - 1])
+        rows = values[:-1].reshape(-1, 8)
+        last[:] = rows.T @ slopes.reshape(-1, 8), slopes.sum(0)
+
+    return Side(work, lambda: list(last))
+
+
 # ---- Static: what a node costs before it runs -------------------------------------------------
 
 

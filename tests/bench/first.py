@@ -1,4 +1,5 @@
-"""How long it takes until a compiled training step has run once, and when that has paid.
+"""How long it takes from nothing to a first gradient, and to a compiled training step's first
+result; and when that has paid.
 
 As a program, `first.py EXECUTOR`, it prints that time for a process where no kernel is loaded yet.
 """
@@ -17,6 +18,30 @@ from typing import Any
 import mine
 from measure import Side, processor_time
 from models import MLP
+
+# From the start of Python: the import, and the slope of x·x + 3 at 2.
+GRADIENTS = {
+    "minigrad": "import minigrad as mg; x = mg.tensor(2.0, requires_grad=True);"
+    " (x * x + 3).backward(); print(float(x.grad))",
+    "numpy": "import numpy as np; x = np.float32(2.0); y = x * x + 3; print(float(2 * x))",
+    "torch": "import torch; x = torch.tensor(2.0, requires_grad=True);"
+    " (x * x + 3).backward(); print(float(x.grad))",
+    "jax": "import jax; print(float(jax.grad(lambda x: x * x + 3)(2.0)))",
+}
+
+
+def gradient(library: str) -> Side:
+    """A Python that starts, imports a library, and finds one gradient."""
+    said: list[str] = []
+
+    def work() -> None:
+        command = [sys.executable, "-c", GRADIENTS[library]]
+        found = subprocess.run(command, capture_output=True, text=True)
+        if found.returncode:
+            raise ImportError(found.stderr.strip().splitlines()[-1])
+        said[:] = [found.stdout]
+
+    return Side(work, lambda: [float(said[0])])
 
 
 def compiled(executor: str) -> Side:

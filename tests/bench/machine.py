@@ -7,6 +7,8 @@ import importlib.util
 import os
 import platform
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 PEERS = {"torch": "PyTorch", "jax": "JAX", "onnxruntime": "ONNX Runtime"}
@@ -24,9 +26,35 @@ def threads(count: int) -> dict[str, str]:
     }
 
 
+def environment(count: int) -> dict[str, str]:
+    """This program's environment with so many threads, and the kernels that each library likes."""
+    return without_threads(os.environ) | threads(count)
+
+
+def without_threads(given: Mapping[str, str]) -> dict[str, str]:
+    """The environment of somebody who has said nothing of threads, and nothing of kernels."""
+    unwanted = {*threads(1), "OPENBLAS_CORETYPE"}  # an old core type may cost half of the speed
+    return {name: value for name, value in given.items() if name not in unwanted}
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """What starts in the block runs on a single core, whatever threads it makes."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 def describe() -> dict[str, str]:
-    """The machine and the versions, as this program finds them."""
+    """The machine, the versions and the settings, as this program finds them."""
     import numpy as np
+    import threadpoolctl
 
     build = np.show_config(mode="dicts")
     blas = build["Build Dependencies"]["blas"]
@@ -37,10 +65,16 @@ def describe() -> dict[str, str]:
         "Python": platform.python_version(),
         "NumPy": np.__version__,
         "BLAS": f"{blas['name']} {blas['version']}",
+        "BLAS kernels": ", ".join(
+            sorted({pool.get("architecture", "?") for pool in threadpoolctl.threadpool_info()})
+        ),
     }
     for module, name in PEERS.items():
         installed = importlib.util.find_spec(module) is not None
         found[name] = importlib.metadata.version(module) if installed else "not installed"
+    bound = "all on one core" if hasattr(os, "sched_setaffinity") else "not bound to a core"
+    found["threads"] = f"one for each library, {bound}"
+    found["settings"] = " ".join(f"{name}={value}" for name, value in threads(1).items())
     return found
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import machine
 import numpy as np
 
 Clock = Callable[[], float]
@@ -77,7 +78,8 @@ class Workload:
     sides: a function for each side that makes it ready; those whose name begins with `mine` may
     not be left out. unit: of the figures. timed: no where `work` returns the figure itself.
     once: so long that it is neither warmed up nor repeated. rtol: how far two sides may differ.
-    seconds: after these no further round begins.
+    seconds: after these no further round begins. cores: all that there are, for sides that are
+    compared with themselves only, or that say themselves how many threads they take.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Workload:
     rtol: float = 1e-4
     seconds: float = 4.0
     mine: str = "minigrad"
+    cores: bool = False
 
 
 @dataclass
@@ -120,6 +123,11 @@ class Row:
                 if side in start and against in start
             ]
         )
+
+    def fastest(self, mine: tuple[str, ...]) -> str | None:
+        """The side of somebody else that took least; None if there is none."""
+        others = [side for side in self.sides if not side.startswith(mine)]
+        return min(others, key=lambda side: self.figure(side).middle, default=None)
 
     def verdict(self, target: Target) -> tuple[Spread, bool] | None:
         """What was measured of a target and whether it was reached; None if a side is absent."""
@@ -174,7 +182,8 @@ def measure(workload: Workload, rounds: int) -> Row:
 def measured(workload: Workload, rounds: int) -> Row:
     """Measure; a row that fails says so, and the others are measured all the same."""
     try:
-        return measure(workload, rounds)
+        with contextlib.nullcontext() if workload.cores else machine.one_core():
+            return measure(workload, rounds)
     except Exception as error:  # noqa: BLE001 — whatever it is, it is told, and the end is not 0
         row = Row(workload.name, workload.unit, workload.targets)
         row.failed = f"{type(error).__name__}: {error}"

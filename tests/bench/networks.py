@@ -1,7 +1,8 @@
 """Networks whose graph differs from sample to sample: sequences and trees.
 
-Every engine runs the same lines, one sample after the other. By hand means NumPy with the backward
-pass written out; lazily batched means all samples of a batch noted first, and run in groups.
+Ours and PyTorch's tutorials run the same lines, one sample after the other. By hand means NumPy
+with the backward pass written out; lazily batched means all samples of a batch noted first, and run
+in groups. Who knows PyTorch or JAX packs or pads the sequences; those are in their own modules.
 """
 
 from __future__ import annotations

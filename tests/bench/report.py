@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from measure import Row, Spread, Target
 
+OURS = ("minigrad", "viz")
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 UNITS = {"bytes": ((1e6, "MB"), (1e3, "kB"), (1.0, "bytes")), "s": SCALES}
 
@@ -64,13 +65,23 @@ def aim(row: Row, target: Target) -> tuple[str, str, str, str]:
     return (f"{target.label}:", f"{text},", f"{limit}:", "reached" if reached else "MISSED")
 
 
-def matrix(rows: Sequence[Row], peers: Sequence[str], mine: str = "minigrad") -> Iterable[str]:
+def fastest(rows: Sequence[Row]) -> Iterable[str]:
+    """Each of our sides against whoever else was fastest, as one Markdown table."""
+    cells = [("workload", "ours", "fastest peer", "ours / fastest (starts)")]
+    for row in rows:
+        peer = row.fastest(OURS)
+        ours = [side for side in row.sides if peer and side.startswith(OURS)]
+        cells += [(row.name, side, peer, span(row.ratio(side, peer), ratio)) for side in ours]
+    yield from markdown(cells)
+
+
+def matrix(rows: Sequence[Row], peers: Sequence[str]) -> Iterable[str]:
     """The median ratio of each of our sides to each peer, as one Markdown table."""
     cells = [("workload", "ours", *(f"/ {peer}" for peer in peers))]
     for row in rows:
         others = [peer for peer in peers if peer in row.sides]
         for side in row.sides if others else ():
-            if side.startswith(mine):
+            if side.startswith(OURS):
                 found = {peer: ratio(row.ratio(side, peer).middle) for peer in others}
                 cells.append((row.name, side, *(found.get(peer, "–") for peer in peers)))
     yield from markdown(cells)

@@ -1,10 +1,11 @@
 """Measure and compare: `python tasks.py bench`.
 
-Each workload runs on all its sides in turn, round by round, on one thread: this engine's dynamic
+Each workload runs on all its sides in turn, round by round, on one core: this engine's dynamic
 graph and its executors, NumPy written by hand, and those of PyTorch, JAX and ONNX Runtime that are
-installed. Before that, all of them must have computed the same. The program starts itself several
-times, because where arrays happen to lie changes some rows. Printed are medians, and of the starts'
-medians the lowest and the highest; ratios are the claim, times are not.
+installed, each as those write it who know it, and where that differs much as its tutorials do, too.
+Before that, all of them must have computed the same. The program starts itself several times,
+because where arrays happen to lie changes some rows. Printed are medians, and of the starts'
+medians the lowest and the highest; the ratio to the fastest peer is the claim, times are not.
 
 Times are processor time, so that other programs on the machine count little.
 """
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -30,7 +30,10 @@ import measure
 import report
 
 # In the order of the columns. Their modules are not imported here.
-PEERS = ("NumPy by hand", "PyTorch eager", "torch.compile", "JAX jit", "ONNX Runtime")
+PEERS = (
+    *("NumPy by hand", "PyTorch eager", "torch.compile", "TorchScript", "JAX jit", "ONNX Runtime"),
+    *("PyTorch, tutorial", "JAX jit, tutorial"),
+)
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -60,11 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     facts = machine.describe()
     for name, value in facts.items():
         print(f"{name + ':':14} {value}")
-    print(f"One thread; starts: {given.starts}, rounds in each: {given.rounds}.", flush=True)
+    print(f"Starts: {given.starts}, rounds in each: {given.rounds}.", flush=True)
     rows = measure.merge(list(starts(given)))
     for row in rows:
         print("", *report.describe(row), sep="\n")
-    print("", *report.matrix(rows, PEERS), "", *report.summary(rows), sep="\n")
+    tables = (report.fastest(rows), report.matrix(rows, PEERS), report.summary(rows))
+    for table in tables:
+        print("", *table, sep="\n")
     write(given, {"machine": facts, "rows": [measure.as_json(row) for row in rows]})
     return 1 if any(row.failed for row in rows) else 0
 
@@ -103,7 +108,7 @@ def start(given: argparse.Namespace, number: int) -> list[measure.Row]:
         print(f"start {number + 1} of {given.starts}:", end=" ", file=sys.stderr, flush=True)
         subprocess.run(
             [sys.executable, __file__, *words],
-            env={**os.environ, **machine.threads(1)},
+            env=machine.environment(1),
             check=True,
         )
         print(file=sys.stderr)

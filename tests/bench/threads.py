@@ -36,7 +36,7 @@ def collect(model: Model) -> Iterable[Workload]:
             sides |= {f"{name}, {words}": worker(kind, count), f"{name}, 1 thread": worker(kind, 1)}
         targets = [Target(f"{name}, {words}", most, f"{name}, 1 thread") for name in kinds if most]
         title = f"MLP training step, BLAS threads: {words}, and 1"
-        yield Workload(title, sides, tuple(targets), timed=False)
+        yield Workload(title, sides, tuple(targets), timed=False, cores=True)
 
 
 def worker(kind: str, count: int | None) -> Make:
@@ -69,8 +69,7 @@ def worker(kind: str, count: int | None) -> Make:
 
 
 def environment(count: int | None) -> dict[str, str]:
-    unset = {k: v for k, v in os.environ.items() if k not in machine.threads(1)}
-    return unset if count is None else unset | machine.threads(count)
+    return machine.without_threads(os.environ) if count is None else machine.environment(count)
 
 
 def serve(kind: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,14 +19,15 @@ import threads
 import viewer
 from measure import Make, Side, Target, Workload
 from mine import EAGER, static
-from models import CONVNET, MLP, TINY, Model
+from models import CONVNET, MLP, TINY, Conv, Model
 
 import minigrad as mg
 
 NUMPY, C = static("numpy"), static("c")
 HAND, TORCH, COMPILED = "NumPy by hand", "PyTorch eager", "torch.compile"
-JAX, RUNTIME = "JAX jit", "ONNX Runtime"
-PEERS = (TORCH, COMPILED, JAX, RUNTIME)
+SCRIPT, JAX, RUNTIME = "TorchScript", "JAX jit", "ONNX Runtime"
+TORCH_TUTORIAL, JAX_TUTORIAL = "PyTorch, tutorial", "JAX jit, tutorial"
+PEERS = (TORCH, COMPILED, SCRIPT, JAX, RUNTIME, TORCH_TUTORIAL, JAX_TUTORIAL)
 LAZY, INEXACT = "minigrad lazily batched", f"{NUMPY}, inexact passes too"
 
 
@@ -50,9 +51,9 @@ def each(make: Callable[..., Side], *arguments: Any) -> dict[str, Make]:
     return {static(name): partial(make, *arguments, name) for name in mine.executors()}
 
 
-def both(make: Callable[[Any], Side]) -> dict[str, Make]:
+def both(make: Callable[[Any], Side], theirs: str = TORCH) -> dict[str, Make]:
     """The dynamic graph, ours and PyTorch's, from the same lines."""
-    return {EAGER: lambda: make(mg), TORCH: lambda: make(importlib.import_module("torch"))}
+    return {EAGER: lambda: make(mg), theirs: lambda: make(importlib.import_module("torch"))}
 
 
 def collect(sizes: Sizes) -> list[Workload]:
@@ -95,6 +96,15 @@ def scalars(sizes: Sizes) -> Iterable[Workload]:
     )
     yield Workload("1,000 × tanh of 64 numbers and back, per tanh", both(chains.tanh_chain))
     yield Workload("100 × relu((4, 16) @ (16, 16)) and back, per layer", both(chains.products))
+    yield Workload(
+        f"{chains.SMALL_LAYERS} × tanh(y @ w + b) on 8 × 8, forward and backward",
+        {
+            **both(chains.small),
+            HAND: chains.small_by_hand,
+            JAX: peer("jax_peers", "small", chains.SMALL_LAYERS, *chains.small_arrays()),
+        },
+        aims,
+    )
 
 
 # ---- Models -----------------------------------------------------------------------------------
@@ -145,28 +155,38 @@ def models() -> Iterable[Workload]:
             Target(C, 1.0, RUNTIME),
         ),
     )
+    yield inference(
+        "convnet inference, a single image of 16 × 16",
+        replace(CONVNET, batch=(1, *CONVNET.batch[1:])),
+        (Target(C, 1.0, RUNTIME), Target(NUMPY, 1.0, SCRIPT), Target(EAGER, 1.0, TORCH)),
+    )
 
 
 def training(name: str, model: Model, targets: tuple[Target, ...]) -> Workload:
-    sides: Mapping[str, Make] = {
+    sides: dict[str, Make] = {
         EAGER: lambda: mine.training(model),
         **each(mine.training_compiled, model),
         INEXACT: partial(mine.training_compiled, model, "numpy", inexact=True),
         HAND: peer("numpy_peers", "training", model),
         TORCH: peer("torch_peers", "training", model),
+        TORCH_TUTORIAL: peer("torch_peers", "training_as_in_tutorials", model),
         COMPILED: peer("torch_peers", "training", model, compiled=True),
         JAX: peer("jax_peers", "training", model),
     }
+    if any(isinstance(layer, Conv) for layer in model.layers):
+        sides[JAX_TUTORIAL] = peer("jax_peers", "training", model, tutorial=True)
     return Workload(name, sides, targets)
 
 
 def inference(name: str, model: Model, targets: tuple[Target, ...]) -> Workload:
-    sides: Mapping[str, Make] = {
+    sides: dict[str, Make] = {
         EAGER: lambda: mine.inference(model),
         **each(mine.inference_compiled, model),
         HAND: peer("numpy_peers", "inference", model),
         TORCH: peer("torch_peers", "inference", model),
-        COMPILED: peer("torch_peers", "inference", model, compiled=True),
+        TORCH_TUTORIAL: peer("torch_peers", "inference", model, "tutorial"),
+        COMPILED: peer("torch_peers", "inference", model, "compiled"),
+        SCRIPT: peer("torch_peers", "inference", model, "script"),
         JAX: peer("jax_peers", "inference", model),
         RUNTIME: peer("onnx_peers", "inference", model),
     }
@@ -204,21 +224,34 @@ def elementwise(sizes: Sizes) -> Iterable[Workload]:
 
 
 def changing() -> Iterable[Workload]:
-    for name, make, by_hand in (
-        ("RNN, 10 sequences of 5 to 50 steps", networks.sequences, networks.sequences_by_hand),
-        ("10 random trees of 4 to 19 words", networks.trees, networks.trees_by_hand),
-    ):
-        yield Workload(
-            f"{name}, hidden 64",
-            {
-                **both(make),
-                LAZY: partial(make, mg, lazily=True),
-                HAND: by_hand,
-            },
-            (Target(EAGER, 0.35, TORCH), Target(LAZY, 0.15, TORCH)),
-        )
+    lengths = "RNN, 10 sequences of 5 to 50 steps, hidden 64"
     yield Workload(
-        "RNN, 10 sequences of 5 to 50 steps, hidden 64, nothing recorded", both(networks.unrecorded)
+        lengths,
+        {
+            **both(networks.sequences, TORCH_TUTORIAL),
+            LAZY: partial(networks.sequences, mg, lazily=True),
+            HAND: networks.sequences_by_hand,
+            TORCH: peer("torch_peers", "sequences"),
+            JAX: peer("jax_peers", "sequences"),
+        },
+        (Target(EAGER, 0.35, TORCH_TUTORIAL), Target(LAZY, 0.15, TORCH_TUTORIAL)),
+    )
+    yield Workload(
+        f"{lengths}, nothing recorded",
+        {
+            **both(networks.unrecorded, TORCH_TUTORIAL),
+            TORCH: peer("torch_peers", "sequences", recorded=False),
+            JAX: peer("jax_peers", "sequences", recorded=False),
+        },
+    )
+    yield Workload(
+        "10 random trees of 4 to 19 words, hidden 64",
+        {
+            **both(networks.trees),
+            LAZY: partial(networks.trees, mg, lazily=True),
+            HAND: networks.trees_by_hand,
+        },
+        (Target(EAGER, 0.35, TORCH), Target(LAZY, 0.15, TORCH)),
     )
 
 
@@ -226,6 +259,16 @@ def changing() -> Iterable[Workload]:
 
 
 def beginnings() -> Iterable[Workload]:
+    yield Workload(
+        "from the start of Python to a first gradient",
+        {
+            EAGER: partial(first.gradient, "minigrad"),
+            HAND: partial(first.gradient, "numpy"),
+            TORCH: partial(first.gradient, "torch"),
+            JAX: partial(first.gradient, "jax"),
+        },
+        (Target(EAGER, 1.0, TORCH),),
+    )
     yield Workload(
         "MLP step: time to the first result",
         {**each(first.compiled), JAX: first.jitted},
@@ -344,4 +387,5 @@ def drawings(sizes: Sizes) -> Iterable[Workload]:
             {"viz.step in Chromium": partial(clicks.click, what, size)},
             (Target("viz.step in Chromium", 0.05),),
             timed=False,
+            cores=True,
         )
