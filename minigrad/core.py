@@ -260,11 +260,13 @@ class State:
     lazy: who reads operators on tensors in the place of the tape, if anybody
     place: the user's line for whatever is recorded, when it is not the one that is running
     quick: whether the tape's quick ways are open: it records, and nobody has taken its place
+    who: on whose behalf it works: its own, or that of the thread that has it do a part
     """
 
-    __slots__ = ("lazy", "place", "quick", "recording", "scope")
+    __slots__ = ("lazy", "place", "quick", "recording", "scope", "who")
 
     def __init__(self) -> None:
+        self.who = object()
         self.recording, self.scope, self.quick = True, "", True
         self.lazy: Any = None  # see lazy.collector
         self.place: tuple[CodeType | SavedLine, int] | None = None

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.core import context
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -56,6 +58,7 @@ class Pool:
         self.spans: list[Span | None] = [None] * len(waits)
         self.failed: list[TaskFailed] = []
         self.changed = threading.Condition()
+        self.who = context.now.who
         self.waiting = 0
         self.stopped = False
         self.ready = [(rank[i], i) for i, n in enumerate(waits) if not n]
@@ -107,6 +110,7 @@ class Pool:
             self.changed.notify_all()
 
     def _device(self, device: int) -> None:
+        context.now.who = self.who
         with np.errstate(all="ignore"):  # holds for one thread
             task = self._next(None)
             while task is not None:

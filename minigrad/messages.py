@@ -874,6 +874,13 @@ ERRORS: dict[str, Pair] = {
         "变量 {name}（形状 {shape}）在这个会话里还没有值。"
         "解决办法：先执行 session.run(mg.global_variables_initializer())；每个会话开始时都是空的。",
     ),
+    "run_within_run": (
+        "this would start a run in the middle of another one of the same program or session, whose "
+        "memory it would overwrite. Remedy: start it when the other one is over, or compile a "
+        "program of its own: graph.compile().",
+        "这会在同一个程序或会话的一次运行当中再启动一次运行，覆盖前者正在使用的内存。"
+        "解决办法：等前一次运行结束后再启动，或者另外编译一个程序：graph.compile()。",
+    ),
     "session_closed": (
         "this session is closed. Remedy: open a new one: with mg.Session() as sess.",
         "这个会话已经关闭。解决办法：新开一个会话：with mg.Session() as sess。",

@@ -10,6 +10,7 @@ from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import Program, Variables, check_feeds
 from minigrad.graph import Graph, Node, get_default_graph
+from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.source import here
@@ -17,6 +18,9 @@ from minigrad.source import here
 
 class Session:
     """Runs parts of one graph, and keeps its variables from one run to the next.
+
+    Several threads may run it: runs wait for each other, so that none sees, or overwrites, half of
+    what another one changes. `with sess:` is for the thread that enters it.
 
     >>> import minigrad as mg
     >>> with mg.Graph():
@@ -33,6 +37,7 @@ class Session:
             raise refuse("Session", "graph", graph, fill("expect_graph"))
         self.graph = graph or get_default_graph()
         self.variables: Variables = {}
+        self.turn = Turn()  # also that of programs which were compiled for this session
         self._programs: dict[tuple[Node, ...], Program] = {}
         self._closed = False
 
@@ -46,6 +51,9 @@ class Session:
 
     def close(self) -> None:
         """Forget all variables; a closed session runs nothing more."""
+        self.turn.run(self._forget)
+
+    def _forget(self) -> None:
         self._closed = True
         self.variables.clear()
         self._programs.clear()
@@ -55,7 +63,11 @@ class Session:
 
         Nodes may be given by name. Returns arrays in the same arrangement (None for an initialiser
         or a group). Raises NotFedError, FeedError, UninitializedError; then no variable changed.
+        GraphError within another run of this session, as from a listener.
         """
+        return self.turn.run(self._run, fetches, feed_dict)
+
+    def _run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None) -> Any:
         if self._closed:
             raise GraphError("session_closed", ran=here())
         nodes: list[Node] = []

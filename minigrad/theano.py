@@ -96,7 +96,10 @@ class TheanoFunction:
             given = ", ".join([*(f"#{i}" for i in range(1, len(values) + 1)), *named]) or "-"
             raise FeedError("function_arguments", expected=expected, given=given, ran=here())
         arguments = [*values, *(named[name] for name in names)]
-        feeds = check_feeds(self.session.graph, dict(zip(self.inputs, arguments, strict=True)))
+        return self.session.turn.run(self._run, dict(zip(self.inputs, arguments, strict=True)))
+
+    def _run(self, given: dict[Any, Any]) -> Any:
+        feeds = check_feeds(self.session.graph, given)
         variables = self.session.variables
         self._initialize()
         if self.givens:
@@ -126,7 +129,7 @@ class TheanoFunction:
         if not fits(array.shape, node.spec.shape):
             shapes: dict[str, Any] = {"expected": show_shape(node.shape), "shape": array.shape}
             raise ShapeError("assign_shape", op="set_value", name=node.name, **shapes, ran=here())
-        self.session.variables[node] = array
+        self.session.turn.run(self.session.variables.__setitem__, node, array)
 
     def __repr__(self) -> str:
         names = ", ".join(x.name for x in self.inputs)

@@ -18,6 +18,7 @@ LAYERS = [
     ["minigrad.errors"],
     ["minigrad.arguments", "minigrad.foreign"],
     ["minigrad.core"],
+    ["minigrad.locks"],
     ["minigrad.events"],
     ["minigrad.ops.define", "minigrad.ops.state"],
     ["minigrad.ops.logic", "minigrad.ops.elementwise", "minigrad.ops.shape"],

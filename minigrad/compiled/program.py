@@ -18,12 +18,13 @@ from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiled.parallel import Costs, Parallel
 from minigrad.compiled.source import write_bound, write_reference
-from minigrad.core import Array
+from minigrad.core import Array, context
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
 from minigrad.execute import Program as Interpreter
 from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node, bodies_of
+from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.plan import Plan
 from minigrad.schedule import Schedule
@@ -39,6 +40,10 @@ class Program:
     leaves the rest to NumPy, "reference" runs one operator after the other. `plan`, `source` and
     `kernels` tell what it will do; they need shapes that are known, or a run. `variables` holds the
     values as they are now, in memory that later runs write to: copy what you want to keep.
+
+    Several threads may call it: as all runs work in the same memory, they wait for each other, and
+    with `session` for all runs of that session. For runs side by side compile the graph once for
+    each thread. A listener that calls it in the middle of a run gets a GraphError.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x", shape=(None, 3))
@@ -59,6 +64,7 @@ class Program:
         self.executor, self.optimized = executor, optimize
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
         self.variables: Variables = variables if session is None else session.variables
+        self._turn: Turn = Turn() if session is None else session.turn
         self._inputs = self.graph.placeholders
         self._quick = Quick(self._inputs)
         self._layouts: dict[Kinds, Layout] = {}
@@ -72,18 +78,32 @@ class Program:
 
         Raises NotFedError, FeedError, and the errors of the operators with both lines.
         """
-        feeds = self._quick.take(feed_dict)
-        bound = None
-        if feeds is not None:
-            bound = self._bound.get(tuple([feeds[x].shape for x in self._inputs]))
-        if feeds is None or bound is None:
-            feeds = check_feeds(self.graph, feed_dict)
-        if self.executor == REFERENCE:
-            results = self._interpreter(feeds, self.variables)
-        else:
-            results = (bound or self.bind(feeds)).run(feeds, self.variables)
-            self._latest = bound or self._latest
-        return results[0] if self.graph.single else results
+        turn = self._turn
+        while True:  # what Turn.run does, without a call
+            try:
+                del turn.open
+                break
+            except AttributeError:
+                turn.wait()
+        try:
+            turn.by = context.now.who
+            feeds = self._quick.take(feed_dict)
+            bound = None
+            if feeds is not None:
+                bound = self._bound.get(tuple([feeds[x].shape for x in self._inputs]))
+            if feeds is None or bound is None:
+                feeds = check_feeds(self.graph, feed_dict)
+            if self.executor == REFERENCE:
+                results = self._interpreter(feeds, self.variables)
+            else:
+                results = (bound or self.bind(feeds)).run(feeds, self.variables)
+                self._latest = bound or self._latest
+            return results[0] if self.graph.single else results
+        finally:
+            turn.by = None
+            turn.open = True
+            if turn.waiting:
+                turn.tell()
 
     @functools.cached_property
     def _interpreter(self) -> Interpreter:
@@ -122,6 +142,10 @@ class Program:
     @property
     def bound(self) -> Bound:
         """The calls of the latest run, or those for the declared shapes."""
+        found: Bound = self._turn.look(self._of_latest)
+        return found
+
+    def _of_latest(self) -> Bound:
         if self._latest is None:
             for node in self._inputs:
                 if node.shape is None or None in node.shape:
@@ -159,13 +183,23 @@ class Program:
         if handover is not None:
             handover = float(number("schedule", "handover", handover))
         feeds = None if feed_dict is None else check_feeds(self.graph, feed_dict)
+        found: Schedule = self._turn.run(self._scheduled, devices, costs, feeds, handover)
+        return found
+
+    def _scheduled(
+        self,
+        devices: int,
+        costs: Costs | None,
+        feeds: Mapping[Node, Array] | None,
+        handover: float | None,
+    ) -> Schedule:
         if feeds is None:
             shapes: Any = [self.bound.specs[node].shape for node in self._inputs]
         else:
             shapes = self._shapes_of(feeds)
         parallel = self._apart(tuple(shapes))
         schedule = parallel.schedule(devices, costs, feeds, handover, self.variables)
-        return replace(schedule, runner=self._run_on)
+        return replace(schedule, runner=functools.partial(self._turn.run, self._run_on))
 
     def _apart(self, shapes: tuple[Shape, ...]) -> Parallel:
         """The tasks for these shapes; those of the latest are kept."""
@@ -208,7 +242,8 @@ class Program:
         """The function `program(feeds, variables)` that the text of `source` defines.
 
         feeds, variables: dictionaries of arrays by name; new values of variables are put into the
-        second. The results are those of the program itself, bit for bit.
+        second. The results are those of the program itself, bit for bit. As in the program, calls
+        from several threads wait for each other; the text alone leaves that to whoever runs it.
 
         >>> import minigrad as mg
         >>> with mg.Graph():
@@ -220,8 +255,14 @@ class Program:
         text, constants = self._written()
         scope: dict[str, Any] = {"constants": constants}
         exec(compile(text, "<program>", "exec"), scope)
-        found: Callable[..., list[Any]] = scope["program"]
-        return found
+        turn, program = Turn(), scope["program"]
+
+        @functools.wraps(program)
+        def one_at_a_time(feeds: Any, variables: Any) -> list[Any]:
+            found: list[Any] = turn.run(program, feeds, variables)
+            return found
+
+        return one_at_a_time
 
     def _written(self) -> tuple[str, dict[str, Any]]:
         if self.executor == REFERENCE:

@@ -76,6 +76,7 @@ class Writer:
             "",
             "program(feeds, variables) returns the list of results; new values of variables are",
             "put into that dictionary. `constants` must be there: what is too large to be written.",
+            "All calls work in the same memory: one at a time.",
             '"""',
             "",
             f"# feeds: {feeds or 'none'}",

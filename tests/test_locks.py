@@ -1,0 +1,202 @@
+"""What threads share is right or refused: programs, sessions, and what a forked process finds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad import events
+
+Run = Callable[[np.ndarray[Any, Any]], list[Any]]
+THREADS, TIMES, LONG = 4, 50, 30.0  # LONG: seconds after which a test gives up waiting
+
+
+@pytest.fixture(autouse=True)
+def switching_often() -> Iterator[None]:
+    """Threads take turns as often as Python lets them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(work: Callable[[int], Any], count: int = THREADS) -> list[Any]:
+    """What `work(i)` returns on so many threads that begin at once; their first error is raised."""
+    start, found, errors = threading.Barrier(count), [None] * count, list[BaseException]()
+
+    def go(i: int) -> None:
+        start.wait(LONG)
+        try:
+            found[i] = work(i)
+        except BaseException as error:  # noqa: BLE001 — raised again below
+            errors.append(error)
+
+    threads = [threading.Thread(target=go, args=(i,), daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG)
+        assert not thread.is_alive(), "it waits for ever"
+    if errors:
+        raise errors[0]
+    return found
+
+
+# ---- Programs -----------------------------------------------------------------------------------
+
+
+def planned(executor: str = "numpy") -> Any:
+    """A program of several kernels, each long enough for another thread to come in between."""
+    with mg.Graph():
+        x = y = mg.placeholder("x", shape=(64, 64))
+        for _ in range(6):
+            y = mg.tanh(y @ x * 0.01 + y) * 1.5
+        return mg.build_graph(x, [y, y.sum()]).compile(executor=executor)
+
+
+def called(executor: str) -> Run:
+    program = planned(executor)
+    return lambda value: program({"x": value})
+
+
+def scheduled() -> Run:
+    schedule = planned().schedule(devices=2, costs=lambda node: 1.0)
+    return lambda value: schedule.run({"x": value})[0]
+
+
+def loaded() -> Run:
+    function = planned().load_source()
+    return lambda value: function({"x": value}, {})
+
+
+RUNS: dict[str, Callable[[], Run]] = {
+    "numpy": lambda: called("numpy"),
+    "c": lambda: called("c"),
+    "reference": lambda: called("reference"),
+    "schedule": scheduled,
+    "loaded": loaded,
+}
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_a_program_gives_each_thread_its_own_numbers(kind: str) -> None:
+    run = RUNS[kind]()
+    feeds = [np.full((64, 64), 0.1 * i, np.float32) for i in range(THREADS)]
+    expected = [run(x) for x in feeds]
+
+    def work(i: int) -> int:
+        found = [run(feeds[i]) for _ in range(TIMES)]
+        return sum(
+            not all(map(np.array_equal, result, expected[i])) for result in found
+        )  # compared at the end: results must last
+
+    assert together(work) == [0] * THREADS
+
+
+def counting(executor: str) -> tuple[Any, Any]:
+    """A program that adds to a variable, by way of kernels that let other threads in."""
+    with mg.Graph():
+        w = mg.Variable(np.zeros((64, 64)), name="w", dtype="float32")
+        one = mg.matmul(w * 0.0, w) + 1.0
+        return w, mg.build_graph([], [mg.assign(w, w + one)]).compile(executor=executor)
+
+
+@pytest.mark.parametrize("executor", ["numpy", "c", "reference"])
+def test_no_update_of_a_variable_is_lost(executor: str) -> None:
+    _, program = counting(executor)
+    together(lambda i: [program() for _ in range(TIMES)])
+    (value,) = program.variables.values()
+    assert (value == THREADS * TIMES).all()
+
+
+def test_no_update_of_a_session_is_lost_whoever_makes_it() -> None:
+    with mg.Graph() as graph:
+        w = mg.Variable(np.zeros((64, 64)), name="w", dtype="float32")
+        double = mg.Variable(np.zeros((64, 64)), name="double", dtype="float32")
+        more = w + 1.0 + mg.matmul(w * 0.0, w)
+        update = [mg.assign(w, more), mg.assign(double, more * 2.0)]
+        session = mg.Session(graph)
+        session.run(mg.global_variables_initializer())
+        program = mg.build_graph([], update).compile(session=session)
+    difference = double - w * 2.0
+
+    def work(i: int) -> None:
+        for _ in range(TIMES):
+            program() if i % 2 else session.run(update)
+            assert not session.run(difference).any()  # no half of an update
+
+    together(work)
+    assert (session.run(w) == THREADS * TIMES).all()
+
+
+def test_a_theano_function_loses_no_update() -> None:
+    with mg.Graph():
+        w = mg.Variable(np.zeros((64, 64)), name="w", dtype="float32")
+        step = mg.theano_function([], [], updates=[(w, w + 1.0 + mg.matmul(w * 0.0, w))])
+    together(lambda i: [step() for _ in range(TIMES)])
+    assert (step.get_value(w) == THREADS * TIMES).all()
+
+
+# ---- A run within a run -------------------------------------------------------------------------
+
+
+def within(run: Callable[[], Any]) -> list[mg.GraphError]:
+    """What a listener is told that starts a run again in the middle of it."""
+    told: list[mg.GraphError] = []
+
+    def again(event: events.Event) -> None:
+        if event.kind == "run" and not told:
+            try:
+                run()
+            except mg.GraphError as error:
+                told.append(error)
+
+    with events.listen(again):
+        run()
+    return told
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RUNS if kind != "loaded"])  # it tells nobody
+def test_a_run_within_a_run_of_the_same_program_is_refused(kind: str) -> None:
+    run, x = RUNS[kind](), np.ones((64, 64), np.float32)
+    expected = run(x)
+    (error,) = together(lambda i: within(lambda: run(x)), count=1)[0]
+    assert error.key == "run_within_run"
+    assert error.ran.filename == __file__
+    assert all(map(np.array_equal, run(x), expected))  # nothing stays behind
+
+
+def test_a_run_within_a_run_of_the_same_session_is_refused() -> None:
+    with mg.Graph(), mg.Session() as session:
+        x = mg.constant(2.0) * 3.0
+        assert [e.key for e in within(lambda: session.run(x))] == ["run_within_run"]
+        assert session.run(x) == 6.0
+
+
+def test_another_program_and_what_is_told_of_this_one_may_be_asked_for_within_a_run() -> None:
+    program, other, x = planned(), planned(), np.ones((64, 64), np.float32)
+    found: list[Any] = []
+
+    def look(event: events.Event) -> None:
+        if event.kind == "run" and not found:
+            found.append(None)
+            found.extend([program.plan.bytes, *other({"x": x})])
+
+    with events.listen(look):
+        expected = program({"x": x})
+    assert found[1] == program.plan.bytes
+    assert all(map(np.array_equal, found[2:], expected))
+
+
+def test_an_error_in_a_run_lets_the_next_one_begin() -> None:
+    program = planned()
+    for _ in range(2):
+        with pytest.raises(mg.NotFedError):
+            together(lambda i: program({}), count=2)
+    assert len(together(lambda i: program({"x": np.ones((64, 64))}), count=2)) == 2
