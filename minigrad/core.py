@@ -443,11 +443,21 @@ def cast_array(x: Array, dtype: Dtype) -> Array:
     return x.astype(dtype)
 
 
+@functools.cache
+def beside(number: Dtype, other: Dtype) -> Dtype:
+    """The data type that a Python number of this kind takes beside a value of the other.
+
+    The other's; but a float among integers makes them float32, and a number is no bool.
+    """
+    if other.kind == "f" or (number.kind in "iu" and other.kind in "iu"):
+        return other
+    return promote(number, other)
+
+
 def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> list[Any]:
     """Bring operands to the one data type the operator works in; Python numbers are weak.
 
-    A Python number takes the data type of the others, except that a float among integers makes
-    them float32. `cast` is the reader's way to convert.
+    See `beside`. `cast` is the reader's way to convert.
     """
     for i, x in enumerate(operands):
         if type(x) in _WEAK and (op.inputs is None or i in op.selectors):
@@ -459,8 +469,9 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
     strong = [x.dtype for x, w, f in zip(operands, weak, fixed, strict=True) if not (w or f)]
     free = [_WEAK[type(x)] for x, w in zip(operands, weak, strict=True) if w]
     common = op.inputs(*strong) if strong else op.inputs(*free)
-    if free and strong and common.kind != "f":
-        common = promote(common, *(d for d in free if d != int64 or common == bool_))
+    if strong:
+        for number in free:
+            common = beside(number, common)
     for i, x in enumerate(operands):
         if weak[i]:
             operands[i] = common.type(x)

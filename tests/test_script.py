@@ -99,6 +99,178 @@ def test_gradients_are_those_of_plain_python(f: Program) -> None:
             equal(*([0 if g is None else g.data for g in gs] for gs in (found, expected)))
 
 
+# ---- Data types ---------------------------------------------------------------------------------
+
+# Of a Python number that was computed with inside, the graph has made a float32.
+MIXED = {"continue_on_some_ways", "function_given_to_a_library"}
+
+
+def of_type(dtype: Any, x: Any) -> mg.Tensor:
+    value = mg.tensor(x)
+    return mg.tensor(value.numpy().astype(dtype)) if value.dtype.kind == "f" else value
+
+
+@names
+def test_floats_of_eight_bytes_stay_what_they_are(f: Program) -> None:
+    scripted = mg.script(f)
+    for inputs in PROGRAMS[f]:
+        given = [of_type(mg.float64, x) for x in inputs]
+        if f.__name__ in MIXED:
+            with pytest.raises(mg.ControlFlowError, match=r"float32.*float64|float64.*float32"):
+                scripted(*given)
+            continue
+        found, expected = leaves(scripted(*given)), leaves(f(*given))
+        equal(arrays(found), arrays(expected))
+        kinds = [(a, b) for a, b in zip(found, expected, strict=True) if isinstance(b, mg.Tensor)]
+        assert all(a.dtype == b.dtype for a, b in kinds)
+
+
+def in_while(x, n):
+    while n > 0:
+        if x > 10:
+            return x
+        x = x * 2
+        n = n - 1
+    return x
+
+
+def in_for(x, n):
+    for i in range(n):
+        if x > 10:
+            return {"x": x, "both": (x * 2, i)}
+        x = x * 2
+    return {"x": x, "both": (x, -1)}
+
+
+def in_rows(x, n):
+    for k in mg.ones(4, dtype="int8") * n:
+        if k > n:
+            return x * 3
+        if x > 10:
+            return x + x
+        x = x * 2
+    return x
+
+
+def in_a_loop_in_a_loop(x, n):
+    for _ in range(3):
+        while n > 0:
+            if x > 10:
+                return x
+            x = x * 2
+            n = n - 1
+        n = n + 2
+    return x
+
+
+def beside_a_number(x, n):
+    while n > 0:
+        if x > 40:
+            return x
+        if x > 10:
+            return 1
+        x = x * 2
+        n = n - 1
+    return x
+
+
+RETURNS = [in_while, in_for, in_rows, in_a_loop_in_a_loop, beside_a_number]
+WIDTHS = ["float64", "float32", "float16", "int64", "int32", "int8"]
+
+
+@pytest.mark.parametrize("dtype", WIDTHS)
+@pytest.mark.parametrize("f", RETURNS, ids=lambda f: f.__name__)
+def test_a_return_inside_a_loop_keeps_the_data_type(f: Program, dtype: str) -> None:
+    scripted = mg.script(f)
+    for x, n in [(3, 4), (3, 1), (11, 2), (50, 2), (1, 0)]:
+        given = mg.tensor(np.array(x, dtype)), mg.tensor(n)
+        found, expected = leaves(scripted(*given)), leaves(f(*given))
+        equal(arrays(found), arrays(expected))
+        for a, b in zip(found, expected, strict=True):
+            assert not isinstance(b, mg.Tensor) or a.dtype == b.dtype
+    assert scripted.traces == 1
+
+
+def test_a_return_inside_a_loop_may_be_a_decision() -> None:
+    def f(x, n):
+        while n > 0:
+            if x > 10:
+                return x > 12
+            x = x * 2
+            n = n - 1
+        return x > 100
+
+    scripted = mg.script(f)
+    for x, n in [(3.0, 4), (11.0, 2), (200.0, 0)]:
+        found = scripted(mg.tensor(x, dtype=mg.float64), mg.tensor(n))
+        assert found.dtype == bool
+        assert bool(found) == bool(f(x, n))
+
+
+def from_a_number(x, n):
+    best = 0.0
+    while n > 0:
+        n = n - 1
+        if x < 10:
+            x = x * 2
+            continue
+        best = x
+        if x > 30:
+            break
+        x = x * 3
+    return best
+
+
+def from_a_number_in_a_loop(x, n):
+    best = 0.1
+    while n > 0:
+        n = n - 1
+        for r in range(n):
+            if x > 10:
+                best = x
+                break
+            if best + r > 100:
+                return best
+            x = x * 2
+    return best
+
+
+@pytest.mark.parametrize("f", [from_a_number, from_a_number_in_a_loop], ids=lambda f: f.__name__)
+def test_what_begins_as_a_number_takes_the_data_type_it_is_given_on_some_ways(f: Program) -> None:
+    scripted = mg.script(f)
+    for x, n in [(3.0, 4), (3.0, 1), (11.0, 2), (1.0, 0)]:
+        given = [mg.tensor(x, dtype=mg.float64, requires_grad=True) for _ in range(2)]
+        found, expected = (g(z, mg.tensor(n)) for g, z in zip((scripted, f), given, strict=True))
+        assert found.dtype == np.float64
+        assert found.item() == float(expected)  # 0.1 was not rounded to float32 on its way
+        if isinstance(expected, mg.Tensor):
+            expected.backward()
+            found.backward()
+            assert given[0].grad.item() == given[1].grad.item()
+
+
+def test_a_number_of_another_kind_is_still_refused() -> None:
+    def f(x, n):
+        best = 0
+        while n > 0:
+            if x > 10:
+                best = x
+            x = x * 2
+            n = n - 1
+        return best
+
+    with pytest.raises(mg.ControlFlowError, match="best"):
+        mg.script(f)(mg.tensor(3.0), mg.tensor(4))
+
+
+def test_a_number_that_a_type_cannot_hold_keeps_its_own() -> None:
+    def f(x):
+        return x if x > 3 else 300
+
+    with pytest.raises(mg.ControlFlowError, match="int8"):
+        mg.script(f)(mg.tensor(4, dtype="int8"))
+
+
 # ---- What the graph holds -----------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Control flow inside the graph: branches and loops are nodes that hold graphs of their own."""
 
+from minigrad.control.bodies import from_python
 from minigrad.control.flow import (
     COND,
     HISTORY,
@@ -26,6 +27,7 @@ __all__ = [
     "cond",
     "dynamic_rnn",
     "expect_one",
+    "from_python",
     "is_symbolic",
     "loop",
     "scan",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from minigrad import ops
 from minigrad.core import (
     Dim,
+    Dtype,
     Spec,
     as_array,
+    beside,
     fits,
     is_weak,
     promote,
@@ -18,7 +23,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.errors import ControlFlowError, ShapeError
-from minigrad.graph import Body, Graph, Node
+from minigrad.graph import Body, Graph, Node, number_behind
 from minigrad.source import here
 from minigrad.structure import flatten, rebuild
 
@@ -97,9 +102,16 @@ class Built:
 
 
 def build_body(
-    graph: Graph | None, f: Callable[..., Any], skeleton: Any, specs: Sequence[Spec]
+    graph: Graph | None,
+    f: Callable[..., Any],
+    skeleton: Any,
+    specs: Sequence[Spec],
+    numbers: Collection[int] = (),
 ) -> Built:
-    """Call f with stand-ins of these specs, and keep what it builds and returns."""
+    """Call f with stand-ins of these specs, and keep what it builds and returns.
+
+    numbers: the positions of those that begin as Python numbers.
+    """
     body = Body(graph)
     with body:
         names = argument_names(f, skeleton, len(specs))
@@ -107,6 +119,7 @@ def build_body(
             body.input({"shape": s.shape, "dtype": s.dtype}, name)
             for s, name in zip(specs, names, strict=True)
         )
+        body.numbers = {body.inputs[i]: specs[i].dtype for i in numbers}
         results, arrangement = flatten(call(f, rebuild(skeleton, body.inputs)))
         lifted = [x if is_weak(x) else body.lift(x) for x in results]
     return Built(body, lifted, arrangement)
@@ -124,7 +137,11 @@ def matched(built: list[Built]) -> tuple[list[Body], Any]:
             defined=here(),
         )
     for i, (a, b) in enumerate(zip(one.results, other.results, strict=True)):
-        one.results[i], other.results[i] = _agree(one.body, a, b), _agree(other.body, b, a)
+        kinds = [own_dtype(x) for x in (a, b)]
+        one.results[i], other.results[i] = (
+            taking(one.body, a, kinds[1]),
+            taking(other.body, b, kinds[0]),
+        )
     for i, (a, b) in enumerate(zip(one.results, other.results, strict=True)):
         if a.dtype != b.dtype:
             raise ControlFlowError(
@@ -135,14 +152,53 @@ def matched(built: list[Built]) -> tuple[list[Body], Any]:
     return [branch.body for branch in built], one.arrangement
 
 
-def _agree(body: Body, x: Any, other: Any) -> Node:
-    """A Python number as a node of the data type that the other branch gives."""
-    if isinstance(x, Node):
-        return x
-    kinds = [
-        v.dtype if isinstance(v, Node) else as_array(v, None, "cond").dtype for v in (x, other)
-    ]
-    return body.constant(as_array(x, promote(*kinds), "cond"))
+def own_dtype(x: Any) -> Dtype:
+    """The data type of a value; of a Python number the one that it has by itself."""
+    dtype: Dtype = (as_array(x, None, "cond") if is_weak(x) else x).dtype
+    return dtype
+
+
+def from_python(x: Any) -> bool:
+    """Whether this is a Python number, or stands for one with which a loop begins."""
+    return is_weak(x) or number_behind(x) is not None
+
+
+def state_among(x: Any, y: Any) -> Node | None:
+    """The state that is behind one of two results of branches, where both are from Python."""
+    found = [number_behind(x), number_behind(y)] if from_python(x) and from_python(y) else []
+    return next((state for state in found if state is not None), None)
+
+
+def taken_by(x: Any, dtype: Dtype) -> Dtype:
+    """The data type that x takes beside a value of this one: its own, unless it is from Python.
+
+    A Python number takes what can hold it; the state of a loop, what says no less than its own.
+    """
+    own = own_dtype(x)
+    if is_weak(x):
+        taken = beside(own, dtype)
+        return taken if _holds(taken, x) else own
+    wider = own.kind == dtype.kind and promote(own, dtype) == dtype
+    return dtype if wider and from_python(x) else own
+
+
+def taking(graph: Graph, x: Any, dtype: Dtype) -> Node:
+    """x as a node of the data type that it takes beside a value of this one."""
+    taken = taken_by(x, dtype)
+    state = number_behind(x)
+    if state is None or taken == x.dtype:
+        return graph.lift(x, taken)
+    state.graph.numbers[state] = taken
+    with graph:
+        cast: Node = ops.cast(x, dtype=taken)
+    return cast
+
+
+def _holds(dtype: Dtype, number: float) -> bool:
+    if dtype.kind not in "iu":
+        return True
+    about = np.iinfo(dtype)
+    return about.min <= number <= about.max
 
 
 def _describe(built: Built) -> str:
@@ -183,44 +239,47 @@ def loop_body(
     carried = [graph.lift(x) for x in leaves]
     specs = [Spec(x.spec.shape, x.dtype) for x in carried]
     free: set[Dim] = set()  # lengths that may change from step to step
+    numbers = [i for i, x in enumerate(leaves) if from_python(x)]
     taken = (skeleton, arrangement) if who == "scan" else skeleton
     while True:
-        built = build_body(graph, body_fn, taken, [*specs, *slices])
+        built = build_body(graph, body_fn, taken, [*specs, *slices], numbers)
         given = built.arrangement[0] if who == "scan" else built.arrangement
         if given != skeleton:
             raise ControlFlowError("loop_arrangement", op=who, defined=here())
         results = _loop_results(built, specs)
-        rows = zip(specs, results, leaves, strict=False)  # a scan has more results than states
+        asked = [built.body.numbers.get(x, x.dtype) for x in built.body.inputs]
+        rows = zip(specs, results, leaves, asked, strict=False)  # a scan has more results
         wider = [_widened(who, i, *row, free) for i, row in enumerate(rows)]
         if wider == specs:
             built.body.outputs = tuple(results)
             return carried, specs, built.body
         for i, spec in enumerate(wider):
             if spec.dtype != carried[i].dtype:
-                carried[i] = graph.lift(leaves[i], spec.dtype)
+                carried[i] = taking(graph, leaves[i], spec.dtype)
         specs = wider
 
 
 def _loop_results(built: Built, specs: Sequence[Spec]) -> list[Node]:
     """The results as nodes; a Python number takes the state's data type if that can hold it."""
-    nodes = []
-    for i, x in enumerate(built.results):
-        dtype = None
-        if i < len(specs) and is_weak(x):
-            state = specs[i].dtype
-            dtype = state if promote(state, as_array(x, None, "loop").dtype) == state else None
-        nodes.append(built.body.lift(x, dtype))
-    return nodes
+    states = [spec.dtype for spec in specs]
+    outputs = [own_dtype(x) for x in built.results[len(specs) :]]
+    rows = zip(built.results, [*states, *outputs], strict=True)
+    return [taking(built.body, x, dtype) for x, dtype in rows]
 
 
-def _widened(who: str, i: int, spec: Spec, result: Node, start: Any, free: set[Dim]) -> Spec:
-    """What may be assumed of a state that is `spec` before a step and `result` after it."""
-    dtype, shape, after = spec.dtype, spec.shape, result.spec.shape
+def _widened(
+    who: str, i: int, spec: Spec, result: Node, start: Any, asked: Dtype, free: set[Dim]
+) -> Spec:
+    """What may be assumed of a state that is `spec` before a step and `result` after it.
+
+    asked: the data type that it is to have within the step.
+    """
+    shape, after = spec.shape, result.spec.shape
     about: dict[str, Any] = {"op": who, "index": i, "defined": here()}
-    if result.dtype != dtype:
-        if not is_weak(start) or promote(dtype, result.dtype) != result.dtype:
-            raise ControlFlowError("loop_type", before=dtype, after=result.dtype, **about)
-        dtype = result.dtype  # the state starts from a Python number
+    dtype = asked if result.dtype == spec.dtype else result.dtype
+    # Another data type is possible where the state begins as a Python number.
+    if dtype != spec.dtype and {taken_by(start, dtype), promote(spec.dtype, dtype)} != {dtype}:
+        raise ControlFlowError("loop_type", before=spec.dtype, after=dtype, **about)
     if shape is None or after is None:
         return Spec(None, dtype)
     if not fits(after, shape):

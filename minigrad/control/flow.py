@@ -20,7 +20,14 @@ import numpy as np
 from minigrad import ops
 from minigrad.arguments import function, whole
 from minigrad.backprop import gradients
-from minigrad.control.bodies import Built, build_body, loop_body, matched, share_captures
+from minigrad.control.bodies import (
+    Built,
+    build_body,
+    loop_body,
+    matched,
+    share_captures,
+    state_among,
+)
 from minigrad.control.dynamic import pair, scan_now, while_now
 from minigrad.control.specs import cond_spec, scan_spec, while_spec
 from minigrad.core import (
@@ -106,10 +113,15 @@ def branch(
     graph: Graph, pred: Node, nodes: Sequence[Node], built: list[Built]
 ) -> tuple[list[Node], Any]:
     """One node for two branches that were built: its values, and the arrangement they belong in."""
+    states = [state_among(*pair) for pair in zip(*(x.results for x in built), strict=False)]
     bodies, arrangement = matched(built)
     captured = share_captures(bodies, len(nodes))
     attrs = {"then": bodies[0], "orelse": bodies[1]}
-    return _values(graph.add(COND, (pred, *nodes, *captured), attrs)), arrangement
+    values = _values(graph.add(COND, (pred, *nodes, *captured), attrs))
+    if isinstance(graph, Body):
+        pairs = zip(values, states, strict=True)
+        graph.choices.update((y, state) for y, state in pairs if state is not None)
+    return values, arrangement
 
 
 def loop(

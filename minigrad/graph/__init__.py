@@ -1,6 +1,6 @@
 """The static graph: nodes that are built and not run, and the graph that holds them."""
 
-from minigrad.graph.body import Body, in_body, tensors_as_nodes
+from minigrad.graph.body import Body, in_body, number_behind, tensors_as_nodes
 from minigrad.graph.graph import Graph, bodies_of, has_effect
 from minigrad.graph.node import Node
 from minigrad.graph.order import ancestors
@@ -26,6 +26,7 @@ __all__ = [
     "graph_of",
     "has_effect",
     "in_body",
+    "number_behind",
     "reset_default_graph",
     "tensors_as_nodes",
 ]

@@ -33,6 +33,8 @@ class Body(Graph):
         self.outer = outer
         self.function = function  # the name of the function that is traced
         self.captures: dict[Node, Any] = {}  # for each stand-in the node or tensor it stands for
+        self.numbers: dict[Node, Dtype] = {}  # see `number_behind`, as of:
+        self.choices: dict[Node, Node] = {}  # results of branches that choose among numbers
 
     def __enter__(self) -> Self:
         events.listeners.append(_ignore)  # where anybody listens, tensors ask whether `in_body`
@@ -135,6 +137,19 @@ class Body(Graph):
         self.effects = tuple(n for n in self._nodes if has_effect(n))
         self._nodes = ancestors([*self.inputs, *self.outputs, *self.effects])
         return self.freeze()
+
+
+def number_behind(x: Any) -> Node | None:
+    """The state of a loop that begins as a Python number, where x stands for one.
+
+    As long as the loop is being built, such a state has no data type of its own: its body notes in
+    `numbers` which one it is to have.
+    """
+    while isinstance(x, Node) and isinstance(x.graph, Body):
+        if x in x.graph.numbers:
+            return x
+        x = x.graph.captures.get(x, x.graph.choices.get(x))
+    return None
 
 
 def _ignore(event: events.Event) -> None:

@@ -189,6 +189,8 @@ class Loop:
         with scratch:
             known = [*map(spec_of_number, carry.numbers), *specs]
             inputs = [scratch.input({"shape": s.shape, "dtype": s.dtype}, None) for s in known]
+            numbers = zip(inputs, carry.numbers, strict=False)
+            scratch.numbers = {node: node.dtype for node, x in numbers if control.from_python(x)}
             rows, n = inputs[len(carry.numbers) :], len(carry.numbers)
             element = [rebuild(skeleton, rows)] if rows else []
             new = self.step(*element, *carry.state(inputs[:n]))
