@@ -17,7 +17,7 @@ from minigrad.arguments import refuse
 from minigrad.core import context, fits
 from minigrad.errors import GradientError
 from minigrad.garbage import no_collection
-from minigrad.graph import Graph, Node, ancestors, expect_node
+from minigrad.graph import Gradients, Graph, Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
 from minigrad.rules import Pull
@@ -80,16 +80,15 @@ def sweep(
                 events.emit("contributed", node.op, target, total, (g, part), node, position)
 
 
-def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
-    """Nodes for the gradients of (the sum of) `ys` with respect to `xs`.
+def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
+    """A list of nodes: the gradients of (the sum of) `ys` with respect to each of `xs`.
 
-    Nothing is computed: the gradients are more nodes of the same graph. One node for `xs` gives
-    one node, a list gives a list. An `x` that `ys` do not depend on gets None. (TensorFlow 1:
-    tf.gradients.)
+    Nothing is computed: the gradients are more nodes of the same graph. It is a list for a single
+    `x`, too; one that `ys` do not depend on gets None. (TensorFlow 1: tf.gradients.)
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x", shape=())
-    >>> dx = mg.gradients(x * x + 3, x)
+    >>> [dx] = mg.gradients(x * x + 3, x)
     >>> float(mg.run(mg.build_graph(x, dx), {x: 2}))
     4.0
     """
@@ -97,8 +96,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
     if not outputs:
         raise refuse("gradients", "ys", ys, fill("expect_nodes"))
     graph = outputs[0].graph
-    many = isinstance(xs, (list, tuple))
-    targets = [_target(x, graph) for x in (xs if many else [xs])]
+    targets = [_target(x, graph) for x in (xs if isinstance(xs, (list, tuple)) else [xs])]
     seeds = grad_ys if isinstance(grad_ys, (list, tuple)) else [grad_ys] * len(outputs)
     if len(seeds) != len(outputs):
         raise refuse("gradients", "grad_ys", grad_ys, fill("expect_as_many", count=len(outputs)))
@@ -122,8 +120,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
             lambda g, node: _shares_of(g, node, leading),
             keep=known,
         )
-    result = [found.get(x) for x in targets]
-    return result if many else result[0]
+    return Gradients(found.get(x) for x in targets)
 
 
 def _target(x: Any, graph: Graph) -> Node | None:

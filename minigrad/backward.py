@@ -307,7 +307,7 @@ def grad(
     if len(seeds) != len(ys) or not ys:
         raise refuse("grad", "grad_outputs", grad_outputs, fill("expect_as_many", count=len(ys)))
     if any(isinstance(y, Node) for y in ys):  # while a function is traced
-        result = gradients(ys, xs, list(seeds))
+        result = [*gradients(ys, xs, list(seeds))]
     else:
         retain = create_graph if retain_graph is None else retain_graph
         result = _gradients_of(ys, xs, seeds, retain, create_graph)

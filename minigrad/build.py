@@ -91,7 +91,7 @@ def assign(variable: Any, value: Any) -> Node:
     node = graph.lift(variable)
     if node.op is not state.variable:
         raise GraphError("not_a_variable", op="Assign", value=node.name, defined=here())
-    value = graph.lift(value, node.dtype)
+    value = graph.lift(value, node.dtype, "Assign")
     if value.dtype != node.dtype:
         value = ops.cast(value, dtype=node.dtype)
     if not fits(value.spec.shape, node.spec.shape):

@@ -198,7 +198,7 @@ NODES = _by_theirs(
         "np.argsort(sess.run(x))": "argsort",
         "sess.run(x)": "cpu data eval run",
         "x.op": "creator grad_fn",
-        "mg.gradients(y, x)": "grad requires_grad zero_grad",
+        "mg.gradients(y, x)[0]": "grad requires_grad zero_grad",
         "mg.global_variables_initializer()": "initializer",
         "not x.inputs": "is_leaf",
         "mg.read_value(v)": "read_value value",

@@ -933,6 +933,14 @@ ERRORS: dict[str, Pair] = {
         "{what}：需要静态图的节点，实际得到 {value}。"
         "解决办法：从 mg.placeholder、mg.Variable 或 mg.constant 开始构建。",
     ),
+    "gradients_list": (
+        "{use}: mg.gradients returns a list, one gradient for each x (here {count}), and this wants "
+        "a node. Remedy: take the gradient out, [dw] = mg.gradients(loss, w), or "
+        "mg.gradients(loss, w)[0]; lists are joined by [*a, *b].",
+        "{use}：mg.gradients 返回列表，每个 x 对应一个梯度（这里有 {count} 个），而此处需要节点。"
+        "解决办法：先取出梯度，[dw] = mg.gradients(loss, w)，或 mg.gradients(loss, w)[0]；"
+        "合并列表写 [*a, *b]。",
+    ),
     "function_input": (
         "theano_function: {name} ({op}) is not a placeholder, so it cannot be an input. "
         "Remedy: inputs are placeholders; to put a value in the place of another node, "

@@ -101,8 +101,8 @@ class Session:
 
 
 def _like(sequence: Any, items: list[Any]) -> Any:
-    """Items in a list or tuple of the same kind; a named tuple takes them one by one."""
-    kind = type(sequence)
+    """Items in a list, or in a tuple of the same kind; a named tuple takes them one by one."""
+    kind = list if isinstance(sequence, list) else type(sequence)
     return kind(*items) if hasattr(kind, "_fields") else kind(items)
 
 

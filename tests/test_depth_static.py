@@ -68,7 +68,7 @@ def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[],
         kept["x"], kept["y"] = SHAPES[shape](n)
 
     def differentiate() -> None:
-        kept["dx"] = mg.gradients(kept["y"], kept["x"])
+        kept["dx"] = mg.gradients(kept["y"], kept["x"])[0]
 
     def freeze() -> None:
         kept["graph"] = mg.build_graph(kept["x"], [kept["y"], kept["dx"]])

@@ -358,7 +358,7 @@ def test_20_000_nodes_need_no_recursion() -> None:
         y = x
         for _ in range(10_000):
             y = y * 1.0 + x
-        built = mg.build_graph(x, [y, mg.gradients(y, x)])
+        built = mg.build_graph(x, [y, mg.gradients(y, x)[0]])
         assert mg.run(built, {x: 2}) == [20_002, 10_001]
         assert len(built.verify().text().splitlines()) == len(built.nodes) + 1
         assert len(built.replace({}).nodes) == len(built.nodes)
@@ -373,11 +373,11 @@ def test_20_000_nodes_need_no_recursion() -> None:
 
 def test_nodes_that_need_no_conversion_follow_all_rules_nonetheless() -> None:
     x, y = mg.placeholder("x", ()), mg.placeholder("y", ())
-    assert mg.gradients(x * y, x) is not None
+    assert mg.gradients(x * y, x)[0] is not None
     with mg.no_grad():
         still = x * y
-    assert mg.gradients(still, x) is None
-    slope = mg.gradients(still + x * y, y)
+    assert mg.gradients(still, x)[0] is None
+    slope = mg.gradients(still + x * y, y)[0]
     assert mg.run(mg.build_graph([x, y], slope), {x: 3.0, y: 5.0}) == 3.0, "built outside"
     double = mg.placeholder("d", (), mg.float64)
     assert (x * double).dtype == (double * x).dtype == mg.float64

@@ -284,7 +284,7 @@ def one(f: Any, shape: Any = (3, 4)) -> Any:
 PICTURES: dict[str, Any] = {
     "propagate_shapes": open_rows,
     "tidy_shapes": one(lambda x: x.T.T),
-    "stretch": one(lambda x: mg.gradients(mg.sum(mg.exp(x)), x)),
+    "stretch": one(lambda x: mg.gradients(mg.sum(mg.exp(x)), x)[0]),
     "fold_constants": one(lambda x: x * (mg.constant(2.0) + 1)),
     "simplify": one(lambda x: x / 4),
     "hoist": repeated,
@@ -337,7 +337,7 @@ def calls_per_node(n: int) -> float:
         x = y = mg.placeholder("x", (4,))
         for _ in range(n // 2):
             y = mg.tanh(y) + x
-        graph = mg.build_graph(x, [y, mg.gradients(mg.sum(y), x)])
+        graph = mg.build_graph(x, [y, mg.gradients(mg.sum(y), x)[0]])
     count = 0
 
     def see(frame: Any, event: str, argument: Any) -> None:

@@ -140,7 +140,7 @@ def test_a_session_on_a_built_graph() -> None:
 
 def test_training_builds_no_node_after_the_first_step(own_graph: mg.Graph) -> None:
     x, w = mg.placeholder("x", shape=()), mg.Variable(4.0)
-    step = mg.assign(w, w - 0.25 * mg.gradients((w - x) * (w - x), w))
+    step = mg.assign(w, w - 0.25 * mg.gradients((w - x) * (w - x), w)[0])
     with mg.Session() as session:
         session.run(mg.global_variables_initializer())
         own_graph.freeze()

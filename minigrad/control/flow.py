@@ -66,6 +66,8 @@ def cond(
     """
     function("cond", "true_fn", true_fn)
     function("cond", "false_fn", false_fn)
+    if isinstance(pred, (list, tuple)):  # true in Python, whatever is in it
+        raise ShapeError("one_bool", op="cond", shape=(len(pred),), defined=here())
     if not is_symbolic(pred):
         return (true_fn if bool(pred) else false_fn)(*operands)
     graph = graph_of(COND, [pred])

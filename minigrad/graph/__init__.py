@@ -1,6 +1,7 @@
 """The static graph: nodes that are built and not run, and the graph that holds them."""
 
 from minigrad.graph.body import Body, in_body, number_behind, tensors_as_nodes
+from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph, bodies_of, has_effect
 from minigrad.graph.node import Node
 from minigrad.graph.order import ancestors
@@ -15,6 +16,7 @@ from minigrad.graph.reader import (
 
 __all__ = [
     "Body",
+    "Gradients",
     "Graph",
     "GraphReader",
     "Node",

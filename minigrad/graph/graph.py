@@ -28,6 +28,7 @@ from minigrad.core import (
 )
 from minigrad.errors import ArgumentError, FrozenGraphError, GraphError, TraceError, VerifyError
 from minigrad.graph.building import building
+from minigrad.graph.gradients import Gradients
 from minigrad.graph.node import Node
 from minigrad.graph.order import dependency_order, topological_orders
 from minigrad.graph.text import describe
@@ -155,6 +156,8 @@ class Graph:
             if id(x) not in self._lifted:
                 self._lifted[id(x)] = (x, x.as_node(self))
             return self._lifted[id(x)][1]
+        if isinstance(x, Gradients):
+            raise x.refusal(who)
         return self.constant(as_array(x, dtype, who))
 
     def lifted(self, x: Any) -> Node | None:

@@ -11,6 +11,7 @@ from minigrad.core import Attrs, Dtype, Op, as_weak, context, is_weak, unify
 from minigrad.errors import FrozenGraphError, GraphError
 from minigrad.graph.body import Body, stranger
 from minigrad.graph.building import building
+from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph
 from minigrad.graph.node import Node
 from minigrad.source import here
@@ -128,6 +129,8 @@ def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
 
 def expect_node(what: str, x: Any, graph: Graph | None = None) -> Node:
     """A node, or the node that a tensor became in the graph; GraphError for anything else."""
+    if isinstance(x, Gradients):
+        raise x.refusal(what)
     node = x if isinstance(x, Node) else (graph or get_default_graph()).lifted(x)
     if node is None:
         raise GraphError("not_a_node", what=what, value=repr(x)[:60], defined=here())

@@ -38,7 +38,7 @@ def recompute(budget: int, shapes: Shapes | None = None) -> Callable[[Graph], An
     ...     x = y = mg.placeholder("x", shape=(1000,))
     ...     for _ in range(48):
     ...         y = mg.tanh(y)
-    ...     graph = mg.build_graph(x, mg.gradients(mg.sum(y), x))
+    ...     graph = mg.build_graph(x, mg.gradients(mg.sum(y), x)[0])
     >>> less = graph.optimize([mg.passes.recompute(64_000)])
     >>> [g.compile(optimize=False).plan.bytes // 4000 for g in (graph, less)]
     [50, 15]

@@ -125,7 +125,7 @@ def elementwise_compiled(count: int, backward: bool, executor: str) -> Side:
     with mg.Graph():
         x = mg.placeholder("x", shape=(count,))
         y = curve(mg, x)
-        outputs = [y, mg.gradients(mg.sum(y), x)] if backward else [y]
+        outputs = [y, mg.gradients(mg.sum(y), x)[0]] if backward else [y]
         graph = mg.build_graph(x, outputs)
     return running(graph, {"x": points(count)}, executor)
 
