@@ -261,12 +261,13 @@ class State:
     place: the user's line for whatever is recorded, when it is not the one that is running
     quick: whether the tape's quick ways are open: it records, and nobody has taken its place
     who: on whose behalf it works: its own, or that of the thread that has it do a part
+    told: whose listeners hear what it does: those of `who`, or only those that come later
     """
 
-    __slots__ = ("lazy", "place", "quick", "recording", "scope", "who")
+    __slots__ = ("lazy", "place", "quick", "recording", "scope", "told", "who")
 
     def __init__(self) -> None:
-        self.who = object()
+        self.who = self.told = object()
         self.recording, self.scope, self.quick = True, "", True
         self.lazy: Any = None  # see lazy.collector
         self.place: tuple[CodeType | SavedLine, int] | None = None

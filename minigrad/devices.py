@@ -58,7 +58,7 @@ class Pool:
         self.spans: list[Span | None] = [None] * len(waits)
         self.failed: list[TaskFailed] = []
         self.changed = threading.Condition()
-        self.who = context.now.who
+        self.who, self.told = context.now.who, context.now.told
         self.waiting = 0
         self.stopped = False
         self.ready = [(rank[i], i) for i, n in enumerate(waits) if not n]
@@ -110,7 +110,7 @@ class Pool:
             self.changed.notify_all()
 
     def _device(self, device: int) -> None:
-        context.now.who = self.who
+        context.now.who, context.now.told = self.who, self.told
         with np.errstate(all="ignore"):  # holds for one thread
             task = self._next(None)
             while task is not None:

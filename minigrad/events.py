@@ -7,7 +7,6 @@ in order; everything the visualiser shows is a replay of such a recording.
 from __future__ import annotations
 
 import contextlib
-import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.core import BaseNode, Op, show_shapes
+from minigrad.core import BaseNode, Op, context, show_shapes
 from minigrad.errors import NumericError
+from minigrad.locks import Lock
 from minigrad.source import here
 
 
@@ -61,28 +61,43 @@ class Event(NamedTuple):
 
 
 Listener = Callable[[Event], None]
-listeners: list[Listener] = []  # tested by the hot path; empty when nobody listens
-_telling = threading.RLock()  # a listener may do what tells of itself
+
+
+class Ear:
+    """A listener, and whom it hears; None: whoever builds nothing that is scratch.
+
+    The threads of a schedule tell the listener of the one that runs it, one after the other.
+    """
+
+    __slots__ = ("listener", "lock", "whom")
+
+    def __init__(self, listener: Listener, whom: object) -> None:
+        self.listener, self.whom = listener, whom
+        self.lock = Lock()  # a listener may do what tells of itself
+
+
+listeners: list[Ear] = []  # tested by the hot path; empty when nobody listens
+NOBODY = Ear(lambda event: None, object())  # has the hot path look whether there is a body at work
 
 
 def emit(kind: str, op: Op | None, node: Any, *rest: Any, **more: Any) -> None:
-    """Tell every listener. Callers test `listeners` first, so that silence costs nothing.
-
-    Threads tell one after the other.
-    """
-    with _telling:
-        for listener in tuple(listeners):
-            listener(Event(0, kind, op, node, *rest, **more))
+    """Tell every listener of this thread. Callers test `listeners` first: silence costs nothing."""
+    now = context.now
+    for ear in tuple(listeners):
+        if ear.whom is now.told or (ear.whom is None and now.told is now.who):
+            with ear.lock:
+                ear.listener(Event(0, kind, op, node, *rest, **more))
 
 
 @contextlib.contextmanager
-def listen(listener: Listener) -> Iterator[None]:
-    """Have `listener` called with each event inside the block."""
-    listeners.append(listener)
+def listen(listener: Listener, all_threads: bool = False) -> Iterator[None]:
+    """Have `listener` called with each event of this thread (or of all) inside the block."""
+    ear = Ear(listener, None if all_threads else context.now.told)
+    listeners.append(ear)
     try:
         yield
     finally:
-        listeners.remove(listener)
+        listeners.remove(ear)
 
 
 @dataclass
@@ -178,11 +193,15 @@ class Recording:
 
 
 @contextlib.contextmanager
-def record(values: bool = False, buffers: bool = False) -> Iterator[Recording]:
+def record(
+    values: bool = False, buffers: bool = False, all_threads: bool = False
+) -> Iterator[Recording]:
     """Record what the engine does inside the block.
 
     `values=True` also keeps every intermediate array, which a replay needs and which costs memory.
     `buffers=True` also keeps, of a program that was compiled, when each buffer is taken and freed.
+    What other threads do meanwhile is theirs, unless they run a schedule for this one;
+    `all_threads=True` records it, too.
 
     >>> import minigrad as mg
     >>> x = mg.tensor(2.0, requires_grad=True)
@@ -192,7 +211,7 @@ def record(values: bool = False, buffers: bool = False) -> Iterator[Recording]:
     (2, 2)
     """
     recording = Recording(values, buffers)
-    with listen(recording):
+    with listen(recording, all_threads):
         yield recording
 
 
@@ -200,9 +219,9 @@ def record(values: bool = False, buffers: bool = False) -> Iterator[Recording]:
 def detect_anomaly() -> Iterator[None]:
     """Stop at the first operator, in either mode, whose result is NaN or infinite.
 
-    Raises NumericError, which names the operator, the shapes, the line, and of a graph or a
-    backward pass also the line that ran it. (After torch.autograd.detect_anomaly, and
-    tf.debugging.enable_check_numerics.)
+    Holds for this thread. Raises NumericError, which names the operator, the shapes, the line, and
+    of a graph or a backward pass also the line that ran it. (After
+    torch.autograd.detect_anomaly, and tf.debugging.enable_check_numerics.)
 
     >>> import minigrad as mg
     >>> with mg.detect_anomaly():

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad import events
 from minigrad.core import Attrs, Dtype, Op, PublicShape, Spec, context
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.ops import state
@@ -103,12 +102,12 @@ class listen_to_nobody:
     """Keep the building of scratch nodes out of recordings, scopes and graphs of the user."""
 
     def __enter__(self) -> None:
-        self.kept, self.scope = list(events.listeners), context.scope
-        events.listeners.clear()
-        context.scope = ""
+        now = context.now
+        self.told, self.scope = now.told, now.scope
+        now.told, now.scope = object(), ""
         self.graph = Graph().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         self.graph.__exit__()
-        events.listeners.extend(self.kept)
-        context.scope = self.scope
+        now = context.now
+        now.told, now.scope = self.told, self.scope

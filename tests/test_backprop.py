@@ -93,7 +93,7 @@ def test_nobody_hears_of_the_derivation_and_the_scope_survives_an_error() -> Non
         with pytest.raises(ZeroDivisionError):
             probing.retained(bad, (True,), specs, {})
         assert context.scope == "mine"
-        assert events.listeners == [log]
+        assert [ear.listener for ear in events.listeners] == [log]
     assert log.events == []
     assert context.scope == ""
 

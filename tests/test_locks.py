@@ -200,3 +200,68 @@ def test_an_error_in_a_run_lets_the_next_one_begin() -> None:
         with pytest.raises(mg.NotFedError):
             together(lambda i: program({}), count=2)
     assert len(together(lambda i: program({"x": np.ones((64, 64))}), count=2)) == 2
+
+
+# ---- Recordings ---------------------------------------------------------------------------------
+
+
+def some_steps(times: int) -> None:
+    """Operations whose gradient rules are looked at anew each time, as at their first use."""
+    for _ in range(times):
+        for name in ("Mul", "Tanh"):
+            mg.REGISTRY[name].kept.clear()
+        x = mg.tensor([1.0, 2.0], requires_grad=True)
+        mg.tanh(x * x[0]).sum().backward()
+
+
+def test_a_recording_tells_what_its_own_thread_does() -> None:
+    with mg.record() as alone:
+        some_steps(1)
+
+    def work(i: int) -> list[Any]:
+        found = []
+        for _ in range(TIMES):
+            with mg.record() as log:
+                some_steps(1)
+            found.append((log.counts.built, log.counts.run, log.counts.by_op, len(log.events)))
+        return found
+
+    expected = (alone.counts.built, alone.counts.run, alone.counts.by_op, len(alone.events))
+    for found in together(work):
+        assert found == [expected] * TIMES
+    assert events.listeners == []
+
+
+def test_a_recording_of_all_threads_leaves_nothing_out() -> None:
+    with mg.record() as alone:
+        some_steps(1)
+    with mg.record(all_threads=True) as log, mg.record() as own:
+        together(lambda i: some_steps(TIMES))
+    assert own.events == []
+    assert log.counts.run == alone.counts.run * THREADS * TIMES
+    assert [event.tick for event in log.events] == [*range(1, len(log.events) + 1)]
+    assert events.listeners == []
+
+
+def test_the_threads_of_a_schedule_tell_the_one_that_runs_it() -> None:
+    x = {"x": np.ones((64, 64), np.float32)}
+    with mg.Graph():
+        a = mg.placeholder("x", shape=(64, 64))
+        program = mg.build_graph(a, mg.tanh(a @ a) + mg.sin(a @ a)).compile(optimize=False)
+    schedule = program.schedule(devices=2, costs=lambda node: 1.0)
+    with mg.record() as alone:
+        program(x)
+    places: set[str] = set()
+
+    def where(event: events.Event) -> None:
+        places.add(threading.current_thread().name)
+
+    def work(i: int) -> Any:
+        with mg.record() as log, events.listen(where):
+            for _ in range(TIMES):
+                schedule.run(x)
+        return log.counts.by_op
+
+    for counts in together(work, count=2):
+        assert counts == {op: n * TIMES for op, n in alone.counts.by_op.items()}
+    assert "device 1" in places

@@ -13,7 +13,7 @@ from IPython import get_ipython
 from IPython.display import DisplayHandle, display
 
 from minigrad.eager import Tensor
-from minigrad.events import Event, Recording, listeners
+from minigrad.events import Event, Recording, listen
 from minigrad.tape import TapeNode
 from viz.draw import names_in
 from viz.player import Player
@@ -53,11 +53,12 @@ class live:
         self._frame: FrameType | None = sys._getframe(1)
         if get_ipython() is not None:
             self._shown = display(self.player, display_id=True)  # type: ignore[no-untyped-call]
-        listeners.append(self._hear)
+        self._listening = listen(self._hear)
+        self._listening.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        listeners.remove(self._hear)
+        self._listening.__exit__(None, None, None)
         self._draw()
         if self._shown is not None:  # what the notebook stores is the film, not its empty start
             self._shown.update(self.player)  # type: ignore[no-untyped-call]

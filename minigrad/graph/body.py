@@ -37,12 +37,12 @@ class Body(Graph):
         self.choices: dict[Node, Node] = {}  # results of branches that choose among numbers
 
     def __enter__(self) -> Self:
-        events.listeners.append(_ignore)  # where anybody listens, tensors ask whether `in_body`
+        events.listeners.append(events.NOBODY)  # so that tensors ask whether `in_body`
         return super().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
-        events.listeners.remove(_ignore)
+        events.listeners.remove(events.NOBODY)
 
     @contextlib.contextmanager
     def extended(self) -> Iterator[None]:
@@ -152,10 +152,6 @@ def number_behind(x: Any) -> Node | None:
     return None
 
 
-def _ignore(event: events.Event) -> None:
-    """Listen to nothing."""
-
-
 def in_body() -> bool:
     """Whether tensors are read as nodes: in a branch, a loop step, a traced function, a layer."""
     top = building.stack[-1] if building.stack else None
@@ -170,11 +166,11 @@ def tensors_as_nodes(graph: Graph) -> Iterator[None]:
     """
     before, building.lifting = building.lifting, graph
     building.stack.append(graph)
-    events.listeners.append(_ignore)  # where anybody listens, tensors ask whether `in_body`
+    events.listeners.append(events.NOBODY)  # so that tensors ask whether `in_body`
     try:
         yield
     finally:
-        events.listeners.remove(_ignore)
+        events.listeners.remove(events.NOBODY)
         building.stack.pop()
         building.lifting = before
 
