@@ -247,6 +247,9 @@ def prepare(extras):
     settle_jupyter()
     with open(STAMP, "w", encoding="utf-8") as file:
         json.dump({"key": current_key(), "extras": extras}, file)
+    fault = drawing_fault()
+    if fault:
+        print("Everything is installed, but without drawings. " + fault)
 
 
 def make_venv(uv, progress):
@@ -367,6 +370,20 @@ def settle_jupyter():
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "overrides.json"), "w", encoding="utf-8") as file:
         json.dump({"@jupyterlab/apputils-extension:notification": news}, file, indent=2)
+
+
+def drawing_fault():
+    """Return why the Python of .venv can draw nothing and what to type, or nothing."""
+    tried = subprocess.Popen(
+        [PYTHON, "-c", "from viz.layout import fault; print(fault() or '')"],
+        cwd=ROOT,
+        env=dict(os.environ, PYTHONUTF8="1"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    said, failed = (words.decode("utf-8", "replace").strip() for words in tried.communicate())
+    return failed.splitlines()[-1] if tried.returncode and failed else said
 
 
 # ---- The commands ---------------------------------------------------------------------------

@@ -13,6 +13,8 @@ import pytest
 import minigrad as mg
 from minigrad.messages import set_language
 from minigrad.native import cache, compiler
+from viz import dot, layout
+from viz.text import ROWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -88,6 +90,17 @@ def english() -> Iterator[None]:
     with mg.Graph():
         yield
     set_language("en")
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine on which nothing can be laid out."""
+    dot.svg.cache_clear()
+    monkeypatch.setattr(layout.shutil, "which", lambda name: None)
+    monkeypatch.setattr(layout, "bundled", lambda: None)
+    monkeypatch.setattr(layout, "pygraphviz_fault", lambda: ROWS["engine_absent"])
+    yield
+    dot.svg.cache_clear()
 
 
 @pytest.fixture(scope="session")

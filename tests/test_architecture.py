@@ -132,7 +132,7 @@ LAYERS = [
     ["viz.text", "viz.theme", "viz.assets"],
     ["viz.boxes"],
     ["viz.fonts", "viz.questions", "viz.picture", "viz.formula", "viz.charts.chart", "viz.images"],
-    ["viz.charts.held"],
+    ["viz.charts.held", "viz.layout", "viz.paint"],
     ["viz.charts.curves", "viz.charts.memory", "viz.charts.ratios", "viz.charts.schedule"],
     ["viz.charts"],
     ["viz.dot", "viz.summary", "viz.language", "viz.ask", "viz.failure"],
@@ -165,7 +165,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 OUTSIDE = {
     "minigrad": {"numpy", "threadpoolctl", *sys.stdlib_module_names},
     "viz": {
-        *("numpy", "graphviz", "pygraphviz", "matplotlib", "cycler", "fontTools", "anywidget"),
+        *("numpy", "graphviz", "matplotlib", "cycler", "fontTools", "anywidget"),
         *("traitlets", "IPython", *sys.stdlib_module_names),
     },
 }

@@ -12,7 +12,6 @@ import pytest
 import minigrad as mg
 import viz
 from viz import board as module
-from viz import dot
 from viz.board import Board
 from viz.marks import marked
 from viz.text import ROWS
@@ -96,13 +95,11 @@ def test_a_mark_is_put_into_its_node_and_no_other() -> None:
     assert "− &lt;7&gt;" in made
 
 
-def test_without_an_engine_there_are_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    dot.svg.cache_clear()
-    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
-    monkeypatch.setattr(dot, "pygraphviz", None)
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_there_are_tables() -> None:
     board = some()
     assert "<table" in board.data["drawings"][0]["svg"]
-    assert "pip install pygraphviz" in html(board)
+    assert "pip install graphviz-pure" in html(board)
     assert "simplify" in board.text()[0]
 
 

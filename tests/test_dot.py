@@ -1,4 +1,4 @@
-"""From a picture to SVG: ids, hostile names, groups, both layout engines, and none."""
+"""From a picture to SVG: ids, hostile names, groups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
-from test_picture import digits, e1, e2, e5
+from test_picture import digits, e1, e5
 
 import minigrad as mg
 import viz
@@ -146,42 +146,6 @@ def test_a_shape_is_written_on_an_edge_only_where_it_is_news() -> None:
 def test_values_get_a_line_of_their_own() -> None:
     plain, roomy = (texts(dot.render(picture(e1()), "p", values=v)) for v in (False, True))
     assert len(roomy) == len(plain) + 4
-
-
-def test_both_engines_draw_the_same_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pygraphviz")
-    if dot.shutil.which("dot") is None:
-        pytest.skip("to compare with it, install Graphviz")
-    for drawn in (picture(e1()), picture(e2()), picture(digits()[0])):
-        dot.svg.cache_clear()
-        installed = dot.render(drawn, "p")
-        with monkeypatch.context() as without:
-            without.setattr(dot.shutil, "which", lambda name: None)
-            dot.svg.cache_clear()
-            bundled = dot.render(drawn, "p")
-        assert ids(installed) == ids(bundled)
-        assert sorted(texts(installed)) == sorted(texts(bundled))
-        assert titles(installed) == titles(bundled)
-
-
-@pytest.fixture
-def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
-    monkeypatch.setattr(dot, "pygraphviz", None)
-
-
-@pytest.mark.usefixtures("no_engine")
-def test_without_an_engine_the_remedy_is_said_in_both_languages() -> None:
-    for language, remedy in (("en", "pip install pygraphviz"), ("zh", "没有找到 Graphviz")):
-        set_language(language)
-        with pytest.raises(dot.LayoutError, match=remedy) as failed:
-            dot.render(picture(e1()), "p")
-    assert all("pip install pygraphviz" in half for half in failed.value.pair)
-
-
-def test_a_broken_drawing_says_what_the_engine_said() -> None:
-    with pytest.raises(dot.LayoutError, match="Graphviz stopped"):
-        dot.image("digraph {", "svg")
 
 
 def test_a_thousand_nodes_are_not_too_large() -> None:

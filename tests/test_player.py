@@ -16,7 +16,6 @@ from test_picture import digits, e1, e2, e5
 import minigrad as mg
 import viz
 from minigrad.messages import set_language
-from viz import dot
 from viz.film import Film, Frame
 from viz.payload import WORDS, view
 from viz.picture import picture
@@ -201,13 +200,11 @@ def test_nothing_hostile_is_markup() -> None:
     assert any("&lt;script" in text for text in markup)
 
 
-def test_without_an_engine_the_player_has_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    dot.svg.cache_clear()
-    monkeypatch.setattr(dot.shutil, "which", lambda name: None)
-    monkeypatch.setattr(dot, "pygraphviz", None)
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_the_player_has_a_table() -> None:
     player = viz.step(e1())
     (view,) = player.data["graphs"][0]["views"].values()
-    assert "pip install pygraphviz" in view["svg"]
+    assert "pip install graphviz-pure" in view["svg"]
     assert "<table" in view["svg"]
     assert len(player.frames) == 8
 

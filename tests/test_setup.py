@@ -27,7 +27,8 @@ spec.loader.exec_module(tasks)
 TO_CONDA = {"graphviz": "python-graphviz", "matplotlib": "matplotlib-base"}
 ONLY_CONDA = {"python", "pip", "graphviz"}  # what pip cannot bring
 NOT_IN_CONDA = {
-    "pygraphviz": "the project's own installation brings its wheel",
+    "graphviz-pure": "the project's own installation brings its wheel",
+    "pygraphviz": "the layout program itself is there",
     "playwright": "only the browser tests need it",
     "axe-playwright-python": "only the browser tests need it",
 }
@@ -105,7 +106,7 @@ def test_every_dependency_has_its_reason():
     block = (ROOT / "pyproject.toml").read_text("utf-8").partition("[tool.")[0]
     named = re.findall(r'^ +"([a-z-]+)>=(.*)$', block, re.MULTILINE)
     assert {name for name, _ in named} == set(wanted(*PROJECT["optional-dependencies"]))
-    above = {"pygraphviz"}  # its line is full
+    above = {"graphviz-pure", "pygraphviz"}  # their lines are full
     assert [name for name, rest in named if "  # " not in rest and name not in above] == []
 
 
@@ -260,6 +261,7 @@ def test_a_ready_venv_is_not_touched_and_extras_add_up(elsewhere, monkeypatch):
     done = []
     monkeypatch.setattr(tasks, "make_venv", lambda uv, progress: elsewhere.mkdir(exist_ok=True))
     monkeypatch.setattr(tasks, "install", lambda uv, extras, progress: done.append(extras))
+    monkeypatch.setattr(tasks, "drawing_fault", lambda: None)
     tasks.prepare(["lab"])
     (elsewhere / "python").write_text("")
     monkeypatch.setattr(tasks, "venv_fault", lambda: None)
@@ -296,6 +298,33 @@ def test_the_news_question_is_switched_off(elsewhere):
         "fetchNews": "false",
         "checkForUpdates": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def fault(): return None", ""),
+        ("def fault(): return '这里无法画图: type this'", "这里无法画图: type this"),
+        ("raise ImportError('libfreetype.so.6: cannot open')", "libfreetype.so.6: cannot open"),
+    ],
+)
+def test_a_machine_that_cannot_draw_hears_so_during_set_up(
+    elsewhere, monkeypatch, capsys, tmp_path, code, said
+):
+    (tmp_path / "viz").mkdir()
+    (tmp_path / "viz" / "__init__.py").touch()
+    (tmp_path / "viz" / "layout.py").write_text(code, encoding="utf-8")
+    monkeypatch.setattr(tasks, "ROOT", str(tmp_path))
+    monkeypatch.setattr(tasks, "PYTHON", sys.executable)
+    monkeypatch.setattr(tasks, "venv_fault", lambda: None)
+    monkeypatch.setattr(tasks, "bring_pip", lambda: True)
+    monkeypatch.setattr(tasks, "install", lambda uv, extras, progress: elsewhere.mkdir())
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    tasks.prepare([])
+    tasks.prepare([])  # a second start says nothing again
+    out = capsys.readouterr().out
+    assert out.count("without drawings") == (1 if said else 0)
+    assert said in out
 
 
 # ---- The command line -----------------------------------------------------------------------

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.values import Value
-from viz.dot import LayoutError
 from viz.draw import FORMATS, diagram_of, names_of
+from viz.layout import LayoutError
 from viz.text import printed
 
 

@@ -18,7 +18,8 @@ import traitlets
 from minigrad.errors import GraphError
 from minigrad.messages import choose
 from viz import assets, marks
-from viz.dot import LayoutError, as_image, render
+from viz.dot import as_image, render
+from viz.layout import LayoutError
 from viz.page import SHEETS, Page
 from viz.picture import Picture
 from viz.player import table

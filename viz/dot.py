@@ -1,11 +1,9 @@
-"""Picture → DOT text → SVG: the only place that runs a layout engine."""
+"""Picture → DOT text → a drawing that a page can show."""
 
 from __future__ import annotations
 
 import base64
-import contextlib
 import re
-import shutil
 from collections.abc import Mapping
 from functools import lru_cache
 from html import escape
@@ -13,17 +11,12 @@ from typing import Any
 
 import graphviz
 
-from viz.fonts import font_face, lent
+from viz.fonts import font_face
+from viz.layout import FONTS, LayoutError, layout
+from viz.paint import paint
 from viz.picture import Picture, PictureNode
-from viz.text import choose, row
-from viz.theme import EDGES, FONT_FAMILY, STYLES
+from viz.theme import EDGES, STYLES
 
-try:
-    import pygraphviz  # its wheels bring Graphviz along; absent where there is no wheel
-except ImportError:  # pragma: no cover - depends on the machine
-    pygraphviz = None
-
-FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
 WIDTH = 9  # characters of a value, unless told otherwise
@@ -44,14 +37,6 @@ DARK = (
     f'.edge [fill="black"] {{ fill: {INK}; }}'
     "}"
 )
-
-
-class LayoutError(RuntimeError):
-    """No drawing can be made; `key` is the row of the text table that says why."""
-
-    def __init__(self, key: str, **fields: object) -> None:
-        self.pair = row(key, **fields)
-        super().__init__(choose(self.pair))
 
 
 def dot(
@@ -151,28 +136,15 @@ def _plain(text: str, limit: int = NAME_LIMIT) -> str:
 
 
 def image(source: str, form: str) -> bytes:
-    """Lay out DOT text as "svg", "png" or "pdf": with `dot` on the PATH, else with pygraphviz.
-
-    Of Chinese an SVG has the characters; the others are painted, with the font that is shipped.
-    Raises LayoutError when there is neither, or when the engine stops.
-    """
-    try:
-        if shutil.which("dot"):
-            with contextlib.nullcontext() if form == "svg" else lent():
-                return bytes(graphviz.Source(source).pipe(format=form))
-        if pygraphviz is not None:
-            with lent():  # it looks for fonts once, whatever it draws first
-                drawing: bytes = pygraphviz.AGraph(string=source).draw(format=form, prog="dot")
-            return drawing
-    except (graphviz.CalledProcessError, OSError, ValueError) as error:
-        raise LayoutError("layout_failed", reason=str(error).strip()[:200]) from error
-    raise LayoutError("no_layout")
+    """Lay out DOT text as "svg", "png" or "pdf". Raises LayoutError when that cannot be done."""
+    drawing = layout(source)
+    return drawing.encode() if form == "svg" else paint(drawing, form)
 
 
 @lru_cache(maxsize=64)
 def svg(source: str) -> str:
     """Lay out DOT text as an <svg> element; the same text is laid out once."""
-    return _element(image(source, "svg").decode())
+    return _element(layout(source))
 
 
 def _element(drawing: str) -> str:

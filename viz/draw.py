@@ -17,6 +17,7 @@ from viz import assets, dot
 from viz.boxes import paths
 from viz.formula import whole
 from viz.frames import still_film
+from viz.layout import LayoutError
 from viz.payload import UNFOLD_LIMIT, prefixes_of, table
 from viz.picture import Picture, picture
 from viz.player import Player
@@ -83,12 +84,12 @@ class Diagram:
 
     @property
     def svg(self) -> str:
-        """The drawing as an <svg> element. Raises dot.LayoutError without a layout engine."""
+        """The drawing as an <svg> element. Raises LayoutError without a layout engine."""
         return self._svg(self.picture)
 
     def _svg(self, drawn: Picture) -> str:
         if len(drawn.nodes) > dot.LAYOUT_LIMIT:
-            raise dot.LayoutError("too_large", nodes=len(drawn.nodes))
+            raise LayoutError("too_large", nodes=len(drawn.nodes))
         return dot.svg(self._source(drawn))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -109,7 +110,7 @@ class Diagram:
             return f'<p class="mg-note">{html("graph_empty")}</p>'
         try:
             drawing, opened = dot.as_image(self.svg, both(self.picture.alt())), ""
-        except dot.LayoutError as error:
+        except LayoutError as error:
             drawing, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
         style = f"<style>{assets.source('diagram.css')}</style>"
         note = f'<p class="mg-note">{bilingual(self.note)}</p>' if self.note else ""
@@ -126,7 +127,7 @@ class Diagram:
         drawn = self._view(self.full.groups)
         try:
             drawing = dot.as_image(self._svg(drawn), both(drawn.alt()))
-        except dot.LayoutError:
+        except LayoutError:
             return ""
         summary = html("unfolded", nodes=len(drawn.nodes))
         return f"<details><summary>{summary}</summary>{drawing}</details>"

@@ -8,8 +8,9 @@ from html import escape
 from typing import Any
 
 from viz.boxes import Picture, PictureNode
-from viz.dot import WIDTH, LayoutError, render
+from viz.dot import WIDTH, render
 from viz.film import Film, Frame, Track
+from viz.layout import LayoutError
 from viz.listing import Block, listing
 from viz.matching import aligned
 from viz.summary import Summary

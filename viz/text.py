@@ -88,11 +88,15 @@ ROWS: dict[str, Pair] = {
         "对内部节点调用 viz.draw(node)。下面改为显示节点表。",
     ),
     "no_layout": (
-        "No Graphviz found, so here is the table instead. To get drawings: pip install pygraphviz "
-        "(version 2 brings Graphviz along), or install Graphviz so that `dot` is on the PATH.",
-        "没有找到 Graphviz，下面用表格代替。要得到图形：pip install pygraphviz"
-        "（第 2 版自带 Graphviz），或安装 Graphviz 并让 dot 在 PATH 中。",
+        "Nothing can be drawn here: there is no `dot` on the PATH, graphviz-pure is not installed, and "
+        "pygraphviz {pygraphviz}. To get drawings, type {pip} and restart the kernel; where there is no "
+        "graphviz-pure for your system, {system}. The table is shown instead.",
+        "这里无法画图：PATH 中没有 dot，没有安装 graphviz-pure，pygraphviz {pygraphviz}。"
+        "要得到图形，请输入 {pip}，然后重启内核；如果你的系统没有 graphviz-pure，请用 {system}。"
+        "下面用表格代替。",
     ),
+    "engine_absent": ("is not installed", "也没有安装"),
+    "engine_broken": ("cannot be loaded ({reason})", "无法加载（{reason}）"),
     "layout_failed": (
         "Graphviz stopped: {reason}. The table of nodes is shown instead.",
         "Graphviz 出错：{reason}。下面改为显示节点表。",

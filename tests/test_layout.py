@@ -1,0 +1,226 @@
+"""Layout: which engine is taken, what it is told of widths, what is said where there is none."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from matplotlib.ft2font import FT2Font
+from test_dot import ids, texts, titles
+from test_draw import branch_and_loop
+from test_picture import digits, e1, e2
+
+import minigrad as mg
+from minigrad.messages import set_language
+from viz import dot, layout
+from viz.picture import picture
+from viz.theme import FONT_PATH
+
+SVG = "{http://www.w3.org/2000/svg}"
+ENGINES = ("dot", "graphviz-pure", "pygraphviz")
+TINY = "digraph { a -> b }"
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    dot.svg.cache_clear()
+    set_language("en")
+    yield
+    set_language("en")
+    dot.svg.cache_clear()
+
+
+def only(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """Let there be no other engine than this one, which is skipped where it is missing."""
+    fault = {
+        "dot": None if layout.shutil.which("dot") else "no dot",
+        "graphviz-pure": None if layout.bundled() else "no graphviz-pure",
+        "pygraphviz": (layout.pygraphviz_fault() or (None,))[0],
+    }
+    if fault[engine]:
+        pytest.skip(f"to draw with {engine}, install it: {fault[engine]}")
+    if engine != "dot":
+        monkeypatch.setattr(layout.shutil, "which", lambda name: None)
+    if engine == "pygraphviz":
+        monkeypatch.setattr(layout, "bundled", lambda: None)
+
+
+# ---- Which engine ---------------------------------------------------------------------------
+
+
+def test_a_wheel_that_needs_nothing_of_the_system_is_always_there() -> None:
+    """Of the platforms that this test runs on; see the marker in pyproject.toml."""
+    assert layout.bundled()
+    assert Path(layout.bundled()).is_file()
+
+
+@pytest.mark.parametrize("first", ENGINES)
+def test_the_first_engine_that_there_is_lays_out(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = ENGINES[ENGINES.index(first) :]
+    place = {name: f"/place/{name}" for name in there}
+    monkeypatch.setattr(layout.shutil, "which", place.get)
+    monkeypatch.setattr(layout, "bundled", lambda: place.get("graphviz-pure"))
+    monkeypatch.setattr(layout, "pygraphviz_fault", lambda: None)
+    monkeypatch.setattr(layout, "_run", lambda command, source: " ".join(command))
+    taken = layout.layout(TINY)
+    assert taken.startswith(place[first] if first != "pygraphviz" else sys.executable)
+    assert ("pygraphviz" in taken) == (first == "pygraphviz")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_draws_the_same_and_writes_nothing(
+    engine: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Warnings of a library about fonts would stand in red above the drawing."""
+    only(monkeypatch, engine)
+    set_language("zh")
+    named = picture(mg.tensor(1.0, requires_grad=True, name="输入「甲」，很长的名字") * 2)
+    loop = picture(branch_and_loop(), bodies=True)
+    for drawn in (picture(e1()), picture(e2()), picture(digits()[0]), named, loop):
+        source = dot.dot(drawn, "p", values=True)
+        svg = layout.layout(source)
+        assert {f"p-{n.id}": "node" for n in drawn.nodes}.items() <= ids(svg).items()
+        assert {f"p-{e.id}" for e in drawn.edges} <= set(ids(svg))
+        labels = re.findall(r'\blabel=(?:"((?:[^"\\]|\\.)+)"|(\w+))', source)
+        lines = [line for a, b in labels for line in (a or b).split(r"\n")]
+        assert sorted(texts(svg)) == sorted(line for line in lines if line.strip(" "))
+        assert len(titles(svg)) == len(ids(svg))
+        assert set(re.findall('font-family="([^"]*)"', svg)) == {layout.FONTS}
+    assert capfd.readouterr() == ("", "")
+
+
+# ---- Widths ---------------------------------------------------------------------------------
+
+NAMES = {
+    "chinese": "输入图像的像素值经过归一化之后的张量",
+    "mixed": "第1层w第2层b第3层w第4层b第5层w",
+    "punctuation": "「甲」、「乙」、「丙」：甲——乙……丙",
+    "emoji": "😀😀😀😀😀😀😀😀",
+    "latin": "a_rather_long_name_of_a_parameter_w1",
+    "capitals": "WEIGHTS OF THE MAMMOTH MODEL, MMXXVI",
+    "accents": "größte Änderungsgeschwindigkeit",
+    "greek": "αβγδεζηθικλμνξοπρςστυφχψω",
+}
+
+
+def width(text: str, size: float) -> float:
+    """Points that a text takes in the font that is shipped; what it lacks is as wide as high."""
+    font = FT2Font(str(FONT_PATH))
+    font.set_size(size, 72)
+    known = {chr(code) for code in font.get_charmap()}
+    return sum(
+        font.load_char(ord(c)).linearHoriAdvance / 65536 if c in known else size for c in text
+    )
+
+
+def box(svg: str, id: str) -> tuple[float, float]:
+    """The left and right end of a box: of its inner line, if there are two."""
+    (group,) = (g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == id)
+    outline, *_ = group.iter(f"{SVG}polygon")
+    places = [float(pair.split(",")[0]) for pair in outline.get("points", "").split()]
+    return min(places), max(places)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", NAMES)
+def test_words_fit_into_their_boxes(
+    name: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only(monkeypatch, engine)
+    with mg.Graph():
+        node = mg.placeholder(NAMES[name])
+    left, right = box(layout.layout(dot.dot(picture(node), "p")), "p-n1")
+    needed = width(NAMES[name], 13)
+    assert needed < right - left < 1.35 * needed + 30
+
+
+def test_a_title_fits_into_its_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "graphviz-pure")
+    title = "动态图：" + NAMES["chinese"] * 2
+    svg = layout.layout(dot.dot(picture(e1()), "p", title=title))
+    (wide,) = re.findall(r'<svg width="([\d.]+)pt"', svg)
+    assert float(wide) > width(title, 14)
+    assert title in texts(svg)
+
+
+def test_room_for_a_value_is_as_wide_as_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, "graphviz-pure")
+    with mg.Graph():
+        node = mg.placeholder("x")
+    left, right = box(layout.layout(dot.dot(picture(node), "p", values={"n1": 18})), "p-n1")
+    assert 0 < right - left - width("0" * 18, 13) < 25
+
+
+# ---- What is said ---------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_it_is_said_what_is_missing_and_what_to_type() -> None:
+    with pytest.raises(dot.LayoutError) as failed:
+        dot.render(picture(e1()), "p")
+    for half in failed.value.pair:
+        assert "PATH" in half
+        assert f'"{sys.executable}" -m pip install graphviz-pure' in half
+        assert "https://graphviz.org/download" in half
+    assert "pygraphviz is not installed" in failed.value.pair[0]
+    assert layout.fault() == failed.value.pair[0]
+    set_language("zh")
+    assert layout.fault() == failed.value.pair[1]
+
+
+@pytest.mark.usefixtures("no_engine")
+@pytest.mark.parametrize("program", layout.GRAPHVIZ)
+def test_the_line_to_type_is_that_of_the_system(
+    program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout.shutil, "which", {program: f"/bin/{program}"}.get)
+    assert f"{layout.GRAPHVIZ[program]}." in str(layout.fault())
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_an_environment_by_uv_is_told_to_use_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "find_spec", lambda name: None)
+    line = f'uv pip install --python "{sys.executable}" graphviz-pure'
+    assert line in str(layout.fault())
+
+
+def test_a_library_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """As where the wheel of pygraphviz does not find libraries of the system."""
+    lost = "libgobject-2.0.so.0: cannot open shared object file"
+    (tmp_path / "pygraphviz.py").write_text(f"raise ImportError({lost!r})")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    layout.pygraphviz_fault.cache_clear()
+    request.addfinalizer(layout.pygraphviz_fault.cache_clear)
+    monkeypatch.setattr(layout.shutil, "which", lambda name: None)
+    monkeypatch.setattr(layout, "bundled", lambda: None)
+    assert f"pygraphviz cannot be loaded (ImportError: {lost})" in str(layout.fault())
+
+
+def test_a_machine_that_can_draw_has_no_fault() -> None:
+    assert layout.fault() is None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_broken_drawing_says_what_the_engine_said(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only(monkeypatch, engine)
+    with pytest.raises(dot.LayoutError, match=r"Graphviz stopped: .*(syntax error|Invalid Input)"):
+        dot.image("digraph {", "svg")
+
+
+def test_a_program_that_does_not_start_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout.shutil, "which", lambda name: str(tmp_path / "gone"))
+    with pytest.raises(dot.LayoutError, match=r"Graphviz stopped: .*gone"):
+        dot.image(TINY, "svg")
