@@ -17,7 +17,7 @@ from minigrad.arguments import refuse
 from minigrad.core import context, fits
 from minigrad.errors import GradientError
 from minigrad.garbage import no_collection
-from minigrad.graph import Gradients, Graph, Node, ancestors, expect_node
+from minigrad.graph import Body, Gradients, Graph, Node, ancestors, expect_node, expect_one_graph
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
 from minigrad.rules import Pull
@@ -95,20 +95,27 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
     outputs = [expect_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
     if not outputs:
         raise refuse("gradients", "ys", ys, fill("expect_nodes"))
+    expect_one_graph("gradients", outputs)
     graph = outputs[0].graph
-    targets = [_target(x, graph) for x in (xs if isinstance(xs, (list, tuple)) else [xs])]
+    nodes = ancestors(outputs)
+    reached = set(nodes)
+    listed = xs if isinstance(xs, (list, tuple)) else [xs]
+    targets = [_target(x, graph, reached) for x in listed]
     seeds = grad_ys if isinstance(grad_ys, (list, tuple)) else [grad_ys] * len(outputs)
     if len(seeds) != len(outputs):
         raise refuse("gradients", "grad_ys", grad_ys, fill("expect_as_many", count=len(outputs)))
     found: dict[Any, Any] = {}
     with name_scope("gradients"), no_collection():
         for y, seed in zip(outputs, seeds, strict=True):
-            one = graph.constant(y.dtype.type(1)) if seed is None else graph.lift(seed, y.dtype)
+            one = (
+                graph.constant(y.dtype.type(1))
+                if seed is None
+                else graph.lift(seed, y.dtype, "gradients")
+            )
             if seed is not None and not fits(one.spec.shape, y.spec.shape):
                 raise GradientError("seed_shape", seed=one.shape, shape=y.shape, defined=here())
             g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
             found[y] = found[y] + g if y in found else g
-        nodes = ancestors(outputs)
         known = set(targets) - {None}
         leading = set(known)  # nodes that some target leads to
         for node in nodes:
@@ -123,9 +130,19 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
     return Gradients(found.get(x) for x in targets)
 
 
-def _target(x: Any, graph: Graph) -> Node | None:
-    """The node of a target; a tensor that the graph does not use has none, and no gradient."""
-    return graph.lifted(x) if hasattr(type(x), "as_node") else expect_node("gradients", x, graph)
+def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
+    """The node of a target; a tensor that the graph does not use has none, and no gradient.
+
+    In a branch or loop, what stands there for a node from around it.
+    """
+    if hasattr(type(x), "as_node"):
+        return graph.lifted(x)
+    node = expect_node("gradients", x, graph)
+    if node.graph is graph or node in reached:
+        return node
+    if not isinstance(graph, Body):
+        raise node.graph.stray(node, "gradients")
+    return graph.lifted(node)
 
 
 def _shares_of(g: Any, node: Node, leading: set[Any]) -> list[Share]:

@@ -11,7 +11,15 @@ from minigrad import ops
 from minigrad.arguments import as_dtype, node_name, open_shape
 from minigrad.core import Attrs, Dim, as_array, fits, float32, show_shape
 from minigrad.errors import GraphError, ShapeError
-from minigrad.graph import Graph, Node, ancestors, expect_node, get_default_graph
+from minigrad.graph import (
+    Graph,
+    Node,
+    ancestors,
+    expect_node,
+    expect_one_graph,
+    get_default_graph,
+    graph_of,
+)
 from minigrad.ops import state
 from minigrad.source import here
 
@@ -139,7 +147,8 @@ def group(*nodes: Node) -> Node:
     ...     [float(x) for x in sess.run([a, b])]
     [2.0, 1.0]
     """
-    return get_default_graph().add(state.group, [expect_node("group", x) for x in nodes], {})
+    found = [expect_node("group", x) for x in nodes]
+    return graph_of(state.group, found).add(state.group, found, {})
 
 
 def global_variables_initializer() -> Node:
@@ -156,9 +165,10 @@ def global_variables_initializer() -> Node:
     5.0
     """
     graph = get_default_graph()
-    scratch = Graph()
     variables = tuple(graph.variables)
-    return scratch.add(state.initialize, (), {"variables": variables, "shape": (0,)})
+    node = Graph().add(state.initialize, (), {"variables": variables, "shape": (0,)})
+    node.graph = variables[0].graph if variables else graph  # it may be cut out of another
+    return node
 
 
 def build_graph(inputs: Any, outputs: Any) -> Graph:
@@ -182,6 +192,7 @@ def build_graph(inputs: Any, outputs: Any) -> Graph:
         if x.op is not state.placeholder:
             raise GraphError("not_an_input", name=x.name, op=x.op, defined=here())
     graph._nodes = ancestors([*graph.inputs, *graph.outputs])
+    expect_one_graph("build_graph", graph.outputs, graph.inputs)
     graph.effects = tuple(n for n in graph._nodes if n.op is state.run_counter)  # even if unread
     graph.inputs = graph.inputs or graph.placeholders
     for node in set(graph.placeholders).difference(graph.inputs):

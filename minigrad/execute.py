@@ -368,13 +368,17 @@ def _placeholder_of(graph: Graph, key: Any) -> Node:
         found = next((n for n in graph.placeholders if n.name == key), None)
     else:
         found = key if isinstance(key, Node) and key.op is state.placeholder else None
-    origins = {graph, *(x.graph for x in (*graph.inputs, *graph.outputs))}  # it may be cut out
-    if found is not None and found.graph in origins:
+    if found is not None and found.graph in origins(graph):
         return found
     shown = key.name if isinstance(key, Node) else repr(key)
     names = ", ".join(n.name for n in graph.placeholders) or "-"
     why = "feed_key" if found is None else "feed_foreign"
     raise FeedError(why, key=shown, names=names, ran=here())
+
+
+def origins(graph: Graph) -> set[Graph]:
+    """The graphs that the nodes of a graph may belong to: it may be cut out of another."""
+    return {graph, *(x.graph for x in (*graph.inputs, *graph.outputs))}
 
 
 def _fed(node: Node, value: Any) -> Array:

@@ -864,6 +864,12 @@ ERRORS: dict[str, Pair] = {
         "无法取回 {value}：它不是静态图的节点。"
         "解决办法：取回节点、节点的名字，或由它们组成的列表、元组、字典。",
     ),
+    "fetch_none": (
+        "{value} cannot be fetched: mg.gradients gives it where nothing depends on that x. Remedy: "
+        "leave it out, [g for g in grads if g is not None].",
+        "无法取回 {value}：如果结果不依赖某个 x，mg.gradients 就给出 {value}。"
+        "解决办法：把它去掉，[g for g in grads if g is not None]。",
+    ),
     "unknown_name": (
         "this graph has no node named {name}. Remedy: use one of {names}.",
         "这张图里没有名为 {name} 的节点。解决办法：从 {names} 中选用。",
@@ -889,6 +895,12 @@ ERRORS: dict[str, Pair] = {
         "{op}: {name} belongs to another graph. Remedy: build all operands inside the same "
         "`with graph:` block.",
         "{op}：{name} 属于另一张图。解决办法：在同一个 `with graph:` 里构建所有操作数。",
+    ),
+    "foreign_fetch": (
+        "Session.run: {name} belongs to another graph than this session. Remedy: build it inside "
+        "`with mg.Session(graph):`, or open a session on its own graph, mg.Session(node.graph).",
+        "Session.run：{name} 属于另一张图，不是这个会话的图。解决办法：在 `with mg.Session(graph):` "
+        "里构建它，或在它自己的图上打开会话：mg.Session(node.graph)。",
     ),
     "frozen": (
         "{op}: this graph is frozen, and nothing can be added to it. Remedy: build the node before "

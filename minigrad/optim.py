@@ -127,9 +127,10 @@ class Optimizer:
         ...     float(sess.run(w))
         1.5
         """
-        loss = expect_node(f"{type(self).__name__}.minimize", loss)
+        who = f"{type(self).__name__}.minimize"
+        loss = expect_node(who, loss)
         params = self.params or loss.graph.parameters(ancestors([loss]))
-        found = gradients(loss, [loss.graph.lift(p) for p in params])
+        found = gradients(loss, [loss.graph.lift(p, who=who) for p in params])
         if all(g is None for g in found):
             name = type(self).__name__
             raise GradientError("no_parameter_used", op=name, defined=loss.where, ran=here())
@@ -142,7 +143,7 @@ class Optimizer:
         for g, p in pairs:
             if g is None:
                 continue
-            variable = g.graph.lift(p)
+            variable = g.graph.lift(p, who=f"{type(self).__name__}.apply_gradients")
             with name_scope(f"{type(self).__name__}/{variable.name}"):
                 start = self.slots(variable)
                 kept = [g.graph.variable(value, name) for name, value in start.items()]

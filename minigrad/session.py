@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Self
 
 from minigrad.arguments import refuse
 from minigrad.core import Array
 from minigrad.errors import GraphError
-from minigrad.execute import Program, Variables, check_feeds
+from minigrad.execute import Program, Variables, check_feeds, origins
 from minigrad.graph import Graph, Node, get_default_graph
 from minigrad.locks import Turn
 from minigrad.messages import fill
-from minigrad.ops import state
 from minigrad.source import here
 
 
@@ -81,7 +81,8 @@ class Session:
 
     def value(self, variable: Any) -> Array:
         """The present value of a variable, or of the tensor that became one."""
-        return self.run(self.graph.lift(variable))
+        node = variable if isinstance(variable, Node) else self.graph.lift(variable)
+        return self.run(node)
 
     def _collect(self, fetches: Any, nodes: list[Node]) -> Any:
         """Append the fetched nodes; return the arrangement with their positions."""
@@ -92,12 +93,20 @@ class Session:
         if isinstance(fetches, str):
             fetches = self.graph[fetches]
         if not isinstance(fetches, Node):
-            raise GraphError("fetch", value=repr(fetches)[:60], ran=here())
-        mine = fetches.op is state.initialize or self.graph.frozen or fetches.graph is self.graph
-        if not mine:
-            raise GraphError("other_graph", op="Session.run", name=fetches.name, ran=here())
+            key = "fetch_none" if fetches is None else "fetch"
+            raise GraphError(key, value=repr(fetches)[:60], ran=here())
+        if fetches.graph is not self.graph and not self._holds(fetches):
+            raise GraphError("foreign_fetch", name=fetches.name, defined=fetches.where, ran=here())
         nodes.append(fetches)
         return len(nodes) - 1
+
+    def _holds(self, node: Node) -> bool:
+        """Whether a node of another graph is held by this one, which was cut out of it."""
+        return self.graph.frozen and (node.graph in origins(self.graph) or node in self._held)
+
+    @functools.cached_property
+    def _held(self) -> frozenset[Node]:
+        return frozenset(self.graph.nodes)
 
 
 def _like(sequence: Any, items: list[Any]) -> Any:

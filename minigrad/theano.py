@@ -14,7 +14,7 @@ from minigrad.build import assign
 from minigrad.core import Array, as_array, fits, show_shape
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError
 from minigrad.execute import Program, check_feeds
-from minigrad.graph import Graph, Node, expect_node
+from minigrad.graph import Graph, Node, expect_node, expect_one_graph
 from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.session import Session
@@ -76,8 +76,10 @@ class TheanoFunction:
         self.givens = {_node(x): _stand_in(_node(x), value) for x, value in givens}
         self._givens = Program(list(self.givens.values()))
         self._program = Program([*self.outputs, *self.updates.values()], list(self.givens))
+        wanted = (*self.outputs, *self.updates)
+        expect_one_graph("theano_function", wanted, self.inputs)
         self._expect_inputs()
-        self.session = _session_of((self.outputs + tuple(self.updates))[0].graph)
+        self.session = _session_of(wanted[0].graph)
 
     def _expect_inputs(self) -> None:
         needed = {*self._program.placeholders} - {*self.givens} | {*self._givens.placeholders}
@@ -159,7 +161,7 @@ def _variable(who: str, x: Any) -> Node:
 
 def _stand_in(node: Node, value: Any) -> Node:
     """What is computed instead of a node, in its data type."""
-    other: Node = node.graph.lift(value, node.dtype)
+    other: Node = node.graph.lift(value, node.dtype, "theano_function")
     if not fits(other.spec.shape, node.spec.shape):
         expected, shape = show_shape(node.shape), show_shape(other.shape)
         about: dict[str, Any] = {"name": node.name, "expected": expected, "shape": shape}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,6 +127,86 @@ def test_a_session_makes_its_graph_the_default_one(own_graph: mg.Graph) -> None:
     assert mg.get_default_graph() is own_graph
     with pytest.raises(mg.GraphError, match="another graph"):
         mg.Session().run(x)
+
+
+def test_an_initialiser_of_another_graph_is_refused_by_name() -> None:
+    w = mg.Variable(1.0, name="w")
+    with mg.Graph() as other:
+        mg.Variable(2.0, name="v")
+        start = mg.global_variables_initializer()
+    with mg.Graph():
+        nothing = mg.global_variables_initializer()
+    built = mg.build_graph(None, w * 2)
+    for graph in (None, built):
+        session = mg.Session(graph)
+        for foreign in (start, nothing):
+            with pytest.raises(mg.GraphError, match=r"Initialize belongs to another graph") as info:
+                session.run(foreign)
+            assert "mg.Session(node.graph)" in str(info.value)
+        assert session.variables == {}
+    mg.Session(start.graph).run(start)
+    assert start.graph is other
+    mg.Session(built).run(mg.global_variables_initializer())
+    with mg.Session(built) as session:
+        start = mg.global_variables_initializer()
+    mg.Session().run(start)
+
+
+class Foreign:
+    """Nodes of the test's own graph, and of another one."""
+
+    def __init__(self) -> None:
+        self.x, self.w = mg.placeholder("x", shape=()), mg.Variable(1.0, name="w")
+        self.y = self.x * self.w
+        with mg.Graph():
+            self.a, self.v = mg.placeholder("a", shape=()), mg.Variable(1.0, name="v")
+            self.b = mg.assign(self.v, self.a)
+
+
+FOREIGN: dict[str, Callable[[Foreign], Any]] = {
+    "fetched": lambda f: mg.Session().run(f.b),
+    "fetched beside a built graph": lambda f: mg.Session(mg.build_graph(f.x, f.y)).run(f.b),
+    "fed": lambda f: mg.Session().run(f.y, {f.a: 1}),
+    "grouped": lambda f: mg.group(mg.assign(f.w, 1.0), f.b),
+    "assigned": lambda f: mg.assign(f.w, f.v),
+    "differentiated for": lambda f: mg.gradients(f.y, f.a),
+    "differentiated": lambda f: mg.gradients([f.y, f.a], [f.x]),
+    "as weights": lambda f: mg.gradients(f.y, f.x, f.a),
+    "an input": lambda f: mg.build_graph([f.x, f.a], f.y),
+    "an output": lambda f: mg.build_graph(None, [f.y, f.a]),
+    "waited for": lambda f: mg.control_dependencies([f.b]).__enter__(),
+    "an operand of a branch": lambda f: mg.cond(f.x > 0, lambda u: u, lambda u: u, f.a),
+    "a condition": lambda f: mg.cond(f.a > 0, lambda: f.x, lambda: f.x),
+    "in a branch": lambda f: mg.cond(f.x > 0, lambda: f.a, lambda: f.x),
+    "the state of a loop": lambda f: mg.while_loop(lambda i, j: i < 3, max, (f.x, f.a)),
+    "minimised for": lambda f: mg.optim.SGD([f.v], lr=0.1).minimize(f.y),
+    "updated": lambda f: mg.theano_function([f.x], f.y, updates=[(f.v, f.v + 1)]),
+    "given": lambda f: mg.theano_function([f.x], f.y, givens=[(f.w, f.v)]),
+    "an operand": lambda f: f.x + f.a,
+}
+
+
+@pytest.mark.parametrize("use", FOREIGN)
+def test_every_foreign_node_is_refused_by_name(own_graph: mg.Graph, use: str) -> None:
+    nodes = Foreign()
+    with pytest.raises(mg.GraphError) as caught:
+        FOREIGN[use](nodes)
+    found = str(caught.value)
+    assert "another graph" in found
+    assert any(f"{n.name} " in found or f"key {n.name}" in found for n in nodes.b.graph.nodes)
+    assert caught.value.ran or caught.value.defined, "the user's line"
+
+
+def test_gradients_in_a_branch_for_a_node_from_around_it() -> None:
+    x = mg.placeholder("x", shape=())
+    y = mg.cond(x > 0, lambda: mg.gradients(x * x, x)[0], lambda: x)
+    assert mg.run(mg.build_graph(x, y), {x: 3.0}) == 6
+
+
+def test_a_gradient_that_is_none_cannot_be_fetched() -> None:
+    x, y = mg.placeholder("x", shape=()), mg.placeholder("y", shape=())
+    with pytest.raises(mg.GraphError, match=r"None cannot be fetched: mg\.gradients gives it"):
+        mg.Session().run(mg.gradients(x * x, [x, y]), {x: 1})
 
 
 def test_a_session_on_a_built_graph() -> None:

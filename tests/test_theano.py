@@ -252,7 +252,11 @@ def mistakes() -> dict[str, tuple[Callable[[], Any], type[Exception], str]]:
             mg.ShapeError,
             r"x has shape \(\), and a value of shape \(2,\)",
         ),
-        "a node of another graph": (_function([other], x), mg.NotFedError, "placeholder x"),
+        "a node of another graph": (
+            _function([other], x),
+            mg.GraphError,
+            "theano_function: other belongs to another graph",
+        ),
         "the value of no variable": (lambda: f.get_value(x), mg.GraphError, "x is not a variable"),
         "a value of another shape": (
             lambda: f.set_value(w, [1.0]),

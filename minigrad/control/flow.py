@@ -71,10 +71,10 @@ def cond(
     if not is_symbolic(pred):
         return (true_fn if bool(pred) else false_fn)(*operands)
     graph = graph_of(COND, [pred])
-    pred = graph.lift(pred)
+    pred = graph.lift(pred, who="cond")
     expect_one("cond", pred)
     leaves, skeleton = flatten(operands)
-    nodes = [graph.lift(x) for x in leaves]
+    nodes = [graph.lift(x, who="cond") for x in leaves]
     specs = [x.spec for x in nodes]
     built = [build_body(graph, f, skeleton, specs) for f in (true_fn, false_fn)]
     values, arrangement = branch(graph, pred, nodes, built)

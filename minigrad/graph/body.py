@@ -69,9 +69,11 @@ class Body(Graph):
     def _capture(self, x: Any) -> Node:
         """What stands here for a node or tensor from outside, the same at each use."""
         if id(x) not in self._lifted:
-            source = x if self.outer is None or x in self.outer else self.outer.lift(x)
+            source = (
+                x if self.outer is None or x in self.outer else self.outer.lift(x, who="capture")
+            )
             if isinstance(source, Node) and not self._surrounded_by(source):
-                raise stranger(source, "capture")
+                raise source.graph.stray(source, "capture")
             known = source is not x and id(source) in self._lifted
             node = self._lifted[id(source)][1] if known else self._stand_in(source)
             self._lifted[id(x)] = (x, node)
@@ -99,6 +101,15 @@ class Body(Graph):
         if self.outer is None:
             return super().python_value(node, use)
         return self.outer.python_value(node, use)  # a traced function knows its arguments' names
+
+    def stray(self, node: Node, who: str) -> GraphError:
+        outermost: Body = self
+        while isinstance(outermost.outer, Body):
+            outermost = outermost.outer
+        name = outermost.function
+        where = (name, name) if name else fill("a_body")
+        about = {"name": node.name, "op": node.op, "function": where}
+        return TraceError("leaked", **about, defined=node.where, ran=here())
 
     def input(self, attrs: Attrs, name: str | None) -> Node:
         """A placeholder of this graph, outside any scope."""
@@ -173,16 +184,3 @@ def tensors_as_nodes(graph: Graph) -> Iterator[None]:
         events.listeners.remove(events.NOBODY)
         building.stack.pop()
         building.lifting = before
-
-
-def stranger(node: Node, who: str) -> GraphError:
-    """The error about a node that has no business in the graph at hand."""
-    if not isinstance(node.graph, Body):
-        return GraphError("other_graph", op=who, name=node.name, defined=here())
-    body: Any = node.graph
-    while isinstance(body.outer, Body):
-        body = body.outer
-    where = (body.function, body.function) if body.function else fill("a_body")
-    return TraceError(
-        "leaked", name=node.name, op=node.op, function=where, defined=node.where, ran=here()
-    )

@@ -151,6 +151,8 @@ class Graph:
     def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
         """Any operand as a node of this graph: a tensor or number becomes a node once."""
         if isinstance(x, Node):
+            if x.graph is not self:
+                raise x.graph.stray(x, who)
             return x
         if hasattr(type(x), "as_node"):  # a Tensor: it knows whether it is a variable
             if id(x) not in self._lifted:
@@ -380,6 +382,10 @@ class Graph:
             if events.listeners:
                 events.emit("built", copy.op, copy)
         return new
+
+    def stray(self, node: Node, who: str) -> GraphError:
+        """The error about a node of this graph where another graph is at hand."""
+        return GraphError("other_graph", op=who, name=node.name, defined=here())
 
     def python_value(self, node: Node, use: str) -> Any:
         """What Python may know of the value of a node while it is built: nothing, says the error.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from minigrad import ops
 from minigrad.core import Attrs, Dtype, Op, as_weak, context, is_weak, unify
 from minigrad.errors import FrozenGraphError, GraphError
-from minigrad.graph.body import Body, stranger
+from minigrad.graph.body import Body
 from minigrad.graph.building import building
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph
 from minigrad.graph.node import Node
+from minigrad.graph.order import ancestors
 from minigrad.source import here
 
 
@@ -63,12 +64,12 @@ def graph_of(op: Op, operands: Iterable[Any]) -> Graph:
     nodes = [x for x in operands if isinstance(x, Node)]
     graph = nodes[0].graph if nodes else get_default_graph()
     if isinstance(graph, Body):
-        raise stranger(nodes[0], op.name)
+        raise graph.stray(nodes[0], op.name)
     if building.stack and building.stack[-1].frozen:
         raise FrozenGraphError("frozen", op=op.name, defined=here())
     for node in nodes:
         if node.graph is not graph:
-            raise stranger(node, op.name)
+            raise node.graph.stray(node, op.name)
     return graph
 
 
@@ -120,7 +121,12 @@ def control_dependencies(nodes: Iterable[Node]) -> Iterator[None]:
     4.0
     """
     before = building.controls
-    building.controls = (*before, *(expect_node("control_dependencies", x) for x in nodes))
+    around = building.stack[-1] if building.stack else None
+    found = [expect_node("control_dependencies", x) for x in nodes]
+    for node in found:
+        if around is not None and node.graph is not around and not isinstance(around, Body):
+            raise node.graph.stray(node, "control_dependencies")
+    building.controls = (*before, *found)
     try:
         yield
     finally:
@@ -135,3 +141,19 @@ def expect_node(what: str, x: Any, graph: Graph | None = None) -> Node:
     if node is None:
         raise GraphError("not_a_node", what=what, value=repr(x)[:60], defined=here())
     return node
+
+
+def expect_one_graph(who: str, outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> None:
+    """Refuse outputs of several graphs, and inputs of another that no output needs.
+
+    What a pass made of a graph may hold nodes of both.
+    """
+    first = outputs[0].graph
+
+    def strange(xs: Sequence[Node]) -> list[Node]:
+        return [x for x in xs if x.graph is not first and not (x.graph.frozen or first.frozen)]
+
+    others = strange(inputs)
+    needed = set(ancestors(outputs)) if others else ()
+    for x in (*strange(outputs), *(x for x in others if x not in needed)):
+        raise x.graph.stray(x, who)
