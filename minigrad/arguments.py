@@ -26,6 +26,18 @@ def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
     )
 
 
+def two_readings(form: str, one: str, as_one: str, other: str, as_other: str) -> ArgumentError:
+    """The error for what two frameworks read differently: what to write for either reading."""
+    fields: dict[str, Any] = {
+        "form": form,
+        "one": one,
+        "as_one": as_one,
+        "other": other,
+        "as_other": as_other,
+    }
+    return ArgumentError("two_readings", defined=here(), **fields)
+
+
 def is_whole(x: object) -> bool:
     """Whether this is a whole number; True and False are none."""
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from minigrad import events, ops
-from minigrad.arguments import function
+from minigrad.arguments import function, refuse
 from minigrad.backward import Handle, backward, hooks_of
 from minigrad.core import Array, Dtype, Op, as_array, float32, next_order
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.graph import Graph, Node, in_body
 from minigrad.inplace import InPlace
+from minigrad.messages import fill
 from minigrad.recorder import TapeReader
 from minigrad.source import here
 from minigrad.tape import TapeNode, changes
@@ -245,6 +246,8 @@ def _restore(data: Array, requires_grad: bool, name: str | None, grad: Tensor | 
 
 
 def _expect_floats(data: Array, requires_grad: bool, who: str) -> None:
+    if not isinstance(requires_grad, (bool, np.bool_)):  # NumPy has the data type in this place
+        raise refuse(who, "requires_grad", requires_grad, fill("expect_flag"))
     if requires_grad and data.dtype.kind != "f":
         raise DtypeError("float_only", op=who, dtype=data.dtype, defined=here())
 

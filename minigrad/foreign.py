@@ -38,7 +38,7 @@ FUNCTIONS = _by_theirs(
         "mg.float32": "bfloat16 float float16",
         "mg.matmul(a, b)": "bmm dot mm",
         "mg.concatenate(xs, axis=0)": "cat concat vstack",
-        "mg.split(x, 2)": "chunk unbind unstack",
+        "mg.split(x, sections=2)": "unbind unstack",
         "mg.clip(x, 0.0, 1.0)": "clamp clip_by_value",
         "x * 1": "clone identity",
         "mg.function(f)": "compile jit",
@@ -117,7 +117,7 @@ LAYERS = _by_theirs(
         "mg.binary_cross_entropy_with_logits(a, b)": "BCEWithLogitsLoss",
         "mg.cross_entropy(a, b)": "CrossEntropyLoss",
         "mg.nn.Linear(784, 10)": "Dense",
-        "mg.dropout(x, 1)": "dropout",
+        "mg.nn.Dropout()(x)": "dropout",
         "x * 1": "Identity",
         "mg.l1_loss(a, b)": "L1Loss",
         '{"name": mg.nn.Linear(784, 10)}': "ModuleDict",
@@ -148,7 +148,7 @@ VALUES = _by_theirs(
         "x + b": "add",
         "np.argsort(x.numpy())": "argsort",
         "x.astype(bool)": "bool",
-        "mg.split(x, 2)": "chunk split unbind",
+        "mg.split(x, sections=2)": "chunk split unbind",
         "x.clip(0.0, 1.0)": "clamp",
         "x * 1": "clone",
         "x.numpy()": "cpu",
@@ -176,7 +176,7 @@ VALUES = _by_theirs(
         "-x": "neg",
         "(x * x).sum().sqrt()": "norm",
         "x.size": "numel",
-        "x.transpose(1, 0)": "permute",
+        "x.transpose((1, 0))": "permute",
         "x ** 2": "pow",
         "x.flatten()": "ravel",
         "mg.tile(x, 2)": "repeat",
@@ -184,7 +184,7 @@ VALUES = _by_theirs(
         "x * x": "square",
         "x - b": "sub",
         "x.T": "t",
-        "mg.take(x, b)": "take",
+        "mg.take(x, b, axis=0)": "take",
         "np.sort(x.numpy())[..., -3:]": "topk",
         "x.dtype": "type",
         "x": "cuda values",
@@ -220,10 +220,14 @@ GRAPHS = _by_theirs(
 KEYWORDS = _by_theirs(
     {  # of functions and methods
         "axes": "perm",
+        "affine": "elementwise_affine",
         "axis": "dim dims reduction_indices",
         "axis1": "dim0",
         "axis2": "dim1",
+        "correction": "ddof unbiased",  # unbiased=True is n − 1
+        "count": "num steps",
         "depth": "num_classes",
+        "end_axis": "end_dim",
         "high": "a_max clip_value_max max",
         "indices": "index",
         "keepdims": "keep_dims keepdim",
@@ -231,6 +235,7 @@ KEYWORDS = _by_theirs(
         "repeats": "multiples reps",
         "start_axis": "start_dim",
         "value": "fill_value",
+        "x": "input",
         "xs": "arrays tensors",
     }
 )
@@ -279,32 +284,43 @@ def _present(value: object) -> Iterable[str]:
 
 
 def answer_keywords(owner: type | ModuleType) -> None:
-    """Let functions of a module, or methods of a class, answer keywords of others with ours."""
+    """Let functions of a module, or methods of a class, take the keywords of others for ours."""
     for name, function in [*vars(owner).items()]:
-        if isinstance(function, FunctionType):
-            names = signature(function).parameters.keys()
-            if not names.isdisjoint(KEYWORDS.values()):
-                setattr(owner, name, _answering(function))
+        if isinstance(function, FunctionType) and _of(owner, function):
+            setattr(owner, name, _answering(function))
+
+
+def _named(function: Callable[..., Any]) -> set[str]:
+    """The parameters that can be passed by name."""
+    found = signature(function).parameters.values()
+    return {p.name for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+
+def _of(owner: type | ModuleType, function: FunctionType) -> bool:
+    """Whether a function is defined there, and not just looked up there."""
+    return isinstance(owner, type) or function.__module__.startswith(owner.__name__)
 
 
 @functools.cache  # two names of one function stay one function
 def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
-    ours = signature(function).parameters
+    ours = _named(function)
+    if ours.isdisjoint(KEYWORDS.values()):
+        return function
     op = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except TypeError:
-            for theirs in kwargs:
-                if KEYWORDS.get(theirs) in ours:
-                    raise _renamed(op, theirs) from None
-            raise
+        except TypeError:  # which Python raises before anything has run
+            known = {theirs: KEYWORDS.get(theirs) for theirs in kwargs if theirs not in ours}
+            if not known or not ours.issuperset(known.values()):
+                raise
+        for theirs, name in known.items():
+            if name in kwargs:
+                raise ArgumentError(
+                    "two_keywords", op=op, missing=theirs, ours=name, defined=here()
+                )
+        return function(*args, **{known.get(k) or k: v for k, v in kwargs.items()})
 
     return call
-
-
-def _renamed(op: str, theirs: str) -> ArgumentError:
-    ours = KEYWORDS[theirs]
-    return ArgumentError("missing_keyword", op=op, missing=theirs, ours=ours, defined=here())

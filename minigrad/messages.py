@@ -148,9 +148,9 @@ ERRORS: dict[str, Pair] = {
         "{place} has no {missing}. Remedy: write {ours} instead.",
         "{place} 没有 {missing}。解决办法：改写成 {ours}。",
     ),
-    "missing_keyword": (
-        "{op} has no argument {missing}=. Remedy: write {ours}= instead.",
-        "{op} 没有参数 {missing}=。解决办法：改写成 {ours}=。",
+    "two_keywords": (
+        "{op}: {missing}= and {ours}= say the same. Remedy: leave one of them out.",
+        "{op}：{missing}= 和 {ours}= 说的是同一件事。解决办法：只留其中一个。",
     ),
     "not_numeric": (
         "{op}: {value} cannot become an array of numbers. Remedy: pass numbers, nested lists of "
@@ -169,7 +169,7 @@ ERRORS: dict[str, Pair] = {
         "{op}：没有可以拼接的操作数。解决办法：传入至少含一个操作数的列表。",
     ),
     "split": (
-        "{op}: axis {axis} of shape {shape} cannot be split into {sections}. Remedy: a number that "
+        "{op}: axis {axis} of shape {shape} cannot be split by {sections}. Remedy: a number that "
         "divides its length, or a list of lengths that add up to it; an open axis needs the list.",
         "{op}：形状 {shape} 的轴 {axis} 无法按 {sections} 切分。"
         "解决办法：用能整除其长度的份数，或总和等于其长度的列表；长度未知的轴必须用列表。",
@@ -252,6 +252,11 @@ ERRORS: dict[str, Pair] = {
         "{op}: {name}={value} is not possible. Remedy: {expected}.",
         "{op}：不能使用 {name}={value}。解决办法：{expected}。",
     ),
+    "two_readings": (
+        "{form} is read in two ways. Remedy: for the reading of {one} write {as_one}, for that of "
+        "{other} write {as_other}.",
+        "{form} 有两种读法。解决办法：按 {one} 的读法写成 {as_one}，按 {other} 的读法写成 {as_other}。",
+    ),
     "expect_whole": ("pass a whole number from {least}", "传入不小于 {least} 的整数"),
     "expect_any_number": ("pass a number", "传入一个数"),
     "expect_number": ("pass a number from {least}", "传入不小于 {least} 的数"),
@@ -317,6 +322,31 @@ ERRORS: dict[str, Pair] = {
         "pass one whole number from 0, a pair (before, after), or such a pair for each axis",
         "传入一个不小于 0 的整数、一对（前，后），或给每个轴各传一对",
     ),
+    "expect_keepdims": (
+        "pass True or False; several axes are one tuple, axis=(0, 1)",
+        "传入 True 或 False；多个轴写成一个元组：axis=(0, 1)",
+    ),
+    "expect_one_of_two": ("leave out this or {other}", "与 {other} 只留其一"),
+    "expect_parts": (
+        "pass the lengths of the parts, or sections= (their number), or split_size= (their length)",
+        "传入各段的长度，或 sections=（段数），或 split_size=（每段的长度）",
+    ),
+    "expect_count": (
+        "use mg.nn.Dropout, which counts its calls; or pass count=, a number that changes from "
+        "call to call",
+        "用会自己计数的 mg.nn.Dropout；或传入 count=，一个每次调用都不同的数",
+    ),
+    "expect_constant": ('write mode="constant"', '写成 mode="constant"'),
+    "expect_flat_widths": (
+        "pass one tuple (before, after, ...) of whole numbers, the last axis first; mg.pad takes a "
+        "pair for each axis",
+        "传入一个由整数组成的元组（前，后，……），从最后一个轴写起；mg.pad 则给每个轴各传一对",
+    ),
+    "expect_flag": (
+        "pass True or False; a data type is dtype=",
+        "传入 True 或 False；数据类型写成 dtype=",
+    ),
+    "expect_momentum": ("pass momentum= above 0, too", "同时传入大于 0 的 momentum="),
     "expect_axis": (
         "pass one whole number; negative ones count from the end",
         "传入一个整数；负数从末尾数起",

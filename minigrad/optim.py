@@ -173,8 +173,9 @@ class SGD(Optimizer):
     def __init__(
         self,
         params: Iterable[Any] | None = None,
-        lr: float = 0.01,
+        lr: float = 0.001,
         momentum: float = 0.0,
+        *,
         weight_decay: float = 0.0,
         nesterov: bool = False,
     ) -> None:
@@ -182,6 +183,8 @@ class SGD(Optimizer):
         self.lr, self.momentum = number("SGD", "lr", lr), number("SGD", "momentum", momentum)
         self.weight_decay = number("SGD", "weight_decay", weight_decay)
         self.nesterov = nesterov
+        if nesterov and not self.momentum:
+            raise refuse("SGD", "nesterov", nesterov, fill("expect_momentum"))
 
     def slots(self, p: Any) -> dict[str, Array]:
         return {"velocity": _zeros(p)} if self.momentum else {}

@@ -11,10 +11,10 @@ from minigrad import foreign, ops
 from minigrad.arguments import as_dtype, bound, whole_numbers
 from minigrad.core import Op, Reader, apply, show_shape
 from minigrad.errors import ShapeError, located
-from minigrad.ops.arrange import flatten, flip, swapaxes
+from minigrad.ops.arrange import flatten, flip, swapaxes, transposed
 from minigrad.ops.logic import expect_condition
-from minigrad.ops.reduction import std, var
-from minigrad.ops.shape import Axis, as_axes
+from minigrad.ops.reduction import extreme, std, var
+from minigrad.ops.shape import Axis, as_axes, over
 from minigrad.source import here
 
 
@@ -107,45 +107,51 @@ class Value:
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The sum over all elements, or along `axis`."""
-        return self._apply(ops.sum, axis=as_axes(axis), keepdims=keepdims)
+        return self._apply(ops.sum, **over("Sum", axis, keepdims))
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The product of all elements, or along `axis`."""
-        result: Self = ops.product(self, as_axes(axis), keepdims)
+        result: Self = ops.product(self, **over("Prod", axis, keepdims))
         return result
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The mean of all elements, or along `axis`."""
-        return self._apply(ops.mean, axis=as_axes(axis), keepdims=keepdims)
+        return self._apply(ops.mean, **over("Mean", axis, keepdims))
 
-    def max(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The largest element, overall or along `axis`; equal ones share the gradient."""
-        return self._apply(ops.max, axis=as_axes(axis), keepdims=keepdims)
+    @located
+    def max(
+        self, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
+    ) -> Any:
+        """The largest element, or those along `axis`; along `dim` with positions. See `mg.max`."""
+        return extreme("max", self, other, axis, keepdims, dim)
 
-    def min(self, axis: Axis = None, keepdims: bool = False) -> Self:
-        """The smallest element, overall or along `axis`; equal ones share the gradient."""
-        return self._apply(ops.min, axis=as_axes(axis), keepdims=keepdims)
+    @located
+    def min(
+        self, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
+    ) -> Any:
+        """The smallest element, or those along `axis`; along `dim` with positions. See `mg.min`."""
+        return extreme("min", self, other, axis, keepdims, dim)
 
     def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """log(sum(exp(x))), overall or along `axis`, without overflow."""
-        return self._apply(ops.logsumexp, axis=as_axes(axis), keepdims=keepdims)
+        return self._apply(ops.logsumexp, **over("LogSumExp", axis, keepdims))
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Whether all elements are true (not 0), overall or along `axis`."""
-        return self._apply(ops.all, axis=as_axes(axis), keepdims=keepdims)
+        return self._apply(ops.all, **over("All", axis, keepdims))
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Whether any element is true (not 0), overall or along `axis`."""
-        return self._apply(ops.any, axis=as_axes(axis), keepdims=keepdims)
+        return self._apply(ops.any, **over("Any", axis, keepdims))
 
     def var(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
         """The variance; its divisor is n − correction, as in PyTorch (NumPy takes 0 for 1)."""
-        result: Self = var(self, as_axes(axis), correction, keepdims)
+        result: Self = var(self, correction=correction, **over("var", axis, keepdims))
         return result
 
     def std(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
         """The standard deviation: the square root of `var`."""
-        result: Self = std(self, as_axes(axis), correction, keepdims)
+        result: Self = std(self, correction=correction, **over("std", axis, keepdims))
         return result
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Self:
@@ -188,15 +194,18 @@ class Value:
             raise ShapeError("view_copies", op="view", shape=show_shape(me.shape), defined=here())
         return result
 
-    def flatten(self, start_axis: int = 0) -> Self:
-        """All axes from `start_axis` on as one."""
-        result: Self = flatten(self, start_axis)
+    def flatten(self, start_axis: int = 0, end_axis: int = -1) -> Self:
+        """All axes from `start_axis` to `end_axis` as one."""
+        result: Self = flatten(self, start_axis, end_axis)
         return result
 
     def transpose(self, *axes: int | tuple[int, ...]) -> Self:
-        """The axes in another order; reversed when none are named. (torch.transpose: swapaxes.)"""
-        order: Any = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
-        return self._apply(ops.transpose, axes=as_axes(order) if order else None)
+        """Two axes exchanged, as in PyTorch; none named, all in reverse order.
+
+        A tuple, or three and more, are the axes in another order, as in NumPy.
+        """
+        result: Self = transposed(self, axes)
+        return result
 
     def swapaxes(self, axis1: int, axis2: int) -> Self:
         """Two axes exchanged."""

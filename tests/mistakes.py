@@ -51,7 +51,7 @@ BOTH: dict[str, Case] = {
     "a step of 0": (lambda x: x[::0], ONE, mg.DtypeError, ["a step other than 0"]),
     "positions outside": (lambda x: x[[0, 7]], ONE, mg.IndexRangeError, ["Take", "index 7"]),
     "positions of floats": (
-        lambda x: mg.take(x, np.array([0.5])),
+        lambda x: mg.take(x, np.array([0.5]), axis=0),
         ONE,
         mg.DtypeError,
         ["Take", "float64", "arrays of integers"],
@@ -264,8 +264,18 @@ BOTH: dict[str, Case] = {
     ),
     "classes of floats": (lambda x: mg.one_hot(x, 3), ONE, mg.DtypeError, ["OneHot", "float32"]),
     "a depth below 0": (lambda x: mg.one_hot(x, -3), INTEGERS, mg.ArgumentError, ["depth=-3"]),
-    "no probability": (lambda x: mg.dropout(x, 0, p=1.5), ONE, mg.ShapeError, ["Dropout", "p=1.5"]),
-    "half a run": (lambda x: mg.dropout(x, 0.5), ONE, mg.DtypeError, ["count", "run_counter()"]),
+    "no probability": (
+        lambda x: mg.dropout(x, p=1.5, count=0),
+        ONE,
+        mg.ShapeError,
+        ["Dropout", "p=1.5"],
+    ),
+    "half a run": (
+        lambda x: mg.dropout(x, count=0.5),
+        ONE,
+        mg.DtypeError,
+        ["count", "run_counter()"],
+    ),
     "a class out of range": (
         lambda x: mg.nll_loss(x, np.array([0, 9])),
         ONE,
@@ -517,12 +527,12 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         ["Split", "axis 1", "(2, 5)", "[2, 2]", "add up"],
     ),
     "parts that are not equal": (
-        lambda: mg.split(node((5,)), 2),
+        lambda: mg.split(node((5,)), sections=2),
         mg.ShapeError,
         ["Split", "(5,)", "divides its length"],
     ),
     "equal parts of an open axis": (
-        lambda: mg.split(node((None,)), 2),
+        lambda: mg.split(node((None,)), sections=2),
         mg.ShapeError,
         ["(None,)", "an open axis needs the list"],
     ),
@@ -598,7 +608,7 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     "a sequence without time": (
         lambda: mg.nn.RNN(3, 4)(mg.ones(2, 3)),
         mg.ShapeError,
-        ["RNN", "3 axes (batch, time, features)", "(2, 3)"],
+        ["RNN", "3 axes (time, batch, features)", "(2, 3)"],
     ),
     "a state that is no pair": (
         lambda: mg.nn.LSTM(3, 4)(mg.ones(2, 5, 3), mg.zeros(1, 2, 4)),

@@ -137,7 +137,7 @@ BOTH: dict[str, Case] = {
     "reshape with -1": (lambda x: x.reshape(4, -1), ONE, mg.ShapeError, ["Reshape", "(4, -1)"]),
     "reshape with two -1": (lambda x: x.reshape(-1, -1), ONE, mg.ShapeError, ["(-1, -1)"]),
     "reshape below -1": (lambda x: x.reshape(-2, 3), ONE, mg.ShapeError, ["(-2, 3)"]),
-    "transpose": (lambda x: x.transpose(0, 0), ONE, mg.ShapeError, ["Transpose", "(2, 3)"]),
+    "transpose": (lambda x: x.transpose((0, 0)), ONE, mg.ShapeError, ["Transpose", "(2, 3)"]),
     "transpose too few": (lambda x: x.transpose(0), ONE, mg.ShapeError, ["Transpose", "(2, 3)"]),
     "labels of another length": (
         lambda x: mg.cross_entropy(x, np.array([0, 1, 2])),

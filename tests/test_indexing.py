@@ -372,7 +372,7 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "step 0": (lambda x: x[::0], mg.DtypeError, "step other than 0"),
     "a fractional bound": (lambda x: x[:1.5], mg.DtypeError, r"1\.5 cannot be an index"),
     "a mask too short": (lambda x: x[[True, False]], mg.ShapeError, r"mask of shape \(2,\)"),
-    "take of floats": (lambda x: mg.take(x, [0.5]), mg.DtypeError, "Take: float32"),
+    "take of floats": (lambda x: mg.take(x, [0.5], axis=0), mg.DtypeError, "Take: float32"),
     "gather of another rank": (lambda x: mg.gather(x, [0], 1), mg.ShapeError, r"\(1,\)"),
     "gather of whole rows": (lambda x: mg.gather(x, [0], 0), mg.ShapeError, "mg.take"),
     "gather of more rows": (

@@ -65,19 +65,19 @@ def test_every_layer_has_gradients_of_second_order(name: str) -> None:
 def test_dropout_keeps_the_mean_and_drops_by_its_probability() -> None:
     x = np.ones((100, 1000), np.float32)
     for p in (0.1, 0.5, 0.9):
-        y = mg.dropout(x, 0, p=p, seed=1)
+        y = mg.dropout(x, p, count=0, seed=1)
         assert set(np.unique(y)) == {0, np.float32(1 / (1 - p))}
         assert np.mean(y == 0) == pytest.approx(p, abs=0.005)
         assert y.mean() == pytest.approx(1, abs=0.04)
-    assert mg.dropout(x, 0, p=0.0).tolist() == x.tolist()
-    assert not mg.dropout(x, 0, p=1.0).any()
+    assert mg.dropout(x, 0.0, count=0).tolist() == x.tolist()
+    assert not mg.dropout(x, 1.0, count=0).any()
 
 
 def test_dropout_is_a_pure_function_of_seed_count_and_shape() -> None:
     x = np.ones((8, 8), np.float32)
-    first = mg.dropout(x, 5, p=0.5, seed=2)
-    assert mg.dropout(x, 5, p=0.5, seed=2).tobytes() == first.tobytes()
-    for other in (mg.dropout(x, 6, p=0.5, seed=2), mg.dropout(x, 5, p=0.5, seed=3)):
+    first = mg.dropout(x, 0.5, count=5, seed=2)
+    assert mg.dropout(x, 0.5, count=5, seed=2).tobytes() == first.tobytes()
+    for other in (mg.dropout(x, 0.5, count=6, seed=2), mg.dropout(x, 0.5, count=5, seed=3)):
         assert 10 < np.sum(other != first) < 54, "about half of them agree"
     # Philox promises its stream: these bits are the same on every machine.
     assert "".join("1" if k else "0" for k in first.ravel()[:16] > 0) == "1101001001111011"
@@ -85,11 +85,12 @@ def test_dropout_is_a_pure_function_of_seed_count_and_shape() -> None:
 
 def test_the_gradient_of_dropout_passes_the_same_elements() -> None:
     x = mg.tensor(np.ones((6, 6), np.float32), requires_grad=True)
-    y = mg.dropout(x, 3, p=0.5, seed=0)
+    y = mg.dropout(x, 0.5, count=3, seed=0)
     y.sum().backward()
     assert x.grad.data.tobytes() == y.data.tobytes()
     assert (
-        mg.check_grads(lambda v: mg.dropout(v * v, 3, p=0.5), RANDOM.random((3, 3)), order=2) < 1e-6
+        mg.check_grads(lambda v: mg.dropout(v * v, 0.5, count=3), RANDOM.random((3, 3)), order=2)
+        < 1e-6
     )
 
 
@@ -192,14 +193,14 @@ def test_dropout_takes_probabilities(p: float) -> None:
     with pytest.raises(mg.ShapeError, match="is not a probability"):
         mg.nn.Dropout(p)
     with pytest.raises(mg.ShapeError, match="is not a probability"):
-        mg.dropout(mg.ones(2), 0, p=p)
+        mg.dropout(mg.ones(2), p, count=0)
 
 
 def test_dropout_counts_in_whole_numbers() -> None:
     with pytest.raises(mg.DtypeError, match="must be an integer, not float32"):
-        mg.dropout(mg.ones(2), 1.0)
+        mg.dropout(mg.ones(2), count=1.0)
     with pytest.raises(mg.ShapeError, match="count without axes"):
-        mg.dropout(mg.ones(2), np.array([1, 2]))
+        mg.dropout(mg.ones(2), count=np.array([1, 2]))
 
 
 # ---- Normalisation --------------------------------------------------------------------------

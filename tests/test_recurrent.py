@@ -81,7 +81,7 @@ def test_a_cell_follows_the_equations(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_layer_is_its_cell_along_time(kind: str) -> None:
-    layer = doubled(getattr(mg.nn, kind)(3, 5, num_layers=2, seed=0))
+    layer = doubled(getattr(mg.nn, kind)(3, 5, num_layers=2, seed=0, batch_first=True))
     x = RANDOM.standard_normal((2, 4, 3))
     y, last = layer(mg.tensor(x))
     expected, ends = x, []
@@ -96,7 +96,7 @@ def test_a_layer_is_its_cell_along_time(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_directions_are_two_layers_side_by_side_in_both_modes(kind: str) -> None:
-    layer = getattr(mg.nn, kind)(3, 4, num_layers=2, bidirectional=True, seed=0)
+    layer = getattr(mg.nn, kind)(3, 4, num_layers=2, bidirectional=True, seed=0, batch_first=True)
     x = RANDOM.standard_normal((2, 5, 3)).astype(np.float32)
     y, last = layer(mg.tensor(x))
     assert y.shape == (2, 5, 8)
@@ -125,7 +125,7 @@ def test_both_directions_are_two_layers_side_by_side_in_both_modes(kind: str) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_layer_goes_on_from_a_given_state(kind: str) -> None:
-    layer = getattr(mg.nn, kind)(3, 5, num_layers=2, seed=0)
+    layer = getattr(mg.nn, kind)(3, 5, num_layers=2, seed=0, batch_first=True)
     x = mg.tensor(RANDOM.standard_normal((2, 6, 3)).astype(np.float32))
     whole, end = layer(x)
     first, state = layer(x[:, :4])
@@ -143,7 +143,7 @@ def test_a_layer_goes_on_from_a_given_state(kind: str) -> None:
 def test_both_modes_agree_bit_for_bit_with_open_batch_and_time(
     kind: str, layers: int, bias: bool
 ) -> None:
-    layer = getattr(mg.nn, kind)(3, 4, num_layers=layers, bias=bias, seed=1)
+    layer = getattr(mg.nn, kind)(3, 4, num_layers=layers, bias=bias, seed=1, batch_first=True)
     with mg.Graph() as g, mg.Session() as session:
         x = mg.placeholder("x", shape=(None, None, 3))
         out, state = layer(x)
@@ -168,7 +168,7 @@ def test_both_modes_agree_bit_for_bit_with_open_batch_and_time(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_recurrent_layers_have_gradients_of_second_order(kind: str) -> None:
-    layer = doubled(getattr(mg.nn, kind)(2, 2, seed=0))
+    layer = doubled(getattr(mg.nn, kind)(2, 2, seed=0, batch_first=True))
     x = RANDOM.standard_normal((1, 3, 2))
     assert mg.check_grads(lambda v: layer(v)[0] ** 2, x, order=2) < 1e-6
     name = "weight_hh_l0"
@@ -186,7 +186,10 @@ def test_recurrent_layers_have_gradients_of_second_order(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cell_runs_under_dynamic_rnn(kind: str) -> None:
-    cell, layer = getattr(mg.nn, kind + "Cell")(3, 4, seed=1), getattr(mg.nn, kind)(3, 4, seed=1)
+    cell, layer = (
+        getattr(mg.nn, kind + "Cell")(3, 4, seed=1),
+        getattr(mg.nn, kind)(3, 4, seed=1, batch_first=True),
+    )
     data = RANDOM.standard_normal((2, 5, 3)).astype(np.float32)
     with mg.Graph(), mg.Session() as session:
         x = mg.placeholder("x", shape=(None, None, 3))
@@ -199,7 +202,7 @@ def test_a_cell_runs_under_dynamic_rnn(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [mg.int64, mg.float64])
 def test_the_state_has_the_common_data_type(kind: str, dtype: Any) -> None:
-    layer = getattr(mg.nn, kind)(3, 4, seed=0)
+    layer = getattr(mg.nn, kind)(3, 4, seed=0, batch_first=True)
     data = np.arange(12).reshape(2, 2, 3).astype(dtype)
     y, _ = layer(mg.tensor(data))
     with mg.Graph(), mg.Session() as session:
@@ -213,18 +216,20 @@ def test_the_state_has_the_common_data_type(kind: str, dtype: Any) -> None:
 
 def test_weights_are_seeded_and_bounded() -> None:
     for kind in KINDS:
-        one, same, other = (getattr(mg.nn, kind)(3, 16, seed=s) for s in (0, 0, 1))
+        one, same, other = (
+            getattr(mg.nn, kind)(3, 16, seed=s, batch_first=True) for s in (0, 0, 1)
+        )
         for p, q in zip(one.parameters(), same.parameters(), strict=True):
             assert p.data.tobytes() == q.data.tobytes()
             assert np.abs(p.data).max() <= 0.25
         assert one.weight_hh_l0.tolist() != other.weight_hh_l0.tolist()
         assert repr(one) == f"{kind}(3 → 16)"
-        assert len(getattr(mg.nn, kind)(3, 4, bias=False).parameters()) == 2
+        assert len(getattr(mg.nn, kind)(3, 4, bias=False, batch_first=True).parameters()) == 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sequences_have_three_axes(kind: str) -> None:
-    layer = getattr(mg.nn, kind)(3, 4)
+    layer = getattr(mg.nn, kind)(3, 4, batch_first=True)
     with pytest.raises(
         mg.ShapeError, match=rf"{kind}: .*3 axes \(batch, time, features\).*\(5, 3\)"
     ):

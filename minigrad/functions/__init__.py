@@ -22,6 +22,7 @@ from minigrad.functions.arithmetic import (
 )
 from minigrad.functions.arrangement import (
     broadcast_to,
+    chunk,
     concatenate,
     expand_dims,
     flatten,
@@ -132,6 +133,7 @@ __all__ = [
     "broadcast_to",
     "cast",
     "ceil",
+    "chunk",
     "clip",
     "concatenate",
     "cos",

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from minigrad import arguments, ops
 from minigrad.core import float32
 from minigrad.errors import DtypeError, ShapeError
+from minigrad.messages import fill
 from minigrad.ops import arrange, joining
 from minigrad.ops.linear import flags_up
 from minigrad.ops.shape import Axis, as_axes
@@ -65,25 +66,31 @@ def reshape(x: Any, shape: int | Sequence[int]) -> Any:
     return ops.reshape(x, shape=arguments.whole_numbers("Reshape", "shape", shape))
 
 
-def flatten(x: Any, start_axis: int = 0) -> Any:
-    """All axes from `start_axis` on as one.
+def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
+    """All axes from `start_axis` to `end_axis` as one.
 
     >>> import minigrad as mg
     >>> mg.flatten(mg.zeros(2, 3, 4), start_axis=1).shape
     (2, 12)
     """
-    return arrange.flatten(x, start_axis)
+    return arrange.flatten(x, start_axis, end_axis)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """The axes in another order; reversed when none is given.
+def transpose(x: Any, axes: int | Sequence[int] | None = None, *more: int) -> Any:
+    """The axes in another order; reversed when none is given. Two numbers exchange two axes.
 
-    Raises ShapeError unless each axis is named once.
+    mg.transpose(x, (1, 0, 2)) is np.transpose, mg.transpose(x, 0, 1) torch.transpose. Raises
+    ShapeError unless each axis is named once.
 
     >>> import minigrad as mg
-    >>> mg.transpose(mg.zeros(2, 3, 4), (1, 0, 2)).shape
-    (3, 2, 4)
+    >>> (
+    ...     mg.transpose(mg.zeros(2, 3, 4), (1, 0, 2)).shape,
+    ...     mg.transpose(mg.zeros(2, 3, 4), 1, 2).shape,
+    ... )
+    ((3, 2, 4), (2, 4, 3))
     """
+    if more:
+        return arrange.transposed(x, (axes, *more))
     return ops.transpose(x, axes=None if axes is None else arguments.axes("Transpose", axes))
 
 
@@ -168,20 +175,49 @@ def _some(name: str, xs: Sequence[Any]) -> Sequence[Any]:
     return found
 
 
-def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
-    """Parts along an axis: so many equal ones, or ones of these lengths. (np.split, tf.split.)
+def split(
+    x: Any,
+    lengths: Sequence[int] | None = None,
+    axis: int = 0,
+    *,
+    sections: int | None = None,
+    split_size: int | None = None,
+) -> list[Any]:
+    """Parts along an axis: of these lengths, so many equal `sections`, or of one `split_size`.
 
-    torch.split reads a single number as the length of each part instead. Raises ShapeError when
+    A bare number is refused: it is the size of a part to torch.split, the number of parts to
+    np.split and tf.split. The last part may be shorter than `split_size`. Raises ShapeError when
     the parts do not make up the axis; an open axis of a graph needs the lengths.
 
     >>> import minigrad as mg
-    >>> a, b = mg.split(mg.arange(6), 2)
+    >>> a, b = mg.split(mg.arange(6), sections=2)
     >>> b
     tensor([3, 4, 5])
+    >>> mg.split(mg.arange(6), split_size=4)
+    [tensor([0, 1, 2, 3]), tensor([4, 5])]
     >>> [part.shape for part in mg.split(mg.zeros(5, 2), [2, 3])]
     [(2, 2), (3, 2)]
     """
-    return joining.split(x, sections, axis)
+    named = {"lengths": lengths, "sections": sections, "split_size": split_size}
+    given = [(way, wanted) for way, wanted in named.items() if wanted is not None]
+    if arguments.is_whole(lengths):
+        ours = f"mg.split(x, split_size={lengths})", f"mg.split(x, sections={lengths})"
+        raise arguments.two_readings(
+            f"split(x, {lengths})", "PyTorch", ours[0], "NumPy / TensorFlow", ours[1]
+        )
+    if len(given) != 1:
+        raise arguments.refuse("Split", "lengths", lengths, fill("expect_parts"))
+    return joining.split(x, *given[0], axis)
+
+
+def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
+    """At most so many parts along an axis, all of one length but the last. (torch.chunk.)
+
+    >>> import minigrad as mg
+    >>> mg.chunk(mg.arange(5), 2)
+    [tensor([0, 1, 2]), tensor([3, 4])]
+    """
+    return joining.split(x, "chunks", chunks, axis)
 
 
 def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
@@ -207,10 +243,11 @@ def tile(x: Any, repeats: int | Sequence[int]) -> Any:
 
 
 def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:
-    """Surrounded by a constant: one width, (before, after), or such a pair for each axis.
+    """Surrounded by a constant: one width, or a pair (before, after) for each axis.
 
-    Raises ShapeError when there is not one pair for each axis. (np.pad, tf.pad; torch.pad lists
-    the pairs of the last axes first.)
+    A bare pair is for a single axis: where there are more, NumPy pads all of them, and PyTorch, as
+    `mg.nn.functional.pad` does, the last one. Raises ShapeError when there is not one pair for each
+    axis. (np.pad, tf.pad.)
 
     >>> import minigrad as mg
     >>> mg.pad(mg.tensor([1, 2]), (1, 2))
@@ -223,31 +260,42 @@ def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:
 # ---- Picking --------------------------------------------------------------------------------
 
 
-def take(x: Any, indices: Any, axis: int = 0) -> Any:
+def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """The elements (or rows) at these positions along an axis, in the shape of `indices`.
 
-    Gradients of a position that was taken twice are added up. Raises IndexRangeError for a
-    position outside, DtypeError for indices that are not integers. (np.take, tf.gather.)
+    The axis may be left out where there is one alone: with more, NumPy and PyTorch count through
+    all elements, TensorFlow through rows. Gradients of a position that was taken twice are added
+    up. Raises IndexRangeError for a position outside, DtypeError for indices that are not integers.
+    (np.take, tf.gather.)
 
     >>> import minigrad as mg
-    >>> mg.take(mg.tensor([[1, 2], [3, 4], [5, 6]]), [2, 0])
+    >>> mg.take(mg.tensor([[1, 2], [3, 4], [5, 6]]), [2, 0], axis=0)
     tensor([[5, 6],
             [1, 2]])
     """
-    return ops.take(x, indices, axis=axis)
+    if axis is None:
+        x = arrange.as_operand(x)
+        if x.ndim > 1:
+            flat, rows = "mg.take(x.flatten(), indices)", "mg.take(x, indices, axis=0)"
+            theirs = "PyTorch / NumPy", flat, "TensorFlow", rows
+            raise arguments.two_readings("take(x, indices)", *theirs)
+    return ops.take(x, indices, axis=axis or 0)
 
 
 def gather(x: Any, indices: Any, axis: int) -> Any:
     """For each place of `indices` the element of x at that place, but along `axis` at that index.
 
     `indices` has as many axes as x, and none longer but `axis`. Gradients of an element that was
-    taken twice are added up. Raises ShapeError, IndexRangeError, DtypeError. (torch.gather.)
+    taken twice are added up. Raises ShapeError, IndexRangeError, DtypeError. (torch.gather, whose
+    order of arguments, mg.gather(x, 1, indices), is understood, too.)
 
     >>> import minigrad as mg
     >>> mg.gather(mg.tensor([[1, 2], [3, 4]]), [[0], [1]], axis=1)
     tensor([[1],
             [4]])
     """
+    if arguments.is_whole(indices) and not arguments.is_whole(axis):
+        indices, axis = axis, indices
     return ops.gather(x, indices, axis=axis)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
+from minigrad.arguments import two_readings
 from minigrad.backprop import name_scope
 from minigrad.core import PublicShape, show_shape
 from minigrad.errors import ShapeError
@@ -15,13 +16,15 @@ from minigrad.source import here
 def cross_entropy(scores: Any, labels: Any) -> Any:
     """The mean cross-entropy between softmax(scores) and class numbers: one number.
 
-    scores: (n, classes), not yet normalised; labels: (n,) integers from 0.
-    Raises ShapeError or DtypeError when the two do not belong together.
+    scores: (n, classes), not yet normalised; labels: (n,) integers from 0. With more axes the
+    classes are axis 1, as in PyTorch: (n, classes, h, w) and (n, h, w). Raises ShapeError or
+    DtypeError when the two do not belong together.
 
     >>> import minigrad as mg
     >>> round(mg.cross_entropy(mg.tensor([[2.0, 0.0]]), mg.tensor([0])).item(), 4)
     0.1269
     """
+    scores, labels = _classes_last("cross_entropy", scores, labels)
     with name_scope("loss"):
         return ops.mean(ops.softmax_cross_entropy(scores, labels))
 
@@ -29,14 +32,14 @@ def cross_entropy(scores: Any, labels: Any) -> Any:
 def nll_loss(log_probabilities: Any, labels: Any) -> Any:
     """The mean of −log p of the right classes, which after log_softmax is the cross-entropy.
 
-    log_probabilities: (n, classes); labels: (n,) integers from 0. Raises ShapeError, DtypeError,
-    IndexRangeError. (torch.nn.functional.nll_loss.)
+    log_probabilities: (n, classes); labels: (n,) integers from 0; with more axes as for
+    `cross_entropy`. Raises ShapeError, DtypeError, IndexRangeError. (torch.nn.functional.nll_loss.)
 
     >>> import minigrad as mg
     >>> mg.nll_loss(mg.log(mg.tensor([[0.5, 0.5], [0.5, 0.5]])), [0, 1])
     tensor(0.6931472)
     """
-    x, labels = as_operand(log_probabilities), as_operand(labels)
+    x, labels = _classes_last("nll_loss", log_probabilities, labels)
     if x.shape is not None and not _agree(x.shape[:-1], labels.shape):
         shapes = show_shape(labels.shape), show_shape(x.shape)
         raise ShapeError(
@@ -84,6 +87,23 @@ def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
     x, t = _alike("binary_cross_entropy_with_logits", scores, targets)
     with name_scope("loss"):
         return ops.mean(ops.softplus(x) - x * t)  # −t log σ(x) − (1 − t) log σ(−x)
+
+
+def _classes_last(name: str, scores: Any, labels: Any) -> tuple[Any, Any]:
+    """Scores with axis 1, that of the classes, at the end; ArgumentError where it is there before.
+
+    TensorFlow and JAX have it at the end always, PyTorch where there are two axes.
+    """
+    x, labels = as_operand(scores), as_operand(labels)
+    if x.shape is None or len(x.shape) < 3:
+        return x, labels
+    n, _, *others = x.shape
+    if not _agree((n, *others), labels.shape) and _agree(x.shape[:-1], labels.shape):
+        moved = f"mg.{name}(mg.transpose(x, {(0, x.ndim - 1, *range(1, x.ndim - 1))}), labels)"
+        flat = f"mg.{name}(x.reshape(-1, {x.shape[-1]}), labels.reshape(-1))"
+        form = f"{name}: {show_shape(x.shape)}, {show_shape(labels.shape)}"
+        raise two_readings(form, "PyTorch", moved, "TensorFlow", flat)
+    return ops.transpose(x, axes=(0, *range(2, x.ndim), 1)), labels
 
 
 def _alike(name: str, x: Any, t: Any) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from minigrad import ops
 from minigrad.errors import located
 from minigrad.ops import reduction
-from minigrad.ops.shape import Axis, as_axes
+from minigrad.ops.shape import Axis, over
 
 
 def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -21,7 +21,7 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> mg.sum(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
     tensor([4., 6.])
     """
-    return ops.sum(x, axis=as_axes(axis), keepdims=keepdims)
+    return ops.sum(x, **over("Sum", axis, keepdims))
 
 
 def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -36,7 +36,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> y.tolist(), x.grad.tolist()
     ([6.0, 0.0], [[3.0, 2.0], [4.0, 0.0]])
     """
-    return ops.product(x, as_axes(axis), keepdims)
+    return ops.product(x, **over("Prod", axis, keepdims))
 
 
 def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -46,31 +46,45 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> mg.mean(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
     tensor([1.5, 3.5])
     """
-    return ops.mean(x, axis=as_axes(axis), keepdims=keepdims)
+    return ops.mean(x, **over("Mean", axis, keepdims))
 
 
-def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The largest element; NaN if there is one. Equal ones share the gradient. (torch.amax.)
+@located
+def max(
+    x: Any, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
+) -> Any:
+    """The largest element; NaN if there is one. Equal ones share the gradient.
 
-    Raises ShapeError where there are no elements.
+    Along `axis` it is the elements (np.max, torch.amax); along `dim` the elements and their
+    positions, as of torch.max. mg.max(x, 1) is refused, since it could mean either; mg.max(a, b) is
+    `maximum`. Raises ShapeError where there are no elements.
 
     >>> import minigrad as mg
-    >>> mg.max(mg.tensor([[1.0, 5.0], [3.0, 4.0]]), axis=1)
+    >>> x = mg.tensor([[1.0, 5.0], [3.0, 4.0]])
+    >>> mg.max(x, axis=1)
     tensor([5., 4.])
+    >>> values, indices = mg.max(x, dim=1)
+    >>> indices
+    tensor([1, 1])
     """
-    return ops.max(x, axis=as_axes(axis), keepdims=keepdims)
+    return reduction.extreme("max", x, other, axis, keepdims, dim)
 
 
-def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The smallest element; NaN if there is one. Equal ones share the gradient. (torch.amin.)
+@located
+def min(
+    x: Any, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
+) -> Any:
+    """The smallest element; NaN if there is one. Equal ones share the gradient.
 
-    Raises ShapeError where there are no elements.
+    Along `axis` it is the elements (np.min, torch.amin); along `dim` the elements and their
+    positions, as of torch.min. mg.min(x, 1) is refused, since it could mean either; mg.min(a, b) is
+    `minimum`. Raises ShapeError where there are no elements.
 
     >>> import minigrad as mg
     >>> mg.min(mg.tensor([[1.0, 5.0], [3.0, 4.0]]), axis=1)
     tensor([1., 3.])
     """
-    return ops.min(x, axis=as_axes(axis), keepdims=keepdims)
+    return reduction.extreme("min", x, other, axis, keepdims, dim)
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -104,7 +118,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> mg.all(mg.tensor([1.0, 2.0]) > 0).item()
     True
     """
-    return ops.all(x, axis=as_axes(axis), keepdims=keepdims)
+    return ops.all(x, **over("All", axis, keepdims))
 
 
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -114,7 +128,7 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> mg.any(mg.tensor([1.0, 2.0]) > 5).item()
     False
     """
-    return ops.any(x, axis=as_axes(axis), keepdims=keepdims)
+    return ops.any(x, **over("Any", axis, keepdims))
 
 
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -124,7 +138,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> mg.logsumexp(mg.tensor([1000.0, 1000.0])).item()
     1000.6931762695312
     """
-    return ops.logsumexp(x, axis=as_axes(axis), keepdims=keepdims)
+    return ops.logsumexp(x, **over("LogSumExp", axis, keepdims))
 
 
 @located
@@ -138,7 +152,7 @@ def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
     >>> mg.var(mg.tensor([1.0, 3.0])).item(), mg.var(mg.tensor([1.0, 3.0]), correction=0).item()
     (2.0, 1.0)
     """
-    return reduction.var(x, as_axes(axis), correction, keepdims)
+    return reduction.var(x, correction=correction, **over("var", axis, keepdims))
 
 
 @located
@@ -149,7 +163,7 @@ def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
     >>> mg.std(mg.tensor([1.0, 3.0]), correction=0).item()
     1.0
     """
-    return reduction.std(x, as_axes(axis), correction, keepdims)
+    return reduction.std(x, correction=correction, **over("std", axis, keepdims))
 
 
 def cumsum(x: Any, axis: int) -> Any:

@@ -48,6 +48,8 @@ __all__ = [
     "updates",
 ]
 
+for _layer in (Flatten, LayerNorm, Softmax):
+    foreign.answer_keywords(_layer)
 
 if not TYPE_CHECKING:  # which knows what is missing
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import foreign, ops
+from minigrad import ops
+from minigrad.nn import functional
 from minigrad.nn.module import Module
 
 
@@ -61,7 +62,7 @@ class GELU(Module):
 
 
 class Softmax(Module):
-    """Positive numbers that sum to 1 along an axis.
+    """Positive numbers that sum to 1 along an axis, which may be left out where there are two.
 
     >>> import minigrad as mg
     >>> mg.nn.Softmax()(mg.tensor([[0.0, 0.0], [200.0, 0.0]]))
@@ -69,15 +70,12 @@ class Softmax(Module):
             [1. , 0. ]])
     """
 
-    def __init__(self, axis: int = -1) -> None:
+    def __init__(self, axis: int | None = None) -> None:
         super().__init__()
         self.axis = axis
 
     def forward(self, x: Any) -> Any:
-        return ops.softmax(x, axis=self.axis)
+        return functional.softmax(x, self.axis)
 
     def extra_repr(self) -> str:
         return f"axis={self.axis}"
-
-
-foreign.answer_keywords(Softmax)

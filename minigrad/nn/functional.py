@@ -1,18 +1,20 @@
 """What the layers compute, as functions of arrays, tensors and graph nodes alike.
 
-The names are those of torch.nn.functional; whatever has parameters takes them as operands.
+The names are those of torch.nn.functional, and so are the readings where frameworks differ;
+whatever has parameters takes them as operands.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad import arguments, ops
-from minigrad.core import PublicShape, show_shape
+from minigrad import arguments, foreign, functions, ops
+from minigrad.core import PublicShape, int64, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
 from minigrad.functions import (
@@ -20,14 +22,10 @@ from minigrad.functions import (
     cross_entropy,
     gelu,
     l1_loss,
-    log_softmax,
     mse_loss,
     nll_loss,
-    one_hot,
-    pad,
     relu,
     sigmoid,
-    softmax,
     softplus,
     tanh,
 )
@@ -65,6 +63,69 @@ __all__ = [
     "softplus",
     "tanh",
 ]
+
+
+def softmax(x: Any, axis: int | None = None) -> Any:
+    """`mg.softmax`; the axis may be left out where there are two at most.
+
+    >>> import minigrad as mg
+    >>> mg.nn.functional.softmax(mg.zeros(2, 2), dim=1).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    return ops.softmax(x, axis=_told("softmax", x, axis))
+
+
+def log_softmax(x: Any, axis: int | None = None) -> Any:
+    """`mg.log_softmax`; the axis may be left out where there are two at most.
+
+    >>> import minigrad as mg
+    >>> mg.nn.functional.log_softmax(mg.zeros(2, 1), dim=1).tolist()
+    [[0.0], [0.0]]
+    """
+    return ops.log_softmax(x, axis=_told("log_softmax", x, axis))
+
+
+def _told(name: str, x: Any, axis: int | None) -> int:
+    """The axis; with more than two, PyTorch takes one of the first for it, others the last."""
+    if axis is not None:
+        return axis
+    if as_operand(x).ndim > 2:
+        one = f"{name}(x, dim={int(x.ndim != 3)})"
+        raise arguments.two_readings(
+            f"{name}(x)", "PyTorch", one, "TensorFlow", f"{name}(x, dim=-1)"
+        )
+    return -1
+
+
+def one_hot(labels: Any, num_classes: int) -> Any:
+    """`mg.one_hot` in PyTorch's data type: whole numbers.
+
+    >>> import minigrad as mg
+    >>> mg.nn.functional.one_hot(mg.tensor([0, 2]), 3)
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    return functions.one_hot(labels, num_classes, dtype=int64)
+
+
+def pad(x: Any, widths: Sequence[int], mode: str = "constant", value: float = 0.0) -> Any:
+    """`mg.pad` in PyTorch's order: (before, after) of the last axis, then of the one before it, ….
+
+    Raises ArgumentError for another `mode` than "constant", and for widths in another form.
+
+    >>> import minigrad as mg
+    >>> mg.nn.functional.pad(mg.zeros(2, 3), (1, 1, 0, 2)).shape
+    (4, 5)
+    """
+    x = as_operand(x)
+    if mode != "constant":
+        raise arguments.refuse("pad", "mode", mode, fill("expect_constant"))
+    flat = arguments.lengths("pad", "widths", widths)
+    if len(flat) % 2 or len(flat) > 2 * x.ndim or arguments.is_whole(widths):
+        raise arguments.refuse("pad", "widths", widths, fill("expect_flat_widths"))
+    pairs = list(zip(flat[::2], flat[1::2], strict=True))
+    pairs += [(0, 0)] * (x.ndim - len(pairs))
+    return functions.pad(x, pairs[::-1], 0.0 if value is None else value)
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -171,24 +232,32 @@ def avg_pool2d(
     return ops.avg_pool2d(x, kernel_size=kernel_size, stride=stride, padding=padding)
 
 
-def dropout(x: Any, count: Any, p: float = 0.5, seed: int = 0) -> Any:
+def dropout(
+    x: Any, p: float = 0.5, training: bool = True, *, count: Any = None, seed: int = 0
+) -> Any:
     """x with elements set to 0 with probability p, the others divided by 1 − p.
 
     Which ones is a function of the seed, of `count` (an integer that changes from call to call, a
     number or a graph's run counter) and of the number of elements: the same in both modes.
-    Raises ShapeError for a p that is no probability. (`mg.nn.Dropout` counts by itself.)
+    Without `training` it is x. Raises ShapeError for a p that is no probability, ArgumentError
+    without a count. (`mg.nn.Dropout` counts by itself.)
 
     >>> import minigrad as mg
-    >>> (mg.dropout(mg.ones(1000), count=1, p=0.25) == mg.dropout(mg.ones(1000), 1, 0.25)).all()
+    >>> (mg.dropout(mg.ones(1000), 0.25, count=1) == mg.dropout(mg.ones(1000), 0.25, count=1)).all()
     tensor(True)
     """
+    if not training:
+        return x
+    if count is None:
+        raise arguments.refuse("dropout", "count", None, fill("expect_count"))
     return ops.dropout(x, count, p=p, seed=seed)
 
 
 def embedding(weight: Any, ids: Any) -> Any:
     """The rows of weight (rows, features) that the integers `ids` name: (*ids.shape, features).
 
-    Raises IndexRangeError for a row that does not exist, DtypeError for what is not integers.
+    The other order, PyTorch's, is understood: the table is the one that is not of integers. Raises
+    IndexRangeError for a row that does not exist, DtypeError for what is not integers.
 
     >>> import minigrad as mg
     >>> mg.embedding(mg.tensor([[0.0, 1.0], [2.0, 3.0]]), mg.tensor([1, 1, 0]))
@@ -196,6 +265,12 @@ def embedding(weight: Any, ids: Any) -> Any:
             [2., 3.],
             [0., 1.]])
     """
+    weight, ids = as_operand(weight), as_operand(ids)
+    if weight.dtype.kind in "iu" and ids.dtype.kind in "iu":
+        ours = "mg.take(b, a, axis=0)", "mg.take(a, b, axis=0)"
+        raise arguments.two_readings("embedding(a, b)", "PyTorch", ours[0], "minigrad", ours[1])
+    if weight.dtype.kind in "iu":
+        weight, ids = ids, weight
     return ops.take(weight, ids, axis=0)
 
 
@@ -317,3 +392,6 @@ def _ends_with(shape: PublicShape | None, lengths: tuple[int, ...]) -> bool:
         return True
     pairs = zip(shape[-len(lengths) :], lengths, strict=False)
     return [n if m is None else m for m, n in pairs] == [*lengths]
+
+
+foreign.answer_keywords(sys.modules[__name__])

@@ -43,7 +43,7 @@ class Linear(Module):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, seed: int | None = None
+        self, in_features: int, out_features: int, bias: bool = True, *, seed: int | None = None
     ) -> None:
         super().__init__()
         self.in_features = whole("Linear", "in_features", in_features)
@@ -81,11 +81,11 @@ class Conv2d(Module):
         kernel_size: int | tuple[int, int],
         stride: int | tuple[int, int] = 1,
         padding: int | tuple[int, int] | str = 0,
-        bias: bool = True,
-        seed: int | None = None,
-        *,
         dilation: int | tuple[int, int] = 1,
         groups: int = 1,
+        bias: bool = True,
+        *,
+        seed: int | None = None,
     ) -> None:
         super().__init__()
         self.in_channels = whole("Conv2d", "in_channels", in_channels)
@@ -165,7 +165,7 @@ class Embedding(Module):
     (2, 2, 32)
     """
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, seed: int | None = None) -> None:
+    def __init__(self, num_embeddings: int, embedding_dim: int, *, seed: int | None = None) -> None:
         super().__init__()
         self.num_embeddings = whole("Embedding", "num_embeddings", num_embeddings)
         self.embedding_dim = whole("Embedding", "embedding_dim", embedding_dim)
@@ -196,7 +196,7 @@ class Dropout(Module):
     tensor([1., 1., 1.])
     """
 
-    def __init__(self, p: float = 0.5, seed: int | None = None) -> None:
+    def __init__(self, p: float = 0.5, *, seed: int | None = None) -> None:
         super().__init__()
         if not 0 <= number("Dropout", "p", p, least=None) <= 1:
             raise ShapeError("probability", op="Dropout", p=p, defined=here())
@@ -210,19 +210,23 @@ class Dropout(Module):
             return x
         calls = self._calls
         count = x.graph.call_counter(calls) if isinstance(x, Node) else next(calls)
-        return functional.dropout(x, count, self.p, self.seed)
+        return functional.dropout(x, self.p, count=count, seed=self.seed)
 
     def extra_repr(self) -> str:
         return f"p={self.p}"
 
 
 class Flatten(Module):
-    """All axes but the first as one: (n, 16, 4, 4) → (n, 256).
+    """All axes but the first as one: (n, 16, 4, 4) → (n, 256); or those from one to another.
 
     >>> import minigrad as mg
     >>> mg.nn.Flatten()(mg.zeros(64, 16, 4, 4)).shape
     (64, 256)
     """
 
+    def __init__(self, start_axis: int = 1, end_axis: int = -1) -> None:
+        super().__init__()
+        self.start_axis, self.end_axis = start_axis, end_axis
+
     def forward(self, x: Any) -> Any:
-        return flatten(x, start_axis=1)
+        return flatten(x, self.start_axis, self.end_axis)

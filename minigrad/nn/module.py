@@ -95,9 +95,21 @@ class Module:
             elif isinstance(value, (list, tuple, dict)):
                 yield from _spread(name, value)
 
-    def children(self) -> Iterator[tuple[str, Module]]:
-        """The direct sub-modules, by attribute name."""
-        return ((name, part) for name, part in self._parts() if isinstance(part, Module))
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The direct sub-modules with their attribute names, each once."""
+        seen = set()
+        for name, part in self._parts():
+            if isinstance(part, Module) and id(part) not in seen:
+                seen.add(id(part))
+                yield name, part
+
+    def children(self) -> Iterator[Module]:
+        """The direct sub-modules, each once."""
+        return (module for _, module in self.named_children())
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all within it, each once."""
+        return (module for _, module in self.named_modules())
 
     def named_modules(self) -> Iterator[tuple[str, Module]]:
         """This module and all within it by their dotted names, each once; its own name is ""."""
@@ -107,7 +119,7 @@ class Module:
             name, module = waiting.pop()
             yield name, module
             inner = []
-            for own, child in module.children():
+            for own, child in module.named_children():
                 if id(child) not in seen:
                     seen.add(id(child))
                     inner.append((f"{name}.{own}" if name else own, child))
@@ -194,7 +206,9 @@ class Module:
         return ""
 
     def __repr__(self) -> str:
-        inner = [line for name, m in self.children() for line in f"({name}) {m!r}".splitlines()]
+        inner = [
+            line for name, m in self.named_children() for line in f"({name}) {m!r}".splitlines()
+        ]
         facts = self.extra_repr()
         head = type(self).__name__ + (f"({facts})" if facts or not inner else "")
         return "\n  ".join([head, *inner])

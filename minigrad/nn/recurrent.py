@@ -1,8 +1,8 @@
 """Recurrent layers: one step as a cell, all steps of a sequence as a layer.
 
-Equations, order of the gates and shapes of the parameters are PyTorch's; sequences come as
-(batch, time, features), its batch_first=True, and in no other layout. All parameters start uniform
-in ±1/√hidden_size.
+Equations, order of the gates, shapes of the parameters and of sequences are PyTorch's: (time,
+batch, features), or with batch_first=True (batch, time, features). All parameters start uniform in
+±1/√hidden_size.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from minigrad.messages import fill
 from minigrad.nn.layers import Uniform
 from minigrad.nn.module import Module
 from minigrad.ops.arrange import as_operand
+from minigrad.ops.indexing import FULL
 from minigrad.source import here
 
 BATCH_TIME_SWAPPED = (1, 0, 2)
 DIRECTIONS = ("", "_reverse")
-FIRST = ((None, None, None), 0)  # the first step of all sequences
+FIRST = ((0,), (FULL, 0))  # the first step of all sequences: of axis 0, or behind the batch
 
 
 def _product(x: Any, weight: Any, bias: Any) -> Any:
@@ -94,7 +95,7 @@ class _Cell(_Recurrent):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, seed: int | None = None
+        self, input_size: int, hidden_size: int, bias: bool = True, *, seed: int | None = None
     ) -> None:
         super().__init__(input_size, hidden_size, bias, seed)
         self._add_weights(input_size)
@@ -107,10 +108,11 @@ class _Cell(_Recurrent):
 
 
 class _Layers(_Recurrent):
-    """All steps of sequences (batch, time, input_size), by one or more layers on each other.
+    """All steps of sequences (time, batch, input_size), by one or more layers on each other.
 
-    Returns the outputs of the last layer (batch, time, hidden_size), and the last state of each
-    layer (num_layers, batch, hidden_size). `state`: where to begin, in the form of that last state;
+    Returns the outputs of the last layer (time, batch, hidden_size), and the last state of each
+    layer (num_layers, batch, hidden_size). batch_first: sequences and outputs begin with the batch,
+    (batch, time, …), the states as before. `state`: where to begin, in the form of that last state;
     zeros if not given. The time axis may be open in a static graph: all steps are one loop node.
     bidirectional: each layer also runs from the last step to the first; the outputs of both stand
     side by side (2 · hidden_size features), the last states one after the other.
@@ -124,11 +126,14 @@ class _Layers(_Recurrent):
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
+        *,
         bias: bool = True,
-        seed: int | None = None,
+        batch_first: bool = False,
         bidirectional: bool = False,
+        seed: int | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, seed)
+        self.batch_first = batch_first
         self.num_layers = whole(type(self).__name__, "num_layers", num_layers, least=1)
         self.bidirectional = bidirectional
         directions = DIRECTIONS[: 1 + bool(bidirectional)]
@@ -140,10 +145,11 @@ class _Layers(_Recurrent):
     def forward(self, x: Any, state: Any = None) -> Any:
         x, state = as_operand(x), self._expected(state)
         if x.ndim != 3:
-            expected, shape = "3 axes (batch, time, features)", show_shape(x.shape)
+            axes = "(batch, time, features)" if self.batch_first else "(time, batch, features)"
+            expected, shape = f"3 axes {axes}", show_shape(x.shape)
             name = type(self).__name__
             raise ShapeError("rank", op=name, expected=expected, shape=shape, defined=here())
-        first = ops.slice_(x, key=FIRST)
+        first = ops.slice_(x, key=FIRST[bool(self.batch_first)])
         last: list[Any] = []
         for suffixes in self._passes:
             outputs = []
@@ -165,9 +171,13 @@ class _Layers(_Recurrent):
             new = self.step(given, state, weight, bias)
             return new, self._output(new)
 
-        steps, back = ops.transpose(given, axes=BATCH_TIME_SWAPPED), suffix.endswith(DIRECTIONS[1])
+        steps, back = self._swapped(given), suffix.endswith(DIRECTIONS[1])
         end, outputs = scan(step, begin, steps, reverse=back)
-        return ops.transpose(outputs, axes=BATCH_TIME_SWAPPED), end
+        return self._swapped(outputs), end
+
+    def _swapped(self, x: Any) -> Any:
+        """From the order of axes that sequences have to the one that loops have, and back."""
+        return ops.transpose(x, axes=BATCH_TIME_SWAPPED) if self.batch_first else x
 
     def _output(self, state: Any) -> Any:
         return state
@@ -278,8 +288,8 @@ class RNN(_Simple, _Layers):
         _Simple,
         _Layers,
         "A simple recurrent network over sequences.",
-        "outputs, last = mg.nn.RNN(3, 4)(mg.zeros(2, 7, 3))\n    >>> outputs.shape, last.shape\n"
-        "    ((2, 7, 4), (1, 2, 4))",
+        "outputs, last = mg.nn.RNN(3, 4)(mg.zeros(7, 2, 3))\n    >>> outputs.shape, last.shape\n"
+        "    ((7, 2, 4), (1, 2, 4))",
     )
 
 
@@ -288,8 +298,8 @@ class GRU(_Gated, _Layers):
         _Gated,
         _Layers,
         "Gated recurrent units over sequences.",
-        "outputs, last = mg.nn.GRU(3, 4)(mg.zeros(2, 7, 3))\n    >>> outputs.shape, last.shape\n"
-        "    ((2, 7, 4), (1, 2, 4))",
+        "outputs, last = mg.nn.GRU(3, 4)(mg.zeros(7, 2, 3))\n    >>> outputs.shape, last.shape\n"
+        "    ((7, 2, 4), (1, 2, 4))",
     )
 
 
@@ -298,6 +308,6 @@ class LSTM(_LongShort, _Layers):
         _LongShort,
         _Layers,
         "Long short-term memory over sequences.",
-        "outputs, (h, c) = mg.nn.LSTM(3, 4)(mg.zeros(2, 7, 3))\n    >>> outputs.shape, h.shape\n"
-        "    ((2, 7, 4), (1, 2, 4))",
+        "outputs, (h, c) = mg.nn.LSTM(3, 4)(mg.zeros(7, 2, 3))\n    >>> outputs.shape, h.shape\n"
+        "    ((7, 2, 4), (1, 2, 4))",
     )

@@ -102,16 +102,19 @@ squeeze = operator(
 
 
 @located
-def flatten(x: Any, start_axis: int = 0) -> Any:
-    """All axes from `start_axis` on as one."""
+def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
+    """All axes from `start_axis` to `end_axis` as one."""
     x = as_operand(x)
-    if start_axis == 0:
+    if start_axis == 0 and end_axis == -1:
         return reshape(x, shape=(-1,))
-    lengths = x.shape if x.shape is not None else x.ndim
-    start_axis = positive_axis("Flatten", start_axis, tuple(lengths))
-    kept, merged = lengths[:start_axis], lengths[start_axis:]
-    size = -1 if None in merged else int(np.prod(merged, dtype=np.int64))
-    return reshape(x, shape=(*(-1 if n is None else n for n in kept), size))
+    lengths = tuple(x.shape if x.shape is not None else x.ndim)
+    first, last = (positive_axis("Flatten", a, lengths) for a in (start_axis, end_axis))
+    if first > last:
+        raise arguments.refuse("Flatten", "end_axis", end_axis, fill("expect_axis"))
+    merged = lengths[first : last + 1]
+    size = None if None in merged else int(np.prod(merged, dtype=np.int64))
+    shape = (*lengths[:first], size, *lengths[last + 1 :])
+    return reshape(x, shape=tuple(-1 if n is None else n for n in shape))
 
 
 @located
@@ -122,6 +125,14 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     a, b = (positive_axis("Transpose", axis, shape) for axis in (axis1, axis2))
     order[a], order[b] = b, a
     return transpose(x, axes=tuple(order))
+
+
+def transposed(x: Any, axes: tuple[Any, ...]) -> Any:
+    """Two axes exchanged (PyTorch); in a tuple, or more of them, all axes in this order (NumPy)."""
+    if len(axes) == 2:
+        return swapaxes(x, *axes)
+    order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+    return transpose(x, axes=arguments.axes("Transpose", order) if order else None)
 
 
 @located
@@ -209,10 +220,17 @@ pad = operator(
 
 
 def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
-    """Widths for each axis from one number, one pair, or a pair for each axis."""
-    pairs = (widths, widths) if arguments.is_whole(widths) else widths
-    if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and all(map(arguments.is_whole, pairs)):
-        return ((int(pairs[0]), int(pairs[1])),) * int(x.ndim)
+    """Widths for each axis from one number, a pair for each axis, or the pair of the only axis."""
+    if arguments.is_whole(widths):
+        return ((int(widths), int(widths)),) * int(x.ndim)
+    pairs = widths
+    if isinstance(pairs, (tuple, list)) and pairs and all(map(arguments.is_whole, pairs)):
+        if len(pairs) > 2 or x.ndim != 1:
+            each = f"mg.pad(x, ({', '.join([str(tuple(pairs[:2]))] * int(x.ndim))},))"
+            last = f"mg.nn.functional.pad(x, {tuple(pairs)})"
+            form = f"pad(x, {tuple(pairs)})"
+            raise arguments.two_readings(form, "PyTorch", last, "NumPy", each)
+        pairs = (pairs,)
     try:
         return tuple((int(before), int(after)) for before, after in pairs)
     except (TypeError, ValueError):

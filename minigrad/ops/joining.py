@@ -159,19 +159,36 @@ stack = operator(
 )
 
 
+def _equal(n: int, sections: int) -> list[int]:
+    return [n // sections] * sections
+
+
+def _of_size(n: int, split_size: int) -> list[int]:
+    return [split_size] * (n // split_size) + [n % split_size] * (n % split_size > 0)
+
+
+def _at_most(n: int, chunks: int) -> list[int]:
+    return _of_size(n, max(-(-n // chunks), 1))
+
+
+WAYS = {"sections": _equal, "split_size": _of_size, "chunks": _at_most}
+
+
 @located
-def split(x: Any, sections: int | Sequence[int], axis: int = 0) -> list[Any]:
-    """Parts of x along an axis: so many equal ones, or ones of these lengths."""
+def split(x: Any, way: str, wanted: Any, axis: int = 0) -> list[Any]:
+    """Parts of x along an axis: of these `lengths`, or by one of WAYS."""
     x = as_operand(x)
     ndim = x.ndim if x.shape is None else len(x.shape)
     axis = positive_axis("Split", axis, x.shape if ndim else ())
     n = x.shape[axis]
-    lengths = list(arguments.lengths("Split", "sections", sections))
-    if isinstance(sections, int) and n is not None and sections > 0:
-        lengths = [n // sections] * sections
-    if (n is None and isinstance(sections, int)) or (n is not None and sum(lengths) != n):
-        shape = show_shape(x.shape)
-        raise ShapeError("split", op="Split", sections=sections, axis=axis, shape=shape)
+    if way in WAYS:
+        number = arguments.whole("Split", way, wanted, least=1)
+        lengths = [] if n is None else WAYS[way](n, number)
+    else:
+        lengths = list(arguments.lengths("Split", way, wanted))
+    if (n is None and way in WAYS) or (n is not None and sum(lengths) != n):
+        shape, about = show_shape(x.shape), f"{way}={wanted}"
+        raise ShapeError("split", op="Split", sections=about, axis=axis, shape=shape)
     parts, start = [], 0
     for length in lengths:
         parts.append(slice_(x, key=(FULL,) * axis + ((start, start + length, None),)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.arguments import refuse, two_readings
 from minigrad.core import (
     Array,
     Op,
@@ -22,8 +23,9 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.errors import ShapeError
+from minigrad.messages import fill
 from minigrad.ops.define import summed
-from minigrad.ops.elementwise import exp, maximum, sqrt
+from minigrad.ops.elementwise import exp, maximum, minimum, sqrt
 from minigrad.ops.logic import where
 from minigrad.ops.shape import (
     REDUCTIONS,
@@ -32,6 +34,7 @@ from minigrad.ops.shape import (
     broadcast_like,
     count,
     mean,
+    over,
     positive_axes,
     positive_axis,
     reduced_shape,
@@ -52,6 +55,35 @@ def _never_of_nothing(name: str) -> Callable[..., Shape]:
         return result
 
     return shape
+
+
+class Extreme(NamedTuple):
+    """The largest or smallest elements along an axis, and their positions there."""
+
+    values: Any
+    indices: Any
+
+
+def extreme(
+    name: str, x: Any, others: tuple[Any, ...], axis: Axis, keepdims: bool, dim: int | None
+) -> Any:
+    """`max` or `min` of one operand; of two, as in PyTorch, the larger or smaller of each pair.
+
+    Along `dim` it is PyTorch's pair, along `axis` NumPy's values; a bare number could mean either.
+    """
+    op, position, of_two = _EXTREMES[name]
+    if len(others) == 1 and hasattr(others[0], "shape") and axis is dim is None:
+        return of_two(x, others[0])
+    if others:
+        form = f"{name}(x, {', '.join(map(repr, others))})"
+        ours = f"mg.{name}(x, dim={others[0]!r})", f"mg.{name}(x, axis={others[0]!r})"
+        raise two_readings(form, "PyTorch", ours[0], "NumPy", ours[1])
+    if dim is None:
+        return op(x, **over(op.name, axis, keepdims))
+    if axis is not None:
+        raise refuse(op.name, "dim", dim, fill("expect_one_of_two", other="axis"))
+    options = {"axis": dim, "keepdims": keepdims}
+    return Extreme(op(x, **options), position(x, **options))
 
 
 def _share_of_extreme(
@@ -141,6 +173,7 @@ argmin = _position(
     title=("position of the smallest", "最小值的位置"),
     formula="argmin({0})",
 )
+_EXTREMES = {"max": (max, argmax, maximum), "min": (min, argmin, minimum)}
 
 
 def _truth(name: str, ufunc: np.ufunc, **record: Any) -> Op:

@@ -65,6 +65,15 @@ def as_axes(axis: Axis) -> Axis:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+def over(op: str, axis: Axis, keepdims: bool) -> dict[str, Any]:
+    """The attributes of a reduction; ArgumentError where frameworks differ on what is meant."""
+    if not isinstance(keepdims, (bool, np.bool_)):
+        raise arguments.refuse(op, "keepdims", keepdims, fill("expect_keepdims"))
+    if isinstance(axis, (tuple, list)) and not axis:
+        raise arguments.two_readings(f"{op}: axis=()", "PyTorch", "axis=None", "NumPy", "x")
+    return {"axis": as_axes(axis), "keepdims": bool(keepdims)}
+
+
 REDUCTIONS = (
     Sample([(2, 3)]),
     Sample([(2, 3)], {"axis": 0}),

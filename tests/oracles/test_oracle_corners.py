@@ -213,7 +213,7 @@ TIED = np.array([[2.0, 1.0, 2.0], [0.0, 0.0, 0.0], [-1.0, 3.0, -1.0]])
 NEGATIVE = np.array([[1.0, -np.inf], [-np.inf, -np.inf]])
 POINTS: dict[str, tuple[Any, Any, list[Any]]] = {
     "the largest of equals": (lambda x: x.max(), lambda z: z.amax(), [TIED]),
-    "the largest of equals in rows": (lambda x: x.max(1), lambda z: z.amax(1), [TIED]),
+    "the largest of equals in rows": (lambda x: x.max(axis=1), lambda z: z.amax(1), [TIED]),
     "the smallest of equals": (
         lambda x: x.min(axis=(0, 1)),
         lambda z: z.amin((0, 1)),

@@ -94,27 +94,33 @@ LAYERS: dict[str, Pair] = {
     "GELU by tanh": (lambda: mg.nn.GELU("tanh"), lambda: nn.GELU("tanh"), (3, 4)),
     "Softmax": (lambda: mg.nn.Softmax(1), lambda: nn.Softmax(1), (3, 4, 2)),
     "Flatten": (mg.nn.Flatten, nn.Flatten, (3, 4, 2)),
-    "RNN": (lambda: mg.nn.RNN(3, 4), lambda: nn.RNN(3, 4, **BATCH_FIRST), (2, 5, 3)),
+    "RNN": (lambda: mg.nn.RNN(3, 4, **BATCH_FIRST), lambda: nn.RNN(3, 4, **BATCH_FIRST), (2, 5, 3)),
     "RNN of two layers": (
-        lambda: mg.nn.RNN(3, 4, num_layers=2),
+        lambda: mg.nn.RNN(3, 4, num_layers=2, **BATCH_FIRST),
         lambda: nn.RNN(3, 4, 2, **BATCH_FIRST),
         (2, 5, 3),
     ),
-    "GRU": (lambda: mg.nn.GRU(3, 4), lambda: nn.GRU(3, 4, **BATCH_FIRST), (2, 5, 3)),
+    "GRU": (lambda: mg.nn.GRU(3, 4, **BATCH_FIRST), lambda: nn.GRU(3, 4, **BATCH_FIRST), (2, 5, 3)),
     "GRU of two layers without bias": (
-        lambda: mg.nn.GRU(3, 4, num_layers=2, bias=False),
+        lambda: mg.nn.GRU(3, 4, num_layers=2, bias=False, **BATCH_FIRST),
         lambda: nn.GRU(3, 4, 2, bias=False, **BATCH_FIRST),
         (2, 5, 3),
     ),
-    "LSTM": (lambda: mg.nn.LSTM(3, 4), lambda: nn.LSTM(3, 4, **BATCH_FIRST), (2, 5, 3)),
+    "LSTM": (
+        lambda: mg.nn.LSTM(3, 4, **BATCH_FIRST),
+        lambda: nn.LSTM(3, 4, **BATCH_FIRST),
+        (2, 5, 3),
+    ),
     "LSTM of two layers": (
-        lambda: mg.nn.LSTM(3, 4, num_layers=2),
+        lambda: mg.nn.LSTM(3, 4, num_layers=2, **BATCH_FIRST),
         lambda: nn.LSTM(3, 4, 2, **BATCH_FIRST),
         (2, 5, 3),
     ),
     **{
         f"{kind} in both directions": (
-            lambda kind=kind: getattr(mg.nn, kind)(3, 4, num_layers=2, bidirectional=True),
+            lambda kind=kind: getattr(mg.nn, kind)(
+                3, 4, num_layers=2, bidirectional=True, **BATCH_FIRST
+            ),
             lambda kind=kind: getattr(nn, kind)(3, 4, 2, bidirectional=True, **BATCH_FIRST),
             (2, 5, 3),
         )
