@@ -219,7 +219,7 @@ class Tensor(InPlace):
             raise GraphError("has_history", op=self.creator.op, defined=here())
         value = np.array(self.data)[()]
         if self.requires_grad:
-            return graph.variable(value, self.name)
+            return graph.variable(value, self.name, "parameter")
         return graph.constant(value, self.name)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:

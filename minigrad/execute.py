@@ -186,6 +186,8 @@ def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
 
 def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
     node = step.node
+    if node not in run.variables and "role" in node.attrs:
+        return _read(node, node.attrs["value"])
     if node not in run.variables:
         raise UninitializedError(
             "uninitialized",
@@ -402,8 +404,9 @@ def _fed(node: Node, value: Any) -> Array:
 def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
     """Run a graph from `build_graph` once; keys of `feed_dict` are placeholders or their names.
 
-    One output gives one array, a list gives a list. A graph with variables needs a Session, which
-    keeps their values. Raises NotFedError, FeedError, UninitializedError.
+    One output gives one array, a list gives a list. Parameters of layers have their values; those
+    of `mg.Variable` need a Session, which keeps them. Raises NotFedError, FeedError,
+    UninitializedError.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x")

@@ -753,6 +753,14 @@ ERRORS: dict[str, Pair] = {
         "{function} has no graph yet. Remedy: call it once, and look again.",
         "{function} 还没有图。解决办法：先调用一次，再查看。",
     ),
+    "many_traces": (
+        "save: {function} has {traces} graphs, one for each signature it was called with, and a "
+        "file holds one. Remedy: choose one, {function}.cache[0].graph.save(path), or declare one "
+        "signature for all calls: mg.function(input_signature=...).",
+        "save：{function} 有 {traces} 张图，每种调用签名对应一张，而一个文件只能存一张。"
+        "解决办法：选定一张，{function}.cache[0].graph.save(path)；"
+        "或用 mg.function(input_signature=...) 为所有调用声明同一签名。",
+    ),
     "recursive": (
         "{function} calls itself with the same signature, so its trace would never end. Remedy: "
         "let a Python value that counts down end the recursion, or use mg.while_loop.",
@@ -1397,6 +1405,18 @@ ERRORS: dict[str, Pair] = {
     "format_no_data": (
         "{name} ({op}): the attribute {attr}={value} is no data.",
         "{name}（{op}）：属性 {attr}={value} 不是数据。",
+    ),
+    "format_captured": (
+        "{function} reads {name} ({op}), a node of another graph, which has no value by itself. "
+        "Remedy: build a graph around it, mg.build_graph(inputs, outputs), and save that one.",
+        "{function} 读取了 {name}（{op}），它是另一张图的节点，自身没有值。"
+        "解决办法：用 mg.build_graph(inputs, outputs) 建一张把它包含在内的图，再保存那张图。",
+    ),
+    "format_returned": (
+        "{function} returns {value}, which is neither a tensor nor a number. "
+        "Remedy: trace and save a function that returns the tensors alone.",
+        "{function} 返回了 {value}，它既不是张量，也不是数。"
+        "解决办法：改为跟踪并保存只返回张量的函数。",
     ),
     # optimiser passes: why a change was made
     "unknown_pass": (

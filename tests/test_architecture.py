@@ -41,6 +41,7 @@ LAYERS = [
     ["minigrad.graph.gradients"],
     ["minigrad.graph.graph"],
     ["minigrad.graph.body"],
+    ["minigrad.graph.closed"],
     ["minigrad.graph.reader"],
     ["minigrad.graph"],
     ["minigrad.probing"],

@@ -390,6 +390,207 @@ def test_the_path_may_be_of_any_kind(tmp_path: Path) -> None:
         mg.build_graph(x, x + 1).save(tmp_path / "absent" / "file")
 
 
+# ---- Functions: what they read from around is saved with them ---------------------------------
+
+MAKERS = {
+    "trace": lambda f, x: mg.trace(f, x),
+    "script": lambda f, x: called(mg.script(f), x),
+    "function": lambda f, x: called(mg.function(f), x),
+}
+makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+def called(f: Any, *args: Any) -> Any:
+    f(*args)
+    return f
+
+
+class Net(mg.nn.Module):
+    """Layers, statistics, a parameter in two places, tensors that are no parameters."""
+
+    def __init__(self, dtype: Any = np.float32) -> None:
+        super().__init__()
+        self.first = mg.nn.Linear(3, 3)
+        self.norm = mg.nn.BatchNorm1d(3)
+        self.again = self.first
+        self.last = mg.nn.Linear(3, 2)
+        self.scale = mg.tensor([2.0, 3.0])
+        self.shift = np.array([0.5, 0.25], np.float32)
+        for x in [*self.parameters(), self.norm.running_mean, self.norm.running_var, self.scale]:
+            x.data = x.data.astype(dtype)
+        self.shift = self.shift.astype(dtype)
+
+    def forward(self, x: Any) -> Any:
+        y = self.norm(mg.tanh(self.again(self.first(x))))
+        return self.last(y) * self.scale + self.shift
+
+
+def trained_a_little(dtype: Any = np.float32) -> tuple[Net, mg.Tensor]:
+    """A net that has seen something, and data for it."""
+    net = Net(dtype)
+    x = mg.tensor(np.linspace(-1, 1, 15).reshape(5, 3).astype(dtype))
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        net(x).sum().backward()
+        optimizer.step()
+    net.eval()
+    return net, x
+
+
+RUNS = """
+import sys, numpy as np, minigrad as mg
+graph = mg.load_graph(sys.argv[1])
+feeds = {"x": np.load(sys.argv[2])}
+with mg.Session(graph) as session:
+    found = [mg.run(graph, feeds), session.run(graph.outputs[0], feeds)]
+for executor in ("reference", "numpy"):
+    found.append(graph.compile(optimize=False, executor=executor)(feeds))
+print([x.name for x in graph.inputs], [y.tobytes().hex() for y in found])
+"""
+
+
+@makers
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_model_runs_where_its_class_is_unknown(make: Any, dtype: Any, tmp_path: Path) -> None:
+    net, x = trained_a_little(dtype)
+    expected = net(x).numpy()
+    assert expected.dtype == dtype
+    make(net, x).graph.save(tmp_path / "net")
+    np.save(tmp_path / "x.npy", x.numpy())
+    command = [sys.executable, "-c", RUNS, tmp_path / "net", tmp_path / "x.npy"]
+    printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    assert printed.split("] [")[0] == "['x'"
+    assert ast.literal_eval("[" + printed.split("] [")[1]) == [expected.tobytes().hex()] * 4
+
+
+@makers
+def test_parameters_come_back_as_variables_to_be_trained(make: Any, tmp_path: Path) -> None:
+    net, x = trained_a_little()
+    loaded = again(make(net, x).graph, tmp_path)
+    by_name = {v.name: v for v in loaded.variables}
+    assert len(loaded.parameters(loaded.nodes)) == len(list(net.parameters())) == 6
+    assert by_name.keys() - {v.name for v in loaded.parameters(loaded.nodes)} == {
+        "running_mean",
+        "running_var",
+    }
+    assert len(by_name) == 8, "the layer in two places has one weight"
+    with loaded.nodes[0].graph as home, mg.Session(home) as session:
+        loss = (loaded.outputs[0] ** 2).mean()
+        step = mg.optim.SGD(lr=0.002).minimize(loss)
+        statistics = session.run(by_name["running_mean"])
+        losses = [session.run([loss, step], {"x": x.numpy()})[0] for _ in range(5)]
+        assert losses == sorted(losses, reverse=True)
+        assert np.array_equal(session.run(by_name["running_mean"]), statistics)
+        trained = session.run(loaded.outputs[0], {"x": x.numpy()})
+        loaded.save(tmp_path / "trained", session)
+    same([mg.run(mg.load_graph(tmp_path / "trained"), {"x": x.numpy()})], [trained])
+
+
+@makers
+def test_what_is_saved_is_what_holds_now(make: Any, tmp_path: Path) -> None:
+    scale = mg.tensor([2.0, 3.0], requires_grad=True)
+    factor = scale * 10  # the result of an operation
+
+    def f(x: Any) -> Any:
+        return x * scale + factor
+
+    x = mg.tensor([1.0, 1.0])
+    made = make(f, x)
+    with mg.no_grad():
+        scale.copy_(mg.tensor([5.0, 7.0]))
+    made.save(tmp_path / "f")
+    loaded = mg.load_graph(tmp_path / "f")
+    same([mg.run(loaded, {"x": x.numpy()})], [made(x).numpy()])
+    assert [v.name for v in loaded.parameters(loaded.nodes)] == [loaded.variables[0].name]
+
+
+@makers
+def test_results_of_any_arrangement_become_outputs_in_order(make: Any, tmp_path: Path) -> None:
+    w = mg.tensor(3.0, requires_grad=True)
+
+    def f(x: Any, y: Any = 2.0) -> Any:
+        a = x * w
+        return {"a": a, "b": (x + y, a), "c": [7, a - 1]}
+
+    made = make(f, mg.tensor(4.0))
+    made.graph.save(tmp_path / "f")
+    feeds = {p.name: v for p, v in zip(made.graph.inputs, [4.0, 2.0], strict=False)}
+    feeds = {k: v for k, v in feeds.items() if k in ("x", "y")}
+    assert mg.run(mg.load_graph(tmp_path / "f"), feeds) == [12.0, 6.0, 12.0, 7, 11.0]
+
+
+def test_an_optimised_graph_keeps_its_parameters(tmp_path: Path) -> None:
+    net, x = trained_a_little()
+    graph = mg.trace(net, x).graph.optimize()
+    graph.save(tmp_path / "net")
+    found = mg.run(mg.load_graph(tmp_path / "net"), {"x": x.numpy()})
+    np.testing.assert_allclose(found, net(x).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_layer_that_trains_needs_its_inputs_only(tmp_path: Path) -> None:
+    net, x = trained_a_little()
+    net.train()
+    traced = mg.trace(net, x)
+    traced.save(tmp_path / "net")
+    loaded = mg.load_graph(tmp_path / "net")
+    assert len(loaded.outputs) == 1, "no new statistics, which nobody would keep"
+    same([mg.run(loaded, {"x": x.numpy()})], [traced(x).numpy()])
+
+
+def test_random_numbers_of_a_function_come_back(tmp_path: Path) -> None:
+    x = mg.ones(50)
+    layer, other, same_again = (mg.nn.Dropout(0.5, seed=seed) for seed in (3, 4, 3))
+    mg.trace(lambda x: (layer(x), other(x), layer(x)), x).save(tmp_path / "f")
+    loaded = mg.load_graph(tmp_path / "f")
+    with mg.Session(loaded) as session:
+        drawn = [session.run(list(loaded.outputs), {"x": x.numpy()}) for _ in range(2)]
+    calls = [same_again(x).numpy() for _ in range(4)]
+    same([drawn[0][0], drawn[0][2], drawn[1][0], drawn[1][2]], calls)
+
+
+def test_what_is_printed_keeps_its_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    w = mg.tensor(3.0, requires_grad=True)
+
+    def f(x: Any) -> Any:
+        mg.Print(x * w, "first")
+        return mg.Print(x + w, "second")
+
+    traced = mg.function(f)
+    traced(mg.tensor(1.0))
+    traced.save(tmp_path / "f")
+    capsys.readouterr()
+    mg.run(mg.load_graph(tmp_path / "f"), {"x": 1.0})
+    printed = capsys.readouterr()
+    both = printed.out + printed.err
+    assert 0 <= both.index("first") < both.index("second")
+
+
+def test_a_function_of_several_graphs_says_so(tmp_path: Path) -> None:
+    f = mg.function(lambda x: x * 2)
+    with pytest.raises(mg.TraceError, match="call it once"):
+        f.save(tmp_path / "f")
+    f(mg.ones(2))
+    f(mg.ones(3))
+    with pytest.raises(mg.TraceError, match="2 graphs") as found:
+        f.save(tmp_path / "f")
+    assert "test_storage.py, line" in str(found.value)
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_has_no_value_is_not_saved(tmp_path: Path) -> None:
+    w = mg.Variable(1.0, name="w")
+    traced = mg.function(lambda x: x * w)
+    traced(mg.placeholder("x", shape=()))
+    with pytest.raises(FormatError, match=r"reads w \(Variable\).*mg.build_graph"):
+        traced.save(tmp_path / "f")
+    with pytest.raises(FormatError, match="returns 'name'"):
+        mg.trace(lambda x: (x * 2, "name"), mg.ones(2)).save(tmp_path / "f")
+    assert os.listdir(tmp_path) == []
+
+
 # ---- What cannot be saved, and a write that fails ---------------------------------------------
 
 
@@ -729,6 +930,17 @@ def in_main(*path: Any) -> Callable[[Any], None]:
     return lambda document: put(document["graphs"][-1], *path)
 
 
+def _lengthen(op: str) -> Callable[[Any], None]:
+    """A source that says it is longer than its value: whoever reads by its shape reads beyond."""
+
+    def change(document: Any) -> None:
+        source = node(document, op)
+        source["attrs"] |= {"shape": [1000], "dtype": {"dtype": source["value"]["dtype"]}}
+        source["value"]["shape"] = [1000]
+
+    return change
+
+
 def _grow(times: int) -> Callable[[Any], None]:
     """Graphs that hold the one before twice: short to write, endless to read."""
 
@@ -877,7 +1089,12 @@ HOSTILE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a length that is no number": (edit("Placeholder", "attrs", "shape", ["a", 3]), "Placeholder"),
     "a length that is true": (edit("Placeholder", "attrs", "shape", [True, 3]), "Placeholder"),
     "a shape that is no shape": (edit("Placeholder", "attrs", "shape", 3), "shape=3"),
+    "a role of another name": (edit("Variable", "attrs", "role", "root"), "role='root'"),
+    "a role that is no name": (edit("Variable", "attrs", "role", 1), "role=1"),
+    "a role of a constant": (edit("Constant", "attrs", "role", "buffer"), "role='buffer'"),
     # what the operators' own rules do not ask
+    "a constant longer than its value": (_lengthen("Constant"), "Constant does not take this"),
+    "a variable longer than its value": (_lengthen("Variable"), "Variable does not take this"),
     "an assignment to no variable": (lambda d: _assign_to(d, "Tanh"), "Assign does not take this"),
     "an assignment of another shape": (lambda d: _assign_to(d, "Variable", 1), "Assign does not"),
     "a value read of no variable": (

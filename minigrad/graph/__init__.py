@@ -1,6 +1,7 @@
 """The static graph: nodes that are built and not run, and the graph that holds them."""
 
 from minigrad.graph.body import Body, in_body, number_behind, tensors_as_nodes
+from minigrad.graph.closed import closed
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph, bodies_of, has_effect
 from minigrad.graph.node import Node
@@ -23,6 +24,7 @@ __all__ = [
     "Node",
     "ancestors",
     "bodies_of",
+    "closed",
     "control_dependencies",
     "expect_node",
     "expect_one_graph",

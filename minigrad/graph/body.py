@@ -62,6 +62,14 @@ class Body(Graph):
             return self._capture(x)
         return self.constant(as_array(x, dtype, who))
 
+    def inside(self, x: Node) -> tuple[Op, Attrs] | None:
+        """What this input is where nothing is around: see `closed`. None: an input all the same."""
+        return None
+
+    def returned(self) -> tuple[Sequence[Any], bool]:
+        """What the function returned, nodes or arrays; whether it is one alone."""
+        return self.outputs, self.single
+
     def refers_to(self, x: Any) -> bool:
         """Whether this array is used by reference, not as the constant that it is now."""
         return isinstance(self.outer, Body) and self.outer.refers_to(x)

@@ -169,14 +169,15 @@ class Graph:
     def buffer(self, x: Any) -> Node:
         """The variable for a tensor that is kept from run to run though it has no gradient."""
         if id(x) not in self._lifted:
-            self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name))
+            self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name, "buffer"))
         return self._lifted[id(x)][1]
 
     def parameters(self, nodes: Iterable[Node]) -> list[Node]:
         """The variables among nodes that training changes: of floats, and no buffers of layers."""
-        buffers = {node for x, node in self._lifted.values() if not x.requires_grad}
         return [
-            x for x in nodes if x.op is state.variable and x.dtype.kind == "f" and x not in buffers
+            x
+            for x in nodes
+            if x.op is state.variable and x.dtype.kind == "f" and x.attrs.get("role") != "buffer"
         ]
 
     def run_counter(self) -> Node:
@@ -200,13 +201,13 @@ class Graph:
 
     def constant(self, value: Array, name: str | None = None) -> Node:
         """A node that has this value; see `mg.constant`."""
-        attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
-        return self.add(state.constant, (), attrs, name)
+        return self.add(state.constant, (), state.valued(value), name)
 
-    def variable(self, value: Array, name: str | None = None) -> Node:
-        """A node that begins with this value; see `mg.Variable`."""
-        attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
-        return self.add(state.variable, (), attrs, name)
+    def variable(
+        self, value: Array, name: str | None = None, role: state.Role | None = None
+    ) -> Node:
+        """A node that begins with this value; see `mg.Variable`, and `state.variable` on roles."""
+        return self.add(state.variable, (), state.valued(value, role), name)
 
     def optimize(self, passes: Any = None) -> Graph:
         """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
@@ -459,9 +460,12 @@ class Graph:
     def save(self, path: str | os.PathLike[str], session: Any = None) -> None:
         """Write the graph into one file: JSON and arrays, no code; `mg.load_graph` reads it.
 
-        Variables are saved with their initial values, or with those that `session` holds now. The
-        same graph gives the same bytes. An older file of that name stays whole until the new one
-        is complete. Raises FormatError for what is no data, such as a function in an attribute.
+        Variables are saved with their initial values, or with those that `session` holds now. Of
+        a traced function all is saved that it read from around: parameters and buffers as
+        variables with their present values, other tensors as constants; what it returned becomes
+        a list of outputs. The same graph gives the same bytes. An older file of that name stays
+        whole until the new one is complete. Raises FormatError for what is no data, such as a
+        function in an attribute.
         """
         self._saver(path, session)
 

@@ -6,9 +6,9 @@ executors handle them by name. The shape rules are here with all others.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from minigrad.core import Array, Shape, always, float32, operator
+from minigrad.core import Array, Attrs, Shape, always, float32, operator
 from minigrad.errors import VerifyError
 
 
@@ -20,6 +20,12 @@ def _given(*shapes: Shape, **attrs: Any) -> Shape | None:
 
 def _handled_by_executors(out: Array, *arrays: Array, **attrs: Any) -> Array:
     raise VerifyError("no_kernel")
+
+
+def valued(value: Array, role: Role | None = None) -> Attrs:
+    """The attributes of a constant or a variable."""
+    attrs: Attrs = {"value": value, "shape": value.shape, "dtype": value.dtype}
+    return attrs if role is None else {**attrs, "role": role}
 
 
 def _source(name: str, title: tuple[str, str], formula: str) -> Any:
@@ -35,6 +41,8 @@ def _source(name: str, title: tuple[str, str], formula: str) -> Any:
 
 
 placeholder = _source("Placeholder", ("placeholder", "占位符"), "feed")
+# What was a tensor has a role. It has its value without an initialiser; a buffer is not trained.
+Role = Literal["parameter", "buffer"]
 variable = _source("Variable", ("variable", "变量"), "variable")
 constant = _source("Constant", ("constant", "常量"), "constant")
 # Of a layer, with the attributes `layer` and `use`: how many times it was called so far.

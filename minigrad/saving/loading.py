@@ -66,6 +66,7 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
 _DOCUMENT = frozenset(("format", "version", "lines", "graphs"))
 _GRAPH = frozenset(("inputs", "outputs", "effects", "single", "frozen", "nodes"))
 _NODE = frozenset(("op", "name", "line", "value"))
+_KEPT = frozenset(("value", "role"))  # of a variable: shape and data type are those of the value
 _FULL_NODE = _NODE | {"inputs", "controls", "attrs", "scope"}
 
 
@@ -175,10 +176,10 @@ class _Loader:
             raise FormatError("format_value", expected="{...}", value=ascii(given)[:60])
         named = nodes if op is state.initialize else ()
         attrs = {k: self.decoder.value(v, named, self.graphs) for k, v in given.items()}
-        if op in (state.variable, state.constant) and attrs.keys() == {"value"}:
+        if op in (state.variable, state.constant) and {"value"} <= attrs.keys() <= _KEPT:
             value = attrs["value"]
             if isinstance(value, (np.ndarray, np.generic)):
-                attrs.update(shape=value.shape, dtype=value.dtype)
+                attrs = {**state.valued(value), **attrs}
         self.extent.node(attrs)
         found = problem(op, operands, attrs)
         if found is not None:

@@ -35,7 +35,7 @@ def _signature(least: int, most: int | None, attrs: Attrs) -> Signature:
 SIGNATURES: dict[Op, Signature] = {
     state.placeholder: _signature(0, 0, _PLACED),
     state.run_counter: Signature(0, 0, _COUNTED, tuple(_PLACED)),
-    state.variable: _signature(0, 0, _VALUE),
+    state.variable: Signature(0, 0, {**_VALUE, "role": state.Role}, tuple(_VALUE)),
     state.constant: _signature(0, 0, _VALUE),
     state.assign: _signature(2, 2, {}),
     state.read_value: _signature(1, 1, {}),
@@ -71,6 +71,11 @@ def possible(spec: Spec) -> bool:
         for n in lengths
     )
     return counted and spec.dtype in NAMES
+
+
+def _is_its_value(operands: Sequence[Node], attrs: Attrs) -> bool:
+    value = attrs["value"]
+    return bool(value.shape == attrs["shape"] and value.dtype == attrs["dtype"])
 
 
 def _assigns(operands: Sequence[Node], attrs: Attrs) -> bool:
@@ -151,6 +156,8 @@ def _remembers(operands: Sequence[Node], attrs: Attrs) -> bool:
 
 # What the rules of these operators do not ask.
 CHECKS: dict[Op, Callable[[Sequence[Node], Attrs], bool]] = {
+    state.variable: _is_its_value,
+    state.constant: _is_its_value,
     state.assign: _assigns,
     state.read_value: lambda operands, attrs: operands[0].op is state.variable,
     state.run_counter: _counts,

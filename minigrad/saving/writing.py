@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from minigrad.core import REGISTRY, Array, Attrs, Op
 from minigrad.errors import FormatError, UninitializedError
-from minigrad.graph import Graph, bodies_of
+from minigrad.graph import Graph, bodies_of, closed
 from minigrad.ops import state
 from minigrad.saving import archive
 from minigrad.saving.encoding import DEEPEST, Encoder, claim, text
@@ -39,7 +39,7 @@ def save(graph: Graph, path: str | os.PathLike[str], session: HasVariables | Non
     graph.verify()
     values = None if session is None else session.variables
     try:
-        document, arrays = _Writer(values).document(graph)
+        document, arrays = _Writer(values).document(closed(graph))
     except FormatError as error:
         raise FormatError("format_save", reason=error.pair, ran=here()) from None
     archive.write(Path(path), document, arrays)
@@ -125,12 +125,13 @@ class _Writer:
         if node.op in (state.variable, state.constant):
             del attrs["shape"], attrs["dtype"]  # those of the value
         if node.op is state.variable and self.values is not None:
-            if node not in self.values:
+            value = self.values.get(node, node.attrs["value"] if "role" in node.attrs else None)
+            if value is None:
                 shape = node.shape
                 raise UninitializedError(
                     "uninitialized", name=node.name, shape=shape, defined=node.where, ran=here()
                 )
-            attrs["value"] = self.values[node]
+            attrs["value"] = value
         encoded = {}
         for key, value in sorted(attrs.items()):
             try:

@@ -8,6 +8,7 @@ with its line, so that `check` can say which one was wrong for other inputs.
 from __future__ import annotations
 
 import itertools
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -150,6 +151,10 @@ class Traced:
     @property
     def graph(self) -> Graph:
         return self._concrete.body
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the graph, as `graph.save` does. (torch.jit.save.)"""
+        self.graph.save(path)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph; FeedError for shapes, types or constants other than the examples'."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from minigrad.core import Dim, Spec, context, show_shape
-from minigrad.errors import DtypeError, TraceError
+import numpy as np
+
+from minigrad.core import Attrs, Dim, Op, Spec, as_array, context, int64, is_weak, show_shape
+from minigrad.eager import Tensor
+from minigrad.errors import DtypeError, FormatError, TraceError
 from minigrad.graph import Body, Node, ancestors
 from minigrad.messages import fill
+from minigrad.ops import state
 from minigrad.source import here
 from minigrad.structure import LEAF, flatten, rebuild, transform
 from minigrad.tape import at_once, recording
 from minigrad.tracing.calls import building
-from minigrad.tracing.keys import TensorSpec, is_array
+from minigrad.tracing.keys import TensorSpec, brief, is_array
 
 
 class TracedBody(Body):
@@ -27,6 +31,8 @@ class TracedBody(Body):
         self.buffers: set[int] = set()  # captured tensors that are kept from run to run
         self.referred: set[int] = set()  # arrays that are used by reference
         self.counters: dict[Node, Iterator[int] | None] = {}  # of what; None: of the calls of this
+        self.sources: dict[Node, Callable[[], Any]] = {}  # the present values of what is captured
+        self.arrangement: Arrangement | None = None
 
     def argument(self, spec: Spec, place: str, name: str | None = None) -> Node:
         """The stand-in for one argument."""
@@ -52,6 +58,42 @@ class TracedBody(Body):
         node = super().call_counter(calls)
         self.counters[node] = calls
         return node
+
+    def inside(self, x: Node) -> tuple[Op, Attrs] | None:
+        if x in self.counters:
+            return state.run_counter, self._counted(x)
+        if x not in self.captures:
+            return None
+        value = self.sources[x]() if x in self.sources else self.captures[x]
+        if isinstance(value, Node):
+            about: dict[str, Any] = {"function": self.function, "name": value.name, "op": value.op}
+            raise FormatError("format_captured", **about, defined=value.where)
+        array = np.array(value.data if isinstance(value, Tensor) else value)[()]
+        if id(self.captures[x]) in self.buffers:
+            return state.variable, state.valued(array, "buffer")
+        if isinstance(value, Tensor) and value.is_leaf and value.requires_grad:
+            return state.variable, state.valued(array, "parameter")
+        return state.constant, state.valued(array)
+
+    def _counted(self, x: Node) -> Attrs:
+        """The attributes of a counter, which of a layer say which one, and which of its uses."""
+        attrs: Attrs = {"shape": (), "dtype": int64}
+        of_layers = [(n, calls) for n, calls in self.counters.items() if calls is not None]
+        layers = [*dict.fromkeys(id(calls) for _, calls in of_layers)]
+        uses = [n for n, calls in of_layers if calls is self.counters[x]]
+        if not uses:
+            return attrs
+        layer, use = layers.index(id(self.counters[x])), [n is x for n in uses].index(True)
+        return {**attrs, "layer": layer, "use": use}
+
+    def returned(self) -> tuple[Sequence[Any], bool]:
+        if self.arrangement is None:
+            return super().returned()
+        leaves, skeleton = flatten(self.arrangement.of(self.outputs))
+        strange = [x for x in leaves if not isinstance(x, Node) and not is_weak(x)]
+        if strange:
+            raise FormatError("format_returned", function=self.function, value=brief(strange[0]))
+        return [as_array(x, None, "save") if is_weak(x) else x for x in leaves], skeleton is LEAF
 
     def python_value(self, node: Node, use: str) -> Any:
         about = {"name": node.name, "op": node.op, "shape": show_shape(node.shape)}

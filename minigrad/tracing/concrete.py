@@ -44,6 +44,8 @@ class Concrete:
             renewed = [body.lift(u.value) for u in newest.values()]
         captured = list(body.captures.values())
         self._get = [sources.get(id(x)) or functools.partial(_same, x) for x in captured]
+        body.sources = dict(zip(body.captures, self._get, strict=True))
+        body.arrangement = self.arrangement
         body.finish([*body.arguments, *body.captures, *body.counters], [*outputs, *renewed])
         body.single = self.arrangement.single and not renewed
         self.body, self._counted = body, list(body.counters.values())

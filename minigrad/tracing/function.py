@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import threading
 import types
 from collections.abc import Callable, Sequence
@@ -84,6 +85,13 @@ class Function:
         if not self.cache:
             raise TraceError("not_traced", function=self.__name__, ran=here())
         return self.cache[-1].graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the graph, as `graph.save` does; TraceError unless there is exactly one."""
+        if len(self.cache) > 1:
+            about: dict[str, Any] = {"function": self.__name__, "traces": len(self.cache)}
+            raise TraceError("many_traces", **about, ran=here())
+        self.graph.save(path)
 
     def explain(self) -> str:
         """Why each trace was made: which argument, or which value from around, forced it."""
