@@ -16,12 +16,14 @@ from minigrad.backprop import gradients, sweep
 from minigrad.core import Array, as_array, context, silently
 from minigrad.errors import GradientError
 from minigrad.graph import Node
+from minigrad.locks import Turn
 from minigrad.messages import fill
-from minigrad.shares import FREED, Share, shape_of, shares
+from minigrad.shares import FREED, Share, freed, shape_of, shares
 from minigrad.source import here
 from minigrad.tape import TapeNode, at_once, changes, recording
 
 by_order = attrgetter("_order")
+accumulating = Turn()  # passes of several threads may end in one leaf
 ONES = {number: number(1) for number in (np.float32, np.float64)}
 Hook = Callable[[Any], Any]
 
@@ -75,7 +77,10 @@ class Walk:
     def _with_history(self, g: Any, node: TapeNode) -> list[Share]:
         """Apply the rules to tensors that know where they came from."""
         op, sources = node.op, node.sources
-        pairs = zip(node.saved or (), (node, *sources), strict=True)
+        saved = node.saved
+        if saved is None:
+            raise freed(node)
+        pairs = zip(saved, (node, *sources), strict=True)
         values = [self._rejoin(value, source) for value, source in pairs]
         every = node.kept.wanted if op.broadcasts else ()
         return shares(op, node.kept.wanted, g, values, node.attrs, sources, every)
@@ -194,7 +199,7 @@ def reachable(ends: Iterable[TapeNode]) -> list[TapeNode]:
     latest, note, append = changes.latest, found.add, nodes.append
     for node in nodes:  # which grows meanwhile
         if node._result is FREED:
-            raise GradientError("freed", op=node.op, defined=node.where, ran=here())
+            raise freed(node)
         if node._order < latest:
             changes.check(node)
         x, count = node._source, node._kept.count
@@ -252,10 +257,22 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     if end is not None:
         nodes = reachable((end,))
         silently(sweep, nodes, found, None, (), NO_HOOKS, not retain_graph)
-    wrap = y.reader.wrap
+    accumulating.run(_accumulate, found, y.reader.wrap)
+
+
+def _accumulate(found: dict[Any, Any], wrap: Callable[..., Any]) -> None:
     for x, part in zip(found, _unshared(found.values()), strict=True):
-        total = part if x.grad is None else silently(add, x.grad.data, part)
+        before = x._grad
+        total = part if before is None else silently(add, before.data, part)
         x._grad = wrap(total, None)
+
+
+def _exchanged(x: Any, before: Any, now: Any) -> bool:
+    """Put this gradient in the place of that one, unless another thread did meanwhile."""
+    same: bool = x.grad is before
+    if same:
+        x.grad = now
+    return same
 
 
 def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
@@ -267,8 +284,12 @@ def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph:
     parts += [g for _, g in walk.retained]
     for x, part in zip(receivers, _unshared(parts), strict=True):
         g = part if hasattr(part, "creator") else walk.wrap(part, None)
-        with recording(create_graph):
-            x.grad = g if x.grad is None else x.grad + g
+        done = False
+        while not done:  # the addition may tell listeners, who are free to do what they like
+            before = x.grad
+            with recording(create_graph):
+                total = g if before is None else before + g
+            done = accumulating.run(_exchanged, x, before, total)
     walk.finish()
 
 

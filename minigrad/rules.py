@@ -14,7 +14,7 @@ from typing import Any
 
 from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
 from minigrad.probing import DATA, SHAPE, Retained, retained
-from minigrad.shares import Share, shape_of, shares
+from minigrad.shares import Share, freed, shape_of, shares
 from minigrad.written import Kind, as_kernels, as_rules
 
 Pull = Callable[[Any, Any], Iterable[Share]]
@@ -165,10 +165,12 @@ def interpreted(op: Op, needs: Retained, fit: Container[int]) -> Pull:
     parts, wanted = needs.parts, needs.wanted
 
     def pull(g: Any, node: Any) -> list[Share]:
-        sources = node.sources
+        sources, saved = node.sources, node.saved
+        if saved is None:
+            raise freed(node)
         values = [
             shape_of(source) if part == SHAPE else value
-            for value, part, source in zip(node.saved, parts, (node, *sources), strict=True)
+            for value, part, source in zip(saved, parts, (node, *sources), strict=True)
         ]
         return shares(op, wanted, g, values, node.attrs, sources, fit)
 

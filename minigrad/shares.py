@@ -9,9 +9,11 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Attrs, BaseNode, Dim, Op, Shape, Spec
+from minigrad.errors import GradientError
 from minigrad.graph import Node
 from minigrad.ops.shape import single_axes_first
 from minigrad.probing import pull_back
+from minigrad.source import here
 
 ndarray = np.ndarray
 
@@ -26,6 +28,11 @@ class _Freed:
 
 
 FREED = _Freed()
+
+
+def freed(node: BaseNode) -> GradientError:
+    """The error about a node of which a backward pass dropped what this one wants to read."""
+    return GradientError("freed", op=node.op, defined=node.where, ran=here())
 
 
 def shares(

@@ -120,14 +120,11 @@ class TapeNode(BaseNode):
 
     @property
     def _saved(self) -> tuple[Any, ...] | None:
-        if self._result is FREED:
+        count, result, first = self._kept.count, self._result, self._operand
+        operands = (first,) if count == 1 else (first, self._operand2) if count == 2 else first
+        if self._result is FREED:  # asked last: another thread may be dropping it
             return None
-        count = self._kept.count
-        if count == 1:
-            return (self._result, self._operand)
-        if count == 2:
-            return (self._result, self._operand, self._operand2)
-        return (self._result, *self._operand)
+        return (result, *operands)
 
     def retell(self, code: CodeType | SavedLine, lasti: int) -> None:
         """Tell another line: of the user's program, when the node was recorded by ours for it."""

@@ -13,12 +13,12 @@ from minigrad.errors import GraphError
 from minigrad.graph import Node, ancestors
 from minigrad.ops import state
 from minigrad.probing import DATA, SHAPE, Retained, build
-from minigrad.shares import FREED, shape_of, unbroadcast
+from minigrad.shares import FREED, freed, shape_of, unbroadcast
 
 # The data type of arrays or the class of NumPy scalars; a pair of both; None: neither.
 Kind = Any
 # What written functions may call.
-HELPERS = {"unbroadcast": unbroadcast, "shape_of": shape_of, "FREED": FREED}
+HELPERS = {"unbroadcast": unbroadcast, "shape_of": shape_of, "FREED": FREED, "freed": freed}
 
 NAMES = ("g", "y", "a", "b")
 PLACES = ("", "node._result", "node._operand", "node._operand2")  # where a node saved them
@@ -56,7 +56,7 @@ def as_kernels(
     given = [text.operand(x) for x in results]
     if text.stray:
         return None
-    return _function([*text.loads(), *text.lines], needs, given, fit), text.scope
+    return _function(text.loads(), text.lines, needs, given, fit), text.scope
 
 
 def as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[str, Any]]:
@@ -64,19 +64,27 @@ def as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[st
     if not isinstance(op.vjp, tuple):
         return "", {}
     count = len(needs.parts) - 1
-    words = [
-        f"shape_of({SOURCES[i + 1]})" if part == SHAPE else PLACES[i + 1]
-        for i, part in enumerate(needs.parts)
-    ]
+    words, loads = [], []
+    for i, part in enumerate(needs.parts, 1):
+        words.append({DATA: NAMES[i], SHAPE: f"shape_of({SOURCES[i]})"}.get(part, "None"))
+        if part == DATA:
+            loads.append(f"{NAMES[i]} = {PLACES[i]}")
     scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
     given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
-    return _function([], needs, given, fit), scope | HELPERS
+    return _function(loads, [], needs, given, fit), scope | HELPERS
 
 
 def _function(
-    lines: Sequence[str], needs: Retained, given: Sequence[str], fit: Container[int]
+    loads: Sequence[str],
+    lines: Sequence[str],
+    needs: Retained,
+    given: Sequence[str],
+    fit: Container[int],
 ) -> str:
     """The text of two functions that end with the shares of the wanted operands."""
+    if DATA in needs.parts:  # another thread's pass may have taken it since `reachable` looked
+        loads = [*loads, "if node._result is FREED: raise freed(node)"]
+    lines = [*loads, *lines]
     shares, pushes = [], []
     for i, part in zip(needs.wanted, given, strict=True):
         target = SOURCES[i + 2]

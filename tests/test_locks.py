@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -265,3 +266,50 @@ def test_the_threads_of_a_schedule_tell_the_one_that_runs_it() -> None:
     for counts in together(work, count=2):
         assert counts == {op: n * TIMES for op, n in alone.counts.by_op.items()}
     assert "device 1" in places
+
+
+# ---- Backward passes ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("listening", [False, True])
+def test_passes_that_end_in_one_leaf_lose_nothing(listening: bool) -> None:
+    w = mg.tensor(np.zeros(4), requires_grad=True)
+    x = [mg.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True) for _ in range(THREADS)]
+
+    def work(i: int) -> None:
+        for _ in range(4 * TIMES):
+            (w * x[i]).sum().backward()
+
+    with mg.record() if listening else contextlib.nullcontext():
+        together(work)
+    assert w.grad.numpy().tolist() == [4.0 * TIMES * THREADS * k for k in (1, 2, 3, 4)]
+
+
+def test_gradients_that_can_be_differentiated_are_not_lost_either() -> None:
+    w = mg.tensor(2.0, requires_grad=True)
+    together(lambda i: [(w * w * w).backward(create_graph=True) for _ in range(TIMES)])
+    assert w.grad.item() == 12.0 * TIMES * THREADS
+    assert mg.grad(w.grad, [w])[0].item() == 12.0 * TIMES * THREADS
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_passes_over_the_same_nodes_are_right_or_refused(kept: bool) -> None:
+    refused = 0
+    for _ in range(TIMES):
+        x = y = mg.tensor([0.5, 0.25], requires_grad=True)
+        for _ in range(10):
+            y = mg.maximum(mg.tanh(y) * 1.5, y * 0.5) + mg.sum(y, axis=0, keepdims=True) * 0.1
+        ends = [y.sum() * 1.0 for _ in range(THREADS)]
+        expected = mg.grad(ends[0], [x], retain_graph=True)[0].numpy()
+
+        def work(i: int, ends: Any = ends, x: Any = x) -> Any:
+            try:
+                return mg.grad(ends[i], [x], retain_graph=kept and i > 0)[0].numpy()
+            except mg.GradientError as error:
+                return error.key
+
+        found = together(work)
+        for one in found:
+            assert one == "freed" if isinstance(one, str) else np.array_equal(one, expected)
+            refused += isinstance(one, str)
+    assert 0 < refused < TIMES * THREADS
