@@ -15,7 +15,7 @@ from typing import Any
 from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
 from minigrad.probing import DATA, SHAPE, Retained, retained
 from minigrad.shares import Share, freed, shape_of, shares
-from minigrad.written import Kind, as_kernels, as_rules
+from minigrad.written import Kind, Written, as_kernels, as_rules
 
 Pull = Callable[[Any, Any], Iterable[Share]]
 Push = Callable[[Any, Any, dict[Any, Any], Callable[[Any, Any], None], bool], None]
@@ -125,12 +125,14 @@ def _made(
 ) -> Pullback:
     """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
     pull = interpreted(op, needs, fit)
-    push, source = pushing(pull), ""
+    push, written = pushing(pull), Written()
     if len(ranks) <= 2 and needs.wanted:
-        source, scope = as_kernels(op, needs, specs, kind, attrs, fit) or as_rules(op, needs, fit)
-    if source:
-        exec(compile(source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
+        written = as_kernels(op, needs, specs, kind, attrs, fit) or as_rules(op, needs, fit)
+    if written.source:
+        scope = written.scope | {"pull_plainly": pull, "push_plainly": push}
+        exec(compile(written.source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
         pull, push = scope["pull"], scope["push"]
+    ranked = needs.ranked or written.ranked or (op.broadcasts and not op.elementwise)
     return Pullback(
         op=op,
         parts=needs.parts,
@@ -143,9 +145,9 @@ def _made(
         kernel=kernel_of(op, ranks, attrs),
         kind=kind,
         attrs=attrs,
-        ranks=ranks if needs.ranked or (op.broadcasts and not op.elementwise) else None,
+        ranks=ranks if ranked else None,
         dtype=specs[0].dtype,
-        source=source,
+        source=written.source,
     )
 
 

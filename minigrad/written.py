@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,15 @@ PLACES = ("", "node._result", "node._operand", "node._operand2")  # where a node
 SOURCES = ("", "node", "node._source", "node._source2")
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Rules as a text and what it calls; `ranked`: for operands of these numbers of axes alone."""
+
+    source: str = ""
+    scope: dict[str, Any] = field(default_factory=dict)
+    ranked: bool = False
+
+
 def as_kernels(
     op: Op,
     needs: Retained,
@@ -32,17 +42,17 @@ def as_kernels(
     kind: Kind,
     attrs: Attrs | None,
     fit: Container[int],
-) -> tuple[str, dict[str, Any]] | None:
+) -> Written | None:
     """The rules written out as calls of kernels, for one data type and choice of attributes.
 
-    They are built with open lengths, so they serve all shapes of these ranks. None: a rule needs
-    to know the lengths, or is not made of kernels alone.
+    They are built with open lengths. None: a rule needs to know the lengths, or is not made of
+    kernels alone.
     """
     if kind is None or attrs is None:
         return None
-    open_specs = [Spec(tuple(Dim() for _ in s.shape or ()), s.dtype) for s in specs]
+    any_rank = op.elementwise and not needs.ranked  # operands only differ in being repeated
     try:
-        probes, results = build(op, needs.wanted, open_specs, attrs)
+        probes, results = build(op, needs.wanted, _opened(specs, any_rank, fit), attrs)
     except (GraphError, TypeError, ValueError):
         return None
     if not all(isinstance(x, Node) for x in results):
@@ -56,13 +66,28 @@ def as_kernels(
     given = [text.operand(x) for x in results]
     if text.stray:
         return None
-    return _function(text.loads(), text.lines, needs, given, fit), text.scope
+    with_axes = any_rank and text.overwrites
+    source = _function(text.loads(), text.lines, needs, given, fit, with_axes)
+    return Written(source, text.scope, ranked=text.overwrites and not any_rank)
 
 
-def as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[str, Any]]:
-    """The rules called as they stand; "" where one rule serves all operands."""
+def _opened(specs: Sequence[Spec], any_rank: bool, fit: Container[int]) -> list[Spec]:
+    """The specs of result and operands with open lengths.
+
+    For any rank, one axis stands for all axes of the result and of the operands that have its
+    shape. Those that are repeated have none: what is computed of them alone is smaller than the
+    result, nobody knows by how much, and is not to be written over with it.
+    """
+    if not any_rank:
+        return [Spec(tuple(Dim() for _ in s.shape or ()), s.dtype) for s in specs]
+    whole = (Dim(),)
+    return [Spec(() if i - 1 in fit else whole, s.dtype) for i, s in enumerate(specs)]
+
+
+def as_rules(op: Op, needs: Retained, fit: Container[int]) -> Written:
+    """The rules called as they stand; nothing is written where one rule serves all operands."""
     if not isinstance(op.vjp, tuple):
-        return "", {}
+        return Written()
     count = len(needs.parts) - 1
     words, loads = [], []
     for i, part in enumerate(needs.parts, 1):
@@ -71,7 +96,7 @@ def as_rules(op: Op, needs: Retained, fit: Container[int]) -> tuple[str, dict[st
             loads.append(f"{NAMES[i]} = {PLACES[i]}")
     scope: dict[str, Any] = {f"rule{i}": op.vjp[i] for i in needs.wanted}
     given = [f"rule{i}(g, {', '.join(words[: count + 1])}, **node._attrs)" for i in needs.wanted]
-    return _function(loads, [], needs, given, fit), scope | HELPERS
+    return Written(_function(loads, [], needs, given, fit), scope | HELPERS)
 
 
 def _function(
@@ -80,8 +105,13 @@ def _function(
     needs: Retained,
     given: Sequence[str],
     fit: Container[int],
+    with_axes: bool = False,
 ) -> str:
-    """The text of two functions that end with the shares of the wanted operands."""
+    """The text of two functions that end with the shares of the wanted operands.
+
+    With `with_axes`, they leave a result without axes to the plain form of the rules: kernels
+    give single numbers then, which nothing can be written over.
+    """
     if DATA in needs.parts:  # another thread's pass may have taken it since `reachable` looked
         loads = [*loads, "if node._result is FREED: raise freed(node)"]
     lines = [*loads, *lines]
@@ -91,11 +121,17 @@ def _function(
         part = f"unbroadcast({part}, {target})" if i in fit else part
         shares.append(f"({target}, {part}, {i}),")
         pushes += [f"t = {target}", f"if t in found: add(t, {part})", f"else: found[t] = {part}"]
-    pull = ["def pull(g, node):", *lines, f"return ({' '.join(shares)})"]
+
+    def leave(call: str) -> list[str]:
+        return [f"if not node._shape: return {call}"] if with_axes else []
+
+    first = leave("pull_plainly(g, node)")
+    pull = ["def pull(g, node):", *first, *lines, f"return ({' '.join(shares)})"]
     if DATA in needs.parts:  # what TapeNode.release does
         forget = ["node._result = FREED", "node._operand = node._operand2 = None"]
         pushes += ["if drop:", *(f"    {line}" for line in forget)]
-    push = ["def push(g, node, found, add, drop):", *lines, *pushes]
+    first = leave("push_plainly(g, node, found, add, drop)")
+    push = ["def push(g, node, found, add, drop):", *first, *lines, *pushes]
     return "\n    ".join(pull) + "\n\n" + "\n    ".join(push)
 
 
@@ -110,6 +146,7 @@ class _Text:
         self.lines: list[str] = []
         self.read: set[int] = set()
         self.stray = False  # something was met that cannot be written
+        self.overwrites = False  # an array is used twice
         self.uses: Counter[Node] = Counter()  # how often each node is read
         self.fresh: set[Node] = set()  # arrays that nobody else holds
 
@@ -131,6 +168,7 @@ class _Text:
         words += [f"{key}={self._constant(value)}" for key, value in node.attrs.items()]
         over = self._may_be_overwritten(node)
         quick = op.ufunc if over else quick_kernel(op)
+        self.overwrites |= bool(over)
         called = op.name + "Into" * bool(over)
         self.scope[called] = quick or op.run
         words = [*words, *over] if quick else ["None", *words]

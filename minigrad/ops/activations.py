@@ -26,7 +26,7 @@ def _sigmoid(out: Array, x: Array) -> Array:
 
     The exponential overflows far on the left, and 1 / infinity is the right answer there.
     """
-    if out is None and not isinstance(x, np.ndarray):
+    if out is None and not x.ndim:
         return 1 / (1 + np.exp(-x))
     e = np.negative(x, out=out)
     np.exp(e, out=e)
