@@ -184,11 +184,11 @@ def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
     return _read(step.node, run.feeds[step.node])
 
 
-def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
-    node = step.node
-    if node not in run.variables and "role" in node.attrs:
-        return _read(node, node.attrs["value"])
-    if node not in run.variables:
+def value_of(node: Node, variables: Variables) -> Array:
+    """The present value of a variable; UninitializedError if it has neither this nor its own."""
+    if node in variables:
+        return variables[node]
+    if "role" not in node.attrs:
         raise UninitializedError(
             "uninitialized",
             name=node.name,
@@ -196,7 +196,11 @@ def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
             defined=node.where,
             ran=here(),
         )
-    return _read(node, run.variables[node])
+    return node.attrs["value"]
+
+
+def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
+    return _read(step.node, value_of(step.node, run.variables))
 
 
 def _constant(run: Run, step: Step, operands: list[Any]) -> Array:

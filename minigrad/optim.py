@@ -146,7 +146,7 @@ class Optimizer:
             variable = g.graph.lift(p, who=f"{type(self).__name__}.apply_gradients")
             with name_scope(f"{type(self).__name__}/{variable.name}"):
                 start = self.slots(variable)
-                kept = [g.graph.variable(value, name) for name, value in start.items()]
+                kept = [g.graph.variable(value, name, "buffer") for name, value in start.items()]
                 new = self.rule(variable, g, *kept)
                 targets: Sequence[Node] = (variable, *kept)
                 assigned += [assign(v, n) for v, n in zip(targets, new, strict=True)]

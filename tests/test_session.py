@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,42 @@ def test_example_e3() -> None:
         assert rows.dtype == np.float32
         assert rows.tolist() == [bias.tolist()] * 2
         assert session.run(y, {x: np.ones((64, 784))}).shape == (64, 10)
+
+
+def test_parameters_of_layers_have_values_everywhere(tmp_path: Path) -> None:
+    model = mg.nn.Sequential(mg.nn.Linear(3, 4, seed=0), mg.nn.ReLU(), mg.nn.Linear(4, 2, seed=1))
+    data = np.float32([[1, 2, 3]])
+    x = mg.placeholder("x", shape=(None, 3))
+    graph = mg.build_graph(x, model(x))
+    expected = model(mg.tensor(data)).data
+    graph.save(tmp_path / "g", session=mg.Session(graph))
+    with mg.Session(graph) as session:
+        results = [
+            mg.run(graph, {x: data}),
+            session.run(graph.outputs[0], {x: data}),
+            mg.Session(x.graph).run(graph.outputs[0], {x: data}),
+            graph.compile(optimize=False)({x: data}),
+            graph.compile(optimize=False, session=mg.Session(graph))({x: data}),
+            graph.compile(optimize=False, executor="reference", session=mg.Session())({x: data}),
+            mg.run(mg.load_graph(tmp_path / "g"), {"x": data}),
+        ]
+        (first, *_) = model.parameters()
+        assert np.array_equal(session.value(graph["linear1/weight"]), first.data)
+    assert [y.tobytes() for y in results] == [expected.tobytes()] * len(results)
+
+
+def test_parameters_train_without_an_initialiser_and_a_variable_does_not() -> None:
+    layer, w = mg.nn.Linear(2, 1, seed=0), mg.Variable(1.0, name="w")
+    x = mg.placeholder("x", shape=(None, 2))
+    loss = mg.mean(layer(x) ** 2)
+    step = mg.optim.Adam(lr=0.1).minimize(loss)
+    with mg.Session() as session:
+        losses = [session.run([loss, step], {x: [[1.0, 2.0]]})[0] for _ in range(3)]
+        assert losses[0] > losses[1] > losses[2]
+        with pytest.raises(mg.UninitializedError, match="Variable w"):
+            session.run(loss * w, {x: [[1.0, 2.0]]})
+        session.run(mg.global_variables_initializer())
+        assert session.run(loss * w, {x: [[1.0, 2.0]]}) == losses[0]
 
 
 def test_every_session_keeps_its_own_variables() -> None:

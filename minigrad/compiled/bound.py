@@ -24,7 +24,7 @@ from minigrad.compiled.layout import Layout, Specs, is_known
 from minigrad.compiled.slots import Call, Slot
 from minigrad.core import Array, Spec, explain, float32, silence, spec_of
 from minigrad.errors import GraphError
-from minigrad.execute import HANDLERS, Run, Step, Variables
+from minigrad.execute import HANDLERS, Run, Step, Variables, value_of
 from minigrad.graph import Node, bodies_of
 from minigrad.ops import state
 from minigrad.plan import Lifetime
@@ -157,13 +157,11 @@ class Bound:
             if slot.array is not value:
                 slot.put(value)
         for node, slot in self._read:
-            if node not in variables:
-                HANDLERS[node.op](self._run, self.layout.steps[node], [])  # says what is missing
-            value = variables[node]
+            value = value_of(node, variables)
             if slot.array is not value:
                 slot.put(value)
         for variable, slot, pair in self._new:
-            slot.put(_other(pair, variables[variable], slot))
+            slot.put(_other(pair, value_of(variable, variables), slot))
         for result in self._results:
             result.renew()
 
