@@ -33,7 +33,7 @@ HELP = """\
 python tasks.py COMMAND
 
   lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03; or a folder
-  student OUT   write the lessons into folder OUT, without solutions, hidden tests and outputs
+  student OUT   write tour and lessons into OUT, without solutions, hidden tests and outputs
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch and JAX as well, and compares with them
   check         format, lint, types, then test: what a change must pass
@@ -441,7 +441,7 @@ def lesson_place(which):
 
 
 def student(arguments):
-    """Write every lesson as a learner starts it; never over a file in which somebody has worked."""
+    """Write tour and lessons as a learner starts them; never over a file somebody has worked in."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         raise Problem("Name one folder to write into, for example: python tasks.py student OUT")
     folder, kept = os.path.abspath(arguments[0]), os.path.realpath(NOTEBOOKS)
@@ -450,7 +450,8 @@ def student(arguments):
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise Problem("{} is not a folder. Name another one.".format(folder))
     lessons = {}
-    for path in sorted(glob.glob(os.path.join(NOTEBOOKS, "[0-9][0-9]_*.ipynb"))):
+    paths = glob.glob(os.path.join(NOTEBOOKS, "[0-9][0-9]_*.ipynb"))
+    for path in sorted([*paths, os.path.join(NOTEBOOKS, "tour.ipynb")]):
         name = os.path.basename(path)
         lessons[os.path.join(folder, name)] = student_version(json.loads(read(path)))
     taken = [path for path in lessons if os.path.lexists(path) and not is_untouched(path)]

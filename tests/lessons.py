@@ -14,6 +14,7 @@ import nbformat
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LESSONS = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
+TOUR = ROOT / "notebooks" / "tour.ipynb"
 
 # The functions of viz that make something to operate, by what it is.
 PLAYERS = "step|compare|timeline|live"
@@ -56,7 +57,8 @@ def code_cells(path: Path) -> list[nbformat.NotebookNode]:
 
 
 def number(path: Path) -> str:
-    return f"L{path.name[:2]}"
+    """What the bank of questions calls a notebook."""
+    return f"L{path.name[:2]}" if path in LESSONS else path.stem
 
 
 def places(path: Path) -> dict[str, int]:

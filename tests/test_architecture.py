@@ -133,7 +133,7 @@ LAYERS = [
     ["viz.text", "viz.theme", "viz.assets"],
     ["viz.boxes"],
     ["viz.fonts", "viz.questions", "viz.picture", "viz.formula", "viz.charts.chart", "viz.images"],
-    ["viz.charts.held", "viz.layout", "viz.paint"],
+    ["viz.charts.held", "viz.layout", "viz.paint", "viz.answers"],
     ["viz.charts.curves", "viz.charts.memory", "viz.charts.ratios", "viz.charts.schedule"],
     ["viz.charts"],
     ["viz.dot", "viz.summary", "viz.language", "viz.ask", "viz.failure"],

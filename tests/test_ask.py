@@ -276,7 +276,19 @@ def test_each_half_stands_in_an_element_with_its_language():
         (mg.tensor([1.0, 2.0]), np.array([1, 2])),
         (lambda: 7, 7),
         (True, True),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
         ({"a": 1}, {"a": 1}),
+        ([1.0, 2.0], np.array([1, 2])),
+        ((1, 2), np.array([1, 2])),
+        (np.array([1.0, 2.0]), [1, 2]),
+        (mg.tensor([[1.0], [2.0]]), [[1], [2]]),
+        ([[1, 2], [3, 4]], np.array([[1, 2], [3, 4]])),
+        ([mg.tensor(1.0), mg.tensor(2.0)], np.array([1, 2])),
+        ((np.array([7.0, 5.56]), 20), ([7, 5.56], 20)),
+        (range(3), [0, 1, 2]),
+        (lambda: (n for n in "ab"), ["a", "b"]),
+        ([], []),
     ],
 )
 def test_a_check_accepts_what_is_right_in_an_unusual_form(got, want):
@@ -299,6 +311,16 @@ def test_a_check_accepts_what_is_right_in_an_unusual_form(got, want):
         (7, np.full(2, 7)),
         (lambda: 1 / 0, 7),
         ("a", ["a"]),
+        ("ab", ["a", "b"]),
+        ([[1], [1]], np.ones(2)),
+        ([1, 2], np.array([1, 3])),
+        (np.array([1, 2]), [1, 3]),
+        ([True], [1]),
+        (["1"], np.array([1])),
+        ([7], 7),
+        (7, [7]),
+        ({1, 2}, [1, 2]),
+        (lambda: (1 / n for n in (1, 0)), [1, 0]),
     ],
 )
 def test_a_check_refuses_what_is_wrong(got, want):
@@ -342,22 +364,69 @@ def returned():
     return ...
 
 
+def empty(x): ...
+
+
 def unfinished_inside():
     return (lambda: mg.while_loop(lambda x: x < ..., lambda x: 2 * x, 1.0))()
 
 
-@pytest.mark.parametrize(
-    "got",
-    [..., [1, ...], [[1], [2, ...]], unfinished, unfinished_inside, returned, lambda: returned()],
-)
-def test_a_gap_is_no_mistake(got):
+def helper(f, n):
+    def again():
+        return f(n)
+
+    return again
+
+
+answer = ...
+
+
+def told():
+    """What a property of an answer is asked for without the answer."""
+    empty(7)
+    return 7
+
+
+OPEN = [unfinished, unfinished_inside, returned, lambda: returned(), helper(empty, 1), told]
+OPEN += [lambda: answer, ..., [1, ...], [[1], [2, ...]], lambda: [told() for _ in range(2)]]
+
+
+@pytest.mark.parametrize("got", OPEN)
+def test_a_gap_is_no_mistake_and_never_right(got):
     assert "Nothing filled in yet" in repr(ask.check("L00.core", got, 7))
 
 
-@pytest.mark.parametrize("got", [..., [1, ...], unfinished, lambda: returned()])
-def test_a_gap_in_a_graded_cell_is_one(got):
+@pytest.mark.parametrize("got", OPEN)
+def test_a_gap_is_one_where_nbgrader_grades(got, monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     with pytest.raises(AssertionError, match="Nothing filled in yet"):
-        ask.check("L00.core", got, 7, required=True)
+        ask.check("L00.core", got, 7)
+
+
+def last_column(x):
+    return x[..., -1], x[..., 1:][..., 0], x[...], (lambda i: x[..., i])(1)
+
+
+def test_dots_as_an_index_are_no_gap():
+    table = np.array([[1, 2], [3, 4]])
+    want = [table[:, 1], table[:, 1], table, table[:, 1]]
+    assert "passed" in repr(ask.check("L00.core", lambda: last_column(table), want))
+
+
+def test_a_gap_that_nothing_calls_is_no_gap():
+    """Nor is one in a function that has the name of an attribute."""
+    assert "passed" in repr(ask.check("L00.core", lambda: mg.tensor(7.0).item(), 7))
+    namespace = {"mg": mg}
+    source = "def item():\n    return ...\n\ngot = lambda: mg.tensor(7.0).item()"
+    exec(source, namespace)
+    assert "passed" in repr(ask.check("L00.core", namespace["got"], 7))
+
+
+def test_an_answer_written_anew_is_looked_at_anew():
+    for source, said in (("...", "Nothing filled in"), ("7", "passed"), ("...", "Nothing")):
+        namespace: dict[str, Any] = {}
+        exec(f"def f():\n    return {source}\n\ngot = lambda: f()", namespace)
+        assert said in repr(ask.check("L00.core", namespace["got"], 7))
 
 
 def test_the_claim_table_holds_what_was_measured():

@@ -7,24 +7,30 @@ fields mean is said at the top of L00.toml.
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
+import os
 import re
 import tokenize
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
-from lessons import LESSONS, ROOT, code_cells, number, read, run_cell
+from lessons import LESSONS, ROOT, TOUR, code_cells, number, read, run_cell
 
 import minigrad as mg
 import tasks
+import viz
 from minigrad.messages import set_language
 from viz.ask import CheckFailed, Shown
 from viz.questions import find_check
+
+NOTEBOOKS = [*LESSONS, TOUR]
 
 
 @dataclass(frozen=True)
@@ -37,16 +43,41 @@ class Task:
     tests: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """What came of an answer: the value of the last cell, or what it raised."""
+    """What came of an answer, cell by cell: every mark that a check gave, and what was raised."""
 
-    value: Any = None
-    error: BaseException | None = None
+    marks: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[CheckFailed] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+
+    def check(self, id: str, *args: Any, **options: Any) -> Shown:
+        """In the place of `viz.check`."""
+        try:
+            shown = viz.ask.check(id, *args, **options)
+        except CheckFailed as failure:
+            self.marks.append((id, failure.shown.mark))
+            raise
+        self.marks.append((id, shown.mark))
+        return shown
+
+    def run(self, source: str, names: dict[str, Any], title: str) -> None:
+        """A cell; what comes after one that failed is run all the same."""
+        try:
+            with mock.patch.object(viz, "check", self.check):
+                run_cell(source, names, title)
+        except CheckFailed as failure:
+            self.failed.append(failure)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is the outcome
+            self.errors.append(error)
 
     @property
     def passed(self) -> bool:
-        return isinstance(self.value, Shown) and self.value.mark == "✓"
+        return bool(self.marks) and {m for _, m in self.marks} == {"✓"} and not self.errors
+
+    @property
+    def untouched(self) -> bool:
+        return bool(self.marks) and {m for _, m in self.marks} == {"…"} and not self.errors
 
 
 def grade(cell: Any) -> Any:
@@ -102,6 +133,14 @@ def with_solution(source: str, solution: str) -> str:
     return ast.unparse(ast.Module([*body[:first], *ast.parse(solution).body, *after], []))
 
 
+def under_our_name(solution: str) -> str:
+    """Our solution as a learner would write it: the notebook calls it `our_train`, say."""
+    return re.sub(r"\bour_(?=\w)", "", solution)
+
+
+GRADED = mock.patch.dict(os.environ, NBGRADER_EXECUTION="autograde")
+
+
 class Run:
     """A lesson run from top to bottom, where each answer is tried when its turn comes.
 
@@ -110,7 +149,7 @@ class Run:
 
     def __init__(self, path: Path) -> None:
         self.names: dict[str, Any] = {"__name__": "lesson"}
-        self.outcomes: dict[tuple[str, str], Outcome] = {}
+        self.outcomes: dict[tuple[str, str, str], Outcome] = {}
         self.cells = [cell.source for cell in code_cells(path)]
         shown = tasks.student_version(read(path))["cells"]
         self.shown = ["".join(c["source"]) for c in shown if c["cell_type"] == "code"]
@@ -123,41 +162,52 @@ class Run:
 
     def try_all(self, task: Task, known: list[dict[str, Any]]) -> None:
         learner = self.cells[task.start]
-        if task.solution is None:
-            self.attempt(task.to, "student version", learner)
-            for answer in known:
-                if answer["to"] == task.to:
-                    filled = with_gaps_filled(learner, answer["gaps"])
-                    self.attempt(task.to, answer["because"], filled)
-            return
-        ours, tests = self.cells[task.solution], self.cells[task.tests]
-        stub, few_tests = self.shown[task.solution], self.shown[task.tests]
-        self.attempt(task.to, "student version", learner, stub, few_tests)
-        self.attempt(task.to, "our solution", learner, ours, tests)
-        self.attempt(task.to, "our solution, few tests", learner, ours, few_tests)
-        self.attempt(task.to, "our solution in the learner's cell", with_solution(learner, ours))
+        self.attempt(task, "untouched", learner, ["student", "lab", "graded"])
+        if task.solution is not None:
+            ours = under_our_name(self.cells[task.solution])
+            filled = with_solution(learner, ours)
+            self.attempt(task, "our solution", filled, ["student", "lab", "graded"])
         for answer in known:
             if answer["to"] == task.to:
-                self.attempt(task.to, answer["because"], learner, answer["code"], tests)
-                if answer["is"] == "unusual":
-                    filled = with_solution(learner, answer["code"])
-                    self.attempt(task.to, answer["because"] + ", in the learner's cell", filled)
+                gaps, code = answer.get("gaps"), answer.get("code")
+                filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
+                besides = "lab" if answer["is"] == "wrong" else "graded"
+                self.attempt(task, answer["because"], filled, ["student", besides])
 
-    def attempt(self, to: str, title: str, *sources: str) -> None:
-        before = dict(self.names)
-        try:
-            value = [run_cell(source, self.names, f"{to}, {title}") for source in sources][-1]
-            self.outcomes[to, title] = Outcome(value)
-        except Exception as error:  # noqa: BLE001 - whatever it raises is the outcome
-            self.outcomes[to, title] = Outcome(error=error)
+    def attempt(self, task: Task, title: str, learner: str, versions: list[str]) -> None:
+        """An answer in what `student` writes, in what `lab` opens, or as nbgrader runs it."""
+        if task.solution is None:
+            self.run(task, title, "student", [learner])
+            return
+        stub, few = self.shown[task.solution], self.shown[task.tests]
+        ours, tests = self.cells[task.solution], self.cells[task.tests]
+        rest = {"student": [stub, few], "lab": [ours, tests], "graded": [stub, tests]}
+        for where in versions:
+            with GRADED if where == "graded" else contextlib.nullcontext():
+                self.run(task, title, where, [learner, *rest[where]])
+
+    def run(self, task: Task, title: str, where: str, sources: list[str]) -> None:
+        before, outcome = dict(self.names), Outcome()
+        for place, source in enumerate(sources):
+            outcome.run(source, self.names, f"{task.to}, {title}, {where}, {place}")
+        self.outcomes[task.to, title, where] = outcome
         self.names.clear()
         self.names.update(before)
 
 
 @cache
-def outcomes(path: Path) -> dict[tuple[str, str], Outcome]:
+def outcomes(path: Path) -> dict[tuple[str, str, str], Outcome]:
     set_language("en")
     return Run(path).outcomes
+
+
+def tried(path: Path, to: str, title: str) -> dict[str, Outcome]:
+    """What came of an answer, by the version of the notebook in which it was given."""
+    return {
+        where: outcome
+        for (task, answer, where), outcome in outcomes(path).items()
+        if (task, answer) == (to, title)
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -169,21 +219,22 @@ def english() -> Iterator[None]:
 
 def assert_told_what_to_reread(outcome: Outcome, lesson: str) -> None:
     """It failed with the words of a check of this lesson, in whatever language is chosen."""
-    assert outcome.error is not None, "it passed"
-    if not isinstance(outcome.error, CheckFailed):
-        raise AssertionError("it did not reach a check") from outcome.error
-    entry = find_check(outcome.error.shown.name)
-    assert entry.id.startswith(f"{lesson}.")
-    for language, shown in (("en", [0]), ("zh", [1]), ("both", [0, 1])):
-        set_language(language)
-        said = str(outcome.error)
-        for half in (0, 1):
-            assert (entry.text[half] in said) is (half in shown)
-            assert (entry.hint[half] in said) is (half in shown)
+    assert outcome.errors == [], "not by a check"
+    assert outcome.failed, f"it passed: {outcome.marks}"
+    for failure in outcome.failed:
+        entry = find_check(failure.shown.name)
+        assert entry.id.startswith(f"{lesson}.")
+        for language, shown in (("en", [0]), ("zh", [1]), ("both", [0, 1])):
+            set_language(language)
+            said = str(failure)
+            for half in (0, 1):
+                assert (entry.text[half] in said) is (half in shown)
+                assert (entry.hint[half] in said) is (half in shown)
 
 
-TASKS = [(path, task) for path in LESSONS for task in tasks_of(path)]
-ANSWERS = [(path, answer) for path in LESSONS for answer in answers(number(path))]
+TASKS = [(path, task) for path in NOTEBOOKS for task in tasks_of(path)]
+EXERCISES = [(path, task) for path, task in TASKS if task.solution is not None]
+ANSWERS = [(path, answer) for path in NOTEBOOKS for answer in answers(number(path))]
 
 
 def name(x: Any) -> str:
@@ -193,29 +244,35 @@ def name(x: Any) -> str:
 
 
 @pytest.mark.parametrize(("path", "task"), TASKS, ids=name)
-def test_our_own_answers_pass_and_the_student_version_says_what_is_missing(path, task):
-    found = {title: outcome for (to, title), outcome in outcomes(path).items() if to == task.to}
-    unfilled = found["student version"]
-    if task.solution is None:
-        assert unfilled.error is None, "a gap left open stops nobody"
-        assert unfilled.value.mark == "…"
-        return
-    assert_told_what_to_reread(unfilled, number(path))
-    for title, outcome in found.items():
-        if title.startswith("our solution"):
-            assert outcome.passed, (title, outcome)
+def test_what_is_untouched_is_never_judged_and_stops_nobody(path, task):
+    found = tried(path, task.to, "untouched")
+    for where in found.keys() - {"graded"}:
+        assert found[where].untouched, (where, found[where])
+
+
+@pytest.mark.parametrize(("path", "task"), EXERCISES, ids=name)
+def test_what_is_untouched_gets_no_points(path, task):
+    graded = tried(path, task.to, "untouched")["graded"]
+    assert_told_what_to_reread(graded, number(path))
+    set_language("en")
+    assert "Nothing filled in yet" in str(graded.failed[-1])
+    assert "✓" not in {mark for _, mark in graded.marks}
+
+
+@pytest.mark.parametrize(("path", "task"), EXERCISES, ids=name)
+def test_our_own_answers_pass(path, task):
+    for where, outcome in tried(path, task.to, "our solution").items():
+        assert outcome.passed, (where, outcome)
 
 
 @pytest.mark.parametrize(("path", "answer"), ANSWERS, ids=name)
-def test_an_answer_is_judged_rightly(path, answer):
-    outcome = outcomes(path)[answer["to"], answer["because"]]
-    if answer["is"] == "wrong":
-        assert_told_what_to_reread(outcome, number(path))
-        return
-    assert outcome.passed, outcome
-    if "code" in answer:
-        filled = outcomes(path)[answer["to"], answer["because"] + ", in the learner's cell"]
-        assert filled.passed, filled
+def test_an_answer_is_judged_rightly_by_what_a_learner_sees(path, answer):
+    """The visible checks refuse what is wrong; the hidden tests only repeat them."""
+    for where, outcome in tried(path, answer["to"], answer["because"]).items():
+        if answer["is"] == "wrong":
+            assert_told_what_to_reread(outcome, number(path))
+        else:
+            assert outcome.passed, (where, outcome)
 
 
 @pytest.mark.parametrize(("path", "task"), TASKS, ids=name)
@@ -229,7 +286,19 @@ def test_every_exercise_has_answers_of_each_sort(path, task):
         assert sorts.count("unusual") >= 1
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+@pytest.mark.parametrize(("path", "task"), EXERCISES, ids=name)
+def test_every_check_of_an_exercise_refuses_some_answer_that_those_before_accept(path, task):
+    """A check that refuses nothing of its own would say ✓ to something that nobody tested."""
+    wrong = [
+        tried(path, task.to, answer["because"])["student"].marks
+        for answer in answers(number(path))
+        if answer["to"] == task.to and answer["is"] == "wrong"
+    ]
+    first = {next(id for id, mark in marks if mark == "✗") for marks in wrong}
+    assert first == {id for id, _ in tried(path, task.to, "our solution")["student"].marks}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_answers_are_to_exercises_of_the_lesson_and_all_different(path):
     known = answers(number(path))
     assert {answer["to"] for answer in known} == {task.to for task in tasks_of(path)}
@@ -239,4 +308,4 @@ def test_answers_are_to_exercises_of_the_lesson_and_all_different(path):
 
 def test_no_answers_are_left_of_a_lesson_that_is_gone():
     files = {path.stem for path in (ROOT / "tests" / "solutions").iterdir()}
-    assert files == {number(path) for path in LESSONS}
+    assert files == {number(path) for path in NOTEBOOKS}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lessons import LESSONS, read
+from lessons import LESSONS, TOUR, read
 
 import tasks
 
@@ -71,19 +71,19 @@ def test_a_solution_without_a_clear_end_is_not_given_away(source):
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    """A folder of two lessons in the place of notebooks/; the tour is no lesson."""
+    """A folder in the place of notebooks/: two lessons, the tour, and a notebook without tasks."""
     folder = tmp_path / "notebooks"
     folder.mkdir()
-    for name in ("00_one.ipynb", "01_two.ipynb", "tour.ipynb"):
+    for name in ("00_one.ipynb", "01_two.ipynb", "tour.ipynb", "gallery.ipynb"):
         (folder / name).write_text(json.dumps(LESSON), encoding="utf-8")
     monkeypatch.setattr(tasks, "NOTEBOOKS", str(folder))
     return tmp_path
 
 
-def test_every_lesson_is_written_and_nothing_else(course, capsys):
+def test_the_tour_and_every_lesson_are_written_and_nothing_else(course, capsys):
     out = course / "deep" / "out"
     assert tasks.student([str(out)]) == 0
-    assert sorted(os.listdir(out)) == ["00_one.ipynb", "01_two.ipynb"]
+    assert sorted(os.listdir(out)) == ["00_one.ipynb", "01_two.ipynb", "tour.ipynb"]
     made = json.loads((out / "00_one.ipynb").read_text("utf-8"))
     assert made == tasks.student_version(LESSON)
     assert "python tasks.py lab" in capsys.readouterr().out
@@ -154,7 +154,7 @@ def test_a_file_is_no_folder(course):
     assert (course / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [*LESSONS, TOUR], ids=lambda p: p.stem)
 def test_every_lesson_is_a_notebook_without_what_is_left_out(path):
     made = nbformat.reads(json.dumps(tasks.student_version(read(path))), as_version=4)
     nbformat.validate(made)

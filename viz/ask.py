@@ -7,17 +7,15 @@ Where no kernel is alive the page shows the same content as text that unfolds.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from string import Formatter
-from types import CodeType
 from typing import Any, cast
 
 import anywidget
-import numpy as np
 import traitlets
 from IPython import get_ipython
 from IPython.display import display
@@ -25,6 +23,7 @@ from IPython.display import display
 from minigrad.errors import GraphError
 from minigrad.messages import Pair, choose
 from viz import assets
+from viz.answers import equal, has_gap
 from viz.questions import (
     Claim,
     Question,
@@ -40,6 +39,7 @@ from viz.text import printed, row
 
 MARKS = {True: "✓", False: "✗"}
 MISSING: Any = object()
+GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
 LEFT = 'style="text-align:left;vertical-align:top"'
 LABELS = ("ask_check", "ask_add", "ask_remove", "ask_lines", "ask_yours")
 
@@ -263,29 +263,29 @@ def check(
     *,
     ok: bool | None = None,
     tolerance: float = 1e-9,
-    required: bool = False,
 ) -> Shown:
     """Compare an answer with what is expected; raise AssertionError when it is wrong.
 
     got: a value, or a function without arguments that gives one.
-    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; in a
-    list or tuple each item does.
+    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; lists,
+    tuples and arrays stand for one another, and agree item by item.
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
-    required: a gap `...` that is still in `got`, or in the code or result of that function, is a
-    mistake, as in a graded cell; otherwise it only says that nothing was filled in yet.
+
+    A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
+    judged: nothing was filled in yet. Where nbgrader grades, it is a mistake.
 
     >>> print(check("L00.faded.1", 4 * 5, 20))
     ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
     problem = None
-    if callable(got) and not callable(want) and not _has_gap(got):
+    if callable(got) and not callable(want) and not has_gap(got):
         got, problem = _call(got)
-    if _has_gap(got):
-        if not required:
+    if has_gap(got):
+        if not os.environ.get(GRADING):
             return Shown([entry.text, row("check_gap")], "…", id)
         problem = row("check_gap")
-    right = problem is None and (_equal(got, want, tolerance) if ok is None else bool(ok))
+    right = problem is None and (equal(got, want, tolerance) if ok is None else bool(ok))
     if right:
         return Shown([row("check_passed", text=entry.text)], MARKS[True], id)
     lines = [row("check_failed", text=entry.text)]
@@ -301,40 +301,11 @@ def check(
 def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:
     """The value of a learner's function, or what it raised."""
     try:
-        return got(), None
+        value = got()
+        return (list(value) if isinstance(value, Iterator) else value), None
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
         text = error.pair if isinstance(error, GraphError) else (str(error), str(error))
         return None, row("check_raised", kind=type(error).__name__, message=text)
-
-
-def _has_gap(got: Any) -> bool:
-    """Whether a `...` is left: in a value, in a list, or in the code of a function."""
-    if isinstance(got, list | tuple):
-        return any(_has_gap(x) for x in got)
-    code = getattr(got, "__code__", got)
-    if isinstance(code, CodeType):  # among its constants: those of the functions within
-        return any(
-            x is Ellipsis or (isinstance(x, CodeType) and _has_gap(x)) for x in code.co_consts
-        )
-    return got is Ellipsis
-
-
-def _equal(got: Any, want: Any, tolerance: float) -> bool:
-    """Words exactly; numbers and arrays within the tolerance, with equal shapes; lists by item."""
-    if isinstance(want, list | tuple):
-        return (
-            isinstance(got, list | tuple)
-            and len(got) == len(want)
-            and all(_equal(g, w, tolerance) for g, w in zip(got, want, strict=True))
-        )
-    if want is None or isinstance(want, bool | str | bytes | dict | set):
-        return type(got) is type(want) and bool(got == want)
-    if isinstance(got, bool | str | bytes | list | tuple | dict | set) or got is None:
-        return False
-    with contextlib.suppress(GraphError, TypeError, ValueError):
-        left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
-        return left.shape == right.shape and np.allclose(left, right, tolerance, tolerance)
-    return False
 
 
 def _brief(value: Any) -> str:
