@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import bare
 import browser as harness
 import hypothesis
 import pytest
@@ -54,7 +55,7 @@ def no_compiler() -> str | None:
 
 # By marker: what stands in the way of such tests on this machine. With MINIGRAD_REQUIRE_<MARKER>=1
 # they fail where they would be skipped.
-OBSTACLES = {"browser": harness.obstacle, "compiler": no_compiler}
+OBSTACLES = {"bare": bare.obstacle, "browser": harness.obstacle, "compiler": no_compiler}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
