@@ -236,6 +236,18 @@ def run_all(page: Page, seconds: float = 120) -> None:
     wait_idle(page, seconds)
 
 
+def run_cell(page: Page, place: int, seconds: float = 120) -> None:
+    """Run one cell of the open notebook and wait until the kernel rests."""
+    page.evaluate(
+        """async place => {
+            window.jupyterapp.shell.currentWidget.content.activeCellIndex = place;
+            await window.jupyterapp.commands.execute('notebook:run-cell');
+        }""",
+        place,
+    )
+    wait_idle(page, seconds)
+
+
 def wait_idle(page: Page, seconds: float = 120) -> None:
     """Wait until no cell is waiting or running and the kernel says that it is idle."""
     page.wait_for_function(

@@ -6,6 +6,7 @@ changes them in the browser and tells the kernel, so that what is printed later 
 
 from __future__ import annotations
 
+import sys
 from typing import Any, cast
 
 import anywidget
@@ -27,12 +28,23 @@ class LanguageSwitch(anywidget.AnyWidget):
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
     def __init__(self) -> None:
+        self._chosen = False  # by the reader, since a line of code last did
+        self._asked: set[object] = set()
         super().__init__()
         self.on_msg(self._answer)
 
     @traitlets.observe("language")
     def _follow(self, change: Any) -> None:
+        self._chosen = True
         messages.set_language(change["new"])
+
+    def follow(self, code: str, line: tuple[str, int]) -> None:
+        """Change to what a line asks for, unless it did before and the reader has chosen since."""
+        if not (self._chosen and (code, line) in self._asked):
+            self.language = code
+            messages.set_language(cast(Any, code))
+            self._chosen = False
+        self._asked.add((code, line))
 
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
         """The browser asks for the Chinese font once; it is not part of the saved notebook."""
@@ -63,7 +75,8 @@ def language(code: str) -> None:
     Anything else is a ValueError.
 
     In a notebook the switch is displayed, with which the reader changes it at any time: prose,
-    widgets, captions and charts follow at once, what is printed follows from the next run on.
+    widgets, captions and charts follow at once, what is printed follows from the next run on. What
+    the reader has chosen stays when the same cell runs again.
 
     >>> import minigrad as mg
     >>> language("zh")
@@ -74,10 +87,11 @@ def language(code: str) -> None:
     global _switch
     if code not in ("en", "zh", "both"):
         raise ValueError(printed("language_unknown", value=repr(code)))
-    messages.set_language(cast(Any, code))
     if get_ipython() is None:
+        messages.set_language(cast(Any, code))
         return
     if _switch is None:
         _switch = LanguageSwitch()
-    _switch.language = code
+    caller = sys._getframe(1)  # a cell that runs again has the name of its text
+    _switch.follow(code, (caller.f_code.co_filename, caller.f_lineno))
     display(_switch)  # type: ignore[no-untyped-call]
