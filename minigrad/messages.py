@@ -45,6 +45,17 @@ def fill(key: str, /, **fields: object) -> Pair:
     return fill_pair((english, chinese), fields)
 
 
+def one_line(text: str) -> str:
+    """A name or other text of a user's as it stands in a line: what is no print is escaped.
+
+    >>> print(one_line("a\\nb"))
+    a\\nb
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class Count(int):
     """A number that can be written with what it counts: `{steps:step}` is "1 step" or "3 steps"."""
 
@@ -1332,6 +1343,24 @@ ERRORS: dict[str, Pair] = {
     "format_import": (
         "import the module that defines the operator first.",
         "先导入定义这个算子的模块。",
+    ),
+    "no_file": (
+        "save: {path} is {kind}; a file is written whole and put in its place, and only a file can "
+        "be replaced. Remedy: give the name of a file.",
+        "save：{path} 是{kind}。保存时先写好整个文件，再放到目标位置，而能被替换的只有文件。"
+        "解决办法：给出一个文件名。",
+    ),
+    "file_pipe": ("a pipe", "管道"),
+    "file_device": ("a device", "设备"),
+    "file_socket": ("a socket", "套接字"),
+    "file_folder": ("a folder", "文件夹"),
+    "format_irregular": (
+        "it is {kind} and no file.",
+        "它是{kind}，不是文件。",
+    ),
+    "format_copy": (
+        "put what comes from there into a file, and load that.",
+        "把其中的内容写进一个文件，再加载那个文件。",
     ),
     "format_zip": (
         "it is no whole zip archive ({reason}).",

@@ -16,7 +16,7 @@ from typing import Any
 import traitlets
 
 from minigrad.errors import GraphError
-from minigrad.messages import choose
+from minigrad.messages import choose, one_line
 from viz import assets, marks
 from viz.dot import as_image, render
 from viz.layout import LayoutError
@@ -62,7 +62,7 @@ class Panel:
             if (kind or value) and kind not in self.untold:
                 name = f"{node.name} = {node.op}" if node.name and node.inputs else node.label
                 shown = f"{MARKS[kind].sign if kind else ' '} {node.id} {name}"
-                lines.append(f"    {shown}: {value}" if value else f"    {shown}")
+                lines.append(one_line(f"    {shown}: {value}" if value else f"    {shown}"))
         lines += [f"    {MARKS[kind].sign if kind else ' '} {line}" for kind, line in self.code]
         if self.message:
             lines += [f"    {line}" for line in self.message[i].splitlines()]

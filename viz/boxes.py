@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from minigrad.messages import one_line
 from viz.text import Pair, row
 
 EASY = 20  # boxes that are surveyed at a glance; the first drawing opens groups up to here
@@ -77,7 +78,7 @@ class Picture:
             name = "" if n.label == n.op else f"{n.label} = "
             group = f"  [{n.group}]" if n.group else ""
             output = "  -> output" if n.is_output else ""
-            lines.append(f"{n.id}: {name}{call} {n.shape}{group}{output}")
+            lines.append(one_line(f"{n.id}: {name}{call} {n.shape}{group}{output}"))
         return "\n".join(lines)
 
     def alt(self) -> Pair:

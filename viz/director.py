@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,6 @@ from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.probing import pull_back
-from minigrad.source import Location
 from minigrad.tape import TapeNode
 from viz import formula
 from viz.boxes import paths
@@ -24,9 +20,9 @@ from viz.picture import Picture
 from viz.summary import summarize, written
 from viz.text import Pair, row
 from viz.theme import MARKS
+from viz.user import OWN, user
 
 BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
-OWN = str(Path(__file__).parent) + os.sep
 UNKNOWN = "?"  # the local derivative of a branch, a loop or a call is a graph of its own
 INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
 
@@ -283,14 +279,6 @@ def _message(error: Exception) -> Pair:
     pair: Pair = getattr(error, "pair", (str(error), str(error)))
     english, chinese = (" · ".join(map(str.strip, half.splitlines())) for half in pair)
     return english, chinese
-
-
-def user() -> Location:
-    """The user's line that asked for the film."""
-    frame = sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
-        frame = frame.f_back
-    return Location(frame.f_code, frame.f_lasti)
 
 
 def spec_of(x: Any) -> Spec:

@@ -22,6 +22,7 @@ from viz.payload import UNFOLD_LIMIT, prefixes_of, table
 from viz.picture import Picture, picture
 from viz.player import Player
 from viz.text import ROWS, Pair, bilingual, both, choose, html, printed, row
+from viz.user import write
 
 _numbers = itertools.count(1)
 FORMATS = (".svg", ".pdf", ".png", ".dot", ".html")
@@ -139,15 +140,14 @@ class Diagram:
         if suffix not in FORMATS:
             raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
         titled = self._source(self.picture, choose(self.heading, " / "))
+        if suffix == ".html":
+            return self.player.save(target)
         if suffix == ".dot":
-            target.write_text(titled, encoding="utf-8")
-        elif suffix == ".html":
-            self.player.save(target)
+            write(target, titled)
         elif suffix == ".svg":
-            drawing = dot.image(titled, "svg").decode()
-            target.write_text(dot.with_glyphs(drawing), encoding="utf-8")
+            write(target, dot.with_glyphs(dot.image(titled, "svg").decode()))
         else:
-            target.write_bytes(dot.image(titled, suffix[1:]))
+            write(target, dot.image(titled, suffix[1:]))
         return target
 
 

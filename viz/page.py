@@ -15,6 +15,7 @@ import traitlets
 from minigrad.messages import choose, get_language
 from viz.fonts import font_face
 from viz.text import ROWS, Pair, bilingual, both
+from viz.user import write
 
 # Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
 MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|polyline|ellipse|tr|td)\b)")
@@ -61,7 +62,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
             index=self.index,
             language=get_language(),
         )
-        target.write_text(page, encoding="utf-8")
+        write(target, page)
         return target
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

@@ -18,7 +18,6 @@ from minigrad.execute import check_feeds
 from minigrad.graph import Body, Graph, Node, ancestors
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing import functions_run_eagerly
-from viz.director import user
 from viz.draw import names_in
 from viz.frames import Film, event_film, still_film, stopped_film
 from viz.matching import matching
@@ -27,6 +26,7 @@ from viz.player import Player
 from viz.replay import replay_graph, replay_tape
 from viz.sliders import Sliders
 from viz.text import ROWS, Pair, printed, row
+from viz.user import user
 
 
 def step(

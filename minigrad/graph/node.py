@@ -19,6 +19,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.errors import ShapeError, TraceError
+from minigrad.messages import one_line
 from minigrad.source import here
 from minigrad.values import Value
 
@@ -66,7 +67,8 @@ class Node(BaseNode, Value):
         return len(self.spec.shape)
 
     def __repr__(self) -> str:
-        return f"<Node {self.name} = {self.op}: {self.dtype} {show_shape(self.shape)}, no value>"
+        name, shape = one_line(self.name), show_shape(self.shape)
+        return f"<Node {name} = {self.op}: {self.dtype} {shape}, no value>"
 
     __str__ = __repr__
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad.core import Array, Dim, public_shape
 from minigrad.graph.node import Node
+from minigrad.messages import one_line
 from minigrad.ops import state
 
 
@@ -19,7 +20,7 @@ def describe(
 ) -> str:
     """Operator, operands by their numbers, attributes; the graphs that it holds are indented."""
     if node.op in (state.placeholder, state.variable):
-        text = f'{node.op} "{node.name}"' if names else str(node.op)
+        text = f"{node.op} {_quoted(node.name)}" if names else str(node.op)
         return text if node.op is state.placeholder else f"{text} {_digest(node.attrs['value'])}"
     if node.op is state.constant:
         return f"{node.op} {_digest(node.attrs['value'])}"
@@ -30,13 +31,18 @@ def describe(
     return f"{node.op}({', '.join([*operands, *shown])}){''.join(inner)}"
 
 
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{one_line(escaped)}"'
+
+
 def _plain(value: Any) -> str:
     """An attribute as text that does not depend on the machine."""
     if isinstance(value, (np.ndarray, np.generic)):
         return _digest(np.asarray(value))
     if isinstance(value, tuple) and any(isinstance(n, Dim) for n in value):
         return str(public_shape(value))
-    return str(getattr(value, "name", value))
+    return one_line(str(getattr(value, "name", value)))
 
 
 def _digest(value: Array) -> str:

@@ -12,10 +12,10 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from minigrad import files
 from minigrad.native.compiler import SUFFIX
 
 MOST = 512  # files; the oldest go first
@@ -89,7 +89,7 @@ def store(key: str, content: bytes) -> Path | None:
         return None
     path = home / f"{key}-{_digest(content)}{SUFFIX}"
     try:
-        write(path, content)
+        files.write(path, content)
         old = sorted(home.glob(f"*{SUFFIX}"), key=lambda p: p.stat().st_mtime)[:-MOST]
     except OSError:
         return None
@@ -97,15 +97,3 @@ def store(key: str, content: bytes) -> Path | None:
         with contextlib.suppress(OSError):
             one.unlink()
     return path
-
-
-def write(path: Path, content: bytes) -> None:
-    """A file that others see whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from minigrad import files
 from minigrad.messages import choose, fill
 from minigrad.native import cache, compiler
 from minigrad.native.compiler import FLAGS, SUFFIX, Compiler, CompilerError
@@ -130,7 +131,7 @@ def _own(key: str, content: bytes) -> Path:
         _private.append(Path(tempfile.mkdtemp(prefix="minigrad-")))
         atexit.register(shutil.rmtree, _private[0], ignore_errors=True)
     path = _private[0] / f"{key}{SUFFIX}"
-    cache.write(path, content)
+    files.write(path, content)
     return path
 
 

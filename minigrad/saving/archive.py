@@ -11,15 +11,14 @@ import json
 import math
 import os
 import re
-import secrets
 import struct
 import zipfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import IO, Any, Literal
 
 import numpy as np
 
+from minigrad import files
 from minigrad.core import Array, Dtype
 from minigrad.errors import FormatError
 
@@ -51,19 +50,14 @@ def array_entry(index: int) -> str:
     return f"arrays/{index}.npy"
 
 
-def write(path: Path, document: str, arrays: Iterable[Array]) -> None:
-    """Write the file beside its place, then move it there: an older file stays whole till then."""
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file, zipfile.ZipFile(file, "w") as archive:
-            with archive.open(_info(DOCUMENT, len(document)), "w") as stream:
-                stream.write(document.encode("ascii"))
-            for i, array in enumerate(arrays):
-                with archive.open(_info(array_entry(i), array.nbytes + 2**16), "w") as stream:
-                    np.lib.format.write_array(stream, np.asarray(array), (1, 0), False)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def write(path: str | os.PathLike[str], document: str, arrays: Iterable[Array]) -> None:
+    """Write the file; an older one stays whole until the new one is complete."""
+    with files.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        with archive.open(_info(DOCUMENT, len(document)), "w") as stream:
+            stream.write(document.encode("ascii"))
+        for i, array in enumerate(arrays):
+            with archive.open(_info(array_entry(i), array.nbytes + 2**16), "w") as stream:
+                np.lib.format.write_array(stream, np.asarray(array), (1, 0), False)
 
 
 def _info(name: str, size: int) -> zipfile.ZipInfo:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence, Set
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from minigrad import files
 from minigrad.core import REGISTRY, Attrs, Op, context
 from minigrad.errors import FormatError, GraphError
 from minigrad.graph import Graph, Node
@@ -27,7 +27,11 @@ from minigrad.source import SavedLine, here
 
 # What shape rules and `infer` raise for attributes that they were not made for.
 _SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
-REMEDIES = {"format_newer": "format_update", "format_operator": "format_import"}
+REMEDIES = {
+    "format_newer": "format_update",
+    "format_operator": "format_import",
+    "format_irregular": "format_copy",
+}
 
 
 def load_graph(path: str | os.PathLike[str]) -> Graph:
@@ -53,7 +57,10 @@ def load_graph(path: str | os.PathLike[str]) -> Graph:
     """
     scope, context.scope = context.scope, ""
     try:
-        with Path(path).open("rb") as file:
+        with files.opened(path) as file:
+            kind = files.kind_of(os.fstat(file.fileno()))
+            if kind is not None:
+                raise FormatError("format_irregular", kind=kind)
             return _Loader(Archive(file)).graph()
     except FormatError as error:
         remedy = fill(REMEDIES.get(error.key, "format_again"))

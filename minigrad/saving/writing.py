@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 from minigrad.core import REGISTRY, Array, Attrs, Op
@@ -42,7 +41,7 @@ def save(graph: Graph, path: str | os.PathLike[str], session: HasVariables | Non
         document, arrays = _Writer(values).document(closed(graph))
     except FormatError as error:
         raise FormatError("format_save", reason=error.pair, ran=here()) from None
-    archive.write(Path(path), document, arrays)
+    archive.write(path, document, arrays)
 
 
 class _Writer:

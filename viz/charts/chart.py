@@ -23,6 +23,7 @@ from matplotlib.font_manager import fontManager
 from minigrad.messages import Pair
 from viz import theme
 from viz.fonts import font_face
+from viz.user import write
 
 __all__ = ["Chart", "chart_style"]
 
@@ -140,7 +141,7 @@ class Chart:
             raise ValueError(f"save: the name ends in .png, .svg or .pdf, got {str(path)!r}")
         if lang not in LANGS:
             raise ValueError(f'save: lang is "en" or "zh", got {lang!r}')
-        Path(path).write_bytes(self._render(kind, LANGS.index(lang)))
+        write(path, self._render(kind, LANGS.index(lang)))
 
     def _render(self, kind: str, i: int) -> bytes:
         with chart_style(), io.BytesIO() as file:

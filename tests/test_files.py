@@ -1,0 +1,252 @@
+"""Files are there whole or not at all, and nothing but a file is replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad import files
+from minigrad.errors import ArgumentError, FormatError
+from minigrad.messages import get_language, set_language
+
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and permissions of POSIX")
+
+
+def graph() -> mg.Graph:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        return mg.build_graph(x, x * x + 3)
+
+
+def tensor() -> mg.Tensor:
+    x = mg.tensor(2.0, requires_grad=True)
+    return x * x + 3
+
+
+SAVERS: dict[str, Callable[[Path], Any]] = {
+    "g.graph": lambda path: graph().save(path),
+    "f.graph": lambda path: mg.trace(lambda x: x * 2, 3.0).save(path),
+    "d.dot": lambda path: viz.draw(tensor()).save(path),
+    "d.svg": lambda path: viz.draw(tensor()).save(path),
+    "d.png": lambda path: viz.draw(tensor()).save(path),
+    "d.pdf": lambda path: viz.draw(tensor()).save(path),
+    "d.html": lambda path: viz.draw(tensor()).save(path),
+    "player.html": lambda path: viz.step(tensor()).save(path),
+    "board.html": lambda path: viz.passes(graph(), {"x": 2.0}).save(path),
+    "chart.svg": lambda path: chart().save(path),
+    "chart.png": lambda path: chart().save(path),
+}
+
+
+def chart() -> Any:
+    return viz.curves({"SGD": [2.0, 1.0]}, title=("Loss", "损失"), x=("", ""), y=("", ""))
+
+
+class Full(io.FileIO):
+    """A file on a disk that has room for a hundred bytes more."""
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > 100:
+            super().write(bytes(data)[:50])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(data)
+
+
+@pytest.mark.parametrize("name", SAVERS)
+def test_a_full_disk_leaves_the_older_file_and_nothing_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"older")
+    real = io.open
+
+    def full(file: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        inside = isinstance(file, (str, os.PathLike)) and Path(file).parent == tmp_path
+        if not inside or not {*mode} & {*"wx"}:
+            return real(file, mode, *rest, **more)
+        return io.BufferedWriter(Full(file, mode.replace("b", "")), 1)
+
+    SAVERS[name](tmp_path / f"first{path.suffix}")  # what is made once is made
+    (tmp_path / f"first{path.suffix}").unlink()
+    monkeypatch.setattr(io, "open", full)
+    with pytest.raises(OSError, match="No space left"):
+        SAVERS[name](path)
+    monkeypatch.undo()
+    assert path.read_bytes() == b"older"
+    assert os.listdir(tmp_path) == [name]
+    SAVERS[name](path)
+    assert path.stat().st_size > 100
+    assert os.listdir(tmp_path) == [name]
+
+
+@posix
+@pytest.mark.parametrize("name", ["g.graph", "d.svg", "player.html", "chart.png"])
+def test_links_are_followed_and_permissions_kept(name: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    target, link = tmp_path / "home" / "target", tmp_path / name
+    link.symlink_to(Path("home") / "target")
+    SAVERS[name](link)  # as `open(link, "w")` it makes what the link names
+    assert link.is_symlink()
+    assert target.stat().st_size > 100
+    target.write_bytes(b"older")
+    target.chmod(0o640)
+    SAVERS[name](link)
+    assert link.is_symlink()
+    assert target.stat().st_size > 100
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path / "home") == ["target"]
+
+
+@posix
+def test_a_new_file_has_the_permissions_of_new_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        graph().save(tmp_path / "file")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+
+
+@posix
+def test_nobody_reads_a_private_file_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"older")
+    path.chmod(0o600)
+    with files.replacing(path) as file:
+        file.write(b"new")
+        (temporary,) = {*tmp_path.iterdir()} - {path}
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+        assert path.read_bytes() == b"older"
+    assert path.read_bytes() == b"new"
+
+
+@posix
+@pytest.mark.parametrize("name", ["g.graph", "d.dot", "board.html", "chart.svg"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link to a pipe"])
+def test_only_files_are_replaced(kind: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if kind == "device":
+        path.symlink_to("/dev/null")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(tmp_path / "pipe" if "link" in kind else path)
+    if "link" in kind:
+        path.symlink_to(tmp_path / "pipe")
+    before = [(x, os.lstat(x).st_mode) for x in sorted(tmp_path.iterdir())]
+    language = get_language()
+    try:
+        for code, word in (("en", kind.split()[-1]), ("zh", KINDS[kind.split()[-1]])):
+            set_language(code)
+            with pytest.raises(ArgumentError) as found:
+                SAVERS[name](path)
+            assert word in str(found.value)
+            assert str(path) in str(found.value)
+            assert "test_files.py" in str(found.value), "the user's line"
+    finally:
+        set_language(language)
+    assert [(x, os.lstat(x).st_mode) for x in sorted(tmp_path.iterdir())] == before
+
+
+KINDS = {"pipe": "管道", "device": "设备", "folder": "文件夹"}
+
+
+def test_a_file_that_may_not_be_written_to_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"older")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write anywhere
+    with pytest.raises(PermissionError, match="file"):
+        graph().save(path)
+    assert path.read_bytes() == b"older"
+
+
+def test_errors_name_the_path_that_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "absent" / "file.svg"
+    for save in (graph().save, viz.draw(tensor()).save):
+        with pytest.raises(FileNotFoundError) as found:
+            save(path)
+        assert found.value.filename == str(path)
+
+
+@posix
+def test_a_link_to_itself_is_refused_as_open_does(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.symlink_to(path)
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        graph().save(path)
+
+
+# ---- Reading ------------------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_loading_waits_for_nobody(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    code = (
+        "import sys, minigrad as mg\n"
+        "try:\n    mg.load_graph(sys.argv[1])\n"
+        "except mg.FormatError as error:\n    print(error.key, *error.pair)\n"
+    )
+    command = [sys.executable, "-c", code, path]
+    printed = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout
+    for words in ("format_load", str(path), f"it is a {kind}", KINDS[kind], "Remedy: put what"):
+        assert words in printed
+
+
+@posix
+def test_a_pipe_that_somebody_writes_to_is_refused_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    graph().save(tmp_path / "good")
+    os.mkfifo(path)
+
+    def feed() -> None:
+        with contextlib.suppress(BrokenPipeError):
+            path.write_bytes((tmp_path / "good").read_bytes())
+
+    feeding = threading.Thread(target=feed, daemon=True)
+    feeding.start()
+    with pytest.raises(FormatError, match="it is a pipe"):
+        mg.load_graph(path)
+    with files.opened(path):  # let the other one go
+        feeding.join(10)
+    assert not feeding.is_alive()
+
+
+# ---- Names --------------------------------------------------------------------------------------
+
+
+def test_a_name_stays_on_its_line() -> None:
+    names = ['x" : float32[]\n%9 = Evil "y', "a\r\x1b[2Jb", "c\u2028d\x85e", "back\\slash", "名字"]
+    with mg.Graph():
+        xs = [mg.placeholder(name, shape=()) for name in names]
+        y = mg.Print(xs[0] + xs[1], "two\nlines")
+        built = mg.build_graph(xs, y)
+    text = built.text()
+    assert len(text.splitlines()) == len(built.nodes) + 1
+    assert text.replace("\n", "").isprintable()
+    assert r'%0 = Placeholder "x\" : float32[]\n%9 = Evil \"y"' in text
+    assert '"back\\\\slash"' in text
+    assert '"名字"' in text
+    drawn = str(viz.draw(built))
+    assert len(drawn.splitlines()) == len(built.nodes)
+    assert all(repr(x).isprintable() for x in xs)
