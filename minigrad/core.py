@@ -481,6 +481,10 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
     return operands
 
 
+# How NumPy says that a kernel cannot go on.
+STOPS = (ValueError, IndexError, TypeError, OverflowError, MemoryError)
+
+
 def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
     """Run the kernel; if it stops, say why in the operator's own words.
 
@@ -492,7 +496,7 @@ def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
     except GraphError as error:
         error.defined = error.defined or here()
         raise
-    except (ValueError, IndexError, TypeError) as error:
+    except STOPS as error:
         raise explain(op, [spec_of(a) for a in arrays], attrs, error) from None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import control, events
 from minigrad.arguments import refuse
 from minigrad.core import (
+    STOPS,
     Array,
     Op,
     explain,
@@ -156,7 +157,7 @@ def _run_kernel(run: Run, step: Step, operands: list[Any]) -> Array:
     except GraphError as error:
         error.defined, error.ran = node.where, here()
         raise
-    except (ValueError, IndexError, TypeError) as reason:
+    except STOPS as reason:
         found = explain(op, [spec_of(x) for x in operands], node.attrs, reason)
         found.defined, found.ran = node.where, here()
         raise found from None

@@ -16,6 +16,7 @@ import numpy as np
 from minigrad import events, ops
 from minigrad.arguments import bound
 from minigrad.core import (
+    STOPS,
     Array,
     Attrs,
     Op,
@@ -140,7 +141,7 @@ def _expect_own(x: Any, who: str) -> None:
 def _write(op: Op, out: Array, arrays: list[Array], attrs: Attrs) -> None:
     try:
         silently(op.run, out, *arrays, **attrs)
-    except (ValueError, IndexError, TypeError) as reason:
+    except STOPS as reason:
         raise explain(op, [spec_of(a) for a in arrays], attrs, reason) from None
 
 

@@ -119,6 +119,11 @@ ERRORS: dict[str, Pair] = {
         "{high}.",
         "{op}：形状 {shape} 中没有轴 {axis}。解决办法：使用 {low} 到 {high} 之间的轴。",
     ),
+    "axis_of_number": (
+        "{op}: axis {axis} does not exist in shape (): a single number has no axes. Remedy: leave "
+        "the axis out, or check where the axes went.",
+        "{op}：形状 () 中没有轴 {axis}：单个数没有轴。解决办法：不写轴，或检查这些轴在哪里消失了。",
+    ),
     "axis_twice": (
         "{op}: axis {axis} names the same axis of shape {shape} twice. Remedy: name each axis once.",
         "{op}：axis {axis} 把形状 {shape} 的同一个轴写了两次。解决办法：每个轴只写一次。",

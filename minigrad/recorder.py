@@ -17,6 +17,7 @@ import numpy as np
 from minigrad import events, ops
 from minigrad.core import (
     READERS,
+    STOPS,
     Array,
     Attrs,
     Dtype,
@@ -43,7 +44,7 @@ NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
 NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
 FLOATS = frozenset({float32, float64})
 NOTED, NOTED_PAIR = "noted", "noted pair"  # the ways of those who note in the place of the tape
-FAILURES = (GraphError, ValueError, IndexError, TypeError)
+FAILURES = (GraphError, *STOPS)
 Way = Callable[..., Any]
 
 ndarray, array, new = np.ndarray, np.array, object.__new__

@@ -187,6 +187,34 @@ BOTH: dict[str, Case] = {
         ["Neg", "truth values have no negative", "astype(int)", "mg.logical_not"],
     ),
 }
+ALONG = ("sum", "mean", "max", "min", "argmax", "argmin", "all", "any", "logsumexp")
+ALONG += ("cumsum", "softmax", "log_softmax")
+BOTH |= {
+    f"{name} along axis {axis} of a number": (
+        lambda x, name=name, axis=axis: getattr(mg, name)(x, axis=axis),
+        shaped(()),
+        mg.ShapeError,
+        [f"axis {axis} does not exist", "a single number has no axes"],
+    )
+    for name in ALONG
+    for axis in (0, -1, 2**70)
+}
+BOTH |= {
+    f"{name} along two axes": (
+        lambda x, name=name: getattr(mg, name)(x, axis=(0, 1)),
+        ONE,
+        mg.ArgumentError,
+        ["axis=(0, 1)", "one whole number"],
+    )
+    for name in ("softmax", "log_softmax", "cumsum")
+}
+BOTH["take of a number"] = (
+    lambda x: mg.take(x, 0, axis=0),
+    shaped(()),
+    mg.ShapeError,
+    ["Take", "no axes"],
+)
+BOTH["an absurd axis"] = (lambda x: x.sum(axis=2**70), ONE, mg.ShapeError, ["Sum", str(2**70)])
 # Mistakes that are in the operands' values or in what is no operand: a shape does not show them.
 SEEN_IN_THE_RUN = {"labels counted from 1", "labels below 0"}
 SEEN_IN_THE_RUN |= {"negative powers of integers"} | mistakes.SEEN_IN_THE_RUN
@@ -219,6 +247,16 @@ def test_the_same_mistake_reads_the_same_in_both_modes(name: str) -> None:
     assert len(sentences) == 1, sentences
     assert found[0].ran is None
     assert (found[1].ran is not None) == (name in SEEN_IN_THE_RUN), "or it shows while building"
+
+
+@pytest.mark.parametrize("executor", ["numpy", pytest.param("c", marks=pytest.mark.compiler)])
+@pytest.mark.parametrize("name", ALONG)
+def test_an_axis_of_a_number_reads_the_same_in_a_program(name: str, executor: str) -> None:
+    x = mg.placeholder("x", shape=None)
+    program = mg.build_graph(x, getattr(mg, name)(x, axis=0)).compile(executor=executor)
+    error = caught(lambda: program({x: 1.0}), mg.ShapeError, ["axis 0 does not exist", "no axes"])
+    assert error.key == "axis_of_number"
+    assert program({x: np.ones(3)}) is not None
 
 
 @pytest.mark.parametrize("name", BOTH)

@@ -22,7 +22,7 @@ from minigrad.compiled.joining import Joined, flat
 from minigrad.compiled.kernels import Choose, tiled
 from minigrad.compiled.layout import Layout, Specs, is_known
 from minigrad.compiled.slots import Call, Slot
-from minigrad.core import Array, Spec, explain, float32, silence, spec_of
+from minigrad.core import STOPS, Array, Spec, explain, float32, silence, spec_of
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Run, Step, Variables, value_of
 from minigrad.graph import Node, bodies_of
@@ -194,7 +194,7 @@ class Bound:
             node = self._node_of(args)
             error.defined, error.ran = error.defined or node.where, error.ran or here()
             raise
-        except (ValueError, IndexError, TypeError) as reason:
+        except STOPS as reason:
             raise self.explained(self._node_of(args), reason) from None
 
     def _tell_buffers(self, told: int, step: int) -> int:

@@ -22,7 +22,7 @@ from minigrad import control, events
 from minigrad.arguments import refuse
 from minigrad.compiled.bound import Bound
 from minigrad.compiled.slots import Call
-from minigrad.core import Array, silence
+from minigrad.core import STOPS, Array, silence
 from minigrad.devices import Pool, Span, TaskFailed, handover
 from minigrad.errors import GraphError
 from minigrad.execute import Variables
@@ -112,7 +112,7 @@ class Parallel:
             start = time.perf_counter()
             try:
                 self._perform(node, quietly=True)
-            except (GraphError, ValueError, IndexError, TypeError) as error:
+            except (GraphError, *STOPS) as error:
                 raise self._told(node, error) from None
             found[node] = time.perf_counter() - start
         return found

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -35,8 +36,8 @@ def _along_axis(name: str) -> Any:
 
 def _shifted(x: Array, axis: int) -> Array:
     """x minus its largest value along the axis: exp of it cannot overflow."""
-    if axis is None:
-        raise TypeError(axis)  # NumPy would take all axes; the shape rule says what is asked for
+    if not arguments.is_whole(axis) or not x.ndim:
+        raise TypeError(axis)  # NumPy would go on; the shape rule says what is asked for
     return x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
 
 

@@ -169,6 +169,8 @@ def _take(out: Array, x: Array, *indices: Array, axis: int = 0) -> Array:
     for index in indices:
         _expect_positions("Take", index.dtype)
     try:
+        if not x.ndim:
+            raise TypeError(axis)  # NumPy would go on; the shape rule says what is wrong
         if len(indices) == 1:
             return x.take(indices[0], axis=axis, out=out)
         lead = (slice(None),) * (axis % x.ndim)

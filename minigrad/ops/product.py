@@ -14,6 +14,7 @@ from minigrad.ops.logic import equal, where
 from minigrad.ops.reduction import cumsum
 from minigrad.ops.shape import (
     Axis,
+    axes_of,
     broadcast_like,
     positive_axes,
     positive_axis,
@@ -31,7 +32,7 @@ def _along_one(name: str) -> Callable[..., Shape]:
 
 
 def _prod(out: Array, x: Array, axis: int = 0, keepdims: bool = False) -> Array:
-    return np.multiply.reduce(x, axis=axis, keepdims=keepdims, out=out)
+    return np.multiply.reduce(x, axis=axes_of(x, axis), keepdims=keepdims, out=out)
 
 
 def _prod_of_others(out: Array, x: Array, axis: int = 0) -> Array:
@@ -93,6 +94,6 @@ def product(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     x = as_operand(x)
     if axis is None and not keepdims:
         return prod(reshape(x, shape=(-1,)), axis=0)
-    for a in sorted(positive_axes("Prod", axis, (0,) * x.ndim), reverse=True):
+    for a in sorted(positive_axes("Prod", axis, x.shape), reverse=True):
         x = prod(x, axis=a, keepdims=keepdims)
     return x

@@ -30,7 +30,7 @@ from minigrad.ops.logic import where
 from minigrad.ops.shape import (
     REDUCTIONS,
     Axis,
-    as_axes,
+    axes_of,
     broadcast_like,
     count,
     mean,
@@ -115,7 +115,7 @@ def _extreme(name: str, ufunc: np.ufunc, **record: Any) -> Op:
     """The largest or smallest element; equal ones get equal shares of the gradient."""
 
     def run(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-        return ufunc.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
+        return ufunc.reduce(x, axis=axes_of(x, axis), keepdims=keepdims, out=out)
 
     def rule(g: Any, y: Any, x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         options = {"axis": axis, "keepdims": keepdims}
@@ -135,8 +135,8 @@ def _position(name: str, function: Any, **record: Any) -> Op:
 
     def run(out: Array, x: Array, axis: int | None = None, keepdims: bool = False) -> Array:
         if out is None:
-            return function(x, axis=axis, keepdims=keepdims)
-        return function(np.asarray(x), axis=axis, out=out, keepdims=keepdims)
+            return function(x, axis=axes_of(x, axis), keepdims=keepdims)
+        return function(np.asarray(x), axis=axes_of(x, axis), out=out, keepdims=keepdims)
 
     never_of_nothing = _never_of_nothing(name)
 
@@ -180,7 +180,7 @@ def _truth(name: str, ufunc: np.ufunc, **record: Any) -> Op:
     """Numbers count as true unless they are 0."""
 
     def run(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-        return ufunc.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
+        return ufunc.reduce(x, axis=axes_of(x, axis), keepdims=keepdims, out=out)
 
     return operator(
         name,
@@ -233,6 +233,7 @@ def _along(name: str) -> Callable[..., Shape]:
 
 
 def _cumsum(out: Array, x: Array, axis: int = 0, reverse: bool = False) -> Array:
+    axis = positive_axis("CumSum", axis, x.shape)
     if not reverse:
         return np.add.accumulate(x, axis=axis, dtype=x.dtype, out=out)
     return into(out, np.flip(np.add.accumulate(np.flip(x, axis), axis=axis, dtype=x.dtype), axis))

@@ -33,6 +33,8 @@ def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
     n = len(shape)
     axes = tuple(range(n)) if axis is None else arguments.axes(name, axis)
     for a in axes:
+        if not n:
+            raise ShapeError("axis_of_number", op=name, axis=a)
         if not -n <= a < n:
             shown = show_shape(public_shape(shape))
             raise ShapeError("axis", op=name, axis=a, shape=shown, low=-n, high=n - 1)
@@ -65,6 +67,16 @@ def as_axes(axis: Axis) -> Axis:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+def axes_of(x: Array, axis: Axis) -> Axis:
+    """Axes as NumPy takes them; TypeError for those of a single number, which NumPy takes, too.
+
+    The shape rule says then what is wrong.
+    """
+    if axis is not None and not x.ndim:
+        raise TypeError(axis)
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
 def over(op: str, axis: Axis, keepdims: bool) -> dict[str, Any]:
     """The attributes of a reduction; ArgumentError where frameworks differ on what is meant."""
     if not isinstance(keepdims, (bool, np.bool_)):
@@ -89,7 +101,7 @@ def _sum(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Arr
         if single_axes_first(x.shape, len(axis)):  # as for a bias and a batch of one
             return into(out, x.reshape(rest).copy())
     # dtype: NumPy would widen small integers and turn bools into counts; we keep the rule's type
-    return np.add.reduce(x, axis=as_axes(axis), out=out, keepdims=keepdims, dtype=x.dtype)
+    return np.add.reduce(x, axis=axes_of(x, axis), out=out, keepdims=keepdims, dtype=x.dtype)
 
 
 def single_axes_first(shape: Shape, count: int) -> bool:
@@ -118,7 +130,7 @@ sum = operator(
 
 
 def _mean(out: Array, x: Array, axis: Axis = None, keepdims: bool = False) -> Array:
-    total = np.add.reduce(x, axis=as_axes(axis), keepdims=keepdims, out=out)
+    total = np.add.reduce(x, axis=axes_of(x, axis), keepdims=keepdims, out=out)
     n = x.dtype.type(x.size // max(total.size, 1) if total.size else 1)
     # the mean of nothing is NaN, as everywhere
     return total / n if out is None else np.divide(total, n, out=out)
