@@ -386,4 +386,6 @@ threads.begin()
 if not TYPE_CHECKING:  # which knows what is missing
 
     def __getattr__(name: str) -> Any:
+        if name == "train":
+            return foreign.Elsewhere("mg.train", foreign.TRAIN)
         raise foreign.missing("mg", name, sys.modules[__name__], foreign.FUNCTIONS)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from minigrad import ops
 from minigrad.arguments import as_dtype, node_name, open_shape
 from minigrad.core import Attrs, Dim, as_array, fits, float32, show_shape
-from minigrad.errors import GraphError, ShapeError
+from minigrad.errors import ArgumentError, GraphError, ShapeError
 from minigrad.graph import (
     Graph,
     Node,
@@ -25,24 +26,48 @@ from minigrad.source import here
 
 
 def placeholder(
-    name: str | None = None,
+    name_or_dtype: Any = None,
+    /,
     shape: Sequence[int | None] | None = None,
-    dtype: npt.DTypeLike = float32,
+    dtype: Any = None,
+    *,
+    name: str | None = None,
 ) -> Node:
     """An input that is fed when the graph runs.
 
     A length None is open: any length may be fed. Without `shape` nothing is known until then.
-    (TensorFlow 1: tf.placeholder, whose first argument is the data type.)
+    The data type is float32 unless given. Both orders are understood, (name, shape, dtype) and
+    TensorFlow 1's (dtype, shape, name); ArgumentError for a text that could be either.
 
     >>> import minigrad as mg
     >>> mg.placeholder("image", shape=(None, 784)).shape
     (None, 784)
+    >>> mg.placeholder(mg.int64, (None,), name="label")
+    <Node label = Placeholder: int64 (None,), no value>
     """
+    given, kind = name_or_dtype, dtype
+    if isinstance(given, (np.dtype, type)):
+        given, kind = dtype, name_or_dtype
+    elif isinstance(given, str) and given in TYPES:
+        raise ArgumentError("name_or_dtype", name=given, dtype=TYPES[given], defined=here())
+    if name is not None:
+        given = name if given is None else (given, name)
+    named = node_name("placeholder", given)
     lengths = open_shape("placeholder", shape)
     known = None if lengths is None else tuple(Dim() if n is None else n for n in lengths)
-    attrs: Attrs = {"shape": known, "dtype": as_dtype("placeholder", dtype)}
-    named = node_name("placeholder", name)
+    wanted = as_dtype("placeholder", float32 if kind is None else kind)
+    attrs: Attrs = {"shape": known, "dtype": wanted}
     return get_default_graph().add(state.placeholder, (), attrs, named)
+
+
+# What texts stand for a data type in TensorFlow and NumPy; codes such as "i" do so in NumPy alone.
+TYPES = {
+    **{np.dtype(code).name: np.dtype(code).name for code in "?bhilBHILefd"},
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "int": "int64",
+}
 
 
 def Variable(

@@ -6,15 +6,17 @@ It is looked at only where a name is missing, so it costs nothing where none is.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import getattr_static, signature
 from types import FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from minigrad.errors import ArgumentError, MissingNameError
 from minigrad.source import here
 
 Kind = TypeVar("Kind", bound=type)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _by_theirs(table: Mapping[str, str]) -> dict[str, str]:
@@ -101,7 +103,6 @@ FUNCTIONS = _by_theirs(
         "mg.transpose(x)": "t",
         "mg.sin(x) / mg.cos(x)": "tan",
         "np.sort(x.numpy())[..., -3:]": "topk",
-        "mg.optim.SGD(lr=0.1).minimize(y)": "train",
         "model.parameters()": "trainable_variables",
         "x * np.tril(np.ones(x.shape))": "tril",
         "x * np.triu(np.ones(x.shape))": "triu",
@@ -141,6 +142,14 @@ OPTIMISERS = _by_theirs(
         "mg.optim.SGD(lr=0.1).minimize(y)": "GradientDescentOptimizer",
         "optimiser.lr = 0.01": "lr_scheduler",
         "mg.optim.SGD(lr=0.1, momentum=0.9).minimize(y)": "MomentumOptimizer",
+    }
+)
+TRAIN = _by_theirs(
+    {  # of TensorFlow 1's `train`, which is not here at all
+        "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",
+        "mg.optim.SGD(lr=0.1).minimize(y)": "GradientDescentOptimizer",
+        "mg.optim.SGD(lr=0.1, momentum=0.9).minimize(y)": "MomentumOptimizer",
+        "graph.save(path, session=sess)": "Saver",
     }
 )
 VALUES = _by_theirs(
@@ -224,14 +233,18 @@ KEYWORDS = _by_theirs(
         "axis": "dim dims reduction_indices",
         "axis1": "dim0",
         "axis2": "dim1",
+        "body_fn": "body body_fun",
+        "cond_fn": "cond cond_fun",
         "correction": "ddof unbiased",  # unbiased=True is n − 1
         "count": "num steps",
         "depth": "num_classes",
         "end_axis": "end_dim",
         "high": "a_max clip_value_max max",
         "indices": "index",
+        "init": "init_val loop_vars",
         "keepdims": "keep_dims keepdim",
         "low": "a_min clip_value_min min",
+        "max_steps": "maximum_iterations",
         "repeats": "multiples reps",
         "start_axis": "start_dim",
         "value": "fill_value",
@@ -249,6 +262,16 @@ def missing(place: str, name: str, owner: object, *tables: Mapping[str, str]) ->
                 "missing_name", place=place, missing=name, ours=table[name], defined=here()
             )
     return AttributeError(f"{place} has no attribute {name!r}", name=name, obj=owner)
+
+
+class Elsewhere:
+    """A module of others that is not here: its names are answered, and nothing else."""
+
+    def __init__(self, place: str, table: Mapping[str, str]) -> None:
+        self._place, self._table = place, table
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(self._place, name, self, self._table)
 
 
 class _Missing:
@@ -281,6 +304,38 @@ def _present(value: object) -> Iterable[str]:
     """The names of a value apart from those it does not have."""
     found = {name: getattr_static(type(value), name, None) for name in object.__dir__(value)}
     return [name for name, what in found.items() if not isinstance(what, _Missing)]
+
+
+def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Answer a call whose arguments do not fit the function with the line to write."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return function(*args, **kwargs)
+            except TypeError:
+                if _fits(function, args, kwargs) or not KEYWORDS.keys().isdisjoint(kwargs):
+                    raise
+            raise unfit(function, ours)
+
+        return call
+
+    return decorate
+
+
+def unfit(function: Callable[..., Any], ours: str) -> ArgumentError:
+    """The error for arguments that are another framework's."""
+    names, op = ", ".join(signature(function).parameters), getattr(function, "__name__", "")
+    return ArgumentError("call_form", op=op, names=names, ours=ours, defined=here())
+
+
+def _fits(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    try:
+        signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def answer_keywords(owner: type | ModuleType) -> None:

@@ -164,6 +164,10 @@ ERRORS: dict[str, Pair] = {
         "{place} has no {missing}. Remedy: write {ours} instead.",
         "{place} 没有 {missing}。解决办法：改写成 {ours}。",
     ),
+    "call_form": (
+        "{op}: these arguments are not those of {op}({names}). Remedy: write {ours}.",
+        "{op}：这些参数与 {op}({names}) 不符。解决办法：改写成 {ours}。",
+    ),
     "two_keywords": (
         "{op}: {missing}= and {ours}= say the same. Remedy: leave one of them out.",
         "{op}：{missing}= 和 {ours}= 说的是同一件事。解决办法：只留其中一个。",
@@ -326,6 +330,12 @@ ERRORS: dict[str, Pair] = {
     "expect_node_name": (
         'pass the name as text, and a data type as dtype=: mg.placeholder("x", dtype=mg.int64)',
         '名字写成文本，数据类型写成 dtype=：mg.placeholder("x", dtype=mg.int64)',
+    ),
+    "name_or_dtype": (
+        'placeholder: "{name}" could be its name or, as in TensorFlow, its data type. Remedy: '
+        'mg.placeholder(np.{dtype}, shape) for the type, mg.placeholder(name="{name}") for the name.',
+        'placeholder："{name}" 既可以是名字，也可以像 TensorFlow 那样是数据类型。解决办法：类型写成 '
+        'mg.placeholder(np.{dtype}, shape)，名字写成 mg.placeholder(name="{name}")。',
     ),
     "expect_nodes": ("pass at least one node", "至少传入一个节点"),
     "one_element": (
@@ -1080,6 +1090,12 @@ ERRORS: dict[str, Pair] = {
     "loop_condition": (
         "{op}: the condition returned several values. Remedy: return a single bool.",
         "{op}：循环条件返回了多个值。解决办法：只返回一个布尔值。",
+    ),
+    "loop_list_of_one": (
+        "{op}: a list of one is handed to the functions as it is, a list, as in JAX; TensorFlow "
+        "takes it apart. Remedy: init=x instead of init=[x].",
+        "{op}：只有一个元素的列表会原样（作为列表）传给函数，与 JAX 相同；TensorFlow 则会把它拆开。"
+        "解决办法：写 init=x，不要写 init=[x]。",
     ),
     "loop_arrangement": (
         "{op}: the body returned another arrangement than the state it was given. "

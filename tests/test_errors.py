@@ -500,10 +500,10 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
         mg.FeedError,
         ["the key x", "another graph"],
     ),
-    "a data type in the place of the name": (
-        lambda: mg.placeholder(mg.int64, (None, 3)),
+    "a shape in the place of the name": (
+        lambda: mg.placeholder((None, 3)),
         mg.ArgumentError,
-        ["placeholder", "name=dtype('int64')", 'mg.placeholder("x", dtype=mg.int64)'],
+        ["placeholder", "name=(None, 3)", 'mg.placeholder("x", dtype=mg.int64)'],
     ),
     "a type of a variable in the place of its name": (
         lambda: mg.Variable(1.0, mg.float64),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import foreign, functions
+from minigrad import control, foreign, functions
 from minigrad.messages import get_language, set_language
 from minigrad.values import Value
 
@@ -76,6 +76,7 @@ PLACES: dict[str, tuple[dict[str, str], Callable[[], Any]]] = {
     "mg": (foreign.FUNCTIONS, lambda: mg),
     "mg.nn": (foreign.LAYERS, lambda: mg.nn),
     "mg.optim": (foreign.OPTIMISERS, lambda: mg.optim),
+    "mg.train": (foreign.TRAIN, lambda: mg.train),
     "Tensor": (foreign.VALUES, lambda: mg.tensor([[1.0, 2.0]])),
     "Node": (foreign.VALUES | foreign.NODES, lambda: mg.placeholder("x", (2, 2))),
     "Graph": (foreign.GRAPHS, mg.get_default_graph),
@@ -129,7 +130,7 @@ def meanings(place: str) -> dict[str, Any]:
 LABELS = {"sparse_softmax_cross_entropy_with_logits", "CrossEntropyLoss", "NLLLoss"}
 INTEGER = {"gather", "take"}  # b holds positions
 CONDITION = {"masked_fill"}
-STATIC = {"train", "GradientDescentOptimizer", "MomentumOptimizer", "AdamOptimizer"}
+STATIC = {"GradientDescentOptimizer", "MomentumOptimizer", "AdamOptimizer"}
 STATIC |= {"assign", "assign_add", "assign_sub"}
 
 
@@ -184,10 +185,14 @@ def test_the_answer_follows_the_language() -> None:
 # ---- Their keywords -> ours ---------------------------------------------------------------------
 
 
+PUBLIC = {"F": mg.nn.functional.__all__, "control": mg.__all__}
+
+
 def keyworded() -> Iterator[tuple[str, str, str]]:
     """Every function, method and layer that has a parameter of ours, with the name of others."""
     owners: dict[str, Any] = {
         "mg": functions,
+        "control": control,
         "value": Value,
         "F": mg.nn.functional,
         "mg.nn": mg.nn,
@@ -195,7 +200,7 @@ def keyworded() -> Iterator[tuple[str, str, str]]:
     for place, owner in owners.items():
         for name, function in vars(owner).items():
             layer = inspect.isclass(function) and "__init__" in vars(function)
-            inner = place == "F" and name not in owner.__all__
+            inner = place in PUBLIC and name not in PUBLIC[place]
             if (inspect.isfunction(function) or layer) and not (inner or name.startswith("_")):
                 taken = inspect.signature(function).parameters.values()
                 names = {p.name for p in taken if p.kind is not p.VAR_POSITIONAL}
@@ -229,7 +234,7 @@ def outcome(function: Callable[..., Any], **options: Any) -> str:
 @pytest.mark.parametrize(("place", "name", "theirs"), CALLS)
 def test_a_keyword_from_elsewhere_is_ours(place: str, name: str, theirs: str) -> None:
     values = [lambda: mg.tensor([[1.0]]), lambda: mg.placeholder("x", (2, 2))]
-    modules: dict[str, Any] = {"mg": mg, "mg.nn": mg.nn, "F": mg.nn.functional}
+    modules: dict[str, Any] = {"mg": mg, "control": mg, "mg.nn": mg.nn, "F": mg.nn.functional}
     for owner in values if place == "value" else [lambda: modules[place]]:
         with mg.Graph():
             found = outcome(getattr(owner(), name), **{theirs: 0})
@@ -274,3 +279,90 @@ def test_other_mistakes_in_arguments_are_answered_as_python_does() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'num_classes'"):
         x.sum(num_classes=1)  # which has no name for it either
     assert str(inspect.signature(mg.sum)).startswith("(x: 'Any', axis:")
+
+
+# ---- Calls as TensorFlow 1 and Theano write them ----------------------------------------------
+
+
+def test_a_placeholder_takes_its_arguments_in_either_order() -> None:
+    for node, name, dtype in (
+        (mg.placeholder(mg.int64, (None, 3), name="a"), "a", mg.int64),
+        (mg.placeholder(mg.int64, (None, 3), "b"), "b", mg.int64),
+        (mg.placeholder(float, [None, 3]), "Placeholder", mg.float64),
+        (mg.placeholder(np.float32, shape=(None, 3), name="c"), "c", mg.float32),
+        (mg.placeholder("d", (None, 3), mg.int64), "d", mg.int64),
+        (mg.placeholder("i", (None, 3), "int64"), "i", mg.int64),
+        (mg.placeholder(name="float32", shape=(None, 3)), "float32", mg.float32),
+        (mg.placeholder(dtype=mg.bool_, shape=(None, 3), name="e"), "e", mg.bool_),
+    ):
+        assert (node.name, node.dtype, node.shape) == (name, dtype, (None, 3))
+
+
+@pytest.mark.parametrize("text", ["float32", "float", "int32", "uint8", "bool", "double"])
+def test_a_text_that_could_be_a_data_type_is_refused_as_a_name(text: str) -> None:
+    with pytest.raises(mg.ArgumentError) as caught:
+        mg.placeholder(text, (2,))
+    for half in caught.value.pair:
+        assert f'mg.placeholder(name="{text}")' in half
+        assert "mg.placeholder(np." in half
+    assert mg.get_default_graph().nodes == ()
+
+
+@pytest.mark.parametrize("options", [{"name": "y"}, {"dtype": mg.int64}])
+def test_two_names_or_types_of_a_placeholder_are_refused(options: Any) -> None:
+    with pytest.raises(mg.ArgumentError, match="placeholder: name="):
+        mg.placeholder("x" if "name" in options else mg.float32, (2,), **options)
+
+
+WRITTEN: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "Print with a list": (lambda x: mg.Print(x, [x], "msg"), 'mg.Print(x, "x is")'),
+    "Print of a list alone": (lambda x: mg.Print(x, [x]), 'mg.Print(x, "x is")'),
+    "Print by names": (lambda x: mg.Print(x, data=[x], message="m"), 'mg.Print(x, "x is")'),
+    "Assert": (lambda x: mg.Assert(x > 0, [x]), 'mg.Assert(x > 0, "x must be positive")'),
+    "Theano's function": (lambda x: mg.function([x], x * 2), "mg.theano_function([x], y)"),
+    "Theano's updates": (
+        lambda x: mg.function(inputs=[x], outputs=x * 2, updates=[]),
+        "mg.theano_function([x], y)",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", WRITTEN)
+def test_a_call_as_others_write_it_is_answered_with_ours(call: str) -> None:
+    x = mg.placeholder("x", ())
+    theirs, ours = WRITTEN[call]
+    with pytest.raises(mg.ArgumentError) as caught:
+        theirs(x)
+    for half in caught.value.pair:
+        assert ours in half
+        assert "test_names.py, line" in half
+    exec(compile(ours, "row", "exec"), {"mg": mg, "x": x, "y": x * 2})
+
+
+def test_errors_inside_a_function_are_no_call_of_others() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        mg.function(lambda: 1 + "a")()
+    with pytest.raises(mg.ArgumentError, match="python_function=3"):
+        mg.function(3)
+
+
+def test_loops_take_the_keywords_of_tensorflow_and_jax() -> None:
+    n = mg.placeholder("n", (), mg.int64)
+    theirs = mg.while_loop(
+        cond=lambda i, s: i < n, body=lambda i, s: [i + 1, s + i], loop_vars=[0, 0]
+    )
+    limited = mg.while_loop(lambda i: i < n, lambda i: i + 1, 0, maximum_iterations=2)
+    jax = mg.while_loop(cond_fun=lambda i: i < n, body_fun=lambda i: i + 1, init_val=0)
+    found = mg.run(mg.build_graph(n, [*theirs, limited, jax]), {n: 4})
+    assert [int(v) for v in found] == [4, 6, 2, 4]
+
+
+@pytest.mark.parametrize("end", ["a number", "a node"])
+def test_a_list_of_one_in_a_loop_is_answered_where_tensorflow_takes_it_apart(end: str) -> None:
+    x = mg.placeholder("x", ())
+    n = 3 if end == "a number" else mg.placeholder("n", ())
+    with pytest.raises(mg.ControlFlowError) as caught:
+        mg.while_loop(lambda i: i < n, lambda i: i + 1, [x])
+    for half in caught.value.pair:
+        assert "init=x" in half
+        assert "TensorFlow" in half

@@ -1,5 +1,8 @@
 """Control flow inside the graph: branches and loops are nodes that hold graphs of their own."""
 
+import sys
+
+from minigrad import foreign
 from minigrad.control.bodies import from_python
 from minigrad.control.flow import (
     COND,
@@ -35,3 +38,5 @@ __all__ = [
     "while_loop",
     "zeros_like",
 ]
+
+foreign.answer_keywords(sys.modules[__name__])

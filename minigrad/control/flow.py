@@ -40,7 +40,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.eager import Tensor
-from minigrad.errors import ControlFlowError, ShapeError, VerifyError
+from minigrad.errors import ControlFlowError, GraphError, ShapeError, VerifyError
 from minigrad.graph import Body, Graph, Node, ancestors, get_default_graph, graph_of
 from minigrad.ops.parts import Parts, output
 from minigrad.source import here
@@ -106,9 +106,21 @@ def while_loop(
         whole("while_loop", "max_steps", max_steps)
     leaves, skeleton = flatten(init)
     nodes = _nodes_in(leaves, cond_fn, body_fn)
-    if not nodes and not _in_body():
-        return while_now(cond_fn, body_fn, init, max_steps, skeleton)
-    return loop(graph_of(WHILE, nodes), cond_fn, body_fn, init, max_steps)
+    try:
+        if not nodes and not _in_body():
+            return while_now(cond_fn, body_fn, init, max_steps, skeleton)
+        return loop(graph_of(WHILE, nodes), cond_fn, body_fn, init, max_steps)
+    except TypeError as error:
+        if _is_about_a_list(error) and isinstance(init, list) and len(init) == 1:
+            raise ControlFlowError("loop_list_of_one", op="while_loop", defined=here()) from error
+        raise
+
+
+def _is_about_a_list(error: TypeError) -> bool:
+    """Whether an operation met a list where it takes a number."""
+    if isinstance(error, GraphError):
+        return error.key == "not_numeric"
+    return "list" in str(error)
 
 
 def branch(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import ops
+from minigrad import foreign, ops
+
+PRINT, ASSERT = 'mg.Print(x, "x is")', 'mg.Assert(x > 0, "x must be positive")'
 
 
 def stop_gradient(x: Any) -> Any:
@@ -21,6 +23,7 @@ def stop_gradient(x: Any) -> Any:
     return ops.stop_gradient(x)
 
 
+@foreign.written_here(PRINT)
 def Print(x: Any, message: str = "") -> Any:
     """x itself; whenever it is computed, `message` and its value are written out.
 
@@ -32,9 +35,12 @@ def Print(x: Any, message: str = "") -> Any:
     >>> y = mg.Print(mg.tensor([1.0, 2.0]), "x is") * 2
     x is [1., 2.]
     """
+    if not isinstance(message, str):  # the values to print, in tf.Print
+        raise foreign.unfit(Print, PRINT)
     return ops.print_value(x, message=message)
 
 
+@foreign.written_here(ASSERT)
 def Assert(condition: Any, message: str = "") -> Any:
     """The condition itself; AssertionFailed, with `message`, when any element of it is false.
 
@@ -44,4 +50,6 @@ def Assert(condition: Any, message: str = "") -> Any:
     >>> mg.Assert(mg.tensor(2.0) > 0, "must be positive").item()
     True
     """
+    if not isinstance(message, str):  # the values to print, in tf.Assert
+        raise foreign.unfit(Assert, ASSERT)
     return ops.assert_true(condition, message=message)

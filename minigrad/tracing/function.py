@@ -15,7 +15,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from minigrad import arguments, events
+from minigrad import arguments, events, foreign
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
 from minigrad.graph import Graph, Node, in_body
@@ -252,6 +252,9 @@ def functions_run_eagerly() -> bool:
     return _eagerly.on
 
 
+THEANO = "mg.theano_function([x], y)"
+
+
 @overload
 def function(
     python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None
@@ -260,6 +263,7 @@ def function(
 def function(
     python_function: None = None, input_signature: Sequence[Any] | None = None
 ) -> Callable[[Callable[..., Any]], Function]: ...
+@foreign.written_here(THEANO)
 def function(
     python_function: Callable[..., Any] | None = None, input_signature: Sequence[Any] | None = None
 ) -> Any:
@@ -283,5 +287,7 @@ def function(
     """
     if python_function is None:
         return functools.partial(Function, input_signature=input_signature)
+    if isinstance(python_function, (list, tuple)):
+        raise foreign.unfit(function, THEANO)
     arguments.function("function", "python_function", python_function)
     return Function(python_function, input_signature=input_signature)
