@@ -16,6 +16,7 @@ from minigrad.ops import conv
 
 RANDOM = np.random.default_rng(0)
 Pair = tuple[int, int]
+COMPILED = pytest.mark.compiler
 
 
 def drawn(*shape: int) -> Any:
@@ -149,6 +150,34 @@ def test_infinity_stays_where_it_is_seen() -> None:
     assert np.isinf(y[0, 0]).tolist() == seen.tolist()
     dw = ops.conv2d_weight(np.ones((1, 1, 2, 2)), x, np.ones((1, 1, 3, 3)))
     assert np.isinf(dw[0, 0]).tolist() == [[False] * 3, [True, False, False], [True, False, False]]
+
+
+@pytest.mark.parametrize("executor", ["graph", "numpy", pytest.param("c", marks=COMPILED)])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize(("stride", "padding"), [(1, 0), (1, 1), (2, 0), ((2, 1), (0, 2))])
+def test_a_weight_that_is_not_finite_is_met_by_what_it_lay_upon(
+    executor: str, value: float, stride: Any, padding: Any
+) -> None:
+    options = {"stride": stride, "padding": padding}
+    x, w = (drawn(*shape).astype(np.float32) for shape in ((2, 2, 8, 8), (3, 2, 3, 3)))
+    marks = np.zeros_like(w)
+    marks[1, 0, 2, 1] = 1
+    image = mg.placeholder("image", (None, *x.shape[1:]))
+    kernel = mg.placeholder("kernel", w.shape)
+    y = mg.conv2d(image, kernel, **options)
+    graph = mg.build_graph([image, kernel], mg.gradients(y, [image])[0])
+    run = (lambda f: mg.run(graph, f)) if executor == "graph" else graph.compile(executor=executor)
+    touched = run({image: x, kernel: marks}) == 1
+    assert 0 < touched.sum() < touched.size / 2
+    finite = run({image: x, kernel: w})
+    bad = np.where(marks == 1, np.float32(value), w)
+    found = run({image: x, kernel: bad})
+    assert (np.isfinite(found) == ~touched).all()
+    np.testing.assert_allclose(found[~touched], finite[~touched], rtol=1e-5, atol=1e-5)
+    assert np.isnan(found[touched]).all() if np.isnan(value) else (found[touched] == np.inf).all()
+    leaf = mg.tensor(x, requires_grad=True)
+    mg.conv2d(leaf, bad, **options).sum().backward()
+    assert executor != "graph" or leaf.grad.data.tobytes() == found.tobytes()
 
 
 @pytest.mark.parametrize(("size", "stride", "pads"), GEOMETRIES)

@@ -129,10 +129,12 @@ def input_gradient(
     tall, wide = s.size
     writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
     writer.line(f"{t} turned[{s.kernels}][{s.channels}][{tall}][{wide}];")
+    writer.line("int odd = 0;", "whether a weight is not finite")
     for index, length in (("c", s.kernels), ("k", s.channels), ("i", tall), ("j", wide)):
         writer.loop(index, str(length))
     from_ = f"((k * {s.kernels} + c) * {tall} + {tall - 1} - i) * {wide} + {wide - 1} - j"
     writer.line(f"turned[c][k][i][j] = x1[{from_}];")
+    writer.line(f"odd |= x1[{from_}] - x1[{from_}] != 0;")
     writer.close(4)
 
     def ending() -> bool:
@@ -140,10 +142,31 @@ def input_gradient(
         return True
 
     _declare(writer, s, t)
+    writer.open("if (odd)")
+    _without_frame(writer, s, t)
+    writer.close()
+    writer.open("else")
     _over_images(writer, s, t, "x0", node)
     _correlate(writer, s, t, "(&turned[0][0][0][0])", ending)
-    writer.close()
+    writer.close(2)
     return writer.block()
+
+
+def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
+    """The same element by element: a weight that is not finite must not meet zeros around g."""
+    tall, wide = s.size
+    for index, length in (("i0", "m0"), ("i1", "m1"), ("i2", "m2"), ("i3", "m3")):
+        writer.loop(index, length)
+    writer.line(f"{t} all = 0;")
+    for index, length in (("c", s.channels), ("k", tall), ("l", wide)):
+        writer.loop(index, str(length))
+    writer.line(f"const int64_t i = i2 + k - {s.top}, j = i3 + l - {s.left};")
+    at = f"((i0 * {s.channels} + c) * {s.height} + i) * {s.width} + j"
+    inside = f"i >= 0 && i < {s.height} && j >= 0 && j < {s.width}"
+    writer.line(f"if ({inside}) all += turned[i1][c][k][l] * x0[{at}];")
+    writer.close(3)
+    writer.line(f"y0[(({AT}) * m2 + i2) * m3 + i3] = all;")
+    writer.close(4)
 
 
 def weight_gradient(

@@ -137,7 +137,22 @@ def _conv_input(out: Array, g: Array, w: Array, x: Any, **attrs: Any) -> Array:
     columns, from_columns = _apart(window, 1, g, frame)
     frame[:, :, rows, columns] = g[:, :, from_rows, from_columns]
     turned = np.ascontiguousarray(w[:, :, ::-1, ::-1].swapaxes(0, 1))
-    return _correlate(out, frame, turned, (height, width), (1, 1))
+    result = _correlate(out, frame, turned, (height, width), (1, 1))
+    # A weight that is not finite met the zeros of the frame, and made each pixel NaN: one shows it.
+    if not np.isfinite(result[:1, :, :1, :1]).all() and not np.isfinite(w).all():
+        return _handed_back(out, g, w, x.shape, window)
+    return result
+
+
+def _handed_back(out: Array, g: Array, w: Array, shape: Shape, window: Window) -> Array:
+    """Each element of g goes to the pixels that its place lay upon, and nothing meets a zero."""
+    frame = window.frame(np.zeros(shape, g.dtype))
+    taps = w.reshape(*w.shape[:2], -1)
+    flat = g.reshape(*g.shape[:2], -1)
+    for i, (rows, columns) in enumerate(window.offsets(g.shape[2:])):
+        product = np.matmul(taps[:, :, i].T, flat)
+        frame[:, :, rows, columns] += product.reshape(len(g), w.shape[1], *g.shape[2:])
+    return handed(out, window.inside(frame))
 
 
 def _apart(window: Window, axis: int, g: Array, frame: Array) -> tuple[slice, slice]:
