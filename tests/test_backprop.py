@@ -284,3 +284,35 @@ def test_a_rule_writes_over_its_own_temporaries_and_over_nothing_else() -> None:
     assert y.data.tobytes() == saved.tobytes()
     assert seed.tobytes() == given.tobytes()
     np.testing.assert_allclose(x.grad.data, 2 * seed * (1 - saved * saved))
+
+
+THROUGH_COUNTS: dict[str, Any] = {
+    "the sign of truth values": lambda x: mg.mean(mg.abs(x > 0) * x),
+    "the opposite of whole numbers": lambda x: mg.mean(-x.astype(mg.int64) * x),
+    "whole numbers and back": lambda x: mg.mean(x.astype(mg.int64).astype(mg.float32) * x),
+    "a branch": lambda x: mg.cond(
+        mg.sum(x) > 0, lambda: mg.mean(mg.abs(x > 0) * x), lambda: mg.mean(x)
+    ),
+    "a loop": lambda x: mg.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, a + mg.abs(x > 0) * x), [0, x]
+    )[1].sum(),
+    "a scan": lambda x: mg.scan(lambda a, b: (a + mg.abs(b > 0) * b, a), 0.0, x)[0],
+}
+
+
+@pytest.mark.parametrize("name", THROUGH_COUNTS)
+def test_no_gradient_flows_through_what_is_counted(name: str) -> None:
+    """Truth values and whole numbers have no slope, in either mode."""
+    f, value = THROUGH_COUNTS[name], np.array([1.0, -2.0, 3.0], np.float32)
+    leaf = mg.tensor(value, requires_grad=True)
+    f(leaf).backward()
+    with mg.Graph():
+        x = mg.placeholder("x", (3,))
+        graph = mg.build_graph(x, mg.gradients(f(x), [x])[0])
+    np.testing.assert_array_equal(mg.run(graph, {x: value}), leaf.grad.numpy())
+
+
+def test_what_is_counted_has_no_gradient() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", (3,))
+        assert mg.gradients(mg.sum(x > 0), [x]) == [None]
