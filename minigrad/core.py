@@ -422,16 +422,21 @@ def is_weak(x: Any) -> bool:
     return type(x) in _WEAK
 
 
+# What Python's numbers become where NumPy makes something else of them: its integers are as wide as
+# an address.
+OF_PYTHON = {float64: float32} | ({} if np.dtype(np.intp) == int64 else {np.dtype(np.intp): int64})
+
+
 def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
-    """Numbers or nested lists as a contiguous array that shares nothing; float32 by default."""
+    """Numbers or nested lists as a contiguous array of its own; float32 or int64 by default."""
     try:
         array = np.array(x, dtype=dtype, order="C")
     except (TypeError, ValueError) as error:
         raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here()) from error
     if array.dtype.kind not in "fiub":
         raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here())
-    if dtype is None and array.dtype == float64 and not isinstance(x, (np.ndarray, np.generic)):
-        array = array.astype(float32)
+    if dtype is None and array.dtype in OF_PYTHON and not isinstance(x, (np.ndarray, np.generic)):
+        array = array.astype(OF_PYTHON[array.dtype])
     return array[()]  # no axes: a NumPy scalar
 
 

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 import minigrad as mg
 from minigrad import ops
+from minigrad.core import REGISTRY
+from minigrad.errors import IndexRangeError
+from minigrad.ops import indexing
 
 
 @pytest.fixture(autouse=True)
@@ -419,3 +422,67 @@ def test_an_index_outside_an_open_axis_is_found_when_run() -> None:
 def test_only_a_slice_of_that_shape_is_put_back() -> None:
     with pytest.raises(mg.ShapeError, match="Unslice"):
         ops.unslice(np.zeros(3), np.zeros(5), key=((None, 2, None),))
+
+
+# ---- Integers of another width than the machine's -------------------------------------------
+
+
+@pytest.fixture
+def on_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Positions as a Python of 32 bits has them; there NumPy cuts a wider one off in silence."""
+    narrow = np.iinfo(np.int32)
+    fitting = frozenset(d for d in indexing.FITTING if np.can_cast(d, narrow.dtype))
+    monkeypatch.setattr(indexing, "POSITION", narrow)
+    monkeypatch.setattr(indexing, "FITTING", fitting)
+
+
+@pytest.mark.usefixtures("on_32_bits")
+@pytest.mark.parametrize("far", [2**32 + 1, -(2**32) - 1, 2**31])
+def test_a_position_too_wide_for_the_machine_is_outside(far: int) -> None:
+    x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    near, wide = np.array([1, 0, -1]), np.array([1, 0, far])
+    rows = REGISTRY["Take"].run(None, x, near, axis=0)
+    assert rows.tolist() == [[3, 4, 5], [0, 1, 2], [3, 4, 5]]
+    assert REGISTRY["Take"].run(None, x, near, near, axis=0).tolist() == [4, 0, 5]
+    added = REGISTRY["AddAt"].run(None, np.ones((3, 3), np.float32), x, near, axis=0)
+    assert added.tolist() == [[1, 1, 1], [2, 2, 2]]
+    for positions in ([wide], [wide, near], [near, wide]):
+        with pytest.raises(IndexRangeError, match=str(far)):
+            REGISTRY["Take"].run(None, x, *positions, axis=0)
+    with pytest.raises(IndexRangeError, match=str(far)):
+        REGISTRY["Gather"].run(None, x, wide[None], axis=1)
+    with pytest.raises(IndexError):
+        REGISTRY["AddAt"].run(None, np.ones((3, 3), np.float32), x, wide, axis=0)
+
+
+def test_positions_without_a_sign_are_positions() -> None:
+    """NumPy takes 2**64 − 1 for −1 in some places, and refuses every such number in others."""
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    row = mg.take(x, np.array([1], np.uint64), axis=0)
+    assert row.tolist() == [[3, 4]]
+    row.sum().backward()
+    assert x.grad.tolist() == [[0, 0], [1, 1]]
+    last = np.array([2**64 - 1], np.uint64)
+    with pytest.raises(IndexRangeError, match=str(2**64 - 1)):
+        mg.take(x, last, axis=0)
+    with pytest.raises(IndexRangeError, match=str(2**64 - 1)):
+        x[last, last]
+    scores = mg.tensor([[0.0, 1.0]])
+    given = [mg.nn.functional.cross_entropy(scores, np.array([1], t)) for t in (np.uint64, int)]
+    assert given[0] == given[1]
+
+
+@pytest.mark.parametrize("name", ["ArgMax", "ArgMin"])
+def test_positions_are_int64_whatever_the_machine_counts_in(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = REGISTRY[name].run
+    (cell,) = (c for c in run.__closure__ if c.cell_contents in (np.argmax, np.argmin))
+    find = cell.cell_contents
+    monkeypatch.setattr(cell, "cell_contents", lambda *a, **k: find(*a, **k).astype(np.int32))
+    x = np.array([[3.0, 1.0, 2.0]])
+    for axis in (None, 1):
+        found = run(None, x, axis=axis)
+        out = np.empty(found.shape, np.int64)
+        assert found.dtype == run(out, x, axis=axis).dtype == np.int64
+        assert (out == find(x, axis=axis)).all()

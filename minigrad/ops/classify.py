@@ -101,7 +101,8 @@ def _loss_shape(x: Shape, labels: Shape) -> Shape:
 
 def _positions(x: Array, labels: Array) -> Array:
     """Where the score of the right class stands, in the scores laid out in one row."""
-    return np.arange(0, x.size, max(x.shape[-1], 1)) + labels.reshape(-1)
+    rows = np.arange(0, x.size, max(x.shape[-1], 1))
+    return rows + labels.reshape(-1).astype(np.intp, copy=False)
 
 
 def _loss(out: Array, x: Array, labels: Array) -> Array:

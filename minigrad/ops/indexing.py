@@ -157,6 +157,19 @@ def _positions(name: str, first: int) -> Callable[..., Dtype]:
     return dtype
 
 
+POSITION = np.iinfo(np.intp)  # what NumPy indexes with: 32 or 64 bits, as the machine has
+FITTING = frozenset(np.dtype(c) for c in "bBhHiIlLqQ" if np.can_cast(c, POSITION.dtype))
+
+
+def _as_positions(index: Array) -> Array:
+    """Positions in NumPy's own type; one that this cannot hold stays outside of every axis."""
+    if index.dtype in FITTING:
+        return index
+    held = np.iinfo(index.dtype)
+    inside = index.clip(max(held.min, POSITION.min), min(held.max, POSITION.max))
+    return inside.astype(POSITION.dtype)
+
+
 def _take_shape(x: Shape, *indices: Shape, axis: int = 0) -> Shape:
     axis = positive_axis("Take", axis, x)
     if axis + len(indices) > len(x):
@@ -172,9 +185,9 @@ def _take(out: Array, x: Array, *indices: Array, axis: int = 0) -> Array:
         if not x.ndim:
             raise TypeError(axis)  # NumPy would go on; the shape rule says what is wrong
         if len(indices) == 1:
-            return x.take(indices[0], axis=axis, out=out)
+            return x.take(_as_positions(indices[0]), axis=axis, out=out)
         lead = (slice(None),) * (axis % x.ndim)
-        return into(out, x[(*lead, *indices)])
+        return into(out, x[(*lead, *map(_as_positions, indices))])
     except IndexError:
         _find_outside("Take", x.shape, indices, axis)
         raise
@@ -195,12 +208,13 @@ def _add_at(out: Array, g: Array, x: Any, *indices: Array, axis: int = 0) -> Arr
     """
     shape, n = x.shape, len(indices)
     axis %= len(shape)
-    if all(index.size == 1 for index in indices):
+    places = [_as_positions(index) for index in indices]
+    if all(index.size == 1 for index in places):
         result = np.zeros(shape, g.dtype)
-        result[(*(slice(None),) * axis, *indices)] = g
+        result[(*(slice(None),) * axis, *places)] = g
         return into(out, result)
     rows: Any = 0
-    for index, length in zip(indices, shape[axis : axis + n], strict=True):
+    for index, length in zip(places, shape[axis : axis + n], strict=True):
         index = index.astype(np.intp, copy=False)
         rows = rows * length + (index + length * (index < 0))
     lead, tail = math.prod(shape[:axis]), math.prod(shape[axis + n :])
@@ -293,7 +307,7 @@ def _gather(out: Array, x: Array, indices: Array, axis: int) -> Array:
     _expect_positions("Gather", indices.dtype)
     _gather_shape(x.shape, indices.shape, axis)
     try:
-        return into(out, x[_grid(indices.shape, indices, axis)])
+        return into(out, x[_grid(indices.shape, _as_positions(indices), axis)])
     except IndexError:
         _find_outside("Gather", x.shape, [indices], axis)
         raise

@@ -134,9 +134,9 @@ def _position(name: str, function: Any, **record: Any) -> Op:
     """The position of the first extreme element, in the flattened operand without an axis."""
 
     def run(out: Array, x: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-        if out is None:
-            return function(x, axis=axes_of(x, axis), keepdims=keepdims)
-        return function(np.asarray(x), axis=axes_of(x, axis), out=out, keepdims=keepdims)
+        found = function(x, axis=axes_of(x, axis), keepdims=keepdims)
+        # On 32 bits NumPy counts in int32.
+        return into(out, found if found.dtype == int64 else found.astype(int64))
 
     never_of_nothing = _never_of_nothing(name)
 
