@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import http.server
 import json
 import re
+import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -241,6 +245,113 @@ def test_a_saved_page_needs_nothing_else(saved: dict[str, Path], name: str) -> N
     assert "font/woff;base64," in page
     assert page.count("<script") == 1
     assert saved[name].stat().st_size < 1_000_000
+
+
+def saved_pages() -> dict[str, Any]:
+    """One of each kind of page that can be saved."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        graph = mg.build_graph(x, x * x + 3)
+    return {
+        "player": viz.step(e1()),
+        "diagram": viz.draw(graph),
+        "board": viz.passes(graph, {"x": 2.0}),
+        "hostile": PLAYERS["hostile"](),
+    }
+
+
+PAGES = ("player", "diagram", "board", "hostile")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_saved_page_allows_its_own_script_alone(name: str, tmp_path: Path) -> None:
+    path = saved_pages()[name].save(tmp_path / "page.html")
+    raw = path.read_bytes()
+    head, _, rest = raw.partition(b'<script type="module">')
+    script, end, _ = rest.partition(b"</script>")
+    assert end
+    assert b"\r" not in script, "a parser would change it"
+    (policy,) = re.findall(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)
+    assert head.index(b"Content-Security-Policy") < head.index(b"<style"), "before all it is about"
+    rules = dict(rule.split(" ", 1) for rule in policy.decode().split("; "))
+    digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{digest}'",
+        "style-src": "'unsafe-inline'",
+        "img-src": "data:",
+        "font-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+# What a page might do if something foreign came to run in it; each asks for an address.
+LEAKS = """async address => {
+  const failed = [];
+  const tried = (name, promise) => promise.catch(() => failed.push(name));
+  const loaded = (kind, set) => new Promise((done, fail) => {
+    const element = document.createElement(kind);
+    element.onload = done;
+    element.onerror = fail;
+    set(element);
+    document.body.append(element);
+  });
+  await tried("fetch", fetch(`${address}/fetch`, { mode: "no-cors" }));
+  await tried("image", loaded("img", (e) => { e.src = `${address}/image`; }));
+  await tried("script", loaded("script", (e) => { e.src = `${address}/script`; }));
+  await tried("style", loaded("link", (e) => {
+    e.rel = "stylesheet"; e.href = `${address}/style`;
+  }));
+  await tried("font", new FontFace("x", `url(${address}/font)`).load());
+  navigator.sendBeacon(`${address}/beacon`);
+  const inline = document.createElement("script");
+  inline.textContent = "window.foreign = true";
+  document.body.append(inline);
+  const frame = document.createElement("iframe");
+  frame.src = `${address}/frame`;
+  document.body.append(frame);
+  await new Promise((done) => setTimeout(done, 300));
+  return { failed, foreign: window.foreign ?? false };
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
+def test_a_saved_page_plays_and_reaches_nothing(name: str, tmp_path: Path, page: Page) -> None:
+    asked: list[str] = []
+
+    class Listener(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_POST = do_GET
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    page.goto(saved_pages()[name].save(tmp_path / "page.html").as_uri())
+    page.locator("#page svg").first.wait_for()
+    page.get_by_role("button", name="中文", exact=True).click()
+    if name != "diagram":
+        before = page.locator("#page").inner_text()
+        page.locator(".mg-controls input[type=range]").focus()
+        page.keyboard.press("ArrowRight")
+        assert page.locator("#page").inner_text() != before
+    assert page.errors == [], "the policy is in nobody's way"
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Listener)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        found = page.evaluate(LEAKS, f"http://127.0.0.1:{server.server_port}")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert asked == []
+    assert {"fetch", "image", "script", "style", "font"} <= {*found["failed"]}
+    assert found["foreign"] is False
 
 
 def test_a_saved_page_opens_in_the_chosen_language_at_the_same_step(tmp_path: Path) -> None:

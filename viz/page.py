@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from abc import ABCMeta, abstractmethod
@@ -53,13 +55,13 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
         data = MARKUP.sub(r"\\u003c", data)
         module = self._esm.replace("export default", "const widget =")
+        script = SCRIPT.format(module=module, data=data, index=self.index)
         page = PAGE.format(
+            policy=POLICY.format(digest=_digest(script)),
             title=escape(both(self.heading)),
             heading=bilingual(self.heading),
-            css=font_face(data + PAGE + both(self.heading)) + self._css,
-            data=data,
-            module=module,
-            index=self.index,
+            css=font_face(script + both(self.heading)) + self._css,
+            script=script,
             language=get_language(),
         )
         write(target, page)
@@ -73,15 +75,27 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         return bundle
 
 
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+# This one script and no other, pictures and fonts that the page brings along, and no network.
+POLICY = (
+    "default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+    "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+)
 PAGE = """<!DOCTYPE html>
-<html lang="en" data-mg-font="inline"><head><meta charset="utf-8"><title>{title}</title>
+<html lang="en" data-mg-font="inline"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body, header > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
 h1 {{ font-size: 1.2rem; margin: 0.5rem 0; }}
 {css}</style></head>
 <body data-mg-page data-mg-language="{language}"><header id="languages"></header>
 <main><h1>{heading}</h1><div id="page"></div></main>
-<script type="module">
+<script type="module">{script}</script></body></html>
+"""
+SCRIPT = """
 {module}
 for (const code of ["en", "zh", "both"]) {{
   const choice = document.createElement("button");
@@ -93,5 +107,4 @@ const values = {{ data: {data}, index: {index} }};
 const model = {{ get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},
   save_changes() {{}}, on() {{}}, off() {{}}, send() {{}} }};
 widget.render({{ model, el: document.getElementById("page") }});
-</script></body></html>
 """
