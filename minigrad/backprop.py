@@ -6,7 +6,7 @@ it records a new tape (higher orders), on nodes it builds gradient nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -21,7 +21,7 @@ from minigrad.graph import Body, Gradients, Graph, Node, ancestors, expect_node,
 from minigrad.messages import fill
 from minigrad.ops.rows import RowGradient
 from minigrad.rules import Pull
-from minigrad.shares import Share, shares
+from minigrad.shares import Share, plain, shares
 from minigrad.source import here
 
 ndarray, add_arrays = np.ndarray, np.add
@@ -70,14 +70,21 @@ def sweep(
             g = adjust[node](g)
         if keep and node in keep:
             gradients[node] = g
-        shares = node._kept.pull(g, node) if pull is None else pull(g, node)
+        parts = node._kept.pull(g, node) if pull is None else pull(g, node)
         if drop:
             node.release()
-        for target, part, position in shares:
-            total = part if target not in gradients else gradients[target] + part
-            gradients[target] = total
-            if listeners:
-                events.emit("contributed", node.op, target, total, (g, part), node, position)
+        _hand_out(parts, node, g, gradients)
+        del parts  # the last that holds those which were added up
+
+
+def _hand_out(parts: Iterable[Share], node: Any, g: Any, gradients: dict[Any, Any]) -> None:
+    """Add each part of a gradient to that of its target."""
+    for target, part, position in parts:
+        total = part if target not in gradients else gradients[target] + part
+        gradients[target] = total
+        if events.listeners:
+            told = plain(total), (plain(g), plain(part))
+            events.emit("contributed", node.op, target, *told, node, position)
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:

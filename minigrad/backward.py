@@ -15,10 +15,10 @@ from minigrad.arguments import refuse
 from minigrad.backprop import gradients, sweep
 from minigrad.core import Array, as_array, context, silently
 from minigrad.errors import GradientError
-from minigrad.graph import Node
+from minigrad.graph import Node, in_body
 from minigrad.locks import Turn
 from minigrad.messages import fill
-from minigrad.shares import FREED, Share, freed, shape_of, shares
+from minigrad.shares import FREED, Share, freed, plain, shape_of, shares
 from minigrad.source import here
 from minigrad.tape import TapeNode, at_once, changes, recording
 
@@ -32,11 +32,17 @@ class Walk:
     """One backward pass: from some outputs to their leaves, or to given targets.
 
     Everything that can be wrong is looked for before anything is changed. Where the user's own
-    functions run in between (hooks, listeners), what was saved is dropped by `finish`.
+    functions run in between (hooks, listeners other than recordings), what was saved is dropped
+    by `finish`.
     """
 
     def __init__(self, outputs: Sequence[Any], create_graph: bool) -> None:
         self.outputs, self.create_graph = outputs, create_graph
+        heard = events.heard_by() if events.listeners else ()
+        # Tensors tell of each kernel, functions written for arrays do not. In the body of a graph
+        # tensors are read as nodes.
+        self.on_tensors = create_graph or (bool(heard) and not in_body())
+        self.may_stop = not all(isinstance(ear.listener, events.Recording) for ear in heard)
         self.ends = [y.creator for y in outputs]  # asking makes tensors of promises
         self.wrap: Callable[..., Any] = outputs[0].reader.wrap
         self.found: dict[Any, Any] = {}  # gradients by leaf, or by node
@@ -54,6 +60,8 @@ class Walk:
             key, g = end or y, _seed(y, seed)
             if self.create_graph:
                 g = seed if type(seed) is type(y) else self.wrap(g, None)
+            elif self.on_tensors:
+                g = self.wrap(g, None)
             found[key] = found[key] + g if key in found else g
         nodes = reachable([end for end in self.ends if end is not None])
         keep: Any = ()
@@ -63,10 +71,13 @@ class Walk:
         if not (hooked or events.listeners or self.create_graph):
             silently(sweep, nodes, found, None, keep, NO_HOOKS, not retain_graph)
             return found
-        self.used = () if retain_graph else nodes
         adjust = {n: self._hooks_of(n) for n in nodes if hasattr(n, "_hooks")} if hooked else {}
-        with recording(self.create_graph), np.errstate(all="ignore"):
-            sweep(nodes, found, self._with_history if self.create_graph else None, keep, adjust)
+        drop = not (retain_graph or hooked or self.may_stop)
+        self.used = () if retain_graph or drop else nodes
+        pull = self._pull if self.on_tensors else None
+        with recording(self.create_graph), events.during("backward"), np.errstate(all="ignore"):
+            sweep(nodes, found, pull, keep, adjust, drop)
+        found.update((key, plain(g)) for key, g in found.items())
         return found
 
     def finish(self) -> None:
@@ -74,23 +85,41 @@ class Walk:
         for node in self.used:
             node.release()
 
-    def _with_history(self, g: Any, node: TapeNode) -> list[Share]:
-        """Apply the rules to tensors that know where they came from."""
+    def _pull(self, g: Any, node: TapeNode) -> list[Share]:
+        """Apply the rules to tensors: to record them, or to tell of their kernels."""
         op, sources = node.op, node.sources
         saved = node.saved
         if saved is None:
             raise freed(node)
+        rejoin = self._with_history if self.create_graph else self._alone
         pairs = zip(saved, (node, *sources), strict=True)
-        values = [self._rejoin(value, source) for value, source in pairs]
+        values = [rejoin(value, source, node) for value, source in pairs]
         every = node.kept.wanted if op.broadcasts else ()
-        return shares(op, node.kept.wanted, g, values, node.attrs, sources, every)
+        found = shares(op, node.kept.wanted, self._tensor(g), values, node.attrs, sources, every)
+        return [(target, self._tensor(part), i) for target, part, i in found]
 
-    def _rejoin(self, value: Any, source: Any) -> Any:
+    def _tensor(self, g: Any) -> Any:
+        """A gradient as a tensor, when it comes as an array: from a hook, or a call."""
+        return g if hasattr(g, "reader") else self.wrap(g, None)
+
+    def _with_history(self, value: Any, source: Any, node: TapeNode) -> Any:
+        """What was saved, as a tensor that knows where it came from."""
         if hasattr(source, "creator"):  # a leaf
             return source
         if value is None:  # at most its shape is read
             return shape_of(source)
         return self.wrap(value, source) if isinstance(source, TapeNode) else value
+
+    def _alone(self, value: Any, source: Any, node: TapeNode) -> Any:
+        """What was saved, as a tensor that does not; what a call saved stays as it is."""
+        if value is None:
+            like = shape_of(source)
+            if not hasattr(like, "shape"):
+                return like
+            value = np.broadcast_to(like.dtype.type(0), like.shape)  # nobody reads these zeros
+        elif isinstance(value, (int, float)):
+            value = node.dtype.type(value)
+        return self.wrap(value, None) if isinstance(value, (np.ndarray, np.generic)) else value
 
     # ---- hooks
 
@@ -108,7 +137,7 @@ class Walk:
 
         def adjust(g: Any) -> Any:
             g = self.hooked(hooks, g)
-            self.retained += [(x, g) for x in hooks.keepers()]
+            self.retained += [(x, plain(g)) for x in hooks.keepers()]
             return g
 
         return adjust
@@ -287,7 +316,7 @@ def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph:
         done = False
         while not done:  # the addition may tell listeners, who are free to do what they like
             before = x.grad
-            with recording(create_graph):
+            with recording(create_graph), events.during("backward"):
                 total = g if before is None else before + g
             done = accumulating.run(_exchanged, x, before, total)
     walk.finish()

@@ -262,13 +262,15 @@ class State:
     quick: whether the tape's quick ways are open: it records, and nobody has taken its place
     who: on whose behalf it works: its own, or that of the thread that has it do a part
     told: whose listeners hear what it does: those of `who`, or only those that come later
+    phase: what the dynamic graph is at, as `events.phase_of` tells it
     """
 
-    __slots__ = ("lazy", "place", "quick", "recording", "scope", "told", "who")
+    __slots__ = ("lazy", "phase", "place", "quick", "recording", "scope", "told", "who")
 
     def __init__(self) -> None:
         self.who = self.told = object()
         self.recording, self.scope, self.quick = True, "", True
+        self.phase = "forward"
         self.lazy: Any = None  # see lazy.collector
         self.place: tuple[CodeType | SavedLine, int] | None = None
 

@@ -26,7 +26,8 @@ class Event(NamedTuple):
 
     kind is one of
         built         a node was recorded; nothing is said of its value
-        run           a kernel ran: `value` is the result, `operands` what it read
+        run           a kernel ran: `value` is the result, `operands` what it read; `node` is None
+                      where the dynamic graph recorded none, as in its backward pass
         called        a function ran as one operation of the tape: `value` is its result (a tuple
                       if there are several); its kernels were told of one by one
         read          a value entered a run: a fed placeholder, a variable, a constant, one of
@@ -47,6 +48,8 @@ class Event(NamedTuple):
         taken         the value of `node` begins to live in buffer `position` of the arena; it is
                       `bytes` long
         freed         the last that reads it is done: the buffer may hold another value
+    phase is, of what was built or run, the part of a training step that it belongs to, see
+    `phase_of`.
     """
 
     tick: int
@@ -58,6 +61,7 @@ class Event(NamedTuple):
     source: BaseNode | None = None
     position: int = 0
     bytes: int = 0
+    phase: str = ""
 
 
 Listener = Callable[[Event], None]
@@ -82,11 +86,49 @@ NOBODY = Ear(lambda event: None, object())  # has the hot path look whether ther
 
 def emit(kind: str, op: Op | None, node: Any, *rest: Any, **more: Any) -> None:
     """Tell every listener of this thread. Callers test `listeners` first: silence costs nothing."""
+    if kind in ("built", "run"):
+        more["phase"] = phase_of(node)
+    for ear in heard_by():
+        with ear.lock:
+            ear.listener(Event(0, kind, op, node, *rest, **more))
+
+
+def heard_by() -> list[Ear]:
+    """Who hears what this thread does now."""
     now = context.now
-    for ear in tuple(listeners):
-        if ear.whom is now.told or (ear.whom is None and now.told is now.who):
-            with ear.lock:
-                ear.listener(Event(0, kind, op, node, *rest, **more))
+    mine = now.told is now.who
+    return [ear for ear in listeners if ear.whom is now.told or (mine and ear.whom is None)]
+
+
+# The parts of a training step, by the scope that the nodes of a static graph are built in.
+PHASES = {"gradients": "backward", "apply_gradients": "update"}
+
+
+def phase_of(node: Any) -> str:
+    """The part of a training step: `backward` for gradients and their sums, `update` for what an
+    optimiser does with them, `forward` for all else.
+
+    A static graph keeps it in the scopes of its nodes, a dynamic graph is at it now.
+    """
+    now = context.now.phase
+    if now != "forward" or not isinstance(node, BaseNode):
+        return now
+    parts = node.scope.split("/")
+    return next((phase for scope, phase in PHASES.items() if scope in parts), now)
+
+
+class during:
+    """What the dynamic graph does inside the block belongs to this part of a training step."""
+
+    def __init__(self, phase: str) -> None:
+        self.phase = phase
+
+    def __enter__(self) -> None:
+        now = context.now
+        self.before, now.phase = now.phase, self.phase
+
+    def __exit__(self, *exc: object) -> None:
+        context.now.phase = self.before
 
 
 @contextlib.contextmanager
@@ -104,19 +146,30 @@ def listen(listener: Listener, all_threads: bool = False) -> Iterator[None]:
 class Counts:
     """What a recording counted: nodes built, kernels run, and bytes held by their results.
 
+    run: all kernels, which are `forward` + `backward` + `update`, see `phase_of`. One training step
+    runs the same ones as a dynamic graph and as a static graph that is run as it was built; what is
+    built differs. by_op: `run` by the names of the operators.
     A program's arena counts while it runs, its results until they are let go; what a kernel needs
-    while it works (`scratch`) counts in neither mode.
+    while it works (`scratch`) counts in neither mode. The bytes are those of what was recorded: a
+    backward pass to which nobody listens writes some results over others.
     traces: how often a function began to be traced. multiplications: those of matrix products and
-    convolutions that ran as operators of their own (in the backward pass: those of gradient nodes).
+    convolutions that ran as operators of their own.
     """
 
     built: int = 0
     run: int = 0
+    backward: int = 0
+    update: int = 0
     multiplications: int = 0
     traces: int = 0
     bytes_live: int = 0
     bytes_peak: int = 0
     by_op: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def forward(self) -> int:
+        """Kernels that ran neither backward nor for an update."""
+        return self.run - self.backward - self.update
 
     @property
     def kernels(self) -> int:
@@ -146,6 +199,8 @@ class Recording:
             self.counts.built += 1
         elif event.kind == "run":
             self.counts.run += 1
+            self.counts.backward += event.phase == "backward"
+            self.counts.update += event.phase == "update"
             self.counts.by_op[str(event.op)] += 1
             if event.op is not None and event.op.products is not None:
                 shapes = [np.shape(getattr(x, "data", x)) for x in (event.value, *event.operands)]
@@ -235,6 +290,8 @@ def detect_anomaly() -> Iterator[None]:
 
 def _check_finite(event: Event) -> None:
     if event.kind not in ("run", "read", "contributed") or event.value is None:
+        return
+    if event.node is None and event.phase == "backward":  # what comes of the whole rule is told
         return
     value = event.operands[1] if event.kind == "contributed" else event.value
     value = np.asarray(getattr(value, "data", value))

@@ -53,6 +53,11 @@ def shares(
     return found
 
 
+def plain(x: Any) -> Any:
+    """The array of a tensor that has no history; anything else as it is."""
+    return x.data if hasattr(x, "creator") and not x.requires_grad else x
+
+
 def shape_of(source: Any) -> Any:
     """What stands for an operand of which only shape and data type are read."""
     if isinstance(source, BaseNode):

@@ -28,6 +28,7 @@ from minigrad.ops.parts import Parts, output
 from minigrad.probing import DATA, NOTHING, Retained, listen_to_nobody
 from minigrad.recorder import NONE, stub
 from minigrad.rules import Pullback
+from minigrad.shares import plain
 from minigrad.source import caller
 from minigrad.tape import TapeNode, changes, recording
 
@@ -183,7 +184,8 @@ class Call:
         else:
             pull = self._pull(wanted, present)
             given = [saved.values[_key(x)] for x in pull.given]
-            values = silently(pull.program.compute, Run({}, {}, None), [*given, *seeds])
+            arrays = [*given, *map(plain, seeds)]
+            values = silently(pull.program.compute, Run({}, {}, None), arrays)
             nodes, connected = pull.program.outputs, pull.connected
             pairs = zip(nodes, values, strict=True)
             results = [np.copy(x)[()] if node in pull.given else x for node, x in pairs]
