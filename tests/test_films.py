@@ -66,7 +66,7 @@ def test_e5_frame_by_frame() -> None:
         "[[0, 0], [1, 1]] | n1 | expand(∂) × x = [[0, 0], [1, 1]]",
         "MatMul passes back to x, where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4] | n2 | "
         "Wᵀ @ ∂ = [3, 4]",
-        "done: 6 nodes built, 3 operators run, 5 contributions added up. | ",
+        "done: 3 nodes built, 3 operators run, 5 contributions passed back. | ",
     ]
 
 
@@ -115,7 +115,7 @@ def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
         "run: Cond = Greater ? then : else = False ? then : else = -4 | n5",
         "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
         "Cond passes back to x through its insides: 1 becomes 1 | n1 | ∂ = 1",
-        "done: 5 nodes built, 4 operators run, 1 contribution added up. | ",
+        "done: 18 nodes built, 2 values received, 4 operators run, 1 contribution passed back. | ",
     ]
     assert "inside Cond: then — run: Mul = v × 2 = 3 × 2 = 6 | b3" in ran(plus)
     labels = {n.id: f"{n.group} {n.label}" for n in minus.picture.nodes}
@@ -146,7 +146,7 @@ def test_a_diamond_sums_where_its_ways_meet() -> None:
         "Mul passes back to b again: 1 + 6 = 7 | n3 | ∂ 1 × 6 = 6",
         "Mul passes back to b again: 7 + 6 = 13 | n3 | ∂ 1 × 6 = 6",
         "b passes back to a: upstream × local = 13 × 2 = 26 | n1 | ∂ 13 × 2 = 26",
-        "done: 5 nodes built, 3 operators run, 5 contributions added up. | ",
+        "done: 3 nodes built, 3 operators run, 5 contributions passed back. | ",
     ]
     assert [dict(f.notes) for f in shown.frames if f.notes] == [
         {"n3": "∂ = 1 + 6 = 7"},
@@ -265,6 +265,23 @@ def test_a_branch_has_no_way_back() -> None:
         x = mg.placeholder("x", shape=())
         full = picture(mg.build_graph(x, branch(x)), bodies=True)
     assert "loop" not in {e.kind for e in full.edges}
+
+
+def test_the_last_line_counts_what_the_clocks_counted() -> None:
+    """With what is built for the backward pass; a value that is received is no operator."""
+    for shown in viz.compare(lambda x: x * x + 3, 2.0).films:
+        lines = "\n".join(f.caption[0] for f in shown.frames)
+        ticks = {
+            k: max(map(int, re.findall(rf"[\[ ]{k} (\d+)[\],]", lines))) for k in ("built", "run")
+        }
+        more = sum(map(int, re.findall(r"builds (\d+) more nodes", lines)))
+        done = {
+            what: int(n)
+            for n, what in re.findall(r"(\d+) (node|value|operator|contr)", lines.splitlines()[-1])
+        }
+        assert done["node"] == ticks["built"] + more
+        assert done["operator"] + done.get("value", 0) == ticks["run"]
+        assert done["contr"] == lines.count("passes back to")
 
 
 def test_films_side_by_side_say_the_ticks_of_their_clocks() -> None:

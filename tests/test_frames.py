@@ -38,7 +38,7 @@ def test_e1_dynamic_step_by_step() -> None:
         "Add passes back to Mul: upstream × local = 1 × 1 = 1",
         "Mul passes back to x: upstream × local = 1 × 2 = 2",
         "Mul passes back to x again: 2 + 2 = 4",
-        "done: 4 nodes built, 2 operators run, 3 contributions added up.",
+        "done: 2 nodes built, 2 operators run, 3 contributions passed back.",
     ]
     active = [frame.active for frame in film.frames]
     assert active == [(), ("n2",), ("n4",), ("n4",), ("n2",), ("n1",), ("n1",), ()]
@@ -80,7 +80,7 @@ def test_e2_static_step_by_step() -> None:
         "Add passes back to Mul: upstream × local = 1 × 1 = 1",
         "Mul passes back to x: upstream × local = 1 × 2 = 2",
         "Mul passes back to x again: 2 + 2 = 4",
-        "done: 4 nodes built, 2 operators run, 3 contributions added up.",
+        "done: 12 nodes built, 2 values received, 2 operators run, 3 contributions passed back.",
     ]
     assert film.frames[5].active == ("n4", "n2", "n1"), "those that gradients are built for"
     assert all(frame.active for frame in film.frames[1:-1]), "something lights up at every step"
@@ -247,4 +247,4 @@ def test_without_gradients_nothing_is_said_of_them() -> None:
     with mg.record(values=True) as log:
         x = mg.tensor(2.0, requires_grad=True)
         x * x
-    assert told(viz.timeline(log).films[0])[-1] == "done: 2 nodes built, 1 operator run."
+    assert told(viz.timeline(log).films[0])[-1] == "done: 1 node built, 1 operator run."

@@ -39,7 +39,7 @@ class Director:
         self.values: dict[Any, Any] = {}  # engine node -> its value
         self.operands: dict[Any, tuple[Any, ...]] = {}  # engine node -> what it read
         self.results: dict[tuple[str, ...], Any] = {}
-        self.counts = {"run": 0, "parts": 0}
+        self.counts = {"built": 0, "read": 0, "run": 0, "parts": 0}
         self.insides: dict[str, list[tuple[Node, str]]] = {}  # node -> what its bodies hold
         for key, i in picture.ids.items():
             if i[0] == "b":
@@ -73,10 +73,13 @@ class Director:
         return Film(self.picture, tuple(self.frames), self.tracks, self.results, error=error)
 
     def film(self) -> Film:
-        """The finished film, with a last frame that counts."""
-        nodes = sum(n.id[0] != "b" for n in self.picture.nodes)  # a body is part of its node
-        key = "step_done" if self.counts["parts"] else "step_done_forward"
-        self.add(Frame(row(key, nodes=nodes, **self.counts)))
+        """The finished film, with a last frame that counts what was told."""
+        pairs = self.counts.items()
+        told = [row(f"done_{k}", count=n) for k, n in pairs if n or k in ("built", "run")]
+        english, chinese = (
+            sign.join(pair[i] for pair in told) for i, sign in enumerate((", ", "，"))
+        )
+        self.add(Frame(row("step_done", counts=(english, chinese))))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before
@@ -124,6 +127,7 @@ class Director:
         key = "step_built" if node.shape is not None else "step_built_open"
         caption = row(key, name=self.label(node), formula=text)
         track.born = self.add(Frame(caption, (i,), {}, marks=((BUILT, i),), **_code(node)))
+        self.counts["built"] += 1
         track.facts = _facts(node, [x.spec for x in node.inputs], node.spec, operands)
         for inner, j in self.insides.get(i, ()):
             names, specs = [self.label(x) for x in inner.inputs], [x.spec for x in inner.inputs]
@@ -139,6 +143,7 @@ class Director:
             if not known or known[-1][1] != summary:
                 known.append((len(self.frames), summary))
             return
+        self.counts["read"] += 1
         caption = self._caption(i, "step_read", name=self.label(node), value=summary.told)
         frame = self.add(Frame(caption, (i,), {}, marks=((RUN, i),), **_code(node)))
         known.append((frame, summary))
@@ -156,6 +161,7 @@ class Director:
         at_once = isinstance(node, TapeNode)
         self.values[node], self.operands[node] = value, tuple(operands)
         self.counts["run"] += 1
+        self.counts["built"] += at_once
         if self._told_enough(i):
             return
         summary = summarize(value)

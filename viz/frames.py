@@ -129,6 +129,7 @@ def static_film(
     director = Director(picture)
     for node in nodes:
         director.built(node)
+    director.counts["built"] += extra
     if extra:
         sources = dict.fromkeys(picture.ids.get(x, "") for e in built for x in (e.source, e.node))
         director.add(Frame(row("step_gradients", count=extra), tuple(filter(None, sources))))

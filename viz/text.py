@@ -271,14 +271,11 @@ ROWS: dict[str, Pair] = {
         "mg.gradients builds {count} more nodes for the backward pass. Still nothing has run.",
         "mg.gradients 为反向传播又构建了 {count} 个节点。到此仍然没有任何运行。",
     ),
-    "step_done_forward": (
-        "done: {nodes:node} built, {run:operator} run.",
-        "完成：构建 {nodes} 个节点，运行 {run} 个算子。",
-    ),
-    "step_done": (
-        "done: {nodes:node} built, {run:operator} run, {parts:contribution} added up.",
-        "完成：构建 {nodes} 个节点，运行 {run} 个算子，累加 {parts} 份梯度。",
-    ),
+    "step_done": ("done: {counts}.", "完成：{counts}。"),
+    "done_built": ("{count:node} built", "构建 {count} 个节点"),
+    "done_read": ("{count:value} received", "接收 {count} 个值"),
+    "done_run": ("{count:operator} run", "运行 {count} 个算子"),
+    "done_parts": ("{count:contribution} passed back", "回传 {count} 份梯度"),
     # charts of schedules, of memory, of ratios
     "schedule_unknown": (
         "viz.schedule draws a program (graph.compile()) or a schedule, not {value}.",
