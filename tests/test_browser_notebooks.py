@@ -26,6 +26,7 @@ WIDGETS = {
     ".mg-language": r"\bviz\.language\(",
     ".mg-ask": r"\bviz\.(?:quiz|predict|order)\(",
 }
+CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 
 
@@ -305,6 +306,69 @@ def test_the_language_changes_everywhere(notebook: Page, code: str) -> None:
     assert asked(notebook, "__import__('minigrad').messages.get_language()") == repr(code)
     assert notebook.evaluate(WIDE) == []
     assert notebook.evaluate(SCROLLS) == []
+
+
+# Every cell is run at once and leaves its outputs as they are: only what the keys do is looked at.
+AT_ONCE = f"""() => {{
+    const content = {{ status: 'ok', execution_count: 1 }};
+    const reply = {{ content, metadata: {{}}, header: {{}} }};
+    const future = {{ done: Promise.resolve(reply), msg: {{ header: {{ msg_id: '' }} }},
+        registerMessageHook() {{}}, removeMessageHook() {{}}, dispose() {{}} }};
+    for (const {{ model, outputArea }} of {CELLS}) {{
+        if (!outputArea) continue;
+        model.clearExecution = () => {{}};
+        Object.defineProperty(outputArea, 'future',
+            {{ configurable: true, get: () => future, set() {{}} }});
+    }}
+    {KERNEL}.requestExecute = () => future;
+}}"""
+AS_BEFORE = f"""() => {{
+    for (const {{ model, outputArea }} of {CELLS}) {{
+        delete model.clearExecution;
+        delete outputArea?.future;
+    }}
+    delete {KERNEL}.requestExecute;
+}}"""
+SELECTED = """async place => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    const frame = () => new Promise(requestAnimationFrame);
+    while (notebook.activeCellIndex < place) await frame();
+    await frame();
+    await frame();
+    const page = notebook.outerNode ?? notebook.node;
+    const seen = page.getBoundingClientRect();
+    const cell = notebook.activeCell.node.getBoundingClientRect();
+    return [notebook.activeCellIndex, Math.round(page.scrollTop),
+        cell.height > 0 && cell.bottom > seen.top && cell.top < seen.bottom];
+}"""
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
+    """From cell to cell, each of them in sight, and never back to the top of the page."""
+    if notebook.locator(".mg-language").count():
+        choose(notebook, code)
+    notebook.evaluate(AT_ONCE)
+    count = notebook.evaluate(
+        f"""() => {{
+            const notebook = window.jupyterapp.shell.currentWidget.content;
+            notebook.mode = 'command';
+            notebook.activeCellIndex = 0;
+            notebook.activate();
+            (notebook.outerNode ?? notebook.node).scrollTop = 0;
+            return {CELLS}.length;
+        }}"""
+    )
+    went = [notebook.evaluate(SELECTED, 0)]
+    for place in range(1, count):
+        notebook.keyboard.press("Shift+Enter")
+        went.append(notebook.evaluate(SELECTED, place))
+    notebook.evaluate(AS_BEFORE)
+    cells, tops, in_sight = zip(*went, strict=True)
+    assert list(cells) == list(range(count))
+    assert all(in_sight), [place for place, seen in enumerate(in_sight) if not seen]
+    assert list(tops) == sorted(tops)
+    assert tops[-1] > tops[0]
 
 
 def test_the_chinese_font_has_arrived(notebook: Page) -> None:
