@@ -37,10 +37,12 @@ REMEDIES = {
 def load_graph(path: str | os.PathLike[str]) -> Graph:
     """The graph that `Graph.save` wrote: it runs without the code that built it.
 
-    Its text, its hash and its results are those of the graph that was saved. Its nodes can be built
-    upon (`mg.gradients(graph.outputs[0], graph.inputs)`, then `mg.build_graph`), as those of any
-    graph from `build_graph`; the default graph is not touched. Raises FormatError, with the reason,
-    for a file that is damaged, of a newer version, or not what it claims; then nothing is loaded.
+    Its text, its hash and its results are those of the graph that was saved; of a traced function
+    it takes the arguments alone, and parameters are variables. Its nodes can be built upon
+    (`mg.gradients(graph.outputs[0], graph.inputs)`, then `mg.build_graph`), as those of any graph
+    from `build_graph`; the default graph is not touched. Raises FormatError, with the reason, for
+    a file that is damaged, of a newer version, no file, or not what it claims; then nothing is
+    loaded.
 
     >>> import minigrad as mg
     >>> import tempfile
