@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -169,8 +170,10 @@ def _run_kernel(run: Run, step: Step, operands: list[Any]) -> Array:
 def expect_fed(node: Node, feeds: Mapping[Node, Array], target: Node) -> None:
     """NotFedError unless there is a value for this placeholder, which `target` needs."""
     if node not in feeds:
+        namesake = next((x for x in feeds if x.name == node.name), None)
         raise NotFedError(
-            "not_fed",
+            "not_fed" if namesake is None else "not_fed_namesake",
+            other="" if namesake is None else namesake.where.label,
             name=node.name,
             shape=show_shape(node.shape),
             dtype=node.dtype,
@@ -372,15 +375,27 @@ def check_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node,
 
 def _placeholder_of(graph: Graph, key: Any) -> Node:
     if isinstance(key, str):
-        found = next((n for n in graph.placeholders if n.name == key), None)
+        found = _newest(graph, key)
     else:
         found = key if isinstance(key, Node) and key.op is state.placeholder else None
     if found is not None and found.graph in origins(graph):
         return found
     shown = key.name if isinstance(key, Node) else repr(key)
-    names = ", ".join(n.name for n in graph.placeholders) or "-"
+    names = ", ".join(dict.fromkeys(n.name for n in graph.placeholders)) or "-"
     why = "feed_key" if found is None else "feed_foreign"
     raise FeedError(why, key=shown, names=names, ran=here())
+
+
+def _newest(graph: Graph, name: str) -> Node | None:
+    """The placeholder that holds a name; FeedError for what an older one of the name is called."""
+    found = [n for n in graph.placeholders if n.name == name]
+    if not found:
+        older = next((n for n in graph.placeholders if graph.labels[n] == name), None)
+        if older is not None:
+            raise FeedError(
+                "feed_older", key=name, name=older.name, defined=older.where, ran=here()
+            )
+    return max(found, key=attrgetter("order"), default=None)
 
 
 def origins(graph: Graph) -> set[Graph]:

@@ -893,6 +893,21 @@ ERRORS: dict[str, Pair] = {
         "占位符 {name}（形状 {shape}，{dtype}）没有被馈送，而 {target} 需要它。"
         "解决办法：feed_dict={{{name}: 值}}。",
     ),
+    "not_fed_namesake": (
+        "Placeholder {name} (shape {shape}, {dtype}) was not fed, and {target} needs it. Another "
+        "placeholder of that name was fed, from {other}: a name means the newest. Remedy: build "
+        "{target} again (run its cell), or feed the node itself: feed_dict={{node: value}}.",
+        "占位符 {name}（形状 {shape}，{dtype}）没有被馈送，而 {target} 需要它。"
+        "被馈送的是另一个同名的占位符（{other}）：名字指的是最新的那一个。"
+        "解决办法：重新构建 {target}（再运行它的单元格），或直接馈送节点：feed_dict={{node: 值}}。",
+    ),
+    "feed_older": (
+        "feed_dict has the key {key}: so an older placeholder named {name} is called here, beside "
+        "a newer one that holds the name. Remedy: feed the node itself, or give the two different "
+        "names.",
+        "feed_dict 中的键 {key} 是图中对较早的占位符 {name} 的称呼，名字 {name} 属于较新的那一个。"
+        "解决办法：直接馈送节点，或给两个占位符起不同的名字。",
+    ),
     "feed_shape": (
         "Placeholder {name} takes shape {expected} and was fed an array of shape {shape}. "
         "Remedy: check the width of the data; only an axis declared as None may have any length.",

@@ -93,7 +93,8 @@ class TheanoFunction:
         no variable has changed.
         """
         names = [x.name for x in self.inputs[len(values) :]]
-        if len(values) > len(self.inputs) or named.keys() != {*names}:
+        twice = bool(named) and len({*names}) < len(names)
+        if len(values) > len(self.inputs) or named.keys() != {*names} or twice:
             expected = ", ".join(x.name for x in self.inputs) or "-"
             given = ", ".join([*(f"#{i}" for i in range(1, len(values) + 1)), *named]) or "-"
             raise FeedError("function_arguments", expected=expected, given=given, ran=here())

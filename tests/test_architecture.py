@@ -38,7 +38,7 @@ LAYERS = [
     ["minigrad.values"],
     ["minigrad.graph.node"],
     ["minigrad.graph.order", "minigrad.graph.text", "minigrad.graph.building"],
-    ["minigrad.graph.gradients"],
+    ["minigrad.graph.gradients", "minigrad.graph.labels"],
     ["minigrad.graph.graph"],
     ["minigrad.graph.body"],
     ["minigrad.graph.closed"],

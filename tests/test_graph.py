@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import viz
 from minigrad.core import Dim, Spec, float32, float64, int64
 
 
@@ -72,18 +73,101 @@ def test_shapes_and_types_are_inferred_while_building() -> None:
         assert (node.shape, node.dtype) == (shape, dtype), node
 
 
-def test_names_are_unique_and_scopes_nest(own_graph: mg.Graph) -> None:
+def test_names_are_as_written_and_scopes_nest(own_graph: mg.Graph) -> None:
     a, b, c = mg.placeholder("x"), mg.placeholder("x"), mg.placeholder("x_1")
     with mg.name_scope("encoder"):
         d = mg.placeholder("x")
         with mg.name_scope("layer"):
             e = mg.placeholder("x")
     names = [n.name for n in (a, b, c, d, e)]
-    assert names == ["x", "x_1", "x_1_1", "encoder/x", "encoder/layer/x"]
+    assert names == ["x", "x", "x_1", "encoder/x", "encoder/layer/x"]
+    assert [own_graph.labels[n] for n in (a, b, c, d, e)] == ["x_2", *names[1:]]
     assert e.scope == "encoder/layer"
+    assert (own_graph["x"], own_graph["x_2"]) == (b, a)
+    unnamed = [mg.placeholder(), mg.placeholder(), mg.Variable(1.0), mg.Variable(1.0)]
+    assert [n.name for n in unnamed] == ["Placeholder", "Placeholder_1", "Variable", "Variable_1"]
+    assert (b * b).name == "Mul", "operators are numbered as they come"
+    assert (b * b).name == "Mul_1"
     assert own_graph["encoder/x"] is d
     with pytest.raises(mg.GraphError, match="no node named y"):
         own_graph["y"]
+
+
+def cell(fetch: str = "y") -> tuple[mg.Node, mg.Node, mg.Node, mg.Graph]:
+    """What a cell of a lesson builds, each time that it runs."""
+    x, w = mg.placeholder("x", ()), mg.Variable(3.0, name="w")
+    return x, w, x * w, mg.build_graph(x, x * w)
+
+
+def test_a_cell_that_ran_again_shows_the_names_that_it_says(own_graph: mg.Graph) -> None:
+    runs = [cell() for _ in range(20)]
+    texts = {graph.text() for *_, graph in runs}
+    assert len(texts) == 1
+    assert 'Placeholder "x"' in texts.pop()
+    x, w, y, graph = runs[-1]
+    assert (x.name, w.name) == ("x", "w")
+    assert own_graph["x"] is x
+    assert own_graph["w"] is w
+    with mg.Session() as session:
+        session.run(mg.global_variables_initializer())
+        assert session.run([y, "w"], {"x": 2}) == [6, 3]
+        for *_, older in runs:
+            assert session.run(older.outputs[0], {older.inputs[0]: 2}) == 6
+    drawn = str(viz.draw(graph))
+    assert "n1: x = Placeholder" in drawn
+    assert "n2: w = Variable" in drawn
+    for _, _, _, older in runs:
+        program = older.compile()
+        assert program.graph.inputs[0].name == "x"
+        assert program({"x": np.float32(2)}) == 6 or program.variables
+
+
+def test_an_older_one_fed_by_name_is_refused() -> None:
+    old, _, y, _ = cell()
+    new, _, _, _ = cell()
+    for graph in (None, mg.build_graph([old, new], y + new)):
+        session = mg.Session(graph)
+        for key in ("x", new):
+            with pytest.raises(mg.NotFedError) as caught:
+                session.run(y, {key: 2})
+            for half in caught.value.pair:
+                assert half.count("test_graph.py") >= 3, "both placeholders, and the run"
+    both = mg.build_graph([old, new], old - new)
+    for run in (lambda feeds: mg.run(both, feeds), both.compile()):
+        assert run({old: np.float32(5), "x": np.float32(2)}) == 3
+        assert run({old: np.ones(1)[0], new: np.float32(2)}) == -1
+        with pytest.raises(mg.FeedError, match="x_1: so an older placeholder named x is called"):
+            run({"x_1": 5, "x": 2})
+
+
+def test_of_one_name_in_one_graph_each_node_has_its_own(tmp_path: Any) -> None:
+    a, b = mg.placeholder("x", ()), mg.placeholder("x", ())
+    v, w = mg.Variable(1.0, name="w"), mg.Variable(2.0, name="w")
+    graph = mg.build_graph([a, b], (a - b) * v - w)
+    labels = [graph.labels[n] for n in (a, b, v, w)]
+    assert labels == ["x_1", "x", "w_1", "w"]
+    assert graph.text().splitlines()[:4] == [
+        '%0 = Placeholder "x_1" : float32[]',
+        '%1 = Placeholder "x" : float32[]',
+        '%2 = Variable "w_1" 1.0 : float32[]',
+        '%3 = Variable "w" 2.0 : float32[]',
+    ]
+    for name in ("x_1", "x", "w_1", "w"):
+        assert f"{name} = " in str(viz.draw(graph))
+    graph.save(tmp_path / "g")
+    loaded = mg.load_graph(tmp_path / "g")
+    assert loaded.text() == graph.text()
+    feeds = {a: np.float32(7), b: np.float32(2)}
+    for each in (graph, graph.optimize(), graph.replace({}), graph.reordered(graph.nodes)):
+        assert each.text().splitlines()[0] == graph.text().splitlines()[0]
+        assert each.compile(optimize=False)(feeds) == 3
+        script = each.compile(optimize=False).load_source()
+        (y,) = script({"x_1": feeds[a], "x": feeds[b]}, {"w_1": np.float32(1), "w": np.float32(2)})
+        assert y == 3
+    with mg.Session(loaded) as session:
+        session.run(mg.global_variables_initializer())
+        assert session.run(loaded.outputs[0], {"x_1": 7, "x": 2}) == 3
+    assert "equal, bit for bit" in str(viz.passes(graph))
 
 
 def test_the_text_is_canonical() -> None:
@@ -316,9 +400,12 @@ def test_replace_keeps_what_has_an_effect(capsys: pytest.CaptureFixture[str]) ->
 def test_the_name_of_a_copied_node_is_taken() -> None:
     with mg.Graph() as graph:
         x = mg.placeholder("x")
+        tanh = mg.tanh(x)
     with mg.Graph() as other:
-        assert other.add_copy(x, ()).name == "x"
-        assert mg.placeholder("x").name == "x_1"
+        copies = other.add_copy(x, ()), other.add_copy(tanh, (x,))
+        newer = mg.placeholder("x")
+        assert [other.labels[n] for n in (*copies, newer)] == ["x_1", "Tanh", "x"]
+        assert mg.tanh(newer).name == "Tanh_1"
     assert graph["x"] is x
 
 

@@ -614,13 +614,6 @@ def _unregistered() -> mg.Graph:
     return graph
 
 
-def _two_named_alike() -> mg.Graph:
-    x, y = mg.placeholder("x"), mg.placeholder("y")
-    graph = mg.build_graph(None, x + y)
-    y.name = "x"
-    return graph
-
-
 def _foreign_variable() -> mg.Graph:
     mg.Variable(1.0, name="elsewhere")
     return mg.build_graph(None, mg.global_variables_initializer())
@@ -644,7 +637,6 @@ UNSAVEABLE: dict[str, tuple[Callable[[], mg.Graph], str]] = {
     "a text without end": (lambda: _custom(s="x" * 10_001), "10001, the limit is 10000"),
     "half a character": (lambda: _custom(s="\ud800"), "Unicode"),
     "an unknown operator": (_unregistered, "no operator Custom"),
-    "two placeholders of one name": (_two_named_alike, "the name x is empty or taken"),
     "variables of another graph": (_foreign_variable, "is no data"),
     "a long name": (
         lambda: mg.build_graph(None, mg.placeholder("x" * 10_001)),

@@ -131,8 +131,8 @@ class _Results:
         self._first = self._run(graph)
 
     def _run(self, graph: Graph) -> list[Any]:
-        feeds = {n: self._drawn.feeds[n.name] for n in graph.placeholders}
-        kept = {v: np.array(self._drawn.variables[v.name])[()] for v in graph.variables}
+        feeds = {n: self._drawn.feeds[graph.labels[n]] for n in graph.placeholders}
+        kept = {v: np.array(self._drawn.variables[graph.labels[v]])[()] for v in graph.variables}
         return [np.asarray(x) for x in Reference(list(graph.outputs))(feeds, kept)]
 
     def verdict(self, graph: Graph) -> Pair:

@@ -139,17 +139,18 @@ class Proof:
         random = np.random.default_rng(0)
         missing = [n for n in graph.placeholders if n not in given]
         given |= {node: _drawn(node, random) for node in missing}
-        self.feeds = {node.name: given[node] for node in graph.placeholders}
+        names = graph.labels
+        self.feeds = {names[node]: given[node] for node in graph.placeholders}
         kept = {} if session is None else session.variables
-        self.variables = {v.name: kept.get(v, v.attrs["value"]) for v in graph.variables}
-        names = ", ".join(node.name for node in missing)
-        self.about = (row("passes_drawn", names=names),) if missing else ()
+        self.variables = {names[v]: kept.get(v, v.attrs["value"]) for v in graph.variables}
+        drawn = ", ".join(names[node] for node in missing)
+        self.about = (row("passes_drawn", names=drawn),) if missing else ()
         self._known: dict[int, tuple[Graph, Results]] = {}
 
     def counts(self, graph: Graph) -> tuple[int, int, int]:
         """Nodes, kernels, and bytes of the planned memory."""
         program = graph.compile(optimize=False)
-        program.bind({n: self.feeds[n.name] for n in graph.placeholders})
+        program.bind({n: self.feeds[graph.labels[n]] for n in graph.placeholders})
         return len(graph.nodes), program.kernels, program.plan.bytes
 
     def facts(self, before: Graph, after: Graph, start: Graph) -> list[Pair]:
@@ -185,19 +186,16 @@ class Proof:
             leaves = [twin[x] for x in (*graph.placeholders, *graph.variables) if x in twin]
             leaves = [x for x in leaves if x.dtype.kind == "f"]
             gradients = _gradients([y for y in outputs if y.dtype.kind == "f"], leaves)
-        feeds = {n: self.feeds[_of(twin, n).name] for n in fresh.placeholders}
-        kept = {n: self.variables[_of(twin, n).name] for n in fresh.variables}
+        given = (x for x in (*graph.placeholders, *graph.variables) if x in twin)
+        names = {twin[x]: graph.labels[x] for x in given}
+        feeds = {n: self.feeds[names[n]] for n in fresh.placeholders}
+        kept = {n: self.variables[names[n]] for n in fresh.variables}
         variables = {n: np.array(value)[()] for n, value in kept.items()}
         results = Program([*outputs, *gradients.values()])(feeds, variables)
         arrays = [np.asarray(x) for x in results]
         rest = arrays[len(outputs) :]
-        named = {_of(twin, leaf).name: x for leaf, x in zip(gradients, rest, strict=True)}
+        named = {names[leaf]: x for leaf, x in zip(gradients, rest, strict=True)}
         return Results(arrays[: len(outputs)], named)
-
-
-def _of(twin: Mapping[Node, Node], copy: Node) -> Node:
-    """The node that a copy was made of."""
-    return next(node for node, other in twin.items() if other is copy)
 
 
 def _gradients(ends: list[Node], leaves: list[Node]) -> dict[Node, Node]:

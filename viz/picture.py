@@ -14,7 +14,7 @@ from minigrad.compiled import Program
 from minigrad.control import SCAN, WHILE
 from minigrad.core import BaseNode, Spec, public_shape, show_shape
 from minigrad.eager import Tensor
-from minigrad.graph import Graph, Node, ancestors
+from minigrad.graph import Graph, Node, ancestors, labels
 from minigrad.ops import state
 from minigrad.tape import TapeNode
 from minigrad.tracing import Function, Traced
@@ -71,6 +71,7 @@ class _Builder:
         self.edges: list[PictureEdge] = []
         self.ids: dict[Any, str] = {}
         self.owners: dict[str, str] = {}
+        self.called: Mapping[Node, str] = {}
         self.numbers = {"n": 0, "b": 0, "e": 0, "d": 0, "l": 0}
 
     def _new(self, letter: str) -> str:
@@ -101,7 +102,8 @@ class _Builder:
         """The box of a node of a static graph, with its arrows, in the group `path`."""
         inputs = [(i, self.ids[x]) for i, x in enumerate(node.inputs) if x in self.ids]
         automatic = node.name.rpartition("/")[2].startswith(node.op.name)
-        name = self.names.get(id(node), "") if automatic else node.name.rpartition("/")[2]
+        label = self.called.get(node, node.name).rpartition("/")[2]
+        name = self.names.get(id(node), "") if automatic else label
         if node.op is state.constant and automatic:
             name = number(node.attrs["value"]).replace("…", "")
         target = self.node(
@@ -176,7 +178,8 @@ def graph_picture(
     nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str], bodies: bool = False
 ) -> Picture:
     """The picture of these nodes of a static graph, in the order built."""
-    build = _Builder("static", names, bodies)
+    build, nodes = _Builder("static", names, bodies), [*nodes]
+    build.called = labels(nodes)
     for node in nodes:
         target = build.static(node, outputs, "", "n")
         build.insides(node, target, [build.ids[x] for x in node.inputs if x in build.ids])

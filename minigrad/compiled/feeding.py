@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ class Quick:
     def __init__(self, placeholders: tuple[Node, ...]) -> None:
         self.count = len(placeholders)
         self.known: dict[Any, tuple[Node, Any]] = {}
-        for x in reversed(placeholders):  # of two with one name the first is meant
+        for x in sorted(placeholders, key=attrgetter("order")):  # the newest holds a name
             self.known[x] = self.known[x.name] = x, x.dtype
 
     def take(self, feed_dict: Mapping[Any, Any] | None) -> Feeds | None:

@@ -42,20 +42,6 @@ def remark(node: Node) -> str:
     return "# " + "".join(c if c.isprintable() else " " for c in text)
 
 
-def keys(nodes: Sequence[Node]) -> dict[Node, str]:
-    """What feeds or variables are called by: their names, numbered where two are the same."""
-    found: dict[Node, str] = {}
-    used: set[str] = set()
-    for node in nodes:
-        key, count = node.name, 1
-        while key in used:
-            count += 1
-            key = f"{node.name}#{count}"
-        used.add(key)
-        found[node] = key
-    return found
-
-
 class Reader:
     """Writes nodes; what the lines need besides NumPy is collected on the way."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad.compiled.bound import Bound
 from minigrad.compiled.naming import Names, Table, literal
-from minigrad.compiled.reading import INDENT, Reader, keys, remark
+from minigrad.compiled.reading import INDENT, Reader, remark
 from minigrad.compiled.slots import Call, Slot
 from minigrad.compiled.tiling import Tiles
 from minigrad.core import REGISTRY
@@ -60,7 +60,7 @@ class Writer:
         self.graph = graph
         self.names = Names(set(RESERVED))
         self.table = Table(self.names)
-        self.keys = {**keys(graph.placeholders), **keys(_kept(graph))}
+        self.keys = {x: graph.labels[x] for x in (*graph.placeholders, *_kept(graph))}
         self.reader = Reader(self.names, self.table, self.keys)
         self.imports = {"from minigrad.core import REGISTRY, Spec": None}
         self.memory: list[str] = []

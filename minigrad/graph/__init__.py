@@ -4,6 +4,7 @@ from minigrad.graph.body import Body, in_body, number_behind, tensors_as_nodes
 from minigrad.graph.closed import closed
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph, bodies_of, has_effect
+from minigrad.graph.labels import labels
 from minigrad.graph.node import Node
 from minigrad.graph.order import ancestors
 from minigrad.graph.reader import (
@@ -32,6 +33,7 @@ __all__ = [
     "graph_of",
     "has_effect",
     "in_body",
+    "labels",
     "number_behind",
     "reset_default_graph",
     "tensors_as_nodes",

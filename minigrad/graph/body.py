@@ -28,6 +28,8 @@ class Body(Graph):
     or (with nothing around it) a tensor, whose value is taken anew at each call.
     """
 
+    claimed = frozenset()  # nobody feeds by name what is in here
+
     def __init__(self, outer: Graph | None = None, function: str = "") -> None:
         super().__init__()
         self.outer = outer

@@ -29,6 +29,7 @@ from minigrad.core import (
 from minigrad.errors import ArgumentError, FrozenGraphError, GraphError, TraceError, VerifyError
 from minigrad.graph.building import building
 from minigrad.graph.gradients import Gradients
+from minigrad.graph.labels import DECLARED, labels
 from minigrad.graph.node import Node
 from minigrad.graph.order import dependency_order, topological_orders
 from minigrad.graph.text import describe
@@ -55,6 +56,7 @@ class Graph:
     _optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
     _compiler: ClassVar[Callable[..., Any]]  # set by `minigrad.compiled`
     _saver: ClassVar[Callable[..., None]]  # set by `minigrad.saving`
+    claimed: ClassVar[Container[Op]] = DECLARED  # operators whose nodes are called as written
     history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
 
     def __init__(self) -> None:
@@ -71,6 +73,7 @@ class Graph:
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
         self._operators: frozenset[Op] | None = None
+        self._labels: dict[Node, str] | None = None
         self.copies: Set[Node] = frozenset()  # of verified nodes, with other operands of equal spec
         self.in_place: dict[Node, Node] = {}  # which operand a result is written over
         self.shared: Any = None  # the session of all functions that `theano_function` made
@@ -98,6 +101,16 @@ class Graph:
         found = frozenset([n.op for n in self._nodes])
         if self.frozen:
             self._operators = found
+        return found
+
+    @property
+    def labels(self) -> Mapping[Node, str]:
+        """What each node is called here: its name, numbered where a newer one has the same."""
+        if self._labels is not None:
+            return self._labels
+        found = labels(self._nodes)
+        if self.frozen:
+            self._labels = found
         return found
 
     def __contains__(self, x: Any) -> bool:
@@ -130,7 +143,8 @@ class Graph:
         node.op, node.inputs, node.attrs, node.spec = op, tuple(inputs), attrs, spec
         node.order, node.scope, node.graph = next_order(), scope, self
         node.code, node.lasti = code, lasti
-        node.name = self._unique(name or op.name, scope)
+        claimed = name is not None and op in self.claimed
+        node.name = (self._claim if claimed else self._unique)(name or op.name, scope)
         node.controls = building.controls and self._own_controls()
         self._nodes.append(node)
         if events.listeners:
@@ -139,6 +153,12 @@ class Graph:
 
     def _own_controls(self) -> tuple[Node, ...]:
         return tuple(x for x in building.controls if x.graph is self)
+
+    def _claim(self, name: str, scope: str) -> str:
+        """The name as it is written; `labels` tells the nodes apart that have the same."""
+        full = f"{scope}/{name}" if scope else name
+        self._names.setdefault(full, 0)
+        return full
 
     def _unique(self, name: str, scope: str) -> str:
         full = f"{scope}/{name}" if scope else name
@@ -224,10 +244,10 @@ class Graph:
 
     def __getitem__(self, name: str) -> Node:
         """The node of that name."""
-        for node in self._nodes:
-            if node.name == name:
+        for node, label in self.labels.items():
+            if label == name:
                 return node
-        names = ", ".join(n.name for n in self._nodes[:20]) or "-"
+        names = ", ".join(self.labels[n] for n in self._nodes[:20]) or "-"
         raise GraphError("unknown_name", name=name, names=names)
 
     def replace(self, replacements: Mapping[Node, Node]) -> Graph:
@@ -243,7 +263,7 @@ class Graph:
         for node in dependency_order([*kept, *self.outputs, *self.effects], replacements):
             inputs = tuple(new[replacements.get(x, x)] for x in node.inputs)
             controls = tuple(new[replacements.get(x, x)] for x in node.controls)
-            new[node] = graph._take(node, inputs, controls)
+            new[node] = graph._take(node, inputs, controls, self.labels.get(node))
         graph.inputs = tuple(dict.fromkeys([*(new[x] for x in kept), *graph.placeholders]))
         graph.outputs = tuple(new[replacements.get(x, x)] for x in self.outputs)
         graph.effects = tuple(new[replacements.get(x, x)] for x in self.effects)
@@ -294,7 +314,7 @@ class Graph:
                     "order_early", node=node.name, missing=early[0].name, defined=node.where
                 )
             inputs, controls = (tuple(new[x] for x in xs) for xs in (node.inputs, node.controls))
-            new[node] = other._take(node, inputs, controls)
+            new[node] = other._take(node, inputs, controls, self.labels[node])
         other.inputs = tuple(new[x] for x in self.inputs)
         other.outputs = tuple(new[x] for x in self.outputs)
         other.effects = tuple(new[x] for x in self.effects)
@@ -324,13 +344,19 @@ class Graph:
         self._nodes.append(copy)
         return copy
 
-    def _take(self, node: Node, inputs: tuple[Node, ...], controls: tuple[Node, ...]) -> Node:
+    def _take(
+        self,
+        node: Node,
+        inputs: tuple[Node, ...],
+        controls: tuple[Node, ...],
+        name: str | None = None,
+    ) -> Node:
         """A copy of a node of another graph; a placeholder itself, so that it is fed as before."""
         if node.op is state.placeholder and not controls:
             self._names.setdefault(node.name, 0)
             self._nodes.append(node)
             return node
-        copy = self.add_copy(node, inputs)
+        copy = self.add_copy(node, inputs, name=name)
         copy.controls = controls
         return copy
 
@@ -438,9 +464,10 @@ class Graph:
         %3 = Add(%1, %2) : float32[None, 2]
         return %3
         """
+        called = self.labels if names else None
         number = {node: f"%{i}" for i, node in enumerate(self._nodes)}
         lines = [
-            f"{number[n]} = {describe(n, number, bodies_of(n.attrs), names)} : {n.spec}"
+            f"{number[n]} = {describe(n, number, bodies_of(n.attrs), called)} : {n.spec}"
             for n in self._nodes
         ]
         if self.outputs:

@@ -16,18 +16,23 @@ from minigrad.ops import state
 
 
 def describe(
-    node: Node, number: Mapping[Node, str], bodies: Mapping[str, Any], names: bool = True
+    node: Node,
+    number: Mapping[Node, str],
+    bodies: Mapping[str, Any],
+    names: Mapping[Node, str] | None,
 ) -> str:
     """Operator, operands by their numbers, attributes; the graphs that it holds are indented."""
     if node.op in (state.placeholder, state.variable):
-        text = f"{node.op} {_quoted(node.name)}" if names else str(node.op)
+        text = f"{node.op} {_quoted(names[node])}" if names else str(node.op)
         return text if node.op is state.placeholder else f"{text} {_digest(node.attrs['value'])}"
     if node.op is state.constant:
         return f"{node.op} {_digest(node.attrs['value'])}"
     operands = [number.get(x, "?") for x in node.inputs]
     operands += ["^" + number.get(x, "?") for x in node.controls]
     shown = [f"{k}={_plain(v)}" for k, v in sorted(node.attrs.items()) if k not in bodies]
-    inner = [f" {k} {{\n{indent(body.text(names), '    ')}\n}}" for k, body in bodies.items()]
+    inner = [
+        f" {k} {{\n{indent(body.text(names is not None), '    ')}\n}}" for k, body in bodies.items()
+    ]
     return f"{node.op}({', '.join([*operands, *shown])}){''.join(inner)}"
 
 

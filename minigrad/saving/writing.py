@@ -86,7 +86,7 @@ class _Writer:
 
     def _graph(self, graph: Graph) -> str:
         number = {node: i for i, node in enumerate(graph.nodes)}
-        names = _reserved(graph.nodes)
+        names = graph.labels
         nodes = _listed(json.dumps(self._node(n, number, names)) for n in graph.nodes)
         facts = {
             "inputs": [number[x] for x in graph.inputs],
@@ -97,13 +97,13 @@ class _Writer:
         }
         return f'{json.dumps(facts)[:-1]}, "nodes": {nodes}}}'
 
-    def _node(self, node: Any, number: dict[Any, int], names: dict[str, int]) -> dict[str, Any]:
+    def _node(self, node: Any, number: dict[Any, int], names: Mapping[Any, str]) -> dict[str, Any]:
         about: dict[str, Any] = {"name": node.name, "op": node.op}
         op: Op = node.op
         if REGISTRY.get(op.name) is not op:
             raise FormatError("format_operator", op=op.name)
         try:
-            record: dict[str, Any] = {"op": op.name, "name": _distinct(node, names)}
+            record: dict[str, Any] = {"op": op.name, "name": text(names[node])}
             if node.inputs:
                 record["inputs"] = [number[x] for x in node.inputs]
             if node.controls:
@@ -182,29 +182,6 @@ class Extent:
 
 def _storable(words: str) -> str:
     return words[:200].encode(errors="replace").decode()
-
-
-def _reserved(nodes: Iterable[Any]) -> dict[str, int]:
-    """The names of placeholders and variables, which must stay as they are."""
-    names: dict[str, int] = {}
-    for node in nodes:
-        if node.op in (state.placeholder, state.variable):
-            if node.name in names:
-                raise FormatError("format_name", name=node.name[:100])
-            names[text(node.name)] = 0
-    return names
-
-
-def _distinct(node: Any, names: dict[str, int]) -> str:
-    """The name, made distinct by a number: copies of a node may share one."""
-    name: str = node.name
-    if node.op in (state.placeholder, state.variable):
-        return name
-    while (used := names.get(name)) is not None:
-        names[name] = used + 1
-        name = f"{name}_{used + 1}"
-    names[text(name)] = 0
-    return name
 
 
 def _listed(rows: Iterable[str]) -> str:
