@@ -56,7 +56,7 @@ BY_AXIS: dict[str, Any] = {
     "sum of columns, kept": lambda x: mg.sum(x, axis=0, keepdims=True),
     "sum of rows": lambda x: mg.sum(x, axis=-1),
     "sum": mg.sum,
-    "sum over nothing": lambda x: mg.sum(x, axis=()),
+    "sum over nothing": lambda x: ops.sum(x, axis=()),
     "mean of rows": lambda x: mg.mean(x, axis=1, keepdims=True),
     "softmax": mg.softmax,
     "softmax of columns": lambda x: mg.softmax(x, axis=0),
