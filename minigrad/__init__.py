@@ -8,7 +8,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 import sys
 from typing import TYPE_CHECKING, Any
 
-from minigrad import data, foreign, nn, optim, passes, threads
+from minigrad import data, foreign, nn, optim, passes, protocol, threads
 from minigrad.backprop import gradients, name_scope
 from minigrad.backward import grad
 from minigrad.build import (
@@ -382,6 +382,8 @@ __all__ = [
 
 threads.begin()
 
+
+protocol.install()
 
 if not TYPE_CHECKING:  # which knows what is missing
 

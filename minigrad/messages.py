@@ -164,6 +164,24 @@ ERRORS: dict[str, Pair] = {
         "{place} has no {missing}. Remedy: write {ours} instead.",
         "{place} 没有 {missing}。解决办法：改写成 {ours}。",
     ),
+    "numpy_option": (
+        "{op}: on tensors and nodes it is ours, which has no {option}. Remedy: leave {option} out, or "
+        "pass x.numpy() where no gradient is wanted.",
+        "{op}：对张量和节点，它由 minigrad 执行，没有 {option}。解决办法：去掉 {option}；不需要梯度时"
+        "传入 x.numpy()。",
+    ),
+    "numpy_gradient": (
+        "{op}: NumPy gives an array, and the gradient would be lost. Remedy: write {ours}; where no "
+        "gradient is wanted, pass x.detach().",
+        "{op}：NumPy 给出的是数组，梯度会丢失。解决办法：改写成 {ours}；不需要梯度时传入 x.detach()。",
+    ),
+    "numpy_node": (
+        "{op}: it reads values, and a node has none until the graph is run. Remedy: write {ours}, or "
+        "give NumPy what sess.run returns.",
+        "{op}：它要读取值，而节点在图运行之前没有值。解决办法：改写成 {ours}，或把 sess.run 的返回值交给 "
+        "NumPy。",
+    ),
+    "numpy_by_parts": ("it with functions of minigrad", "用 minigrad 的函数组成的式子"),
     "call_form": (
         "{op}: these arguments are not those of {op}({names}). Remedy: write {ours}.",
         "{op}：这些参数与 {op}({names}) 不符。解决办法：改写成 {ours}。",

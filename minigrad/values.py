@@ -44,8 +44,8 @@ class Value:
     __slots__ = ()
     reader: ClassVar[Reader]
     item: Callable[[], Any]  # a tensor has a number, a node says why it has none
-    __array_ufunc__ = None  # NumPy arrays on the left leave the operation to us
-    __array_priority__ = 1000
+    __array_function__: Callable[..., Any]  # what NumPy asks before it runs, see `protocol`
+    __array_ufunc__: Callable[..., Any]
     __hash__ = object.__hash__  # == works element by element, so equality cannot be hashed
 
     __add__, __radd__ = _forward(ops.add), _backward(ops.add)

@@ -58,6 +58,7 @@ LAYERS = [
     ["minigrad.functions.arrangement", "minigrad.functions.creation"],
     ["minigrad.functions.loss", "minigrad.functions.effects"],
     ["minigrad.functions"],
+    ["minigrad.protocol"],
     ["minigrad.check"],
     ["minigrad.fused"],
     ["minigrad.control.bodies", "minigrad.control.specs"],

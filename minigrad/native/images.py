@@ -155,8 +155,8 @@ def input_gradient(
 def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
     """The same element by element: a weight that is not finite must not meet zeros around g."""
     tall, wide = s.size
-    for index, length in (("i0", "m0"), ("i1", "m1"), ("i2", "m2"), ("i3", "m3")):
-        writer.loop(index, length)
+    for axis in range(4):
+        writer.loop(f"i{axis}", f"m{axis}")
     writer.line(f"{t} all = 0;")
     for index, length in (("c", s.channels), ("k", tall), ("l", wide)):
         writer.loop(index, str(length))
