@@ -158,8 +158,8 @@ def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
     for axis in range(4):
         writer.loop(f"i{axis}", f"m{axis}")
     writer.line(f"{t} all = 0;")
-    for index, length in (("c", s.channels), ("k", tall), ("l", wide)):
-        writer.loop(index, str(length))
+    for index, size in (("c", s.channels), ("k", tall), ("l", wide)):
+        writer.loop(index, str(size))
     writer.line(f"const int64_t i = i2 + k - {s.top}, j = i3 + l - {s.left};")
     at = f"((i0 * {s.channels} + c) * {s.height} + i) * {s.width} + j"
     inside = f"i >= 0 && i < {s.height} && j >= 0 && j < {s.width}"
