@@ -381,6 +381,7 @@ __all__ = [
 ]
 
 threads.begin()
+globals().update(foreign.works(foreign.FUNCTIONS))
 
 
 protocol.install()

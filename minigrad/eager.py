@@ -22,7 +22,7 @@ from minigrad.messages import fill
 from minigrad.recorder import TapeReader
 from minigrad.source import here
 from minigrad.tape import TapeNode, changes
-from minigrad.values import Value
+from minigrad.values import Size, Value, size_of
 
 
 class Tensor(InPlace):
@@ -75,9 +75,9 @@ class Tensor(InPlace):
         return len(self.data.shape)
 
     @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(self.data.size)
+    def size(self) -> Size:
+        """The number of elements; x.size() are the lengths of the axes, x.size(0) one of them."""
+        return size_of(self.data.shape)
 
     @property
     def is_leaf(self) -> bool:
@@ -209,9 +209,12 @@ class Tensor(InPlace):
         self.requires_grad = bool(requires_grad)
         return self
 
-    def zero_grad(self) -> None:
-        """Forget the gradient; it is None afterwards, as before the first backward."""
-        self.grad = None
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradient: None, as before the first backward; or make it 0 in place."""
+        if set_to_none:
+            self.grad = None
+        elif self.grad is not None:
+            self.grad = self.grad.detach().zero_()
 
     def as_node(self, graph: Graph) -> Node:
         """This tensor in a static graph: a parameter is a variable, anything else a constant."""

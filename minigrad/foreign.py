@@ -1,6 +1,6 @@
-"""Names of other frameworks, and what to write here instead: one table for their error.
+"""Names of other frameworks: one table of what to write here instead, or of what they do here.
 
-It is looked at only where a name is missing, so it costs nothing where none is.
+It is looked at only where a name is not ours, so it costs nothing where it is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from minigrad.errors import ArgumentError, MissingNameError
 from minigrad.source import here
+from minigrad.words import Word, refused, spoken
 
 Kind = TypeVar("Kind", bound=type)
 P = ParamSpec("P")
@@ -23,14 +24,15 @@ def _by_theirs(table: Mapping[str, str]) -> dict[str, str]:
     return {name: ours for ours, theirs in table.items() for name in theirs.split()}
 
 
+# Refused is what could be meant otherwise, or is not there; spoken is what can only mean one thing.
 # Ours: theirs. x, a, b, xs stand for values, v for a variable, y for a result, f for a function.
-FUNCTIONS = _by_theirs(
+FUNCTIONS = refused(
     {  # of `minigrad`
         "mg.abs(x)": "absolute",
         "mg.sum(mg.stack(xs), axis=0)": "add_n",
         "np.allclose(a, b)": "allclose",
-        "mg.max(x, axis=0)": "amax reduce_max",
-        "mg.min(x, axis=0)": "amin reduce_min",
+        "mg.max(x, axis=0)": "reduce_max",
+        "mg.min(x, axis=0)": "reduce_min",
         "np.argsort(x.numpy())": "argsort",
         "mg.tensor([1, 2])": "array",
         "mg.tensor(a)": "as_tensor asarray convert_to_tensor from_numpy",
@@ -38,25 +40,18 @@ FUNCTIONS = _by_theirs(
         "mg.assign(v, v - x)": "assign_sub",
         "x.astype(mg.float64)": "astype",
         "mg.float32": "bfloat16 float float16",
-        "mg.matmul(a, b)": "bmm dot mm",
-        "mg.concatenate(xs, axis=0)": "cat concat vstack",
-        "mg.split(x, sections=2)": "unbind unstack",
-        "mg.clip(x, 0.0, 1.0)": "clamp clip_by_value",
-        "x * 1": "clone identity",
-        "mg.function(f)": "compile jit",
+        "mg.matmul(a, b)": "dot",
+        "mg.concatenate(xs, axis=0)": "vstack",
+        "mg.split(x, sections=2)": "unstack",
+        "mg.clip(x, 0.0, 1.0)": "clip_by_value",
         "x.detach()": "detach",
         "mg.float64": "double",
-        "mg.sum(mg.expand_dims(a, 2) * b, axis=1)": "einsum",
         "mg.where(x > 0, x, mg.exp(x) - 1)": "elu",
         "mg.zeros(2, 3)": "empty",
-        "mg.equal(a, b)": "eq",
-        "mg.broadcast_to(x, (4, *x.shape))": "expand",
         "mg.full((2, 3), 1.0)": "fill",
         "mg.floor_divide(a, b)": "floordiv",
         "mg.mod(a, b)": "floormod remainder",
-        "mg.greater_equal(a, b)": "ge",
         'mg.Variable(0.0, name="w")': "get_variable",
-        "mg.greater(a, b)": "gt",
         "mg.concatenate(xs, axis=1)": "hstack",
         "mg.no_grad()": "inference_mode",
         "mg.Session()": "InteractiveSession",
@@ -64,22 +59,15 @@ FUNCTIONS = _by_theirs(
         "mg.abs(x) < np.inf": "isfinite",
         "mg.equal(mg.abs(x), np.inf)": "isinf",
         "mg.nn": "keras",
-        "mg.less_equal(a, b)": "le",
         "mg.where(x > 0, x, 0.01 * x)": "leaky_relu",
-        "mg.load_graph(path)": "load",
         "mg.log(x) / np.log(10)": "log10",
         "mg.log(x) / np.log(2)": "log2",
         "mg.int64": "long",
-        "mg.less(a, b)": "lt",
         "mg.make_graph(f)(x)": "make_jaxpr",
         "mg.randn(2, 3, seed=0)": "manual_seed normal random random_normal set_random_seed",
         "mg.scan(f, 0.0, xs)": "map_fn",
-        "mg.where(a, 0.0, x)": "masked_fill",
         "mg.swapaxes(x, -1, -2)": "matrix_transpose",
-        "mg.transpose(x, (1, 0))": "moveaxis permute",
-        "mg.not_equal(a, b)": "ne",
         "mg.sqrt(mg.sum(x * x))": "norm",
-        "x.size": "numel size",
         "mg.pow(a, b)": "power",
         "mg.Print(x)": "print",
         "mg.arange(3)": "range",
@@ -91,16 +79,12 @@ FUNCTIONS = _by_theirs(
         "mg.mean(x, axis=0)": "reduce_mean",
         "mg.prod(x, axis=0)": "reduce_prod",
         "mg.sum(x, axis=0)": "reduce_sum",
-        "mg.tile(x, 2)": "repeat",
         "mg.flip(x, 0)": "reverse",
         "1 / mg.sqrt(x)": "rsqrt",
-        "graph.save(path)": "save",
-        "x.shape": "shape",
+        "x.shape": "shape size",
         "x * mg.sigmoid(x)": "silu",
         "np.sort(x.numpy())": "sort",
         "mg.cross_entropy(a, b)": "sparse_softmax_cross_entropy_with_logits",
-        "x * x": "square",
-        "mg.transpose(x)": "t",
         "mg.sin(x) / mg.cos(x)": "tan",
         "np.sort(x.numpy())[..., -3:]": "topk",
         "model.parameters()": "trainable_variables",
@@ -111,21 +95,48 @@ FUNCTIONS = _by_theirs(
         "mg.grad(y, [x])": "GradientTape value_and_grad",
         "mg.global_variables_initializer()": "variables_initializer",
         "mg.stack([f(x) for x in xs])": "vmap",
+        "mg.function(f)": "compile",
+        ("a @ b", "mg.sum(a * b, axis=1)", "mg.transpose(a)"): "einsum",
+        ("mg.trace(f, x)", "mg.script(f)", "mg.function(f)"): "jit",
+        ("mg.load_graph(path)", "model.load_state_dict(np.load(path))"): "load",
+        "mg.transpose(x, (1, 0))": "moveaxis movedim",
+        ("graph.save(path)", "np.savez(path, **model.state_dict())"): "save",
+        ("mg.tile(x, 2)", "mg.take(x, np.repeat(np.arange(2), 2), axis=0)"): "repeat",
     }
 )
-LAYERS = _by_theirs(
+EITHER_WAY = spoken(
+    {  # functions of `minigrad`, and methods
+        "amax(x, axis=None, keepdims=False)": "mg.max(x, axis=axis, keepdims=keepdims)",
+        "amin(x, axis=None, keepdims=False)": "mg.min(x, axis=axis, keepdims=keepdims)",
+        "clamp(x, low=None, high=None)": "mg.clip(x, low, high)",
+        "clone(x)": "x * 1 if x.dtype != 'bool' else x | x",
+        "masked_fill(x, mask, value)": "mg.where(mask, value, x)",
+        "numel(x)": "int(x.size)",
+        "square(x)": "x * x",
+        "t(x)": "mg.transpose(x, None if x.ndim < 2 else (1, 0))",
+        "unbind(x, axis=0)": "[mg.squeeze(y, axis) for y in mg.split(x, axis=axis, split_size=1)]",
+    }
+)
+FUNCTIONS |= EITHER_WAY | spoken(
+    {
+        "bmm(a, b)": "mg.matmul(a, b)",
+        "cat(xs, axis=0)": "mg.concatenate(xs, axis)",
+        "concat(xs, axis=0)": "mg.concatenate(xs, axis)",
+        "eq(a, b)": "mg.equal(a, b)",
+        "ge(a, b)": "mg.greater_equal(a, b)",
+        "gt(a, b)": "mg.greater(a, b)",
+        "le(a, b)": "mg.less_equal(a, b)",
+        "lt(a, b)": "mg.less(a, b)",
+        "mm(a, b)": "mg.matmul(a, b)",
+        "ne(a, b)": "mg.not_equal(a, b)",
+        "permute(x, dims)": "mg.transpose(x, dims)",
+    }
+)
+LAYERS = refused(
     {  # of `minigrad.nn`
-        "mg.binary_cross_entropy_with_logits(a, b)": "BCEWithLogitsLoss",
-        "mg.cross_entropy(a, b)": "CrossEntropyLoss",
         "mg.nn.Linear(784, 10)": "Dense",
         "mg.nn.Dropout()(x)": "dropout",
-        "x * 1": "Identity",
-        "mg.l1_loss(a, b)": "L1Loss",
         '{"name": mg.nn.Linear(784, 10)}': "ModuleDict",
-        "[mg.nn.Linear(784, 10)]": "ModuleList",
-        "mg.mse_loss(a, b)": "MSELoss",
-        "mg.nll_loss(a, b)": "NLLLoss",
-        "mg.tensor(a, requires_grad=True)": "Parameter",
         "[mg.tensor(a, requires_grad=True)]": "ParameterList",
         "mg.relu(x)": "relu",
         "mg.sigmoid(x)": "sigmoid",
@@ -133,8 +144,24 @@ LAYERS = _by_theirs(
         "mg.tanh(x)": "tanh",
         "mg.optim.clip_grad_norm(model.parameters(), 1.0)": "utils",
     }
+) | spoken(
+    {
+        "Parameter(data, requires_grad=True)": "mg.tensor(data, requires_grad=requires_grad)",
+    }
 )
-OPTIMISERS = _by_theirs(
+MODULES = refused(
+    {  # of layers and models
+        "model": "cuda compile",
+        "np.savez(path, **model.state_dict())": "save",
+        "model.load_state_dict(np.load(path))": "load",
+    }
+) | spoken(
+    {
+        "cpu(x)": "x",
+        "to(x, device)": "on_cpu(x, device)",
+    }
+)
+OPTIMISERS = refused(
     {  # of `minigrad.optim`
         "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",
         "mg.optim.clip_grad_norm(model.parameters(), 1.0)": "clip_grad_norm_",
@@ -144,7 +171,7 @@ OPTIMISERS = _by_theirs(
         "mg.optim.SGD(lr=0.1, momentum=0.9).minimize(y)": "MomentumOptimizer",
     }
 )
-TRAIN = _by_theirs(
+TRAIN = refused(
     {  # of TensorFlow 1's `train`, which is not here at all
         "mg.optim.Adam(lr=0.1).minimize(y)": "AdamOptimizer",
         "mg.optim.SGD(lr=0.1).minimize(y)": "GradientDescentOptimizer",
@@ -152,54 +179,61 @@ TRAIN = _by_theirs(
         "graph.save(path, session=sess)": "Saver",
     }
 )
-VALUES = _by_theirs(
+VALUES = refused(
     {  # of tensors and nodes
-        "x + b": "add",
         "np.argsort(x.numpy())": "argsort",
-        "x.astype(bool)": "bool",
-        "mg.split(x, sections=2)": "chunk split unbind",
-        "x.clip(0.0, 1.0)": "clamp",
-        "x * 1": "clone",
-        "x.numpy()": "cpu",
-        "x.ndim": "dim rank",
-        "x / b": "div",
-        "x @ b": "dot matmul mm",
-        "x.astype(mg.float64)": "double to",
-        "x == b": "eq",
-        "mg.broadcast_to(x, (4, *x.shape))": "expand",
-        "x.astype(mg.float32)": "float",
-        "mg.gather(x, b, axis=0)": "gather",
-        "x >= b": "ge",
+        "x.ndim": "rank",
+        "x @ b": "dot",
         "x.shape": "get_shape",
         "x.creator": "grad_fn",
-        "x > b": "gt",
-        "x.argmax(axis=0)": "indices",
-        "x.astype(int)": "int",
-        'x.dtype.kind == "f"': "is_floating_point",
-        "x <= b": "le",
-        "x.astype(mg.int64)": "long",
-        "x < b": "lt",
-        "mg.where(b, 0.0, x)": "masked_fill",
-        "x * b": "mul",
-        "x != b": "ne",
-        "-x": "neg",
         "(x * x).sum().sqrt()": "norm",
-        "x.size": "numel",
-        "x.transpose((1, 0))": "permute",
-        "x ** 2": "pow",
-        "x.flatten()": "ravel",
-        "mg.tile(x, 2)": "repeat",
         "np.sort(x.numpy())": "sort",
-        "x * x": "square",
-        "x - b": "sub",
-        "x.T": "t",
-        "mg.take(x, b, axis=0)": "take",
         "np.sort(x.numpy())[..., -3:]": "topk",
         "x.dtype": "type",
-        "x": "cuda values",
+        "x": "cuda",
+        ("mg.tile(x, 2)", "mg.take(x, np.repeat(np.arange(2), 2), axis=0)"): "repeat",
+        "x.max(dim=0).values": "values",
+        "x.max(dim=0).indices": "indices",
     }
 )
-NODES = _by_theirs(
+VALUES |= EITHER_WAY | spoken(
+    {
+        "add(x, other)": "x + other",
+        "bool(x)": "x.astype('bool')",
+        "chunk(x, chunks, axis=0)": "mg.chunk(x, chunks, axis)",
+        "contiguous(x)": "x",
+        "cpu(x)": "x",
+        "dim(x)": "x.ndim",
+        "div(x, other)": "x / other",
+        "double(x)": "x.astype('float64')",
+        "eq(x, other)": "x == other",
+        "expand(x, *shape)": "mg.broadcast_to(x, flat(shape))",
+        "float(x)": "x.astype('float32')",
+        "gather(x, axis, indices)": "mg.gather(x, indices, axis)",
+        "ge(x, other)": "x >= other",
+        "gt(x, other)": "x > other",
+        "int(x)": "x.astype('int32')",
+        "is_floating_point(x)": "x.dtype.kind == 'f'",
+        "le(x, other)": "x <= other",
+        "long(x)": "x.astype('int64')",
+        "lt(x, other)": "x < other",
+        "matmul(x, other)": "x @ other",
+        "mm(x, other)": "x @ other",
+        "mul(x, other)": "x * other",
+        "ne(x, other)": "x != other",
+        "neg(x)": "-x",
+        "permute(x, *dims)": "mg.transpose(x, flat(dims))",
+        "pow(x, exponent)": "x ** exponent",
+        "ravel(x)": "x.flatten()",
+        "split(x, split_size, axis=0)": "mg.split(x, axis=axis, **parts(split_size))",
+        "sub(x, other)": "x - other",
+        "take(x, indices, axis=None)": "mg.take(x.flatten() if axis is None else x, indices, axis)",
+        "to(x, *wanted)": "moved(x, wanted)",
+        "type_as(x, other)": "x.astype(other.dtype)",
+        "view_as(x, other)": "x.view(other.shape)",
+    }
+)
+NODES = refused(
     {  # of nodes: what only a tensor has, or TensorFlow 1 has of a variable
         "mg.assign(v, x)": "assign",
         "mg.assign(v, v + x)": "assign_add",
@@ -211,13 +245,12 @@ NODES = _by_theirs(
         "mg.global_variables_initializer()": "initializer",
         "not x.inputs": "is_leaf",
         "mg.read_value(v)": "read_value value",
-        "np.prod(x.shape)": "numel size",
         "np.sort(sess.run(x))": "sort",
         "np.sort(sess.run(x))[..., -3:]": "topk",
         "sess.run(x).tolist()": "tolist",
     }
 )
-GRAPHS = _by_theirs(
+GRAPHS = refused(
     {  # of graphs
         "with graph: ...": "as_default",
         "graph.text()": "as_graph_def",
@@ -254,20 +287,20 @@ KEYWORDS = _by_theirs(
 )
 
 
-def missing(place: str, name: str, owner: object, *tables: Mapping[str, str]) -> AttributeError:
+def missing(place: str, name: str, owner: object, table: Mapping[str, Word]) -> AttributeError:
     """The error for a name that is not there; with what to write, if it is known elsewhere."""
-    for table in tables:
-        if name in table:
-            return MissingNameError(
-                "missing_name", place=place, missing=name, ours=table[name], defined=here()
-            )
+    if name in table:
+        ours = table[name].shown
+        return MissingNameError(
+            "missing_name", place=place, missing=name, ours=ours, defined=here()
+        )
     return AttributeError(f"{place} has no attribute {name!r}", name=name, obj=owner)
 
 
 class Elsewhere:
     """A module of others that is not here: its names are answered, and nothing else."""
 
-    def __init__(self, place: str, table: Mapping[str, str]) -> None:
+    def __init__(self, place: str, table: Mapping[str, Word]) -> None:
         self._place, self._table = place, table
 
     def __getattr__(self, name: str) -> Any:
@@ -281,19 +314,25 @@ class _Missing:
     class that has one by the slow way.
     """
 
-    def __init__(self, name: str, table: Mapping[str, str]) -> None:
+    def __init__(self, name: str, table: Mapping[str, Word]) -> None:
         self._name, self._table = name, table
 
     def __get__(self, value: object, kind: type) -> Any:
         raise missing(kind.__name__, self._name, value, self._table)
 
 
-def answers(table: Mapping[str, str]) -> Callable[[Kind], Kind]:
-    """Let a class answer to the names of a table; `dir` and completion do not show them."""
+def works(table: Mapping[str, Word]) -> dict[str, Callable[..., Any]]:
+    """The words that can be called, by their names."""
+    return {name: _answering(word.call) for name, word in table.items() if word.call is not None}
+
+
+def answers(table: Mapping[str, Word]) -> Callable[[Kind], Kind]:
+    """Let a class answer to the names of a table; `dir` and completion show those that work."""
 
     def decorate(kind: Kind) -> Kind:
-        for name in table:
-            setattr(kind, name, _Missing(name, table))
+        found = {name: _Missing(name, table) for name in table} | works(table)
+        for name, what in found.items():
+            setattr(kind, name, what)
         kind.__dir__ = _present  # type: ignore[assignment]
         return kind
 

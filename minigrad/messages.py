@@ -133,6 +133,12 @@ ERRORS: dict[str, Pair] = {
         "placeholder None leaves a length open.",
         "{op}：形状 {shape} 不合法。解决办法：各轴长度是从 0 开始的整数；占位符中用 None 表示未知长度。",
     ),
+    "size_unknown": (
+        "{op}: how many elements {name} has is not known while building, since its shape is {shape}. "
+        "Remedy: ask for a length that is known, as x.size(1) or x.shape[1].",
+        "{op}：构图时还不知道 {name} 有多少个元素，因为它的形状是 {shape}。"
+        "解决办法：改问已知的长度，例如 x.size(1) 或 x.shape[1]。",
+    ),
     "reshape": (
         "{op}: {count} elements of shape {shape} cannot be arranged as {target}. "
         "Remedy: choose lengths whose product is {count}; one of them may be -1.",
@@ -214,9 +220,11 @@ ERRORS: dict[str, Pair] = {
     ),
     "squeeze": (
         "{op}: axis {axis} of shape {shape} cannot be dropped, because its length is not 1. "
-        "Remedy: name an axis of length 1, or index the axis to keep one of its elements.",
+        "Remedy: name an axis of length 1; to keep the shape, as PyTorch does here, leave this call "
+        "out; or index the axis to keep one of its elements.",
         "{op}：形状 {shape} 的轴 {axis} 长度不是 1，不能去掉。"
-        "解决办法：选择长度为 1 的轴，或用下标取出该轴上的一个元素。",
+        "解决办法：选择长度为 1 的轴；若想像 PyTorch 那样保持形状不变，就去掉这次调用；"
+        "或用下标取出该轴上的一个元素。",
     ),
     "broadcast_to": (
         "{op}: shape {shape} cannot be repeated to {target}. Compared from the right, each axis "
@@ -391,6 +399,23 @@ ERRORS: dict[str, Pair] = {
         "传入 True 或 False；数据类型写成 dtype=",
     ),
     "expect_momentum": ("pass momentum= above 0, too", "同时传入大于 0 的 momentum="),
+    "expect_cpu": (
+        "leave it out: everything is on the processor",
+        "省略它：一切都在 CPU 上",
+    ),
+    "expect_group": (
+        'write {{"params": [...]}} with options of this optimiser only: {known}',
+        '写成 {{"params": [...]}}，只能加上这个优化器的选项：{known}',
+    ),
+    "expect_once": (
+        "name each parameter once, in one group",
+        "每个参数只出现一次，只属于一组",
+    ),
+    "expect_both_values": (
+        "pass what to take where it holds and what elsewhere; np.nonzero(condition.numpy()) are the "
+        "positions where it holds",
+        "同时传入成立处和其余各处要取的值；np.nonzero(condition.numpy()) 是成立处的位置",
+    ),
     "expect_axis": (
         "pass one whole number; negative ones count from the end",
         "传入一个整数；负数从末尾数起",
@@ -571,9 +596,9 @@ ERRORS: dict[str, Pair] = {
     ),
     "state_shape": (
         "load_state_dict: {name} has shape {expected}, and the state holds shape {shape}. "
-        "Remedy: build the model with the same widths.",
+        "Remedy: build the model with the same sizes.",
         "load_state_dict：{name} 的形状是 {expected}，状态里的形状却是 {shape}。"
-        "解决办法：用同样的宽度构建模型。",
+        "解决办法：用同样的大小构建模型。",
     ),
     "not_finite": (
         "{op}: the result holds {count} value(s) that are NaN or infinite; shapes of the operands: "
@@ -633,9 +658,11 @@ ERRORS: dict[str, Pair] = {
     ),
     "leaf_in_place": (
         "{op}: a leaf tensor with requires_grad=True cannot be changed in place while operations "
-        "are recorded. Remedy: do it inside mg.no_grad().",
+        "are recorded. Remedy: to compute with it, make a new tensor, as y = x + 1 instead of "
+        "x += 1; to update a parameter, do it inside mg.no_grad().",
         "{op}：记录运算时，不能原地修改 requires_grad=True 的叶子张量。"
-        "解决办法：在 mg.no_grad() 中修改。",
+        "解决办法：若要用它计算，就产生新的张量，例如把 x += 1 写成 y = x + 1；"
+        "若要更新参数，就在 mg.no_grad() 中修改。",
     ),
     "view_of_leaf": (
         "{op}: this tensor is a view of a leaf with requires_grad=True: changing it would change "
@@ -928,9 +955,9 @@ ERRORS: dict[str, Pair] = {
     ),
     "feed_shape": (
         "Placeholder {name} takes shape {expected} and was fed an array of shape {shape}. "
-        "Remedy: check the width of the data; only an axis declared as None may have any length.",
+        "Remedy: feed data of that shape; only an axis declared as None may have any length.",
         "占位符 {name} 的形状是 {expected}，却馈送了形状为 {shape} 的数组。"
-        "解决办法：检查数据的宽度；只有声明为 None 的轴才可以是任意长度。",
+        "解决办法：馈送这种形状的数据；只有声明为 None 的轴才可以是任意长度。",
     ),
     "feed_type": (
         "Placeholder {name} takes {expected} and was fed {dtype}, which would lose information. "

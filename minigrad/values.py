@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
@@ -11,11 +12,34 @@ from minigrad import foreign, ops
 from minigrad.arguments import as_dtype, bound, whole_numbers
 from minigrad.core import Op, Reader, apply, show_shape
 from minigrad.errors import ShapeError, located
-from minigrad.ops.arrange import flatten, flip, swapaxes, transposed
+from minigrad.ops.arrange import flatten, flip, known_lengths, swapaxes, transposed
 from minigrad.ops.logic import expect_condition
 from minigrad.ops.reduction import extreme, std, var
-from minigrad.ops.shape import Axis, as_axes, over
+from minigrad.ops.shape import Axis, as_axes, over, positive_axis
 from minigrad.source import here
+
+
+class Lengths:
+    """The lengths of the axes, for `x.size()` and `x.size(0)` as PyTorch has it."""
+
+    lengths: tuple[Any, ...]  # None where it is open
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """The lengths of all axes, or of one."""
+        if dim is None:
+            return self.lengths
+        return self.lengths[positive_axis("size", dim, self.lengths)]
+
+
+class Size(Lengths, int):
+    """The number of elements, `x.size` as NumPy has it; called, the lengths."""
+
+
+def size_of(lengths: tuple[int, ...]) -> Size:
+    """The number of elements of a shape."""
+    size = Size(math.prod(lengths))
+    size.lengths = lengths
+    return size
 
 
 def _forward(op: Op) -> Any:
@@ -103,11 +127,16 @@ class Value:
         result: Self = apply(op, (self, *others), attrs)
         return result
 
+    def _over(self, op: Op, axis: Axis, keepdims: bool) -> Self:
+        """A reduction along some axes, or all."""
+        result: Self = apply(op, (self,), over(op.name, axis, keepdims))
+        return result
+
     # ---- along axes: `axis` is None for all, a number or a tuple; negative ones count from the end
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The sum over all elements, or along `axis`."""
-        return self._apply(ops.sum, **over("Sum", axis, keepdims))
+        return self._over(ops.sum, axis, keepdims)
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The product of all elements, or along `axis`."""
@@ -116,7 +145,7 @@ class Value:
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """The mean of all elements, or along `axis`."""
-        return self._apply(ops.mean, **over("Mean", axis, keepdims))
+        return self._over(ops.mean, axis, keepdims)
 
     @located
     def max(
@@ -134,15 +163,15 @@ class Value:
 
     def logsumexp(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """log(sum(exp(x))), overall or along `axis`, without overflow."""
-        return self._apply(ops.logsumexp, **over("LogSumExp", axis, keepdims))
+        return self._over(ops.logsumexp, axis, keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Whether all elements are true (not 0), overall or along `axis`."""
-        return self._apply(ops.all, **over("All", axis, keepdims))
+        return self._over(ops.all, axis, keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> Self:
         """Whether any element is true (not 0), overall or along `axis`."""
-        return self._apply(ops.any, **over("Any", axis, keepdims))
+        return self._over(ops.any, axis, keepdims)
 
     def var(self, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Self:
         """The variance; its divisor is n − correction, as in PyTorch (NumPy takes 0 for 1)."""
@@ -179,7 +208,8 @@ class Value:
     def reshape(self, *shape: int | tuple[int, ...]) -> Self:
         """The same elements in another shape; one length may be -1."""
         lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return self._apply(ops.reshape, shape=whole_numbers("Reshape", "shape", lengths))
+        known = known_lengths(self, lengths)
+        return self._apply(ops.reshape, shape=whole_numbers("Reshape", "shape", known))
 
     @located
     def view(self, *shape: int | tuple[int, ...]) -> Self:

@@ -63,7 +63,8 @@ def reshape(x: Any, shape: int | Sequence[int]) -> Any:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    return ops.reshape(x, shape=arguments.whole_numbers("Reshape", "shape", shape))
+    known = arrange.known_lengths(x, shape)
+    return ops.reshape(x, shape=arguments.whole_numbers("Reshape", "shape", known))
 
 
 def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from minigrad import arguments, ops
 from minigrad.errors import DtypeError
+from minigrad.messages import fill
 from minigrad.source import here
 
 
@@ -198,17 +199,20 @@ def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
     )
 
 
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """a where the condition holds, b elsewhere; only the one that was chosen gets a gradient.
 
     What was not chosen does no harm, not even infinity or NaN. The condition is bool, otherwise
-    DtypeError.
+    DtypeError. Both values have to be given: ArgumentError for the form that asks for positions.
 
     >>> import minigrad as mg
     >>> x = mg.tensor([-1.0, 2.0])
     >>> mg.where(x > 0, x, 0)
     tensor([0., 2.])
     """
+    if a is None or b is None:
+        name = "a" if a is None else "b"
+        raise arguments.refuse("Where", name, None, fill("expect_both_values"))
     return ops.where(condition, a, b)
 
 

@@ -21,7 +21,33 @@ from minigrad.core import (
 from minigrad.errors import ShapeError, TraceError
 from minigrad.messages import one_line
 from minigrad.source import here
-from minigrad.values import Value
+from minigrad.values import Lengths, Value, size_of
+
+
+class OpenSize(Lengths):
+    """The lengths of the axes of a node, not all of which are known: its size is no number yet."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    @property
+    def lengths(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return self._node.shape or (None,) * self._node.ndim
+
+    def __index__(self) -> int:
+        node = self._node
+        about: dict[str, Any] = {"name": node.name, "shape": show_shape(node.shape)}
+        raise ShapeError("size_unknown", op="size", defined=node.where, ran=here(), **about)
+
+    __int__ = __float__ = __index__
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == other
+
+    def __bool__(self) -> bool:
+        return bool(int(self))
+
+    __hash__ = object.__hash__
 
 
 @foreign.answers(foreign.NODES)
@@ -65,6 +91,12 @@ class Node(BaseNode, Value):
                 "rank_unknown", op=self.op.name, name=self.name, defined=self.where, ran=here()
             )
         return len(self.spec.shape)
+
+    @property
+    def size(self) -> Lengths:
+        """The number of elements; x.size() are the lengths of the axes, x.size(0) one of them."""
+        known = [n for n in self.shape or (None,) if n is not None]
+        return size_of(tuple(known)) if self.shape == tuple(known) else OpenSize(self)
 
     def __repr__(self) -> str:
         name, shape = one_line(self.name), show_shape(self.shape)

@@ -18,6 +18,7 @@ from minigrad.lazy.groups import WHOLE, Group
 from minigrad.recorder import NOTED, NOTED_PAIR, TapeReader
 from minigrad.source import INSIDE, caller
 from minigrad.tape import at_once, recording
+from minigrad.values import Size, size_of
 
 PARTS = ("data", "creator", "requires_grad", "grad", "name")  # what a tensor always has
 NONE: Attrs = {}
@@ -51,8 +52,8 @@ class Pending(Tensor):
         return len(self.shape)
 
     @property
-    def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
+    def size(self) -> Size:
+        return size_of(self.shape)
 
     def __len__(self) -> int:
         return self.shape[0] if self.shape else len(self.data)  # which says what is wrong

@@ -13,10 +13,12 @@ from minigrad.nn.layers import (
     Dropout,
     Embedding,
     Flatten,
+    Identity,
     Linear,
     MaxPool2d,
 )
-from minigrad.nn.module import Module, Sequential
+from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from minigrad.nn.module import Module, ModuleList, Sequential
 from minigrad.nn.norms import BatchNorm1d, BatchNorm2d, LayerNorm
 from minigrad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
@@ -26,18 +28,25 @@ __all__ = [
     "LSTM",
     "RNN",
     "AvgPool2d",
+    "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
     "Conv2d",
+    "CrossEntropyLoss",
     "Dropout",
     "Embedding",
     "Flatten",
     "GRUCell",
+    "Identity",
+    "L1Loss",
     "LSTMCell",
     "LayerNorm",
     "Linear",
+    "MSELoss",
     "MaxPool2d",
     "Module",
+    "ModuleList",
+    "NLLLoss",
     "RNNCell",
     "ReLU",
     "Sequential",
@@ -48,6 +57,7 @@ __all__ = [
     "updates",
 ]
 
+globals().update(foreign.works(foreign.LAYERS))
 for _layer in (Flatten, LayerNorm, Softmax):
     foreign.answer_keywords(_layer)
 

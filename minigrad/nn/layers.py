@@ -216,6 +216,18 @@ class Dropout(Module):
         return f"p={self.p}"
 
 
+class Identity(Module):
+    """Its operand as it is: a place for a layer that may be there or not.
+
+    >>> import minigrad as mg
+    >>> mg.nn.Identity()(mg.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
+
+    def forward(self, x: Any) -> Any:
+        return x
+
+
 class Flatten(Module):
     """All axes but the first as one: (n, 16, 4, 4) → (n, 256); or those from one to another.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 
+from minigrad import foreign
 from minigrad.arguments import refuse
 from minigrad.core import Array, context
 from minigrad.eager import Tensor
@@ -17,6 +18,25 @@ from minigrad.messages import fill
 from minigrad.source import here
 
 
+class Tensors(list[Tensor]):
+    """A list that is an iterator as well, as PyTorch's `parameters()` is one.
+
+    Once `next` has begun, a loop goes on from there; otherwise a list begins anew in each loop,
+    where an iterator would be used up without a word.
+    """
+
+    _walk: Iterator[Tensor] | None = None
+
+    def __next__(self) -> Tensor:
+        if self._walk is None:
+            self._walk = super().__iter__()
+        return next(self._walk)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return super().__iter__() if self._walk is None else self._walk
+
+
+@foreign.answers(foreign.MODULES)
 class Module:
     """A part of a model: its parameters, its sub-modules, and how it computes.
 
@@ -144,18 +164,18 @@ class Module:
         """All buffers with their dotted names."""
         return self._tensors("_buffers")
 
-    def parameters(self) -> list[Tensor]:
-        """All tensors that training changes."""
-        return [p for _, p in self.named_parameters()]
+    def parameters(self) -> Tensors:
+        """All tensors that training changes: a list that `next` goes through, too."""
+        return Tensors(p for _, p in self.named_parameters())
 
-    def buffers(self) -> list[Tensor]:
+    def buffers(self) -> Tensors:
         """All tensors that are kept and have no gradient, such as running means."""
-        return [b for _, b in self.named_buffers()]
+        return Tensors(b for _, b in self.named_buffers())
 
-    def zero_grad(self) -> None:
-        """Forget all gradients."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients; without `set_to_none` those that there are become 0."""
         for p in self.parameters():
-            p.zero_grad()
+            p.zero_grad(set_to_none)
 
     def train(self, mode: bool = True) -> Self:
         """Work as in training: dropout drops, batch norm takes the statistics of the batch.
@@ -212,6 +232,54 @@ class Module:
         facts = self.extra_repr()
         head = type(self).__name__ + (f"({facts})" if facts or not inner else "")
         return "\n  ".join([head, *inner])
+
+
+class ModuleList(Module):
+    """Modules in a list, which has no `forward`: a module that holds it calls them in its own.
+
+    A plain list of modules as an attribute does the same.
+
+    >>> import minigrad as mg
+    >>> layers = mg.nn.ModuleList(mg.nn.Linear(n, n) for n in (2, 3))
+    >>> len(layers), layers[1], [name for name, _ in layers.named_parameters()][:2]
+    (2, Linear(3 → 3), ['0.weight', '0.bias'])
+    """
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__()
+        self.layers: list[Module] = []
+        self.extend(modules)
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end."""
+        return self.extend([module])
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add several modules at the end."""
+        for module in modules:
+            if not isinstance(module, Module):
+                raise refuse("ModuleList", "modules", module, fill("expect_module"))
+            self.layers.append(module)
+        self.name = self.name  # which names them
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "name":
+            for i, module in enumerate(vars(self).get("layers", ())):
+                module.name = f"{value}.{i}"
+
+    def _parts(self) -> Iterator[tuple[str, Any]]:
+        return ((str(i), module) for i, module in enumerate(self.layers))
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self.layers)
+
+    def __getitem__(self, index: int) -> Module:
+        return self.layers[index]
+
+    def __len__(self) -> int:
+        return len(self.layers)
 
 
 class Sequential(Module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,23 @@ def transposed(x: Any, axes: tuple[Any, ...]) -> Any:
         return swapaxes(x, *axes)
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
     return transpose(x, axes=arguments.axes("Transpose", order) if order else None)
+
+
+def known_lengths(x: Any, lengths: Any) -> Any:
+    """Lengths for `reshape`, in which None has kept the one open axis of x, as x.size(0) names it.
+
+    With it -1 stands for what is left of the others, which are known.
+    """
+    if not isinstance(lengths, (tuple, list)) or lengths.count(None) != 1:
+        return lengths
+    shape, i = getattr(x, "shape", None) or (), lengths.index(None)
+    if shape.count(None) != 1 or i >= len(shape) or shape[i] is not None:
+        return lengths
+    others = [n for n in lengths if n is not None]
+    if -1 in others:
+        rest = math.prod(n for n in shape if n is not None)
+        others[others.index(-1)] = rest // max(-math.prod(others), 1)
+    return (*others[:i], -1, *others[i:])
 
 
 @located

@@ -26,6 +26,7 @@ from minigrad.messages import fill
 from minigrad.ops.define import summed
 
 Axis = int | tuple[int, ...] | None
+FLAGS: Any = (bool, np.bool_)
 
 
 def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
@@ -79,9 +80,9 @@ def axes_of(x: Array, axis: Axis) -> Axis:
 
 def over(op: str, axis: Axis, keepdims: bool) -> dict[str, Any]:
     """The attributes of a reduction; ArgumentError where frameworks differ on what is meant."""
-    if not isinstance(keepdims, (bool, np.bool_)):
+    if not isinstance(keepdims, FLAGS):
         raise arguments.refuse(op, "keepdims", keepdims, fill("expect_keepdims"))
-    if isinstance(axis, (tuple, list)) and not axis:
+    if axis is not None and not axis and isinstance(axis, (tuple, list)):
         raise arguments.two_readings(f"{op}: axis=()", "PyTorch", "axis=None", "NumPy", "x")
     return {"axis": as_axes(axis), "keepdims": bool(keepdims)}
 
