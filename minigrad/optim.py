@@ -39,11 +39,28 @@ __all__ = [
 ]
 
 
+class Option:
+    """An option of an optimiser: that of the group of parameters it is at, or else of the first."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, optimizer: Any, owner: type) -> Any:
+        return self if optimizer is None else optimizer._group[self._name]
+
+    def __set__(self, optimizer: Any, value: Any) -> None:
+        for own in optimizer.param_groups:
+            own[self._name] = value
+
+
 class Optimizer:
     """Changes parameters by their gradients. Sub-classes write `slots`, and `rule` or `move`.
 
     params: tensors with requires_grad, or variables; GraphError if there are none. Without it,
-    `minimize` changes all variables that the loss depends on, as TensorFlow 1 does.
+    `minimize` changes all variables that the loss depends on, as TensorFlow 1 does. Or a list of
+    groups, {"params": …, "lr": …}, whose own options take the place of the common `options`; they
+    are kept in `param_groups`, and may be changed there. Set on the optimiser, an option is set in
+    all groups.
 
     >>> import minigrad as mg
     >>> class SignDescent(mg.optim.Optimizer):
@@ -56,12 +73,52 @@ class Optimizer:
     [2.5, -2.5]
     """
 
-    def __init__(self, params: Iterable[Any] | None = None) -> None:
-        self.params: list[Any] = []
+    def __init__(self, params: Iterable[Any] | None = None, **options: Any) -> None:
+        self._options, self.param_groups = options, []
+        for own in [{"params": []}] if params is None else _groups(self, params):
+            self.add_param_group(own)
         if params is not None:
-            self.params += _parameters(self, params)
             self._expect_some()
         self._slots: dict[int, tuple[Array, ...]] = {}
+
+    param_groups: list[dict[str, Any]]
+
+    @property
+    def params(self) -> list[Any]:
+        """The parameters of all groups."""
+        return [p for own in self.param_groups for p in own["params"]]
+
+    def add_param_group(self, group: dict[str, Any]) -> None:
+        """Change these parameters, too: {"params": …}, with options of their own.
+
+        ArgumentError for an option that the optimiser does not have, and for a parameter that it
+        has already.
+        """
+        name, own = type(self).__name__, dict(group)
+        unknown = own.keys() - self._options.keys() - {"params"}
+        if unknown or "params" not in own:
+            known = ", ".join(("params", *self._options))
+            raise refuse(name, "params", group, fill("expect_group", known=known))
+        own["params"] = list(_parameters(self, own["params"]))
+        given = [*self.params, *own["params"]]
+        if len({*map(id, given)}) < len(given):
+            raise refuse(name, "params", group, fill("expect_once"))
+        own = {**self._options, **own}
+        self.check(**{key: value for key, value in own.items() if key != "params"})
+        self.param_groups.append(own)
+        self._group = self.param_groups[0]
+
+    def check(self, **options: Any) -> None:
+        """ArgumentError for values that the options of a group cannot have."""
+
+    def _members(self) -> Iterator[Any]:
+        """All parameters; meanwhile the options are those of their groups."""
+        try:
+            for own in self.param_groups:
+                self._group = own
+                yield from own["params"]
+        finally:
+            self._group = self.param_groups[0]
 
     def slots(self, p: Any) -> dict[str, Array]:
         """The values kept for one parameter, by name, as they are at the start."""
@@ -77,17 +134,17 @@ class Optimizer:
         name = type(self).__name__
         raise GraphError("method", op=name, method="rule(self, p, g, *slots)", defined=here())
 
-    def zero_grad(self) -> None:
-        """Forget the gradients of all parameters."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters; without `set_to_none` they become 0."""
         self._expect_some()
         for p in self.params:
-            p.grad = None
+            p.zero_grad(set_to_none)
 
     def step(self) -> None:
         """Change every parameter that has a gradient, in place."""
         self._expect_some()
         with recording(False):
-            for i, p in enumerate(self.params):
+            for i, p in enumerate(self._members()):
                 if p.grad is None:
                     continue
                 kept = self._slots.get(i)
@@ -159,9 +216,11 @@ class Optimizer:
     def apply_gradients(self, pairs: Iterable[tuple[Node | None, Any]]) -> Node:
         """A node that updates each parameter by its gradient node when it is fetched."""
         assigned: list[Node] = []
+        groups = {id(p): own for own in self.param_groups for p in own["params"]}
         for g, p in pairs:
             if g is None:
                 continue
+            self._group = groups.get(id(p), self.param_groups[0])
             variable = g.graph.lift(p, who=f"{type(self).__name__}.apply_gradients")
             with name_scope(f"{type(self).__name__}/{variable.name}"):
                 start = self.slots(variable)
@@ -170,6 +229,7 @@ class Optimizer:
                 with name_scope("apply_gradients"):
                     new = self.rule(variable, g, *kept)
                     assigned += [assign(v, n) for v, n in zip(targets, new, strict=True)]
+        self._group = self.param_groups[0]
         return group(*assigned)
 
 
@@ -199,24 +259,30 @@ class SGD(Optimizer):
         weight_decay: float = 0.0,
         nesterov: bool = False,
     ) -> None:
-        super().__init__(params)
-        self.lr, self.momentum = number("SGD", "lr", lr), number("SGD", "momentum", momentum)
-        self.weight_decay = number("SGD", "weight_decay", weight_decay)
-        self.nesterov = nesterov
-        if nesterov and not self.momentum:
-            raise refuse("SGD", "nesterov", nesterov, fill("expect_momentum"))
+        options = {"momentum": momentum, "weight_decay": weight_decay, "nesterov": nesterov}
+        super().__init__(params, lr=lr, **options)
+
+    lr, momentum, weight_decay, nesterov = Option(), Option(), Option(), Option()
+
+    def check(self, **options: Any) -> None:
+        for key in ("lr", "momentum", "weight_decay"):
+            number("SGD", key, options[key])
+        if options["nesterov"] and not options["momentum"]:
+            raise refuse("SGD", "nesterov", options["nesterov"], fill("expect_momentum"))
 
     def slots(self, p: Any) -> dict[str, Array]:
         return {"velocity": _zeros(p)} if self.momentum else {}
 
     def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
-        if self.weight_decay:
-            g = g + p * self.weight_decay
-        if not self.momentum:
-            return (g * self.lr,)
-        velocity = slots[0] * self.momentum + g
-        ahead = g + velocity * self.momentum if self.nesterov else velocity
-        return ahead * self.lr, velocity
+        own = self._group
+        if own["weight_decay"]:
+            g = g + p * own["weight_decay"]
+        momentum = own["momentum"]
+        if not momentum:
+            return (g * own["lr"],)
+        velocity = slots[0] * momentum + g
+        ahead = g + velocity * momentum if own["nesterov"] else velocity
+        return ahead * own["lr"], velocity
 
 
 class Adam(Optimizer):
@@ -244,29 +310,34 @@ class Adam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0.0,
     ) -> None:
-        super().__init__(params)
-        name = type(self).__name__
-        self.lr, self.eps = number(name, "lr", lr), number(name, "eps", eps)
-        self.weight_decay = number(name, "weight_decay", weight_decay)
+        super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
+
+    lr, betas, eps, weight_decay = Option(), Option(), Option(), Option()
+    decoupled = False  # whether the decay acts on p itself
+
+    def check(self, **options: Any) -> None:
+        name, betas = type(self).__name__, options["betas"]
+        for key in ("lr", "eps", "weight_decay"):
+            number(name, key, options[key])
         b1, b2 = betas if isinstance(betas, (tuple, list)) and len(betas) == 2 else (None, None)
         if not all(isinstance(b, (int, float)) and 0 <= b < 1 for b in (b1, b2)):
             raise refuse(name, "betas", betas, fill("expect_betas"))
-        self.betas = betas
 
     def slots(self, p: Any) -> dict[str, Array]:
         return {"mean": _zeros(p), "square": _zeros(p), "time": float64.type(0)}
 
     def move(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
-        if self.weight_decay:
-            g = g + p * self.weight_decay
-        (mean, square, time), (b1, b2) = slots, self.betas
+        own = self._group
+        if own["weight_decay"] and not self.decoupled:
+            g = g + p * own["weight_decay"]
+        (mean, square, time), (b1, b2) = slots, own["betas"]
         time = time + 1
         mean = mean * b1 + g * (1 - b1)
         square = square * b2 + g * g * (1 - b2)
         # Both means start at 0: undo that pull, with factors that float32 would make too coarse.
-        rate = ops.cast(self.lr / (1 - ops.pow(float64.type(b1), time)), dtype=p.dtype)
+        rate = ops.cast(own["lr"] / (1 - ops.pow(float64.type(b1), time)), dtype=p.dtype)
         pull = ops.cast(ops.sqrt(1 - ops.pow(float64.type(b2), time)), dtype=p.dtype)
-        return mean / (ops.sqrt(square) / pull + self.eps) * rate, mean, square, time
+        return mean / (ops.sqrt(square) / pull + own["eps"]) * rate, mean, square, time
 
 
 class AdamW(Adam):
@@ -288,11 +359,24 @@ class AdamW(Adam):
         eps: float = 1e-8,
         weight_decay: float = 0.01,
     ) -> None:
-        super().__init__(params, lr, betas, eps)
-        self.decay = number("AdamW", "weight_decay", weight_decay)
+        super().__init__(params, lr, betas, eps, weight_decay)
+
+    decoupled = True
 
     def rule(self, p: Any, g: Any, *slots: Any) -> tuple[Any, ...]:
-        return super().rule(p - p * (self.lr * self.decay), g, *slots)
+        own = self._group
+        return super().rule(p - p * (own["lr"] * own["weight_decay"]), g, *slots)
+
+
+def _groups(optimizer: Optimizer, params: Any) -> list[dict[str, Any]]:
+    """The groups that these parameters are in: their own, or a single one."""
+    if hasattr(type(params), "reader") or not isinstance(params, Iterable):
+        return [{"params": params}]  # which is refused
+    if isinstance(params, (str, dict)):
+        return [{"params": params}]
+    items = list(params)
+    groups = bool(items) and all(isinstance(item, dict) for item in items)
+    return items if groups else [{"params": items}]
 
 
 def _parameters(optimizer: Optimizer, params: Any) -> Iterator[Any]:

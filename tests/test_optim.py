@@ -368,3 +368,77 @@ def test_rules_and_moves_of_users_give_the_same_in_both_modes(make: Any, expecte
         session.run(mg.global_variables_initializer())
         session.run(step)
         assert session.value(variable).tolist() == expected
+
+
+# ---- Groups of parameters -----------------------------------------------------------------------
+
+
+def moved(optimizer: mg.optim.Optimizer, *params: mg.Tensor) -> list[float]:
+    """How far each parameter goes in one step along a gradient of 1."""
+    before = [p.item() for p in params]
+    for p in params:
+        p.grad = mg.tensor([1.0])
+    optimizer.step()
+    return [b - p.item() for b, p in zip(before, params, strict=True)]
+
+
+def test_groups_have_options_of_their_own_which_may_be_changed() -> None:
+    a, b = (mg.tensor([0.0], requires_grad=True) for _ in range(2))
+    optimizer = mg.optim.SGD([{"params": [a], "lr": 1.0}, {"params": iter([b])}], lr=0.5)
+    assert moved(optimizer, a, b) == [1.0, 0.5]
+    for group in optimizer.param_groups:
+        group["lr"] *= 0.5
+    assert moved(optimizer, a, b) == [0.5, 0.25]
+    assert (optimizer.lr, optimizer.params) == (0.5, [a, b])
+    optimizer.lr = 0.125
+    assert [group["lr"] for group in optimizer.param_groups] == [0.125, 0.125]
+    c = mg.tensor([0.0], requires_grad=True)
+    optimizer.add_param_group({"params": [c], "lr": 2.0, "momentum": 0.5})
+    assert moved(optimizer, a, b, c) == [0.125, 0.125, 2.0]
+    assert moved(optimizer, a, b, c) == [0.125, 0.125, 3.0], "momentum in its group alone"
+
+
+@pytest.mark.parametrize("kind", [mg.optim.Adam, mg.optim.AdamW])
+def test_groups_in_both_modes(kind: Any) -> None:
+    options = ({"lr": 0.5, "weight_decay": 0.25}, {"betas": (0.5, 0.5)})
+    a, b = (mg.tensor([v], requires_grad=True) for v in (1.0, -2.0))
+    optimizer = kind([{"params": [p], **o} for p, o in zip((a, b), options, strict=True)])
+    for _ in range(3):
+        optimizer.zero_grad()
+        ((a - b) ** 2).sum().backward()
+        optimizer.step()
+    with mg.Graph(), mg.Session() as session:
+        v, w = mg.Variable([1.0]), mg.Variable([-2.0])
+        groups = [{"params": [p], **o} for p, o in zip((v, w), options, strict=True)]
+        step = kind(groups).minimize(((v - w) ** 2).sum())
+        session.run(mg.global_variables_initializer())
+        for _ in range(3):
+            session.run(step)
+        assert [session.value(v).tolist(), session.value(w).tolist()] == [a.tolist(), b.tolist()]
+    assert a.tolist() != [1.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda p: mg.optim.SGD([{"params": [p], "momentun": 0.9}]), "momentum"),
+        (lambda p: mg.optim.SGD([{"lr": 0.1}]), "params"),
+        (lambda p: mg.optim.SGD([{"params": [p]}, {"params": [p]}]), "once"),
+        (lambda p: mg.optim.SGD([{"params": [p], "lr": -1.0}]), "lr=-1.0"),
+        (lambda p: mg.optim.SGD([{"params": [p]}, p]), "model.parameters()"),
+        (lambda p: mg.optim.Adam([{"params": [p], "betas": (1, 2)}]), "betas"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(make: Any, says: str) -> None:
+    with pytest.raises(mg.ArgumentError, match=says):
+        make(mg.tensor(1.0, requires_grad=True))
+
+
+def test_gradients_are_forgotten_or_made_zero() -> None:
+    model = mg.nn.Linear(1, 1, bias=False)
+    for forget in (model.zero_grad, mg.optim.SGD(model.parameters()).zero_grad):
+        model(mg.ones(1, 1)).sum().backward()
+        forget(set_to_none=False)
+        assert model.weight.grad.tolist() == [[0.0]]
+        forget()
+        assert model.weight.grad is None
