@@ -117,17 +117,18 @@ def share_buffers(wanted: Sequence[Wanted]) -> Plan:
             for i in ends.pop(step, ()):
                 bisect.insort(free, (sizes[i], i))
         done = value.start
+        size = value.bytes
         chosen = _taken_over(value, buffer_of, last, sizes)
         if chosen is None:
-            chosen = _best(free, value.bytes, len(sizes))
+            chosen = _best(free, size, len(sizes))
         else:
             ends[value.start].remove(chosen)
         if chosen == len(sizes):
             sizes.append(0)
-        sizes[chosen] = max(sizes[chosen], aligned(value.bytes))
+        sizes[chosen] = max(sizes[chosen], aligned(size))
         ends.setdefault(value.end, []).append(chosen)
         buffer_of[value.node], last[value.node] = chosen, value.end
-        facts = (value.node, value.shape, value.start, value.end, value.bytes)
+        facts = (value.node, value.shape, value.start, value.end, size)
         lifetimes.append(Lifetime(*facts, chosen))
     offsets = np.cumsum([0, *sizes])
     buffers = tuple(Buffer(int(o), n) for o, n in zip(offsets, sizes, strict=False))

@@ -75,7 +75,7 @@ LAYERS = [
     ["minigrad.native", "minigrad.native.scalars", "minigrad.native.compiler"],
     ["minigrad.native.blocks", "minigrad.native.cache"],
     ["minigrad.native.loops", "minigrad.native.library"],
-    ["minigrad.native.products", "minigrad.native.reductions"],
+    ["minigrad.native.products", "minigrad.native.reductions", "minigrad.native.units"],
     ["minigrad.native.images"],
     ["minigrad.native.kernels"],
     ["minigrad.plan", "minigrad.tiles", "minigrad.devices", "minigrad.schedule"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import subprocess
@@ -18,8 +19,9 @@ import minigrad as mg
 from minigrad.compiled.joining import Joined
 from minigrad.core import REGISTRY, Spec, silently, spec_of
 from minigrad.native import cache, compiler, kernels, library
-from minigrad.native.kernels import Kernel, Unit
+from minigrad.native.kernels import Kernel
 from minigrad.native.scalars import literal
+from minigrad.native.units import Unit
 
 pytestmark = pytest.mark.compiler
 windows = pytest.mark.skipif(sys.platform == "win32", reason="Windows has access lists instead")
@@ -479,6 +481,68 @@ def test_the_text_names_the_nodes_and_compiles_as_it_is_shown(home: Path) -> Non
             slot[i] = out
     library.function(again, call._name)(call._table.start, library.ctypes.addressof(call._sizes))
     np.testing.assert_array_equal(out, found)
+
+
+# ---- Long programs ------------------------------------------------------------------------------
+
+
+def chain(n: int, summing: bool = False) -> Any:
+    """A program of n kernels, one after the other: of each a function, a call and a place."""
+    with mg.Graph():
+        x = y = mg.placeholder("x", (3,))
+        for _ in range(n // 2 if summing else n):
+            y = y + mg.sum(y) if summing else y + x
+        return mg.build_graph(x, y).compile(executor="c", optimize=False)
+
+
+@pytest.mark.parametrize("summing", [False, True])
+def test_to_prepare_a_program_takes_time_for_each_node(summing: bool) -> None:
+    counts = []
+    for n in (400, 1600):
+        program, calls = chain(n, summing), itertools.count()
+        sys.setprofile(lambda *about, calls=calls: next(calls))
+        try:
+            program({"x": np.zeros(3)})
+        finally:
+            sys.setprofile(None)
+        counts.append(next(calls))
+    assert counts[1] < 4.5 * counts[0]
+
+
+def test_long_functions_are_tables() -> None:
+    program, x = chain(400), np.array([1.0, -2.0, 0.1])
+    result = program({"x": x})
+    np.testing.assert_array_equal(result, program.graph.compile(optimize=False)({"x": x}))
+    shown = [line for line in program.source.splitlines() if "// Add Add" in line]
+    assert sum("_at, {" in line for line in shown) == 400
+    with mg.record() as log:  # which has them called one by one
+        np.testing.assert_array_equal(program({"x": x}), result)
+    assert log.counts.run == 400
+
+
+def test_functions_that_do_the_same_are_written_once() -> None:
+    unit = Unit()
+    with mg.Graph():
+        x = mg.placeholder("x", (3,))
+        for _ in range(5):
+            kernel = kernels.kernel(x + x, [Spec((3,), x.dtype)], [Spec((3,), x.dtype)] * 2)
+            kernel.join(unit)  # type: ignore[union-attr]
+    assert unit.source().count("EXPORT int64_t run") == 1
+
+
+def test_a_refusal_in_a_table_is_told_as_ever() -> None:
+    with mg.Graph():
+        x, i = mg.placeholder("x", (2, 3)), mg.placeholder("i", (2,), "int64")
+        y = x
+        for _ in range(100):
+            y = y * 1.5
+        graph = mg.build_graph([x, i], mg.cross_entropy(y, i))
+    program = graph.compile(executor="c", optimize=False)
+    feeds = {"x": np.ones((2, 3)), "i": [0, 2]}
+    np.testing.assert_allclose(program(feeds), np.log(3), rtol=1e-6)
+    assert "_at, {" in program.source
+    with pytest.raises(mg.ShapeError, match="SoftmaxCrossEntropy"):
+        program(feeds | {"i": [0, 3]})
 
 
 # ---- The cache and the compiler -----------------------------------------------------------------

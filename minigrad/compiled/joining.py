@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiled.pieces import absorbed, root
+from minigrad.compiled.pieces import Piece, absorbed, root
 from minigrad.compiled.slots import Call, Slot
 from minigrad.graph import Node
-from minigrad.native.kernels import Kernel, Part, Table, Unit
+from minigrad.native.kernels import Kernel, Table
+from minigrad.native.units import Part, Unit
 from minigrad.ops import state
 
 Flat = list[tuple[Callable[..., Any], list[Any]]]
@@ -84,8 +85,13 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
     def close() -> None:
         if group:
             inside = set(map(id, group))
-            others = {x for x, by in readers.items() if any(id(c) not in inside for c in by)}
-            found.append((Joined(unit, tuple(group), kept | others), []))
+            written = [x for call in group for x in Piece.of(call).results]
+            wanted = {
+                x
+                for x in written
+                if x in kept or any(id(call) not in inside for call in readers.get(x, ()))
+            }
+            found.append((Joined(unit, tuple(group), wanted), []))
         found.extend(x.ready() for x in notes)
         group.clear()
         notes.clear()

@@ -6,7 +6,8 @@ until its turn comes: the plan may use the place of the result for something els
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,31 +48,28 @@ class Piece:
 def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
     """The pieces for calls that follow each other; `wanted`: what others read, or the caller."""
     pieces = [Piece.of(call) for call in calls]
+    sums_of, readers = defaultdict[Slot, list[int]](list), defaultdict[Slot, set[int]](set)
+    for j, piece in enumerate(pieces):
+        for slot in map(root, piece.slots[piece.kernel.outputs :]):
+            readers[slot].add(j)
+        if piece.slots[1:2] and whole_sum(piece.kernel):
+            sums_of[piece.slots[1]].append(j)
     for i, piece in enumerate(pieces):
-        if by_element(piece.kernel.node):
-            _absorb(pieces, i, wanted)
+        place = {slot: k for k, slot in enumerate(piece.results)}
+        sums = {j: k for slot, k in place.items() for j in sums_of.get(slot, ()) if j > i}
+        if sums and by_element(piece.kernel.node):
+            read = [slot for slot in place if slot in wanted or not readers[slot] <= sums.keys()]
+            _absorb(pieces, i, sums, [k for slot, k in place.items() if slot not in read])
     return pieces
 
 
-def _absorb(pieces: list[Piece], i: int, wanted: Collection[Slot]) -> None:
-    """Let a piece add up what sums behind it add up, and store only what others read."""
+def _absorb(pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Sequence[int]) -> None:
+    """Let a piece add up what sums behind it add up.
+
+    sums: for each of these which result it sums. unwritten: the results that nobody else reads.
+    """
     piece = pieces[i]
-    place = {slot: k for k, slot in enumerate(piece.results)}
-    sums = {
-        j: place[other.slots[1]]
-        for j, other in enumerate(pieces)
-        if j > i and other.slots[1:2] and other.slots[1] in place and whole_sum(other.kernel)
-    }
-    readers = {
-        slot
-        for j, other in enumerate(pieces)
-        if j not in sums
-        for slot in map(root, other.slots[other.kernel.outputs :])
-    }
     summed = sorted(set(sums.values()))
-    unwritten = [k for slot, k in place.items() if slot not in readers and slot not in wanted]
-    if not summed:
-        return
     block = summing(piece.kernel, summed, unwritten)
     if block is None:
         return

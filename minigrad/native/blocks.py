@@ -6,13 +6,16 @@ import functools
 import hashlib
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from minigrad.core import Dim, Dtype, Shape, Spec
 from minigrad.graph import Node
 from minigrad.native.scalars import C_TYPES, c_type
 
-Remark = Node | str  # read only when somebody looks
+# What stands behind a line; read only when somebody looks. A node that does a part of the work, or,
+# as a number, the operand at that position of the node that the function is for, or OWN: that node.
+Remark = Node | int | None
+OWN = -1
 WRITTEN = 128  # declared lengths up to here are written out: their loops can be unrolled
 
 
@@ -61,11 +64,16 @@ class Block:
         code = "\n".join([*self.parameters, *(line for line, _ in self.lines)])
         return f"{self.stem}_{hashlib.sha256(code.encode()).hexdigest()[:8]}"
 
-    def text(self, comments: bool = True) -> str:
-        """The function in C."""
+    def for_any(self, node: Node) -> Block:
+        """The same for any node like this one."""
+        lines = [(code, OWN if comment is node else comment) for code, comment in self.lines]
+        return replace(self, lines=tuple(lines))
+
+    def text(self, node: Node | None = None) -> str:
+        """The function in C, with comments that tell of this node."""
         kind = "int" if self.fails else "void"
         head = f"static NOINLINE {kind} {self.name}({', '.join(self.parameters)})"
-        lines = [written(code, comment if comments else "") for code, comment in self.lines]
+        lines = [written(code, comment, node) for code, comment in self.lines]
         text = "\n".join([head, "{", *lines, "}"])
         return f"ROUND_ONCE\n{text}\nROUND_TWICE" if self.contract else text
 
@@ -86,10 +94,10 @@ class Writer:
     _names: dict[object, str] = field(default_factory=dict)
     _depth: int = 0
 
-    def line(self, code: str, comment: Remark = "") -> None:
+    def line(self, code: str, comment: Remark = None) -> None:
         self.lines.append(("    " * self._depth + code, comment))
 
-    def open(self, code: str, comment: Remark = "") -> None:
+    def open(self, code: str, comment: Remark = None) -> None:
         self.line(code + " {", comment)
         self._depth += 1
 
@@ -99,7 +107,7 @@ class Writer:
             self.line("}")
 
     def loop(
-        self, index: str, length: str, comment: Remark = "", independent: bool = False
+        self, index: str, length: str, comment: Remark = None, independent: bool = False
     ) -> None:
         """Open a loop from 0; `independent`: no round reads what another one writes."""
         if independent:
@@ -150,13 +158,20 @@ def stem_of(text: str) -> str:
     return NUMBERED.sub("", plain)[:40] or "block"
 
 
-def written(code: str, comment: Remark) -> str:
-    """A line within a function; behind it a name, or operator, name and line of a node.
+def written(code: str, comment: Remark, node: Node | None) -> str:
+    """A line within a function for this node; behind it what its comment tells, if there is a node.
 
     All in one line, without a `\\` that would draw the next one into the comment.
     """
-    if isinstance(comment, Node):
-        node, where = comment, comment.where
-        comment = f"{node.op.name} {node.name} ({where.place}: {where.text[:60]})"
-    said = " ".join(comment.replace("\\", "/").split())
-    return f"    {code}  // {said}" if said else f"    {code}"
+    if comment is None or node is None:
+        return f"    {code}"
+    if isinstance(comment, int) and comment != OWN:
+        said = node.inputs[comment].name
+    else:
+        about = comment if isinstance(comment, Node) else node
+        where = about.where
+        said = f"{about.op.name} {about.name} ({where.place}: {where.text[:60]})"
+    return f"    {code}  // {' '.join(said.replace(BACKSLASH, '/').split())}"
+
+
+BACKSLASH = "\\"

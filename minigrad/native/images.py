@@ -99,7 +99,7 @@ def convolution(
             if x in read_again and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{p}[{nest.index(p)}]"
-                writer.line(f"const {operands[p].type} {names[x]} = {read};", x.name)
+                writer.line(f"const {operands[p].type} {names[x]} = {read};", p)
         found = body.write(writer, names)
         for p, y in enumerate(body.outputs):
             if found is not None:

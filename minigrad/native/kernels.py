@@ -1,8 +1,8 @@
-"""Kernels in C for the nodes of a program, and the calls of several of them as one.
+"""Kernels in C for the nodes of a program, and tables of the arrays that they work on.
 
-A kernel takes arrays, results first, like those of NumPy. `Unit` is one C file with all kernels of
-a program; it is compiled when the first of them is called, and when that fails, or an operand is
-refused, the operator's own kernel does the work and says what is wrong.
+A kernel takes arrays, results first, like those of NumPy. Where the C file that it belongs to
+cannot be compiled, or an operand is refused, the operator's own kernel does the work and says what
+is wrong.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import ctypes
 import math
 import re
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,12 @@ from minigrad.core import Array, Spec, TupleSpec
 from minigrad.fused import FUSED
 from minigrad.graph import Node
 from minigrad.native import images, library, reductions
-from minigrad.native.blocks import Block, Form, stem_of, written
+from minigrad.native.blocks import Block, Form, stem_of
 from minigrad.native.images import convolution
 from minigrad.native.loops import Body, elementwise
 from minigrad.native.products import product
 from minigrad.native.reductions import reduced_axes
+from minigrad.native.units import Part, Unit
 
 Forms = list[Form]
 WRITERS = reductions.WRITERS | images.WRITERS
@@ -46,7 +46,36 @@ def forms(
 
 
 def write(node: Node, outs: Forms, ins: Forms) -> Block | None:
-    """The C function for a node, or None."""
+    """The C function for a node, or None; for operators that are alike it is written once."""
+    return _once("write", node, outs, ins, lambda: _write(node, outs, ins))
+
+
+_known: dict[Hashable, Block | None] = {}
+MOST_WRITTEN = 4096  # functions that are remembered
+PLAIN = (bool, int, float, str, np.dtype, type(None))
+
+
+def _once(
+    what: Hashable, node: Node, outs: Forms, ins: Forms, make: Callable[[], Block | None]
+) -> Block | None:
+    """What `make` writes for a node, by everything that it may depend on."""
+    for value in node.attrs.values():
+        parts = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(x, PLAIN) for x in parts):
+            return make()
+    attrs = tuple([(name, repr(value)) for name, value in node.attrs.items()])
+    first = {x: i for i, x in reversed([*enumerate(node.inputs)])}
+    same = tuple([first[x] for x in node.inputs])  # which operands are one
+    key = what, node.op, attrs, tuple(outs), tuple(ins), same
+    if key not in _known:
+        if len(_known) >= MOST_WRITTEN:
+            _known.clear()
+        block = make()
+        _known[key] = None if block is None else block.for_any(node)
+    return _known[key]
+
+
+def _write(node: Node, outs: Forms, ins: Forms) -> Block | None:
     if node.op is ops.matmul or (node.op is FUSED and node.attrs["kind"] == "matmul"):
         return product(_stem(node), Body.of(node), outs, ins)
     if node.op is ops.conv2d or (node.op is FUSED and node.attrs["kind"] == "conv"):
@@ -64,62 +93,6 @@ def by_element(node: Node) -> bool:
 
 def _stem(node: Node) -> str:
     return stem_of(node.name.rsplit("/", 1)[-1] if node.op is FUSED else node.op.name)
-
-
-class Unit:
-    """One C file: the functions of a program's kernels, and drivers that call them."""
-
-    def __init__(self) -> None:
-        self._drivers: list[Sequence[Part]] = []
-        self._library: ctypes.CDLL | None = None
-        self._tried = False
-
-    def driver(self, parts: Sequence[Part]) -> str:
-        """The name of a C function that calls these blocks, one after the other.
-
-        It returns 0, or the number (from 1 on) of the block that refused its operands.
-        """
-        self._drivers.append(parts)
-        return f"run{len(self._drivers) - 1}"
-
-    def source(self) -> str:
-        """The C file, with comments."""
-        return library.source_of(self._functions(comments=True))
-
-    def _functions(self, comments: bool) -> list[str]:
-        blocks = {part.block.name: part.block for parts in self._drivers for part in parts}
-        functions = [block.text(comments) for block in blocks.values()]
-        for i, parts in enumerate(self._drivers):
-            body = [
-                written(part.call(number), part.node if comments else "")
-                for number, part in enumerate(parts, 1)
-            ]
-            head = f"EXPORT int64_t run{i}(void *const *a, const int64_t *n)"
-            functions.append("\n".join([head, "{", *body, "    return 0;", "}"]))
-        return functions
-
-    def function(self, name: str) -> Any:
-        """A driver, compiled; None where that is not possible."""
-        if not self._tried:
-            self._tried, self._library = True, library.load(self._functions(comments=False))
-        return None if self._library is None else library.function(self._library, name)
-
-
-@dataclass(frozen=True)
-class Part:
-    """A block within a driver: where its arrays and lengths stand in the tables, and its node."""
-
-    block: Block
-    arrays: Sequence[int]
-    lengths: Sequence[int]
-    node: Node
-
-    def call(self, number: int) -> str:
-        """The call, as C; `number` is what the driver returns where the block refuses."""
-        block = self.block
-        given = [f"n[{i}]" for i in self.lengths] + [f"a[{self.arrays[i]}]" for i in block.used]
-        call = f"{block.name}({', '.join(given)})"
-        return f"if ({call}) return {number};" if block.fails else f"{call};"
 
 
 class Table:
@@ -232,8 +205,13 @@ def lengths_of(block: Block, known: Sequence[Form]) -> list[int]:
 
 def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> Block | None:
     """The function of a kernel that adds up some of its results, and does not store some."""
-    body = Body.of(kernel.node)
-    return elementwise(_stem(kernel.node), body, kernel.outs, kernel.ins, summed, unwritten)
+    node, outs, ins = kernel.node, kernel.outs, kernel.ins
+    what = "summing", tuple(summed), tuple(unwritten)
+
+    def make() -> Block | None:
+        return elementwise(_stem(node), Body.of(node), outs, ins, summed, unwritten)
+
+    return _once(what, node, outs, ins, make)
 
 
 def whole_sum(kernel: Kernel) -> bool:

@@ -133,7 +133,7 @@ def elementwise(
             if nest.depth(i) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{i}[{nest.index(i)}]"
-                writer.line(f"const {operands[i].type} {names[x]} = {read};", x.name)
+                writer.line(f"const {operands[i].type} {names[x]} = {read};", i)
     found = body.write(writer, names)
     if found is None:
         return None

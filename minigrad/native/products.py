@@ -70,7 +70,7 @@ def product(
             if x in read_again and nest.depth(p) == depth and x not in names:
                 names[x] = f"v{len(names)}"
                 read = f"x{p}[{nest.index(p)}]"
-                writer.line(f"const {operands[p].type} {names[x]} = {read};", x.name)
+                writer.line(f"const {operands[p].type} {names[x]} = {read};", p)
     names[node] = "sum[i0][i1]" if flip_a else "sum[i1]"
     found = body.write(writer, names)
     if found is None:
