@@ -93,12 +93,16 @@ class Tensor(InPlace):
     def grad(self) -> Tensor | None:
         """The accumulated gradient, None as long as none was computed.
 
-        It can be replaced, by None or by a tensor of this shape: ShapeError for another one.
+        It can be replaced, by None or by a tensor of this shape: ShapeError for another one,
+        DtypeError for what is no tensor.
         """
         return self._grad
 
     @grad.setter
     def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None and not hasattr(gradient, "creator"):
+            kind = type(gradient).__name__
+            raise DtypeError("grad_type", op="grad", found=kind, defined=here())
         if gradient is not None and gradient.shape != self.shape:
             found = gradient.shape
             raise ShapeError("grad_shape", op="grad", shape=self.shape, found=found, defined=here())

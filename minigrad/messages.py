@@ -679,6 +679,12 @@ ERRORS: dict[str, Pair] = {
         "{op}：另有张量使用同一块内存（一个是另一个的视图），修改之后它的历史就不再说明它的值从何而来。"
         "解决办法：在取视图之前对整个张量赋值：x[index] = value；或者把 y += 1 写成 y = y + 1。",
     ),
+    "grad_type": (
+        "{op}: a gradient is a tensor, or None; this is {found}. Remedy: x.grad = None or "
+        "x.zero_grad() clears it, and mg.tensor(...) makes a tensor.",
+        "{op}：梯度只能是张量或 None，这里却是 {found}。"
+        "解决办法：用 x.grad = None 或 x.zero_grad() 清除梯度；用 mg.tensor(...) 得到张量。",
+    ),
     "grad_shape": (
         "{op}: a gradient of shape {found} cannot be that of a tensor of shape {shape}. Remedy: "
         "where broadcasting used a number more than once, sum what came back over those axes.",

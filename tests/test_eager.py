@@ -188,6 +188,18 @@ def test_a_leaf_is_its_own_derivative() -> None:
     assert x.grad.item() == 1
 
 
+@pytest.mark.parametrize("value", [0, 0.0, [0.0, 0.0], np.zeros(2)], ids=repr)
+def test_a_gradient_is_a_tensor_or_none(value: Any) -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    with pytest.raises(
+        mg.DtypeError, match=f"this is {type(value).__name__}.*zero_grad"
+    ) as refused:
+        x.grad = value
+    assert refused.value.defined.text == "x.grad = value"
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
 def test_a_gradient_has_the_shape_of_its_tensor() -> None:
     x = mg.tensor([[1.0, 2.0]], requires_grad=True)
     (x * x).sum().backward()
