@@ -71,9 +71,9 @@ def sweep(
         if keep and node in keep:
             gradients[node] = g
         parts = node._kept.pull(g, node) if pull is None else pull(g, node)
+        _hand_out(parts, node, g, gradients)
         if drop:
             node.release()
-        _hand_out(parts, node, g, gradients)
         del parts  # the last that holds those which were added up
 
 

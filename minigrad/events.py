@@ -231,6 +231,10 @@ class Recording:
         self._alive[key] = weakref.ref(value, freed)
         self._add(size)
 
+    def holds(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether this array is the result of a kernel that was told, and still counted."""
+        return id(array) in self._alive
+
     def _hold(self, event: Event) -> None:
         if event.value is not None:
             self._weigh(event.value)

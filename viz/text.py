@@ -324,9 +324,11 @@ ROWS: dict[str, Pair] = {
         "为反向传播保留：{retained}。",
     ),
     "chart_memory_alt_eager": (
-        "The dynamic graph, measured while it ran, holds {peak} at its peak, and keeps {retained} "
-        "for the backward pass.",
-        "动态图在运行时实测，峰值内存为 {peak}，为反向传播保留 {retained}。",
+        "With its results, the program holds {results}. The dynamic graph with its own holds at "
+        "most {peak}, and keeps {retained} for the backward pass. In both, results of kernels are counted: neither Python's objects nor what a kernel "
+        "needs while it works.",
+        "程序连同它的结果共占 {results}。动态图连同结果，峰值至多为 {peak}，为反向传播保留 {retained}。"
+        "两种图都只计算核函数的结果，不含 Python 自身的对象，也不含核函数工作时的临时空间。",
     ),
     "chart_memory_alt_other": (
         "Program {number}, for comparison, has an arena of {arena}.",
@@ -342,16 +344,17 @@ ROWS: dict[str, Pair] = {
     "chart_retained": ("kept for backward", "为反向传播保留"),
     "chart_arena": ("arena", "内存池"),
     "chart_apart": ("with a buffer each", "各用一个缓冲区"),
+    "chart_arena_results": ("arena and results", "内存池与结果"),
     "chart_kept_planned": ("kept for backward, static", "为反向传播保留（静态图）"),
     "chart_kept_eager": ("kept for backward, dynamic", "为反向传播保留（动态图）"),
-    "chart_eager_peak": ("peak, dynamic, measured", "峰值内存（动态图，实测）"),
+    "chart_eager_peak": ("peak, dynamic, at most", "峰值内存的上限（动态图）"),
     "chart_in_use": ("memory in use, {unit}", "使用中的内存（{unit}）"),
     "chart_in_use_both": (
         "memory in use, forward and backward, {unit}",
         "前向与反向过程中使用的内存（{unit}）",
     ),
     "chart_progress": ("progress of the run, %", "运行进度（%）"),
-    "chart_line_eager": ("dynamic, measured", "动态图，实测"),
+    "chart_line_eager": ("dynamic, at most", "动态图，上限"),
     "chart_line_alive": ("static, values alive", "静态图，存活的值"),
     "chart_line_arena": ("static, arena", "静态图，内存池"),
     "chart_line_apart": ("a buffer each", "各用一个缓冲区"),

@@ -1,11 +1,8 @@
-"""What is held in memory: by a program, as planned; by a dynamic graph, as measured."""
+"""What results hold in memory: in a program, as planned; in a dynamic graph, as recorded."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +12,7 @@ from numpy.typing import NDArray
 import minigrad as mg
 from minigrad.compiled import Program
 from minigrad.eager import Tensor
+from minigrad.events import Event, Recording, listen
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts
 from minigrad.tape import TapeNode, owner_of
@@ -38,14 +36,15 @@ class Life:
 class Planned:
     """What a program holds at each of its steps, in bytes.
 
-    The arena is there from the start; `held` is what lies in it, `alive` that and the results made
-    so far.
+    The arena and the results are there from the start; `held` is what lies in the arena, `alive`
+    that and the results made so far.
     """
 
     lives: tuple[Life, ...]
     held: Bytes
     alive: Bytes
     arena: int
+    results: int
     apart: int
     boundary: int | None  # the first step of the backward pass
 
@@ -62,7 +61,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a dynamic graph held while it ran forward and backward, in bytes, moment by moment."""
+    """What results held in a dynamic graph, forward and backward, in bytes, event by event."""
 
     alive: Bytes
     retained: int
@@ -93,12 +92,15 @@ def plan_of(program: Program) -> Planned:
         alive[x.start] += x.bytes
         alive[x.end + 1] -= x.bytes
     held = np.cumsum(alive)[:-1]
+    results = 0
     for i, node in enumerate(order):
         slot = bound.slots[node]
         if slot.kind == "result":
-            alive[i] += int(np.prod(slot.shape)) * node.dtype.itemsize
-    plan = bound.plan
-    return Planned(lives, held, np.cumsum(alive)[:-1], plan.bytes, plan.unshared_bytes, boundary)
+            size = int(np.prod(slot.shape)) * node.dtype.itemsize
+            alive[i] += size
+            results += size
+    alive, plan = np.cumsum(alive)[:-1], bound.plan
+    return Planned(lives, held, alive, plan.bytes, results, plan.unshared_bytes, boundary)
 
 
 def _first_backward(order: Sequence[Node]) -> int | None:
@@ -143,46 +145,35 @@ def planned_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Planned:
 
 
 def measured_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Measured:
-    """What Python and NumPy hold while a function runs forward and backward."""
+    """What the results of kernels hold while a function runs forward and backward.
+
+    A silent run holds at most this much: where nobody listens, the backward pass writes some
+    results over others.
+    """
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
-
-    def forward() -> Tensor:
-        with mg.enable_grad():
-            loss: Tensor = _total(model(*tensors))
-            return loss
-
-    loss = forward()
-    kept, leaves = _tape(loss)
-    mg.grad(loss, leaves, allow_unused=True)  # what is made once is made now
-    del loss
-    with _sampled() as samples:
-        mg.grad(forward(), leaves, allow_unused=True)
-    found = np.asarray(samples, np.int64)
-    return Measured(np.maximum(found - found[:1], 0), kept)
+    told = Told()
+    with listen(told), mg.enable_grad():
+        loss: Tensor = _total(model(*tensors))
+        kept, leaves = _tape(loss, told)
+        found = mg.grad(loss, leaves, allow_unused=True)
+    del found
+    return Measured(np.asarray(told.alive, np.int64), kept)
 
 
-@contextlib.contextmanager
-def _sampled() -> Iterator[list[int]]:
-    """The bytes in use at each call and return inside the block; whoever profiles goes on later."""
-    samples: list[int] = []
-    before, tracing = sys.getprofile(), tracemalloc.is_tracing()
+class Told(Recording):
+    """A recording that keeps how many bytes the results of kernels held after each event."""
 
-    def look(*_: object) -> None:
-        samples.append(tracemalloc.get_traced_memory()[0])
+    def __init__(self) -> None:
+        super().__init__()
+        self.alive = [0]
 
-    if not tracing:
-        tracemalloc.start()
-    sys.setprofile(look)
-    try:
-        yield samples
-    finally:
-        sys.setprofile(before)
-        if not tracing:
-            tracemalloc.stop()
+    def __call__(self, event: Event) -> None:
+        super().__call__(event)
+        self.alive.append(self.counts.bytes_live)
 
 
-def _tape(loss: Tensor) -> tuple[int, list[Tensor]]:
-    """Bytes that the tape saved, each array once and leaves left out; and the leaves."""
+def _tape(loss: Tensor, told: Told) -> tuple[int, list[Tensor]]:
+    """Bytes of the results that the tape saved, each array once; and the leaves."""
     saved: dict[int, int] = {}
     leaves: dict[int, Tensor] = {}
     todo = [] if loss.creator is None else [loss.creator]
@@ -195,11 +186,10 @@ def _tape(loss: Tensor) -> tuple[int, list[Tensor]]:
             elif isinstance(x, Tensor):
                 leaves[id(x)] = x
         for value in node.saved or ():
-            if isinstance(value, np.ndarray):
-                owner = owner_of(value)
-                saved[id(owner)] = owner.nbytes
-    own = {id(owner_of(x.data)) for x in leaves.values()}
-    return sum(n for key, n in saved.items() if key not in own), list(leaves.values())
+            for array in getattr(value, "arrays", (value,)):  # a call saves several at once
+                if isinstance(array, np.ndarray) and told.holds(owner := owner_of(array)):
+                    saved[id(owner)] = owner.nbytes
+    return sum(saved.values()), list(leaves.values())
 
 
 def as_input(x: Any) -> Any:

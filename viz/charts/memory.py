@@ -29,8 +29,9 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
 
     obj: a program, for the shapes of its latest run or those declared, and other programs to
     compare it with, such as the same one with recomputation; or a function (or layer) of tensors,
-    with arrays for it. A function is differentiated both ways: as a dynamic graph, whose memory is
-    measured while it runs, and as a program, whose memory is planned; both on one chart.
+    with arrays for it. A function is differentiated both ways: as a dynamic graph, which is
+    recorded while it runs, and as a program, whose memory is planned; both on one chart. What
+    kernels need while they work and the objects of Python count in neither.
 
     Raises TypeError for other things, and GraphError for a program with open lengths that never
     ran.
@@ -57,9 +58,9 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
     }
     alt = row("chart_memory_alt", **facts)
     if measured is not None:
-        more = row(
-            "chart_memory_alt_eager", peak=size(measured.peak), retained=size(measured.retained)
-        )
+        sizes = planned.arena + planned.results, measured.peak, measured.retained
+        facts = dict(zip(("results", "peak", "retained"), map(size, sizes), strict=True))
+        more = row("chart_memory_alt_eager", **facts)
         alt = alt[0] + " " + more[0], alt[1] + more[1]
     for number, other in enumerate(others, 2):
         more = row("chart_memory_alt_other", number=number, arena=size(other.arena))
@@ -114,6 +115,7 @@ def _rows(
     add(row("chart_apart"), "", "", size(planned.apart))
     add(row("chart_kept_planned"), "", "", size(planned.retained))
     if measured is not None:
+        add(row("chart_arena_results"), "", "", size(planned.arena + planned.results))
         add(row("chart_eager_peak"), "", "", size(measured.peak))
         add(row("chart_kept_eager"), "", "", size(measured.retained))
     for number, other in enumerate(others, 2):
