@@ -655,9 +655,9 @@ TYPOGRAPHY = {
     "a space beside full-width punctuation": r" [，。；：！？、（）]|[，。；：！？、（）] ",
     "two spaces": r"\S  +\S",
 }
-# {use} and {what} are filled with Chinese; doubled braces are the braces of a dict.
+# {kind}, {use} and {what} are filled with Chinese; doubled braces are the braces of a dict.
 CHINESE_TEXTS = {
-    key: re.sub(r"\{(use|what)\}", "用", pair[1]).replace("{{", "").replace("}}", "")
+    key: re.sub(r"\{(kind|use|what)\}", "用", pair[1]).replace("{{", "").replace("}}", "")
     for key, pair in ERRORS.items()
 }
 CHINESE_TEXTS |= {f"title of {name}": op.title[1] for name, op in REGISTRY.items()}

@@ -143,7 +143,7 @@ def test_what_a_graph_was_built_from_may_change_afterwards() -> None:
         ((None,), mg.float32, [1, 2, 3], np.float32([1, 2, 3])),
         ((None,), mg.float32, [], np.float32([])),
         ((2, None), mg.float32, np.ones((2, 4)), np.ones((2, 4), np.float32)),
-        ((None,), mg.int64, [True, False], np.array([1, 0])),
+        ((None,), mg.int64, [True, False], np.int64([1, 0])),
         ((2,), mg.float64, np.float32([1, 2]), np.float64([1, 2])),
         ((2, 3), mg.float32, VALUE.T.copy().T, VALUE),
         ((2,), mg.float32, mg.tensor([1.0, 2.0], requires_grad=True), np.float32([1, 2])),

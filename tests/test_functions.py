@@ -261,7 +261,7 @@ def test_var_does_not_cancel() -> None:
 @pytest.mark.parametrize(
     ("made", "expected"),
     [
-        (mg.full((2, 1), 7), np.full((2, 1), 7)),
+        (mg.full((2, 1), 7), np.full((2, 1), 7, np.int64)),
         (mg.full(2, 0.5), np.full(2, 0.5, np.float32)),
         (mg.full((), True), np.array(True)),
         (mg.full((2,), 1, dtype=mg.float64), np.ones(2)),
