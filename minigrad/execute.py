@@ -27,6 +27,7 @@ from minigrad.graph import Graph, Node, ancestors, bodies_of
 from minigrad.messages import fill
 from minigrad.ops import parts, state
 from minigrad.source import here
+from minigrad.untaken import branches, warn_of_nan
 
 Variables = dict[Node, Array]
 
@@ -120,6 +121,7 @@ class Program:
         for step in self.steps:
             step.keeps_history = step.node in wanted
         find_places(self.steps)
+        self._branches = branches(self.nodes) if control.COND in {n.op for n in self.nodes} else ()
 
     def __call__(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
         """Run once. `variables` changes only if the whole run succeeded.
@@ -130,8 +132,16 @@ class Program:
             return []
         run = Run(feeds, variables, self.outputs[0])
         results = silently(self.compute, run, [feeds[x] for x in self.given])
+        if self._branches:
+            changed = run.updates.values()
+            warn_of_nan(self._branches, [*results, *changed], Program.computing(feeds, variables))
         variables.update(run.updates)
         return [own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
+
+    @classmethod
+    def computing(cls, feeds: Mapping[Node, Array], variables: Variables) -> Any:
+        """The function that gives the values of nodes for these feeds, and changes nothing."""
+        return lambda nodes: cls(nodes)(feeds, {**variables})
 
     def compute(self, run: Run, given: Sequence[Any]) -> list[Any]:
         """The outputs as they come, for these values of the given nodes."""

@@ -1412,6 +1412,14 @@ ERRORS: dict[str, Pair] = {
         "the graph is broken at node {name} ({op}): {reason}",
         "计算图在节点 {name}（{op}）处已损坏：{reason}",
     ),
+    "nan_untaken": (
+        "{name} ({op}) stands in front of a branch that did not need it (at {where}): its gradient "
+        "is 0 times an infinite slope, NaN. Remedy: compute it inside the branch, as in "
+        "mg.cond(x > 0, lambda: mg.log(x), lambda: x), or keep its operand away from that place.",
+        "{name}（{op}）在分支之前计算，而走到的分支（位于 {where}）用不到它：它的梯度是 0 "
+        "乘以无穷大的斜率，结果是 NaN。解决办法：把它写进分支里，例如 "
+        "mg.cond(x > 0, lambda: mg.log(x), lambda: x)，或让它的操作数避开那一点。",
+    ),
     # files
     "format_load": (
         "load_graph: {path} was refused, and nothing was loaded: {reason}\nRemedy: {remedy}",

@@ -85,6 +85,7 @@ LAYERS = [
     ["minigrad.saving.writing", "minigrad.saving.wellformed"],
     ["minigrad.saving.loading"],
     ["minigrad.saving"],
+    ["minigrad.untaken"],
     ["minigrad.execute"],
     ["minigrad.compiled.slots", "minigrad.compiled.layout"],
     ["minigrad.compiled.inner"],

@@ -18,6 +18,7 @@ from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiled.parallel import Costs, Parallel
 from minigrad.compiled.source import write_bound, write_reference
+from minigrad.control import COND
 from minigrad.core import Array, context
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
@@ -29,6 +30,7 @@ from minigrad.messages import fill
 from minigrad.plan import Plan
 from minigrad.schedule import Schedule
 from minigrad.source import here
+from minigrad.untaken import branches, warn_of_nan
 
 MOST_BOUND = 16  # choices of input shapes that are kept ready
 
@@ -65,6 +67,7 @@ class Program:
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
         self.variables: Variables = variables if session is None else session.variables
         self._turn: Turn = Turn() if session is None else session.turn
+        self._branches = branches(graph.nodes) if COND in graph.operators else ()
         self._inputs = self.graph.placeholders
         self._quick = Quick(self._inputs)
         self._layouts: dict[Kinds, Layout] = {}
@@ -98,6 +101,9 @@ class Program:
             else:
                 results = (bound or self.bind(feeds)).run(feeds, self.variables)
                 self._latest = bound or self._latest
+                if self._branches:
+                    values = Interpreter.computing(feeds, self.variables)
+                    warn_of_nan(self._branches, results, values)
             return results[0] if self.graph.single else results
         finally:
             turn.by = None
