@@ -6,7 +6,9 @@ is opened there.
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -104,6 +106,7 @@ class Turn:
             self.renew()
 
 
+PACKAGE = __name__.partition(".")[0]
 PATIENCE = 1.0  # seconds until one looks again, as whoever was to wake him may be interrupted
 _all: weakref.WeakSet[Lock | Turn] = weakref.WeakSet()
 
@@ -111,6 +114,11 @@ _all: weakref.WeakSet[Lock | Turn] = weakref.WeakSet()
 def _begin_child() -> None:
     for x in list(_all):
         x.begin_child()
+    for module in [m for name, m in sys.modules.items() if name.partition(".")[0] == PACKAGE]:
+        for kind in [x for x in vars(module).values() if isinstance(x, type)]:
+            for x in vars(kind).values():
+                if isinstance(x, functools.cached_property) and hasattr(x, "lock"):
+                    x.lock = threading.RLock()  # of Python 3.11; held while a value is made
 
 
 if hasattr(os, "register_at_fork"):

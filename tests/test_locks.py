@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -313,3 +316,111 @@ def test_passes_over_the_same_nodes_are_right_or_refused(kept: bool) -> None:
             assert one == "freed" if isinstance(one, str) else np.array_equal(one, expected)
             refused += isinstance(one, str)
     assert 0 < refused < TIMES * THREADS
+
+
+# ---- A forked process ---------------------------------------------------------------------------
+
+FORKED = """
+import os, signal, sys, threading, warnings
+import numpy as np
+import minigrad as mg
+from minigrad import events
+from minigrad.native import cache, compiler
+from pathlib import Path
+
+cache.location = lambda: Path(sys.argv[1])
+warnings.simplefilter("ignore")  # Python's own, about forks of threads
+inside, over = threading.Event(), threading.Event()
+
+def stay():
+    if threading.current_thread() is not threading.main_thread():
+        inside.set()
+        over.wait(30)
+
+with mg.Graph():
+    x = mg.placeholder("x", shape=(3,))
+    program = mg.build_graph(x, mg.exp(x)).compile()
+    other = mg.build_graph(x, mg.tanh(x) + x)
+ones = np.ones(3, np.float32)
+
+@mg.function
+def f(y):
+    stay()
+    return y * 2
+
+def run():
+    with events.listen(lambda event: stay()):
+        program({x: ones})
+
+def compile_c():
+    known = compiler.Compiler._run
+    compiler.Compiler._run = lambda *args: [stay(), known(*args)][1]
+    other.compile(executor="c")({x: ones})
+
+def prepare():
+    schedule = program.schedule(devices=1, costs=lambda node: 1.0)
+    object.__setattr__(schedule, "tasks", Tasks(schedule.tasks))
+    schedule.makespan
+
+class Tasks(tuple):
+    def __iter__(self):
+        stay()
+        return super().__iter__()
+
+def afterwards():
+    assert f(mg.tensor(3.0)).item() == 6.0
+    assert np.allclose(program({x: ones}), np.e)
+    assert np.allclose(other.compile(executor="c")({x: ones}), np.tanh(1.0) + 1.0)
+    assert program.schedule(devices=1, costs=lambda node: 1.0).makespan == 1.0
+
+threading.Thread(target={
+    "trace": lambda: f(mg.tensor(1.0)), "run": run, "compile": compile_c, "prepare": prepare,
+}[sys.argv[2]], daemon=True).start()
+assert inside.wait(30)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)  # ends it if it waits
+    try:
+        afterwards()
+    except BaseException as error:
+        print(repr(error), flush=True)
+        os._exit(1)
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+over.set()
+print(status)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+@pytest.mark.parametrize("held_by", ["trace", "run", "compile", "prepare"])
+def test_a_forked_process_waits_for_no_thread_that_it_does_not_have(
+    held_by: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", FORKED, str(tmp_path / "kernels"), held_by]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("0", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+def test_a_process_forked_within_a_trace_goes_on_with_it() -> None:
+    code = """
+import os, signal, minigrad as mg
+
+@mg.function
+def f(y):
+    global child
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+    return y * 2
+
+answer = f(mg.tensor(3.0)).item() + f(mg.tensor(4.0)).item()
+if child == 0:
+    os._exit(answer != 14.0)
+assert answer == 14.0
+print(os.waitpid(child, 0)[1])
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["0"]

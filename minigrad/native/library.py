@@ -8,12 +8,12 @@ import re
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from minigrad import files
+from minigrad.locks import Lock
 from minigrad.messages import choose, fill
 from minigrad.native import cache, compiler
 from minigrad.native.compiler import FLAGS, SUFFIX, Compiler, CompilerError
@@ -42,7 +42,7 @@ PRELUDE = r"""#include <math.h>
 DEFINED = re.compile(r"static inline \w+ (\w+)\(|#define (\w+)\(|^SUM\((\w+)\)$", re.MULTILINE)
 WORD = re.compile(r"\w+")
 
-_lock = threading.Lock()
+_lock = Lock()
 _loaded: dict[str, ctypes.CDLL] = {}
 _told: set[str] = set()
 _private: list[Path] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from minigrad.eager import Tensor
 from minigrad.errors import VerifyError
 from minigrad.execute import Program, Run, own
 from minigrad.graph import Body, Node, ancestors
+from minigrad.locks import Lock
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
 from minigrad.probing import DATA, NOTHING, Retained, listen_to_nobody
@@ -32,7 +32,7 @@ from minigrad.shares import plain
 from minigrad.source import caller
 from minigrad.tape import TapeNode, changes, recording
 
-building = threading.RLock()  # bodies are shared by all threads: one at a time builds on them
+building = Lock()  # bodies are shared by all threads: one at a time builds on them
 
 Positions = tuple[int, ...]
 
