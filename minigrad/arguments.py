@@ -43,10 +43,11 @@ def is_whole(x: object) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def whole(op: str, name: str, value: Any, least: int = 0) -> int:
-    """A whole number that is not below `least`."""
-    if not is_whole(value) or value < least:
-        raise refuse(op, name, value, fill("expect_whole", least=least))
+def whole(op: str, name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+    """A whole number that is not below `least`, nor above `most` if that is given."""
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        row = "expect_whole" if most is None else "expect_whole_between"
+        raise refuse(op, name, value, fill(row, least=least, most=most))
     return int(value)
 
 

@@ -304,6 +304,10 @@ ERRORS: dict[str, Pair] = {
         "{form} 有两种读法。解决办法：按 {one} 的读法写成 {as_one}，按 {other} 的读法写成 {as_other}。",
     ),
     "expect_whole": ("pass a whole number from {least}", "传入不小于 {least} 的整数"),
+    "expect_whole_between": (
+        "pass a whole number from {least} to {most}",
+        "传入 {least} 到 {most} 之间的整数",
+    ),
     "expect_any_number": ("pass a number", "传入一个数"),
     "expect_number": ("pass a number from {least}", "传入不小于 {least} 的数"),
     "expect_shape": (

@@ -20,6 +20,7 @@ from minigrad.messages import Pair, choose, fill
 
 ROUNDING = 1e-9  # relative: sums of the same costs in another order
 SHOWN = 40  # tasks in the text form
+EACH = 64  # numbers of devices up to which each is tried; beyond, every doubled one
 # What is said of a schedule, by where the lengths of its tasks come from.
 SUMMARY = {"given": "schedule_given", "measured": "schedule_measured", "run": "schedule_run"}
 
@@ -106,7 +107,7 @@ class Schedule:
     @property
     def used(self) -> int:
         """How many of the devices run anything."""
-        return len({t.device for t in self.tasks})
+        return used_by(self.tasks)
 
     @property
     def utilisation(self) -> float:
@@ -290,6 +291,15 @@ def list_schedule(
     return tuple(tasks)
 
 
+def used_by(tasks: Iterable[Task]) -> int:
+    """On how many devices these tasks run."""
+    return len({t.device for t in tasks})
+
+
+def _end(tasks: Iterable[Task]) -> float:
+    return max((t.end for t in tasks), default=0.0)
+
+
 def best_schedule(
     after: Mapping[Node, tuple[Node, ...]],
     costs: Mapping[Node, float],
@@ -299,12 +309,18 @@ def best_schedule(
 ) -> Schedule:
     """The schedule on the number of devices, up to `devices`, with the least makespan.
 
-    One device hands nothing over, so the makespan never exceeds the total work.
+    One device hands nothing over, so the makespan never exceeds the total work. Beyond as many
+    devices as can be busy at once nothing changes; beyond EACH not every number is tried.
     """
-    found = {n: list_schedule(after, costs, n, handover) for n in range(1, devices + 1)}
-    ends = {n: max((t.end for t in tasks), default=0.0) for n, tasks in found.items()}
-    best = min(found, key=ends.__getitem__)
-    trials = tuple(Trial(n, end) for n, end in ends.items())
-    schedule = Schedule(found[best], devices, handover, trials, source)
+    free = list_schedule(after, costs, max(len(after), 1), handover)
+    widest = min(devices, max(used_by(free), 2))  # two already hand tasks over
+    doubled = [EACH << i for i in range(1, widest.bit_length()) if EACH << i < widest]
+    numbers = [*range(1, min(devices, EACH) + 1), *doubled, widest]
+    tried = {n: list_schedule(after, costs, n, handover) for n in sorted(numbers) if n <= widest}
+    found = {n: tried[min(n, widest)] for n in numbers}
+    best = min(tried.values(), key=_end)
+    found[used_by(best) or 1] = best
+    trials = tuple(Trial(n, _end(tasks)) for n, tasks in sorted(found.items()))
+    schedule = Schedule(best, devices, handover, trials, source)
     schedule.verify()
     return schedule

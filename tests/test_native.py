@@ -588,6 +588,39 @@ def test_a_damaged_file_is_compiled_anew(
     assert [p.read_bytes() for p in files(home)] == [content]
 
 
+@pytest.mark.parametrize("content", ["another library", "no library"])
+def test_a_library_without_the_function_is_used_once_and_compiled_anew(
+    content: str, home: Path, compilations: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tried()
+    (path,) = files(home)
+    strange = b"no library"
+    if content == "another library":
+        strange = compiler.find().library("int other(void) { return 1; }")  # type: ignore[union-attr]
+    compilations.clear()
+    key, _, _ = path.stem.partition("-")
+    path.unlink()
+    wrong = cache.store(key, strange)  # as whole as any that the cache vouches for
+    forget(monkeypatch)
+    np.testing.assert_array_equal(tried(), first)
+    assert len(compilations) == 1
+    assert files(home) == [path]
+    assert wrong is not None
+
+
+def test_a_compiler_that_leaves_the_function_out_is_told_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = compiler.Compiler._run
+    monkeypatch.setattr(
+        compiler.Compiler, "_run", lambda self, source, flags: run(self, "int other;", flags)
+    )
+    np.testing.assert_allclose(tried(), np.tanh(5.0) - 2.0, rtol=1e-6)
+    tried()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "run0" in line
+
+
 def test_flags_compiler_and_processor_have_their_own_files(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

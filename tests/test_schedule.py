@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
+from minigrad import schedule as engine
 from minigrad.compiled.parallel import Parallel
 from minigrad.devices import Pool, Span, TaskFailed, handover
 from minigrad.messages import set_language
@@ -490,3 +491,33 @@ def test_schedules_are_frozen_and_free_their_memory() -> None:
     assert replace(schedule, devices=2).utilisation == 0.5
     assert Schedule((), 2).makespan == 0
     assert Schedule((), 2).critical_path == ()
+
+
+@pytest.mark.parametrize("devices", [1025, 10**6, 10**30])
+def test_more_devices_than_any_machine_has_are_refused(devices: int) -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(3,))
+        program = mg.build_graph(x, mg.exp(x)).compile()
+    with pytest.raises(mg.ArgumentError, match=r"devices=.*from 1 to 1024"):
+        program.schedule(devices=devices)
+
+
+def test_for_many_devices_not_every_number_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(3,))
+        ends = [mg.exp(x * float(i)) for i in range(300)]
+        program = mg.build_graph(x, ends).compile(optimize=False)
+    tried: list[int] = []
+    plain = engine.list_schedule
+
+    def counted(after: Any, costs: Any, devices: int, delay: float) -> Any:
+        tried.append(devices)
+        return plain(after, costs, devices, delay)
+
+    monkeypatch.setattr(engine, "list_schedule", counted)
+    schedule = program.schedule(devices=1024, costs=lambda node: 1.0)
+    schedule.verify()
+    assert (schedule.makespan, schedule.used) == (2.0, 300)
+    assert len(tried) < 70
+    assert [t.devices for t in schedule.trials][-3:] == [128, 256, 300]
+    assert min(t.predicted for t in schedule.trials) == 2.0

@@ -32,6 +32,7 @@ from minigrad.schedule import Schedule
 from minigrad.source import here
 from minigrad.untaken import branches, warn_of_nan
 
+MOST_DEVICES = 1024  # threads of a schedule
 MOST_BOUND = 16  # choices of input shapes that are kept ready
 
 
@@ -167,7 +168,7 @@ class Program:
         feed_dict: Mapping[Any, Any] | None = None,
         handover: float | None = None,
     ) -> Schedule:
-        """Which of so many devices (threads) runs which kernel when, by list scheduling.
+        """Which of so many devices (threads, at most 1024) runs which kernel when: list scheduling.
 
         costs: seconds for each node, as a mapping (from nodes or names) or a function. Without
         them the kernels are timed, fed with `feed_dict` or with numbers made up, for the shapes of
@@ -185,7 +186,7 @@ class Program:
         >>> schedule.makespan, schedule.total, len(schedule.critical_path)
         (2.0, 3.0, 2)
         """
-        devices = whole("schedule", "devices", devices, least=1)
+        devices = whole("schedule", "devices", devices, 1, MOST_DEVICES)
         if handover is not None:
             handover = float(number("schedule", "handover", handover))
         feeds = None if feed_dict is None else check_feeds(self.graph, feed_dict)

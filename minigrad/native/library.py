@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import re
 import shutil
@@ -41,6 +42,7 @@ PRELUDE = r"""#include <math.h>
 """
 DEFINED = re.compile(r"static inline \w+ (\w+)\(|#define (\w+)\(|^SUM\((\w+)\)$", re.MULTILINE)
 WORD = re.compile(r"\w+")
+EXPORTED = re.compile(r"^EXPORT \w+ (\w+)\(", re.MULTILINE)
 
 _lock = Lock()
 _loaded: dict[str, ctypes.CDLL] = {}
@@ -112,17 +114,37 @@ def load(functions: Iterable[str]) -> ctypes.CDLL | None:
             return None
         made_by = (*found.command, found.version, *FLAGS, compiler.processor())
         key = cache.key_of([code, PRELUDE, MATHEMATICS, *made_by])
-        path = cache.lookup(key)
+        library = _kept(cache.lookup(key), code)
         try:
-            if path is None:
+            if library is None:
                 content = found.library(source_of([code]))
-                path = cache.store(key, content) or _own(key, content)
-            library = ctypes.CDLL(str(path))
+                library = _opened(cache.store(key, content) or _own(key, content), code)
         except (CompilerError, OSError) as reason:
             tell("compiler_failed", reason=str(reason)[:300])
             return None
         _loaded[code] = library
         return library
+
+
+def _kept(path: Path | None, code: str) -> ctypes.CDLL | None:
+    """What the cache has; a library that is of no use here is removed."""
+    if path is None:
+        return None
+    try:
+        return _opened(path, code)
+    except (CompilerError, OSError):
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+
+
+def _opened(path: Path, code: str) -> ctypes.CDLL:
+    """The library at this path. CompilerError when a function of this C text is not in it."""
+    library = ctypes.CDLL(str(path))
+    for name in EXPORTED.findall(code):
+        if not hasattr(library, name):
+            raise CompilerError(f"{name} is not in the library")
+    return library
 
 
 def _own(key: str, content: bytes) -> Path:
