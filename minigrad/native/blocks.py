@@ -12,9 +12,10 @@ from minigrad.core import Dim, Dtype, Shape, Spec
 from minigrad.graph import Node
 from minigrad.native.scalars import C_TYPES, c_type
 
-# What stands behind a line; read only when somebody looks. A node that does a part of the work, or,
-# as a number, the operand at that position of the node that the function is for, or OWN: that node.
-Remark = Node | int | None
+# What stands behind a line; read only when somebody looks. A text, a node that does a part of the
+# work, or, as a number, the operand at that position of the node that the function is for, or OWN:
+# that node.
+Remark = Node | str | int | None
 OWN = -1
 WRITTEN = 128  # declared lengths up to here are written out: their loops can be unrolled
 
@@ -165,7 +166,9 @@ def written(code: str, comment: Remark, node: Node | None) -> str:
     """
     if comment is None or node is None:
         return f"    {code}"
-    if isinstance(comment, int) and comment != OWN:
+    if isinstance(comment, str):
+        said = comment
+    elif isinstance(comment, int) and comment != OWN:
         said = node.inputs[comment].name
     else:
         about = comment if isinstance(comment, Node) else node
