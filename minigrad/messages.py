@@ -1418,10 +1418,10 @@ ERRORS: dict[str, Pair] = {
     ),
     "nan_untaken": (
         "{name} ({op}) stands in front of a branch that did not need it (at {where}): its gradient "
-        "is 0 times an infinite slope, NaN. Remedy: compute it inside the branch, as in "
+        "is 0 times a slope that is infinite or NaN, so NaN. Remedy: compute it inside the branch, as in "
         "mg.cond(x > 0, lambda: mg.log(x), lambda: x), or keep its operand away from that place.",
         "{name}（{op}）在分支之前计算，而走到的分支（位于 {where}）用不到它：它的梯度是 0 "
-        "乘以无穷大的斜率，结果是 NaN。解决办法：把它写进分支里，例如 "
+        "乘以无穷大或 NaN 的斜率，结果是 NaN。解决办法：把它写进分支里，例如 "
         "mg.cond(x > 0, lambda: mg.log(x), lambda: x)，或让它的操作数避开那一点。",
     ),
     # files

@@ -1,7 +1,8 @@
 """Gradients that are NaN because of a branch that did not run: a warning with the line to move.
 
 What is computed in front of a branch and used on one side of it only gets the gradient 0 when the
-other side runs; where its slope is infinite, 0 times infinity is NaN. (So in TensorFlow and JAX.)
+other side runs; where its slope is infinite, 0 times infinity is NaN. (So in JAX, and in
+TensorFlow apart from its square root.)
 """
 
 from __future__ import annotations
