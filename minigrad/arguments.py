@@ -43,10 +43,14 @@ def is_whole(x: object) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
-def whole(op: str, name: str, value: Any, least: int = 0, most: int | None = None) -> int:
-    """A whole number that is not below `least`, nor above `most` if that is given."""
-    if not is_whole(value) or value < least or (most is not None and value > most):
-        row = "expect_whole" if most is None else "expect_whole_between"
+MOST = (1 << 42) - 1  # as a length or a count: no machine holds more, and to try could take all
+
+
+def whole(op: str, name: str, value: Any, least: int = 0, most: int | None = MOST) -> int:
+    """A whole number that is not below `least` nor, unless it is None, above `most`."""
+    low = not is_whole(value) or value < least
+    if low or (most is not None and value > most):
+        row = "expect_whole" if low and most in (MOST, None) else "expect_whole_between"
         raise refuse(op, name, value, fill(row, least=least, most=most))
     return int(value)
 
@@ -81,6 +85,8 @@ def lengths(op: str, name: str, value: Any, least: int = 0) -> tuple[int, ...]:
     result = whole_numbers(op, name, value, least)
     if min(result, default=least) < least:
         raise refuse(op, name, value, fill("expect_shape", least=least))
+    if max(result, default=0) > MOST:
+        raise refuse(op, name, value, fill("expect_less", most=MOST))
     return result
 
 
@@ -126,7 +132,7 @@ def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
 def seeded(op: str, seed: Any) -> np.random.Generator:
     """The random numbers that a seed stands for."""
     if seed is not None:
-        seed = whole(op, "seed", seed)
+        seed = whole(op, "seed", seed, most=None)
     return np.random.default_rng(seed)
 
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from minigrad.errors import DtypeError, GraphError, ShapeError
+from minigrad.errors import DtypeError, GraphError, NumericError, ShapeError
 from minigrad.source import Location, SavedLine, here
 
 Array = Any  # an ndarray, or a NumPy scalar where there are no axes (ten times faster)
@@ -432,14 +432,27 @@ OF_PYTHON = {float64: float32} | ({} if np.dtype(np.intp) == int64 else {np.dtyp
 def as_array(x: Any, dtype: npt.DTypeLike | None, who: str) -> Array:
     """Numbers or nested lists as a contiguous array of its own; float32 or int64 by default."""
     try:
-        array = np.array(x, dtype=dtype, order="C")
-    except (TypeError, ValueError) as error:
+        given = np.array(x, order="C")
+        if given.dtype.kind not in "fiub":
+            raise TypeError(x)
+        array = given if dtype is None else silently(given.astype, dtype, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
         raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here()) from error
+    if wrapped(given, array):
+        raise DtypeError("out_of_range", op=who, value=_brief(x), dtype=array.dtype, defined=here())
     if array.dtype.kind not in "fiub":
         raise DtypeError("not_numeric", op=who, value=_brief(x), defined=here())
     if dtype is None and array.dtype in OF_PYTHON and not isinstance(x, (np.ndarray, np.generic)):
         array = array.astype(OF_PYTHON[array.dtype])
     return array[()]  # no axes: a NumPy scalar
+
+
+def wrapped(given: Array, array: Array) -> bool:
+    """Whether a conversion to whole numbers made others of them: NumPy does not say so."""
+    if array.dtype.kind not in "iu" or given.dtype == array.dtype or given.dtype.kind not in "fiu":
+        return False
+    whole = np.trunc(given) if given.dtype.kind == "f" else given
+    return not np.array_equal(whole, array)
 
 
 def _brief(x: object) -> str:
@@ -482,7 +495,7 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
             common = beside(number, common)
     for i, x in enumerate(operands):
         if weak[i]:
-            operands[i] = common.type(x)
+            operands[i] = _of_type(op, common, x)
         elif x.dtype != common and not fixed[i]:
             operands[i] = cast(x, common)
     return operands
@@ -490,6 +503,16 @@ def unify(op: Op, operands: list[Any], cast: Callable[[Any, Dtype], Any]) -> lis
 
 # How NumPy says that a kernel cannot go on.
 STOPS = (ValueError, IndexError, TypeError, OverflowError, MemoryError)
+
+
+def _of_type(op: Op, dtype: Dtype, number: Any) -> Any:
+    """A Python number in the data type beside it; DtypeError where it has no place there."""
+    try:
+        return dtype.type(number)
+    except OverflowError:
+        raise DtypeError(
+            "out_of_range", op=op.name, value=_brief(number), dtype=dtype, defined=here()
+        ) from None
 
 
 def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
@@ -507,6 +530,9 @@ def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
         raise explain(op, [spec_of(a) for a in arrays], attrs, error) from None
 
 
+NEGATIVE_POWER = "negative integer powers"  # as NumPy says it, whichever kernel calls its ufunc
+
+
 def explain(op: Op, specs: Sequence[Spec], attrs: Attrs, error: Exception) -> GraphError:
     """The error of the operator's shape rule for these operands, or the kernel's own reason."""
     try:
@@ -514,6 +540,8 @@ def explain(op: Op, specs: Sequence[Spec], attrs: Attrs, error: Exception) -> Gr
     except GraphError as found:
         found.defined = found.defined or here()
         return found
+    if NEGATIVE_POWER in str(error):
+        return NumericError("negative_power", op="Pow", defined=here())
     shapes = show_shapes(*(s.shape for s in specs))
     return ShapeError("kernel", op=op.name, shapes=shapes, reason=str(error), defined=here())
 

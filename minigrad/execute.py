@@ -14,6 +14,7 @@ from minigrad.core import (
     STOPS,
     Array,
     Op,
+    Spec,
     explain,
     fits,
     public_shape,
@@ -21,6 +22,7 @@ from minigrad.core import (
     show_shapes,
     silently,
     spec_of,
+    wrapped,
 )
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError, UninitializedError
 from minigrad.graph import Graph, Node, ancestors, bodies_of
@@ -314,7 +316,28 @@ def _scan(run: Run, step: Step, operands: list[Any]) -> Any:
     if step.keeps_history:
         run.histories[node] = states
     stacked = [_stacked([y[i] for y in outputs], x) for i, x in enumerate(body.outputs[n:])]
+    if not outputs:
+        slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
+        specs = _as_built(body, [*map(spec_of, now), *slices, *map(spec_of, captured)])
+        stacked = [_rows_of(specs[y]) for y in body.outputs[n:]]
     return _ran(node, _one_or_all([*now, *stacked]), operands)
+
+
+def _as_built(body: Program, given: Sequence[Spec]) -> dict[Node, Spec]:
+    """What a body would make of such values: its shape rules are asked, and nothing is run."""
+    specs = dict(zip(body.given, given, strict=True))
+    for node in body.nodes:
+        if node not in specs:
+            specs[node] = node.spec
+            if not node.op.effect:
+                specs[node] = node.op.spec([specs[x] for x in node.inputs], node.attrs)
+    return specs
+
+
+def _rows_of(like: Spec) -> Array:
+    """No rows at all; an unknown length is 0."""
+    lengths = [n if isinstance(n, int) else 0 for n in like.shape or ()]
+    return np.zeros((0, *lengths), like.dtype)
 
 
 def _history(run: Run, step: Step, operands: list[Any]) -> Array:
@@ -331,8 +354,7 @@ def _inner(run: Run) -> Run:
 def _stacked(values: list[Any], like: Node) -> Array:
     """The values of all steps along a new first axis; of no step, what is known of one."""
     if not values:
-        lengths = [0 if n is None else n for n in like.shape or ()]
-        return np.zeros((0, *lengths), like.dtype)
+        return _rows_of(like.spec)
     try:
         return np.stack(values)
     except ValueError:
@@ -419,12 +441,16 @@ def _fed(node: Node, value: Any) -> Array:
         given = np.asarray(value)
         if given.dtype.kind not in "fiub":
             raise TypeError(value)  # NumPy would make NaN of None, and drop imaginary parts
+        if given.dtype.kind == "f" and node.dtype.kind != "f":
+            raise FeedError("feed_type", expected=node.dtype, dtype=given.dtype, **about)
         array = np.ascontiguousarray(given, dtype=node.dtype).reshape(given.shape)
+    except FeedError:
+        raise
     except (TypeError, ValueError):
         brief = repr(value)[:60]
         raise FeedError("feed_value", value=brief, dtype=node.dtype, **about) from None
-    if given.dtype.kind == "f" and node.dtype.kind != "f":
-        raise FeedError("feed_type", expected=node.dtype, dtype=given.dtype, **about)
+    if wrapped(given, array):
+        raise FeedError("feed_range", expected=node.dtype, dtype=given.dtype, **about)
     if not fits(array.shape, node.spec.shape):
         shape, expected = show_shape(array.shape), show_shape(public_shape(node.spec.shape))
         raise FeedError("feed_shape", shape=shape, expected=expected, **about)

@@ -196,6 +196,24 @@ ERRORS: dict[str, Pair] = {
         "{op}: {missing}= and {ours}= say the same. Remedy: leave one of them out.",
         "{op}：{missing}= 和 {ours}= 说的是同一件事。解决办法：只留其中一个。",
     ),
+    "out_of_range": (
+        "{op}: {value} has no place in {dtype}. Remedy: pass a wider data type, for example "
+        "dtype=mg.int64, or a smaller number.",
+        "{op}：{dtype} 放不下 {value}。解决办法：使用更宽的数据类型，例如 dtype=mg.int64，"
+        "或换成较小的数。",
+    ),
+    "too_large": (
+        "{op}: shape {shape} is more than any memory holds. Remedy: check the lengths.",
+        "{op}：形状 {shape} 超出任何内存的容量。解决办法：检查各个长度。",
+    ),
+    "feed_range": (
+        "Placeholder {name} takes {expected} and was fed numbers of {dtype} that have no place there. "
+        "Remedy: declare the placeholder with dtype={dtype}, or feed smaller numbers.",
+        "占位符 {name} 接受 {expected}，喂入的 {dtype} 数超出了它的范围。解决办法：声明占位符时写 "
+        "dtype={dtype}，或喂入较小的数。",
+    ),
+    "expect_less": ("pass a number up to {most}", "传入不超过 {most} 的数"),
+    "expect_finite_bounds": ("pass finite numbers", "传入有限的数"),
     "not_numeric": (
         "{op}: {value} cannot become an array of numbers. Remedy: pass numbers, nested lists of "
         "equal length, or a NumPy array.",

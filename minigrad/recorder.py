@@ -295,17 +295,23 @@ class TapeReader:
             elif z_kind in NUMBERS and x_kind is tensor and x.requires_grad:
                 a, x_wants, z_wants, kept = x.data, True, False, kept_left
                 kind = type(a)
-                if kind is ndarray:
-                    b = array(z, kind := a.dtype)  # an array without axes is quickest
-                else:
-                    b = z if takes_numbers else kind(z)
+                try:
+                    if kind is ndarray:
+                        b = array(z, kind := a.dtype)  # an array without axes is quickest
+                    else:
+                        b = z if takes_numbers else kind(z)
+                except OverflowError:
+                    return general(op, (x, z), attrs)
             elif x_kind in NUMBERS and z_kind is tensor and z.requires_grad:
                 b, x_wants, z_wants, kept = z.data, False, True, kept_right
                 kind = type(b)
-                if kind is ndarray:
-                    a = array(x, kind := b.dtype)
-                else:
-                    a = x if takes_numbers else kind(x)
+                try:
+                    if kind is ndarray:
+                        a = array(x, kind := b.dtype)
+                    else:
+                        a = x if takes_numbers else kind(x)
+                except OverflowError:
+                    return general(op, (x, z), attrs)
             else:
                 return bare(x, z, attrs)
             fits = (
@@ -421,7 +427,10 @@ def _beside(a: Array, number: Any) -> Any:
     """A Python number in the type of the floats beside it; None for anything else."""
     if type(number) not in NUMBERS or a.dtype not in FLOATS:
         return None
-    return array(number, a.dtype) if type(a) is ndarray else a.dtype.type(number)
+    try:
+        return array(number, a.dtype) if type(a) is ndarray else a.dtype.type(number)
+    except OverflowError:
+        return None
 
 
 def _looks_at(y: Array, a: Array) -> bool:

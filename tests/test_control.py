@@ -725,3 +725,23 @@ def test_what_is_printed_deep_inside_is_printed_once_and_always(
     graph = mg.build_graph(x, [y, mg.gradients(y, x)[0]])
     assert mg.run(graph, {x: 3.0}) == [9, 6]
     assert capsys.readouterr().out == "deep 9.0\n"
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_scan_over_nothing_keeps_the_shape_of_a_step(compiled: bool, reverse: bool) -> None:
+    """Lengths that are open while the graph is built are known when it runs."""
+
+    def step(carry: Any, row: Any) -> Any:
+        return carry + mg.sum(row), (row * 2, mg.concatenate([row, row]))
+
+    nothing = np.zeros((0, 7), np.float32)
+    _, (eager, wide) = mg.scan(step, 0.0, mg.tensor(nothing), reverse=reverse)
+    x = mg.placeholder(None, (None, None))
+    last, ys = mg.scan(step, 0.0, x, reverse=reverse)
+    graph = mg.build_graph(x, [last, *ys, mg.gradients(last + mg.sum(ys[0]), [x])[0]])
+    run = graph.compile() if compiled else lambda feeds: mg.run(graph, feeds)
+    found = run({x: nothing})
+    assert [a.shape for a in found] == [(), eager.shape, wide.shape, (0, 7)]
+    assert [a.shape for a in found] == [(), (0, 7), (0, 14), (0, 7)]
+    assert [a.shape for a in run({x: np.ones((2, 3))})] == [(), (2, 3), (2, 6), (2, 3)]

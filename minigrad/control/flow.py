@@ -103,7 +103,7 @@ def while_loop(
     function("while_loop", "cond_fn", cond_fn)
     function("while_loop", "body_fn", body_fn)
     if max_steps is not None:
-        whole("while_loop", "max_steps", max_steps)
+        whole("while_loop", "max_steps", max_steps, most=None)
     leaves, skeleton = flatten(init)
     nodes = _nodes_in(leaves, cond_fn, body_fn)
     try:

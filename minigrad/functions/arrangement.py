@@ -255,6 +255,7 @@ def pad(x: Any, widths: int | Sequence[Any], value: float = 0.0) -> Any:
     tensor([0, 1, 2, 0, 0])
     """
     x = arrange.as_operand(x)
+    arguments.number("Pad", "value", value, least=None)
     return ops.pad(x, widths=arrange.as_widths(x, widths), value=value)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from minigrad import arguments, ops
 from minigrad.core import as_array, float32, float64, int64
 from minigrad.eager import Tensor
-from minigrad.errors import ShapeError
+from minigrad.errors import DtypeError, ShapeError
 from minigrad.messages import fill
 from minigrad.source import here
 
@@ -48,9 +49,8 @@ def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = 
     >>> mg.zeros(2)
     tensor([0., 0.])
     """
-    return Tensor(
-        np.zeros(_lengths("zeros", shape), arguments.as_dtype("zeros", dtype)), requires_grad
-    )
+    kind = arguments.as_dtype("zeros", dtype)
+    return Tensor(_filled("zeros", shape, lambda lengths: np.zeros(lengths, kind)), requires_grad)
 
 
 def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = False) -> Tensor:
@@ -60,9 +60,8 @@ def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = F
     >>> mg.ones(2)
     tensor([1., 1.])
     """
-    return Tensor(
-        np.ones(_lengths("ones", shape), arguments.as_dtype("ones", dtype)), requires_grad
-    )
+    kind = arguments.as_dtype("ones", dtype)
+    return Tensor(_filled("ones", shape, lambda lengths: np.ones(lengths, kind)), requires_grad)
 
 
 def full(
@@ -78,7 +77,8 @@ def full(
     one = as_array(value, kind, "full")
     if one.shape:
         raise ShapeError("rank", op="full", expected="no axes", shape=one.shape, defined=here())
-    return Tensor(np.full(_lengths("full", (shape,)), one), requires_grad)
+    filled = _filled("full", (shape,), lambda lengths: np.full(lengths, one))
+    return Tensor(filled, requires_grad)
 
 
 def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
@@ -89,8 +89,8 @@ def eye(n: int, m: int | None = None, dtype: npt.DTypeLike = float32) -> Tensor:
     tensor([[1., 0.],
             [0., 1.]])
     """
-    rows, columns = _lengths("eye", (n, n if m is None else m))
-    return Tensor(np.eye(rows, columns).astype(arguments.as_dtype("eye", dtype)))
+    kind = arguments.as_dtype("eye", dtype)
+    return Tensor(_filled("eye", (n, n if m is None else m), lambda nm: np.eye(*nm, dtype=kind)))
 
 
 def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
@@ -101,12 +101,18 @@ def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
     (tensor([0, 1, 2]), tensor([0. , 0.5]))
     """
     for bound in bounds:
-        arguments.number("arange", "bounds", bound, least=None)
+        _finite("arange", "bounds", bound)
     if not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and bounds[2] == 0):
         raise arguments.refuse("arange", "bounds", bounds, fill("expect_bounds"))
     whole = all(map(arguments.is_whole, bounds))
     kind = arguments.as_dtype("arange", dtype or (int64 if whole else float32))
-    return Tensor(np.arange(*bounds, dtype=kind))
+    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    count = max(0, math.ceil((stop - start) / step))
+    for number in (start, start + (count - 1) * step) if count and kind.kind in "iu" else ():
+        _expect_place("arange", int(number), kind)
+    if not count:  # NumPy would look at bounds that no number comes from
+        return zeros(0, dtype=kind)
+    return Tensor(_filled("arange", (count,), lambda _: np.arange(*bounds, dtype=kind)))
 
 
 def linspace(start: float, stop: float, count: int, dtype: npt.DTypeLike = float32) -> Tensor:
@@ -117,9 +123,12 @@ def linspace(start: float, stop: float, count: int, dtype: npt.DTypeLike = float
     tensor([0. , 0.5, 1. ])
     """
     n = arguments.whole("linspace", "count", count)
+    kind = arguments.as_dtype("linspace", dtype)
     for name, bound in (("start", start), ("stop", stop)):
-        arguments.number("linspace", name, bound, least=None)
-    return Tensor(np.linspace(start, stop, n).astype(arguments.as_dtype("linspace", dtype)))
+        _finite("linspace", name, bound)
+    return Tensor(
+        _filled("linspace", (n,), lambda _: np.linspace(float(start), float(stop), n).astype(kind)),
+    )
 
 
 # ---- Random numbers: the same `seed`, the same numbers --------------------------------------
@@ -138,9 +147,8 @@ def rand(
     (2, 3)
     """
     kind: Any = _float("rand", dtype)  # drawn in that type: rounding afterwards could give 1
-    return Tensor(
-        arguments.seeded("rand", seed).random(_lengths("rand", shape), kind), requires_grad
-    )
+    draw = arguments.seeded("rand", seed).random
+    return Tensor(_filled("rand", shape, lambda lengths: draw(lengths, kind)), requires_grad)
 
 
 def randn(
@@ -155,7 +163,7 @@ def randn(
     >>> mg.randn(2, 3, seed=0).shape
     (2, 3)
     """
-    drawn = arguments.seeded("randn", seed).standard_normal(_lengths("randn", shape))
+    drawn = _filled("randn", shape, arguments.seeded("randn", seed).standard_normal)
     return Tensor(drawn.astype(_float("randn", dtype)), requires_grad)
 
 
@@ -168,10 +176,14 @@ def randint(
     >>> mg.randint(0, 10, 5, seed=0).shape
     (5,)
     """
-    first = arguments.whole("randint", "low", low, least=-(1 << 63))
-    end = arguments.whole("randint", "high", high, least=first + 1)
-    drawn = arguments.seeded("randint", seed).integers(first, end, _lengths("randint", shape))
-    return Tensor(drawn.astype(arguments.as_dtype("randint", dtype)))
+    first = arguments.whole("randint", "low", low, least=-(1 << 63), most=None)
+    end = arguments.whole("randint", "high", high, least=first + 1, most=None)
+    kind = arguments.as_dtype("randint", dtype)
+    for number in (first, end - 1):
+        _expect_place("randint", number, kind if kind.kind in "iu" else int64)
+    draw = arguments.seeded("randint", seed).integers
+    drawn = _filled("randint", shape, lambda lengths: draw(first, end, lengths))
+    return Tensor(drawn.astype(kind))
 
 
 # ---- In the shape of an operand, which may be a node of unknown shape -----------------------
@@ -215,6 +227,34 @@ def _float(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
     if found not in (float32, float64):
         raise arguments.refuse(op, "dtype", dtype, fill("expect_float"))
     return found
+
+
+def _finite(op: str, name: str, value: Any) -> None:
+    arguments.number(op, name, value, least=None)
+    try:
+        finite = math.isfinite(float(value))
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise arguments.refuse(op, name, value, fill("expect_finite_bounds"))
+
+
+def _expect_place(op: str, number: int, dtype: np.dtype[Any]) -> None:
+    """DtypeError for a whole number that the data type does not hold."""
+    about = np.iinfo(dtype)
+    if not about.min <= number <= about.max:
+        raise DtypeError("out_of_range", op=op, value=number, dtype=dtype, defined=here())
+
+
+def _filled(op: str, shape: tuple[Any, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
+    """An array of this shape; ShapeError for one that no memory holds."""
+    lengths = _lengths(op, shape)
+    try:
+        if max(math.prod(lengths), *lengths, 0) > arguments.MOST:
+            raise MemoryError
+        return make(lengths)
+    except MemoryError:
+        raise ShapeError("too_large", op=op, shape=lengths, defined=here()) from None
 
 
 def _lengths(op: str, shape: tuple[Any, ...]) -> tuple[int, ...]:

@@ -202,7 +202,7 @@ class Dropout(Module):
             raise ShapeError("probability", op="Dropout", p=p, defined=here())
         self.p = p
         self.seed = int(seeded("Dropout", None).integers(1 << 62)) if seed is None else seed
-        whole("Dropout", "seed", self.seed)
+        whole("Dropout", "seed", self.seed, most=None)
         self._calls = itertools.count()
 
     def forward(self, x: Any) -> Any:

@@ -251,7 +251,7 @@ def as_widths(x: Any, widths: Any) -> tuple[tuple[int, int], ...]:
         pairs = (pairs,)
     try:
         return tuple((int(before), int(after)) for before, after in pairs)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise arguments.refuse("Pad", "widths", widths, fill("expect_widths")) from None
 
 

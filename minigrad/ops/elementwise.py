@@ -86,19 +86,9 @@ def _slope_in_exponent(g: Any, y: Any, a: Any, b: Any) -> Any:
     return g * y * log(where(logical_and(a == 0, b >= 0), 1, a))
 
 
-def _power(out: Array, a: Array, b: Array) -> Array:
-    try:
-        return np.power(a, b) if out is None else np.power(a, b, out=out)
-    except ValueError:
-        if a.dtype.kind in "iu" and np.any(b < 0):
-            raise NumericError("negative_power", op="Pow") from None
-        raise  # shapes that do not fit
-
-
 pow: Op = elementwise(
     "Pow",
-    _power,
-    ufunc=np.power,
+    np.power,
     vjp=(_slope_in_base, _slope_in_exponent),
     dtype=counting,
     inputs=counting,

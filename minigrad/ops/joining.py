@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from minigrad.core import (
     show_shapes,
 )
 from minigrad.errors import ShapeError, located
+from minigrad.messages import fill
 from minigrad.ops.arrange import as_operand, expand_dims, full_like
 from minigrad.ops.indexing import FROM_ONE, FULL, slice_
 from minigrad.ops.shape import positive_axis
@@ -56,6 +58,8 @@ def _concatenate_shape(*shapes: Shape, axis: int = 0) -> Shape:
 
 
 def _concatenate(out: Array, *xs: Array, axis: int = 0) -> Array:
+    if axis is None:
+        raise TypeError(axis)  # NumPy would go on; the shape rule says what is asked for
     return np.concatenate(xs, axis=axis, out=out)
 
 
@@ -160,7 +164,7 @@ stack = operator(
 
 
 def _equal(n: int, sections: int) -> list[int]:
-    return [n // sections] * sections
+    return [n // sections] * (sections if sections <= n or not n else 1)  # parts of nothing miss it
 
 
 def _of_size(n: int, split_size: int) -> list[int]:
@@ -200,6 +204,8 @@ def tile(x: Any, repeats: int | Sequence[int]) -> Any:
     """The operand repeated as a whole along each axis, the last one at the right."""
     x = as_operand(x)
     counts = arguments.lengths("tile", "repeats", repeats)
+    if math.prod(counts) > arguments.MOST:
+        raise arguments.refuse("tile", "repeats", repeats, fill("expect_less", most=arguments.MOST))
     while x.ndim < len(counts):
         x = expand_dims(x, axis=0)
     for axis, n in enumerate(counts, x.ndim - len(counts)):

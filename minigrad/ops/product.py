@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Op, Sample, Shape, as_float, int64, into, operator
+from minigrad.errors import located
 from minigrad.ops.arrange import as_operand, expand_dims, full_like
 from minigrad.ops.define import summed
 from minigrad.ops.logic import equal, where
@@ -89,6 +90,7 @@ prod = operator(
 )
 
 
+@located
 def product(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The product along one axis, several, or all of them; of nothing 1."""
     x = as_operand(x)

@@ -43,7 +43,7 @@ def recompute(budget: int, shapes: Shapes | None = None) -> Callable[[Graph], An
     >>> [g.compile(optimize=False).plan.bytes // 4000 for g in (graph, less)]
     [50, 15]
     """
-    whole("recompute", "budget", budget)
+    whole("recompute", "budget", budget, most=None)
     given = {name: open_shape("recompute", shape) for name, shape in (shapes or {}).items()}
 
     @outermost
