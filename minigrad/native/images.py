@@ -129,7 +129,7 @@ def input_gradient(
     tall, wide = s.size
     writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
     writer.line(f"{t} turned[{s.kernels}][{s.channels}][{tall}][{wide}];")
-    writer.line("int odd = 0;", "whether a weight is not finite")
+    writer.line("int odd = 0;")
     for index, length in (("c", s.kernels), ("k", s.channels), ("i", tall), ("j", wide)):
         writer.loop(index, str(length))
     from_ = f"((k * {s.kernels} + c) * {tall} + {tall - 1} - i) * {wide} + {wide - 1} - j"
