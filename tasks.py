@@ -35,7 +35,7 @@ python tasks.py COMMAND
   lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03; or a folder
   student OUT   write tour and lessons into OUT, without solutions, hidden tests and outputs
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
-                --oracles installs PyTorch and JAX as well, and compares with them
+                --oracles installs PyTorch, JAX and TensorFlow as well, and compares with them
   check         format, lint, types, then test: what a change must pass
   docs          write the reference of all public names, from their docstrings, to build/api
   bench [ARGS]  measure; ARGS go to tests/bench/run.py
