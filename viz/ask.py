@@ -356,8 +356,8 @@ def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
     >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     >>> events = {"dynamic": 1, "static": 4}
     >>> table = claims("L00", C08={**events, "runs": 2}, C45=lines, C80=events)
-    >>> print(str(table).splitlines()[-2].strip())
-    measured here: The first computed number is event 1 of E1 and event 4 of E2.
+    >>> print(str(table).splitlines()[-2].partition("lists")[2])
+     the first computed number is event 1 of E1 and event 4 of E2.
     """
     bank = find_lesson(lesson).claims
     for id in measured:
