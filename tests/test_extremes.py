@@ -165,3 +165,16 @@ def test_what_fits_is_converted() -> None:
     assert mg.arange(5, 0, -2).tolist() == [5, 3, 1]
     assert mg.arange(3, 3).shape == (0,)
     assert mg.arange(126, 128, dtype=np.int8).tolist() == [126, 127]
+
+
+@pytest.mark.compiler
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64])
+@pytest.mark.parametrize("value", [NAN, INF, 1e30, -1e30, 3e9, -5.7, 300.0, 7.9])
+def test_whole_numbers_of_c_are_those_of_numpy(value: float, dtype: Any) -> None:
+    """C leaves open what a real number beyond the range becomes, and compilers make use of it."""
+    x = mg.placeholder(None, (None,))
+    y = (mg.exp(x * 0) * 0 + x).astype(dtype).astype(mg.float32)
+    graph = mg.build_graph(x, mg.where(y > -1e38, y, 0.0))
+    feeds = {x: np.full(100, value, np.float32)}
+    np.testing.assert_array_equal(graph.compile(executor="c")(feeds), mg.run(graph, feeds))

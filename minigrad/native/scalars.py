@@ -102,7 +102,10 @@ def literal(value: Any, dtype: Dtype) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _cast(node: Node, operand: str, source: Dtype) -> str:
+def _cast(node: Node, operand: str, source: Dtype) -> str | None:
+    """Not of real numbers as whole ones: C leaves open what those beyond the range become."""
+    if source.kind == "f" and node.dtype.kind in "iu":
+        return None
     return f"{operand} != 0" if node.dtype.kind == "b" else f"({c_type(node.dtype)}){operand}"
 
 
@@ -128,7 +131,9 @@ def _within(node: Node, operand: str, source: Dtype) -> str:
     return " & ".join(tests) or "1"
 
 
-def _gelu(node: Node, operand: str, source: Dtype) -> str:
+def _gelu(node: Node, operand: str, source: Dtype) -> str | None:
+    if source.kind != "f":
+        return None
     t, x = c_type(source), operand
 
     def number(value: float) -> str:
@@ -142,7 +147,7 @@ def _gelu(node: Node, operand: str, source: Dtype) -> str:
 
 
 # Operators whose text depends on their attributes.
-WRITERS: dict[str, Callable[[Node, str, Dtype], str]] = {
+WRITERS: dict[str, Callable[[Node, str, Dtype], str | None]] = {
     "Cast": _cast,
     "Clip": _clip,
     "Within": _within,
@@ -160,11 +165,7 @@ def expression(node: Node, operands: Sequence[str], dtypes: Sequence[Dtype]) -> 
         return None
     source, name = plain[0], node.op.name
     if name in WRITERS:
-        return (
-            None
-            if name == "GELU" and source.kind != "f"
-            else WRITERS[name](node, operands[0], source)
-        )
+        return WRITERS[name](node, operands[0], source)
     template = TEMPLATES[source.kind].get(name)
     alike = all(d == source for d in plain) or name in ("And", "Or", "Xor")
     if template is None or not alike or node.attrs:
