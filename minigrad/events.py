@@ -97,7 +97,8 @@ def heard_by() -> list[Ear]:
     """Who hears what this thread does now."""
     now = context.now
     mine = now.told is now.who
-    return [ear for ear in listeners if ear.whom is now.told or (mine and ear.whom is None)]
+    ears = tuple(listeners)  # a copy: other threads add to them and remove some
+    return [ear for ear in ears if ear.whom is now.told or (mine and ear.whom is None)]
 
 
 # The parts of a training step, by the scope that the nodes of a static graph are built in.

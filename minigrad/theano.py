@@ -15,6 +15,7 @@ from minigrad.core import Array, as_array, fits, show_shape
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError
 from minigrad.execute import Program, check_feeds
 from minigrad.graph import Graph, Node, expect_node, expect_one_graph
+from minigrad.graph.building import lifting
 from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.session import Session
@@ -174,7 +175,8 @@ def _stand_in(node: Node, value: Any) -> Node:
 
 def _session_of(graph: Graph) -> Session:
     """The one session of all functions of a graph."""
-    if graph.shared is None:
-        graph.shared = Session(graph)
+    with lifting:
+        if graph.shared is None:
+            graph.shared = Session(graph)
     session: Session = graph.shared
     return session

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import events
+from minigrad.ops import state
 
 Run = Callable[[np.ndarray[Any, Any]], list[Any]]
 THREADS, TIMES, LONG = 4, 50, 30.0  # LONG: seconds after which a test gives up waiting
@@ -424,3 +426,41 @@ print(os.waitpid(child, 0)[1])
     command = [sys.executable, "-W", "ignore", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.split() == ["0"]
+
+
+# ---- Building -----------------------------------------------------------------------------------
+
+
+def test_a_graph_that_several_threads_build_in_has_each_name_and_parameter_once() -> None:
+    graph, layer, meet = mg.Graph(), mg.nn.Linear(3, 3), threading.Barrier(THREADS)
+
+    def linger(event: events.Event) -> None:
+        if event.op is state.variable:
+            time.sleep(0.02)  # while it is made, the others ask for it
+
+    def work(i: int) -> None:
+        with graph, events.listen(linger):
+            x = mg.placeholder(f"x{i}", shape=(2, 3))
+            meet.wait(LONG)
+            for _ in range(TIMES):
+                layer(x) + 1.0
+
+    together(work)
+    names = [node.name for node in graph.nodes]
+    assert len(set(names)) == len(names)
+    assert len(graph.variables) == 2
+
+
+def test_modes_are_those_of_the_thread() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+
+    def work(i: int) -> Any:
+        found = set()
+        for _ in range(TIMES):
+            with mg.set_grad_enabled(i % 2 == 0), mg.name_scope(f"mine{i}"):
+                y = x * 2.0
+                found.add((y.requires_grad, y.creator and y.creator.scope))
+        return found
+
+    for i, found in enumerate(together(work)):
+        assert found == {(True, f"mine{i}") if i % 2 == 0 else (False, None)}

@@ -50,7 +50,11 @@ class Body(Graph):
     def extended(self) -> Iterator[None]:
         """Build more on a finished body, its gradients for example; none of it stays in it."""
         kept = self._nodes, self._names
-        self._nodes, self._names, self.frozen = list(self._nodes), dict(self._names), False
+        self._nodes, self._names, self.frozen = (
+            list(self._nodes),
+            {k: [*v] for k, v in self._names.items()},
+            False,
+        )
         try:
             with self:
                 yield

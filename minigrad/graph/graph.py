@@ -27,7 +27,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.errors import ArgumentError, FrozenGraphError, GraphError, TraceError, VerifyError
-from minigrad.graph.building import building
+from minigrad.graph.building import building, lifting
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.labels import DECLARED, labels
 from minigrad.graph.node import Node
@@ -61,7 +61,7 @@ class Graph:
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []
-        self._names: dict[str, int] = {}
+        self._names: dict[str, list[int]] = {}  # for each how many others wanted it
         self._lifted: dict[int, tuple[Any, Node]] = {}
         self.inputs: tuple[Node, ...] = ()
         self.outputs: tuple[Node, ...] = ()
@@ -157,15 +157,15 @@ class Graph:
     def _claim(self, name: str, scope: str) -> str:
         """The name as it is written; `labels` tells the nodes apart that have the same."""
         full = f"{scope}/{name}" if scope else name
-        self._names.setdefault(full, 0)
+        self._names.setdefault(full, [0])
         return full
 
     def _unique(self, name: str, scope: str) -> str:
         full = f"{scope}/{name}" if scope else name
-        while (used := self._names.get(full)) is not None:
-            self._names[full] = used + 1
-            full = f"{full}_{used + 1}"
-        self._names[full] = 0
+        mine = [0]
+        while (used := self._names.setdefault(full, mine)) is not mine:  # no two threads get it
+            used[0] += 1
+            full = f"{full}_{used[0]}"
         return full
 
     def lift(self, x: Any, dtype: Dtype | None = None, who: str = "constant") -> Node:
@@ -176,7 +176,9 @@ class Graph:
             return x
         if hasattr(type(x), "as_node"):  # a Tensor: it knows whether it is a variable
             if id(x) not in self._lifted:
-                self._lifted[id(x)] = (x, x.as_node(self))
+                with lifting:  # perhaps another thread has done it in the meantime
+                    if id(x) not in self._lifted:
+                        self._lifted[id(x)] = (x, x.as_node(self))
             return self._lifted[id(x)][1]
         if isinstance(x, Gradients):
             raise x.refusal(who)
@@ -188,8 +190,9 @@ class Graph:
 
     def buffer(self, x: Any) -> Node:
         """The variable for a tensor that is kept from run to run though it has no gradient."""
-        if id(x) not in self._lifted:
-            self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name, "buffer"))
+        with lifting:
+            if id(x) not in self._lifted:
+                self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name, "buffer"))
         return self._lifted[id(x)][1]
 
     def parameters(self, nodes: Iterable[Node]) -> list[Node]:
@@ -202,9 +205,10 @@ class Graph:
 
     def run_counter(self) -> Node:
         """How many times this graph was run before in the session, an int64 number."""
-        if self._counter is None:
-            self._counter = self.add(state.run_counter, (), {"shape": (), "dtype": int64})
-        return self._counter
+        with lifting:
+            if self._counter is None:
+                self._counter = self.add(state.run_counter, (), {"shape": (), "dtype": int64})
+            return self._counter
 
     def call_counter(self, calls: Iterator[int]) -> Node:
         """The number of one more call of a layer, an int64 number.
@@ -212,9 +216,10 @@ class Graph:
         In runs of the whole graph its calls count on as `next(calls)` does in a dynamic graph:
         with two uses of the layer, 0 and 1 in the first run of a session, 2 and 3 in the second.
         """
-        if id(calls) not in self._layers:
-            layer = self.first_layer + len(self._layers)
-            self._layers[id(calls)] = calls, layer, itertools.count()
+        with lifting:
+            if id(calls) not in self._layers:
+                layer = self.first_layer + len(self._layers)
+                self._layers[id(calls)] = calls, layer, itertools.count()
         _, layer, uses = self._layers[id(calls)]
         attrs = {"shape": (), "dtype": int64, "layer": layer, "use": next(uses)}
         return self.add(state.run_counter, (), attrs)
@@ -340,7 +345,7 @@ class Graph:
             spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
         copy.spec = spec
         copy.controls = ()
-        self._names.setdefault(copy.name, 0)
+        self._names.setdefault(copy.name, [0])
         self._nodes.append(copy)
         return copy
 
@@ -353,7 +358,7 @@ class Graph:
     ) -> Node:
         """A copy of a node of another graph; a placeholder itself, so that it is fed as before."""
         if node.op is state.placeholder and not controls:
-            self._names.setdefault(node.name, 0)
+            self._names.setdefault(node.name, [0])
             self._nodes.append(node)
             return node
         copy = self.add_copy(node, inputs, name=name)
