@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
@@ -324,13 +325,17 @@ def _scan(run: Run, step: Step, operands: list[Any]) -> Any:
 
 
 def _as_built(body: Program, given: Sequence[Spec]) -> dict[Node, Spec]:
-    """What a body would make of such values: its shape rules are asked, and nothing is run."""
+    """What a body would make of such values: its shape rules are asked, and nothing is run.
+
+    What does not fit may not fit: states that no step has made (a history) have lengths of 0.
+    """
     specs = dict(zip(body.given, given, strict=True))
     for node in body.nodes:
         if node not in specs:
             specs[node] = node.spec
-            if not node.op.effect:
-                specs[node] = node.op.spec([specs[x] for x in node.inputs], node.attrs)
+            with contextlib.suppress(GraphError):
+                if not node.op.effect:
+                    specs[node] = node.op.spec([specs[x] for x in node.inputs], node.attrs)
     return specs
 
 
