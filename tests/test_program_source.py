@@ -28,7 +28,8 @@ def as_written(program: Any, feeds: dict[str, Any], times: int = 2) -> None:
     """The text gives what the program gives, run after run, and changes the same variables."""
     program(feeds)  # now the shapes are known
     run = program.load_source()
-    variables = {v.name: np.array(value)[()] for v, value in program.variables.items()}
+    names = program.graph.labels  # two layers may give one name to their weights
+    variables = {names[v]: np.array(value)[()] for v, value in program.variables.items()}
     for _ in range(times):
         expected = program(feeds)
         expected = [expected] if program.graph.single else expected
@@ -41,7 +42,7 @@ def as_written(program: Any, feeds: dict[str, Any], times: int = 2) -> None:
         run({k: np.asarray(v) * 0 for k, v in feeds.items()}, dict(variables))
         same([v for v in found if v is not None], [v for v in kept if v is not None])
         for v, value in program.variables.items():
-            same([variables[v.name]], [value])
+            same([variables[names[v]]], [value])
 
 
 @given(recipes(), st.booleans(), st.sampled_from(EXECUTORS))

@@ -410,10 +410,10 @@ class Net(mg.nn.Module):
 
     def __init__(self, dtype: Any = np.float32) -> None:
         super().__init__()
-        self.first = mg.nn.Linear(3, 3)
+        self.first = mg.nn.Linear(3, 3, seed=1)
         self.norm = mg.nn.BatchNorm1d(3)
         self.again = self.first
-        self.last = mg.nn.Linear(3, 2)
+        self.last = mg.nn.Linear(3, 2, seed=2)
         self.scale = mg.tensor([2.0, 3.0])
         self.shift = np.array([0.5, 0.25], np.float32)
         for x in [*self.parameters(), self.norm.running_mean, self.norm.running_var, self.scale]:
