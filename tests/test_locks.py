@@ -396,7 +396,6 @@ print(status)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
 @pytest.mark.compiler
-@pytest.mark.compiler
 @pytest.mark.parametrize("held_by", ["trace", "run", "compile", "prepare"])
 def test_a_forked_process_waits_for_no_thread_that_it_does_not_have(
     held_by: str, tmp_path: Path
