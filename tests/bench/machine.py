@@ -64,6 +64,7 @@ def describe() -> dict[str, str]:
         "system": f"{system()}, {platform.machine()}",
         "Python": platform.python_version(),
         "NumPy": np.__version__,
+        "vectors": ", ".join(build.get("SIMD Extensions", {}).get("found", [])) or "baseline",
         "BLAS": f"{blas['name']} {blas['version']}",
         "BLAS kernels": ", ".join(
             sorted({pool.get("architecture", "?") for pool in threadpoolctl.threadpool_info()})
