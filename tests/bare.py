@@ -57,7 +57,7 @@ class Machine:
     """Built below a folder, which must not be there yet; raises CalledProcessError with a log."""
 
     def __init__(self, folder: Path, suite: str = "") -> None:
-        self.root, self.home = folder, folder / "root" / "minigrad"
+        self.root, self.home = folder, folder / "srv" / "minigrad"
         suite = suite or release()
         script = [] if (SCRIPTS / suite).exists() else [str(SCRIPTS / "sid")]
         kind = ["--variant=minbase", "--include=python3-venv"]
@@ -72,7 +72,7 @@ class Machine:
 
     def start(self, *command: str) -> subprocess.Popen[str]:
         """Start a command there, in the checkout; what it says goes to one pipe."""
-        inside = 'mount -t tmpfs tmpfs /dev/shm && cd /root/minigrad && exec "$@"'
+        inside = 'mount -t tmpfs tmpfs /dev/shm && cd /srv/minigrad && exec "$@"'
         return subprocess.Popen(
             [*OWN, "--mount-proc", f"--root={self.root}", "sh", "-c", inside, "sh", *command],
             env={
