@@ -127,7 +127,7 @@ LAYERS = [
     ["minigrad.scripting.convert"],
     ["minigrad.scripting.script", "minigrad.scripting"],
     ["minigrad.lazy.groups", "minigrad.lazy.rules"],
-    ["minigrad.lazy.gathering", "minigrad.lazy.notes", "minigrad.lazy.postponing"],
+    ["minigrad.lazy.gathering", "minigrad.lazy.notes"],
     ["minigrad.lazy.together", "minigrad.lazy.pending"],
     ["minigrad.lazy.collector"],
     ["minigrad.lazy"],

@@ -30,7 +30,6 @@ from minigrad.graph import Node, in_body
 from minigrad.lazy.groups import WHOLE, Agenda, Group, Signature, leading_to
 from minigrad.lazy.notes import Notebook
 from minigrad.lazy.pending import Pending, run_first, seen, settle
-from minigrad.lazy.postponing import postpone
 from minigrad.lazy.together import run_together
 from minigrad.source import caller, here
 from minigrad.tape import at_once
@@ -229,7 +228,7 @@ class Collector:
         """Run groups and what they depend on. After an error nothing is left to run."""
         try:
             with at_once():
-                for together in Agenda(self._postponed(leading_to(wanted))):
+                for together in Agenda(leading_to(wanted)):
                     how = run_together(together)
                     if listeners:
                         self.notebook.tell_group(together, how)
@@ -240,17 +239,6 @@ class Collector:
             self.drop()
             raise
         self.known.clear()  # they take no more members
-
-    def _postponed(self, groups: list[Group]) -> list[Group]:
-        """The groups as they will run."""
-        result = postpone(groups)
-        if result is not groups:
-            self.notebook.follow(groups)
-            for group in groups:
-                if group.moved:
-                    del self.pending[group]
-            self.pending.update(dict.fromkeys(result))
-        return result
 
     def drop(self) -> None:
         """Forget what has not run."""

@@ -32,10 +32,6 @@ class Column:
     ) -> None:
         self.sources, self.rows = sources, rows
         self.distinct = set(sources) if distinct is None else distinct
-        for source in self.distinct:
-            if type(source) is Group and source.moved:
-                self._follow()
-                return
 
     @classmethod
     def of(cls, groups: Sequence[Group], operand: int) -> Column:
@@ -50,16 +46,6 @@ class Column:
             sources += some
             rows += places
         return cls(sources, rows)
-
-    def _follow(self) -> None:
-        """Some values have moved to other groups."""
-        pairs = [
-            source.moved[row] if type(source) is Group and source.moved else (source, row)
-            for source, row in zip(self.sources, self.rows, strict=True)
-        ]
-        self.sources = [source for source, _ in pairs]
-        self.rows = [row for _, row in pairs]
-        self.distinct = set(self.sources)
 
     def part(self, members: Sequence[int]) -> Column:
         """The same for some members only."""
@@ -77,8 +63,6 @@ def value_of(source: Any, row: int) -> Any:
     """One operand of one member: a tensor or a number."""
     if type(source) is not Group:
         return source if row == WHOLE else ops.slice_(source, key=(row,))
-    if source.moved:
-        source, row = source.moved[row]
     if source.values is not None:
         return source.values[row]
     if source.single:

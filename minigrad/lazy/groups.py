@@ -131,7 +131,7 @@ class Group:
     """
 
     __slots__ = (
-        *("batch", "count", "depth", "members", "moved", "needs", "number", "offset", "owner"),
+        *("batch", "count", "depth", "members", "needs", "number", "offset", "owner"),
         *("picked", "place", "ran", "signature", "single", "sources", "values"),
     )
 
@@ -147,7 +147,6 @@ class Group:
         self.batch: Any = None
         self.values: list[Any] | None = None
         self.picked: dict[int, Any] = {}  # results that were asked for one by one
-        self.moved: list[tuple[Group, int]] = []  # where members went: see `postpone`
         self.place: Location | None = None
 
     @property
@@ -192,11 +191,6 @@ class Group:
                 self.needs.add(look)
             else:
                 sources.add(None if isinstance(look, (tuple, type)) else look)
-
-    def find_needs(self) -> None:
-        """Look for its sources anew, as members have changed."""
-        self.sources = [set(self.column(i)[0]) for i in range(len(self.signature.kinds))]
-        self.needs = {x for some in self.sources for x in some if type(x) is Group and not x.ran}
 
 
 def leading_to(wanted: Iterable[Group]) -> list[Group]:

@@ -66,15 +66,6 @@ class Notebook:
         note = self._note(group, row)
         events.emit("noted", note.op, note)
 
-    def follow(self, groups: list[Group]) -> None:
-        """Some members have moved to other groups."""
-        if self.notes:
-            for group in groups:
-                for row, place in enumerate(group.moved):
-                    note = self.notes.get((group, row))
-                    if note is not None:
-                        self.notes[place] = note
-
     def tell_group(self, groups: list[Group], how: str) -> None:
         """The groups ran, and are about to forget their members."""
         members = [(group, row) for group in groups for row in range(group.count)]

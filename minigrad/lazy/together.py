@@ -127,7 +127,7 @@ def _in_order(group: Group) -> Operand:
         if len(group.sources[i]) > 1:
             return NOT_IN_ORDER
         (source,) = group.sources[i]
-        if type(source) is not Group or source.values is not None or source.moved:
+        if type(source) is not Group or source.values is not None:
             return NOT_IN_ORDER
         if source.single:
             values[i] = source.batch
