@@ -1624,14 +1624,6 @@ ERRORS: dict[str, Pair] = {
         "有现成的算子可用（{what}）：舍入略有不同，但不会溢出",
     ),
     "pass_sign": ("two changes of sign cancel", "两次变号相互抵消"),
-    "pass_sunk": (
-        "the factor {factor} meets fewer numbers there: {fewer:,} instead of {many:,}",
-        "因子 {factor} 在那里要乘的数更少：{fewer:,} 个，而不是 {many:,} 个",
-    ),
-    "pass_column_sums": (
-        "a row of ones times the matrix is its column sums, and products are quick",
-        "用一行 1 乘以矩阵就是各列之和，而矩阵乘法很快",
-    ),
     "pass_hoisted": (
         "it is the same in every step, so it is computed once, in front of the loop",
         "它在每一步都相同，因此提到循环之前，只算一次",

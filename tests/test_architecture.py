@@ -71,7 +71,7 @@ LAYERS = [
     ["minigrad.passes.rewrite"],
     ["minigrad.passes.algebra", "minigrad.passes.folding", "minigrad.passes.hoisting"],
     ["minigrad.passes.shapes", "minigrad.passes.fusing"],
-    ["minigrad.passes.losses", "minigrad.passes.scaling"],
+    ["minigrad.passes.losses"],
     ["minigrad.native", "minigrad.native.scalars", "minigrad.native.compiler"],
     ["minigrad.native.blocks", "minigrad.native.cache"],
     ["minigrad.native.loops", "minigrad.native.library"],

@@ -263,11 +263,6 @@ def by_hand() -> Any:
     return [x, t], -mg.mean(mg.sum(mg.one_hot(t, 3) * mg.log(mg.softmax(x)), axis=1))
 
 
-def learning() -> Any:
-    x, g = mg.placeholder("x", (8, 9)), mg.placeholder("g", (8, 2))
-    return [x, g], 0.1 * (x.T @ g)
-
-
 def repeated() -> Any:
     x, v = mg.placeholder("x", (3,)), mg.placeholder("v", (3,))
     return [x, v], mg.while_loop(lambda s: s.sum() < 9, lambda s: s + mg.exp(v), x)
@@ -294,8 +289,6 @@ PICTURES: dict[str, Any] = {
     "mark_in_place": one(lambda x: mg.sum(mg.tanh(mg.exp(x).sum(axis=0)))),
     "fast_math": one(lambda x: mg.exp(x) + 0),
     "recognize_cross_entropy": by_hand,
-    "sink_scalars": learning,
-    "column_sums": one(lambda x: x.sum(axis=0)),
 }
 
 

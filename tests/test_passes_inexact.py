@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -123,74 +122,3 @@ def test_what_only_looks_like_it_stays(name: str) -> None:
     feeds = {"x": SCORES, "t": LABELS}
     for a, b in zip(mg.run(better, feeds), mg.run(graph, feeds), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-
-
-# ---- Factors ------------------------------------------------------------------------------------
-
-
-def multiplied(graph: mg.Graph) -> int:
-    """How many numbers are multiplied or divided, element by element."""
-    return sum(math.prod(n.shape) for n in graph.nodes if n.op.name in ("Mul", "Div"))
-
-
-def gradient_step() -> tuple[mg.Graph, dict[str, Any]]:
-    x, g = mg.placeholder("x", (16, 30)), mg.placeholder("g", (16, 2))
-    graph = mg.build_graph([x, g], [0.1 * (x.T @ (g / 16)), 0.1 * (g / 16).sum(axis=0)])
-    random = np.random.default_rng(0)
-    return graph, {n: random.standard_normal(graph[n].shape) for n in "xg"}
-
-
-def test_a_factor_sinks_to_where_it_meets_the_fewest_numbers() -> None:
-    graph, feeds = gradient_step()
-    better = graph.optimize(["merge_common", "sink_scalars", "remove_dead"])
-    assert multiplied(better) < multiplied(graph)
-    for a, b in zip(mg.run(better, feeds), mg.run(graph, feeds), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
-
-
-FACTORS: dict[str, Any] = {  # how many numbers are multiplied before and after
-    "into a product": (lambda x, g: 0.1 * (x.T @ g), 60, 32),
-    "out of a sum": (lambda x, g: (x * 0.1).sum(axis=0), 480, 30),
-    "out of a product and into it": (lambda x, g: mg.matmul(x * 0.1, g, transpose_a=True), 480, 32),
-    "out of a mean, divided": (lambda x, g: mg.mean(x / 3.0), 480, 1),
-    "two at once": (lambda x, g: 0.1 * (0.5 * x), 960, 481),
-    "by a learning rate that is fed": (lambda x, g: g.sum() * (x.T @ g), 60, 32),
-}
-
-
-@pytest.mark.parametrize("name", FACTORS)
-def test_where_factors_go(name: str) -> None:
-    f, before, after = FACTORS[name]
-    x, g = mg.placeholder("x", (16, 30)), mg.placeholder("g", (16, 2))
-    graph = mg.build_graph([x, g], f(x, g))
-    better = graph.optimize(["sink_scalars", "remove_dead"])
-    feeds = {n: np.random.default_rng(1).standard_normal(graph[n].shape) for n in "xg"}
-    assert (multiplied(graph), multiplied(better)) == (before, after)
-    np.testing.assert_allclose(mg.run(better, feeds), mg.run(graph, feeds), rtol=1e-4, atol=1e-6)
-
-
-def test_a_factor_stays_where_others_read_the_product() -> None:
-    x, g = mg.placeholder("x", (16, 30)), mg.placeholder("g", (16, 2))
-    product = x.T @ g
-    graph = mg.build_graph([x, g], [0.1 * product, product])
-    assert not graph.optimize(["sink_scalars"]).history[0].changes
-
-
-def test_even_a_power_of_two_is_not_exact_to_move() -> None:
-    """Scaled after the product it is finite, before it is not: so the pass waits to be asked."""
-    x, g = mg.placeholder("x", (90, 30)), mg.placeholder("g", (30, 2))
-    graph = mg.build_graph([x, g], 2.0**30 * (x @ g))
-    feeds = {x: np.full((90, 30), 1e-20), g: np.full((30, 2), 1e30)}
-    assert np.isfinite(mg.run(graph, feeds)).all()
-    assert not np.isfinite(mg.run(graph.optimize(["sink_scalars"]), feeds)).any()
-    assert np.isfinite(mg.run(graph.optimize(), feeds)).all()
-
-
-def test_columns_are_summed_by_a_product() -> None:
-    x = mg.placeholder("x", (64, 10))
-    graph = mg.build_graph(x, [x.sum(axis=0), x.sum(axis=1), x.sum(axis=0, keepdims=True)])
-    better = graph.optimize(["column_sums"])
-    assert kernels(better) == ["MatMul", "Sum", "Sum"]
-    data = np.random.default_rng(0).standard_normal((64, 10))
-    for a, b in zip(mg.run(better, {x: data}), mg.run(graph, {x: data}), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)

@@ -24,7 +24,6 @@ from minigrad.passes.losses import recognize_cross_entropy
 from minigrad.passes.marking import mark_in_place
 from minigrad.passes.recomputing import recompute
 from minigrad.passes.rewrite import Change, Rewrite, frozen, in_their_order
-from minigrad.passes.scaling import column_sums, sink_scalars
 from minigrad.passes.shapes import propagate_shapes, with_shapes
 from minigrad.source import here
 
@@ -55,7 +54,7 @@ PIPELINE: tuple[Pass, ...] = (
     mark_in_place,
 )
 # They may change rounding, or NaN and infinities: only on request.
-INEXACT: tuple[Pass, ...] = (fast_math, recognize_cross_entropy, sink_scalars, column_sums)
+INEXACT: tuple[Pass, ...] = (fast_math, recognize_cross_entropy)
 PASSES: dict[str, Pass] = {f.__name__: f for f in (*PIPELINE, *INEXACT)}
 
 

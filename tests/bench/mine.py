@@ -68,11 +68,8 @@ def training_graph(model: Model) -> tuple[Any, list[str]]:
     return mg.build_graph([x, t], [loss, step]), names
 
 
-def training_compiled(model: Model, executor: str, inexact: bool = False) -> Side:
-    """inexact: with the passes that may change rounding, which run on request only."""
+def training_compiled(model: Model, executor: str) -> Side:
     graph, names = training_graph(model)
-    if inexact:
-        graph = graph.optimize([*mg.passes.INEXACT, *mg.passes.PIPELINE])
     program = graph.compile(executor=executor)
     x, t = model.data()
     feeds = {"x": x, "t": t}

@@ -28,7 +28,7 @@ HAND, TORCH, COMPILED = "NumPy by hand", "PyTorch eager", "torch.compile"
 SCRIPT, JAX, RUNTIME = "TorchScript", "JAX jit", "ONNX Runtime"
 TORCH_TUTORIAL, JAX_TUTORIAL = "PyTorch, tutorial", "JAX jit, tutorial"
 PEERS = (TORCH, COMPILED, SCRIPT, JAX, RUNTIME, TORCH_TUTORIAL, JAX_TUTORIAL)
-LAZY, INEXACT = "minigrad lazily batched", f"{NUMPY}, inexact passes too"
+LAZY = "minigrad lazily batched"
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,6 @@ def training(name: str, model: Model, targets: tuple[Target, ...]) -> Workload:
     sides: dict[str, Make] = {
         EAGER: lambda: mine.training(model),
         **each(mine.training_compiled, model),
-        INEXACT: partial(mine.training_compiled, model, "numpy", inexact=True),
         HAND: peer("numpy_peers", "training", model),
         TORCH: peer("torch_peers", "training", model),
         TORCH_TUTORIAL: peer("torch_peers", "training_as_in_tutorials", model),
