@@ -19,6 +19,8 @@ LAYERS = [
     ["minigrad.arguments", "minigrad.files"],
     ["minigrad.words"],
     ["minigrad.foreign"],
+    ["minigrad.core.context", "minigrad.core.specs"],
+    ["minigrad.core.record"],
     ["minigrad.core"],
     ["minigrad.locks"],
     ["minigrad.events"],

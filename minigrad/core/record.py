@@ -7,10 +7,7 @@ it and records a node, a graph `Node` records a node and runs nothing.
 
 from __future__ import annotations
 
-import contextvars
 import functools
-import itertools
-import threading
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
@@ -19,93 +16,51 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from minigrad.core.context import silence, silently
+from minigrad.core.specs import (
+    Array,
+    Attrs,
+    Dtype,
+    Rule,
+    Shape,
+    Spec,
+    Unrecorded,
+    bool_,
+    float32,
+    float64,
+    int64,
+    promote,
+    show_shapes,
+    spec_of,
+)
 from minigrad.errors import DtypeError, GraphError, NumericError, ShapeError
 from minigrad.source import Location, SavedLine, here
 
-Array = Any  # an ndarray, or a NumPy scalar where there are no axes (ten times faster)
-Attrs = dict[str, Any]
-Dtype = np.dtype[Any]
-Rule = Callable[..., Any]
-
-float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
-int32, int64, bool_ = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.bool_)
-
-
-class Dim:
-    """The unknown length of one axis: equal to itself and to nothing else.
-
-    Two axes of one open batch are the same `Dim`, so the graph knows that they fit.
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "None"
-
-
-Shape = tuple[int | Dim, ...]
-PublicShape = tuple[int | None, ...]
-
-
-def public_shape(shape: Shape | None) -> PublicShape | None:
-    """A shape as users write it: an unknown length is None, wholly unknown is None."""
-    if shape is None:
-        return None
-    return tuple(None if isinstance(n, Dim) else n for n in shape)
-
-
-def fits(shape: Shape | None, declared: Shape | None) -> bool:
-    """Whether a value of the one shape may stand where the other is declared; unknown fits all."""
-    if shape is None or declared is None:
-        return True
-    return len(shape) == len(declared) and all(
-        m == n or isinstance(m, Dim) or isinstance(n, Dim)
-        for m, n in zip(shape, declared, strict=True)
-    )
-
-
-def show_shape(shape: Shape | PublicShape | None) -> str:
-    """A shape as it is printed: (None, 784), or ? when nothing is known."""
-    return "?" if shape is None else str(tuple(shape))
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """What is known of a value before it exists: its shape (None: nothing) and data type."""
-
-    shape: Shape | None
-    dtype: Dtype
-
-    @property
-    def ndim(self) -> int:
-        if self.shape is None:
-            raise ShapeError("rank_unknown", op="shape", name="operand")
-        return len(self.shape)
-
-    def __str__(self) -> str:
-        return f"{self.dtype}{'[?]' if self.shape is None else list(self.shape)}"
-
-
-@dataclass(frozen=True, slots=True)
-class TupleSpec(Spec):
-    """What is known of several values that one operator gives; its own shape says nothing."""
-
-    parts: tuple[Spec, ...]
-
-    @classmethod
-    def of(cls, parts: Sequence[Spec]) -> Spec:
-        """One value as it is, several (or none) as a tuple."""
-        return parts[0] if len(parts) == 1 else cls(None, float32, tuple(parts))
-
-    def __str__(self) -> str:
-        return f"({', '.join(map(str, self.parts))})"
-
-
-@dataclass(frozen=True, slots=True)
-class Unrecorded(Spec):
-    """What a tape remembers of an array through which no gradient flows: not its data."""
-
-    name: str | None = None
+__all__ = [
+    "NODE_SLOTS",
+    "READERS",
+    "READY",
+    "REGISTRY",
+    "STOPS",
+    "BaseNode",
+    "Op",
+    "Reader",
+    "Sample",
+    "apply",
+    "as_array",
+    "as_operand",
+    "as_weak",
+    "beside",
+    "cast_array",
+    "explain",
+    "into",
+    "is_weak",
+    "operator",
+    "quick_kernel",
+    "run_kernel",
+    "unify",
+    "wrapped",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +73,6 @@ class Sample:
     high: float = 2.0
     integers: Sequence[int] = ()  # positions that hold class numbers 0, 1, 2 instead
     bools: Sequence[int] = ()  # positions that hold True and False instead
-
-
-@functools.cache
-def promote(*dtypes: Dtype) -> Dtype:
-    """The common data type, by PyTorch's rule: a float wins over any integer or bool."""
-    if dtypes and dtypes.count(dtypes[0]) == len(dtypes) and dtypes[0].isnative:
-        return dtypes[0]
-    floats = [d for d in dtypes if d.kind == "f"]
-    return np.result_type(*(floats or dtypes))
-
-
-@functools.cache
-def as_float(*dtypes: Dtype) -> Dtype:
-    """Like `promote`, but integers and bools become float32 (division, exp, mean)."""
-    common = promote(*dtypes)
-    return common if common.kind == "f" else float32
-
-
-def always(dtype: Dtype) -> Callable[..., Dtype]:
-    """A data type rule whose answer does not depend on the operands."""
-    return lambda *dtypes: dtype
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,80 +170,6 @@ def operator(name: str, **record: Any) -> Op:
         raise ValueError(f"there is an operator {name} already")
     op = REGISTRY[name] = Op(name, **record)
     return op
-
-
-# Infinity and NaN are answers and no reason for a warning, as in every framework. NumPy keeps what
-# it does about them in a context variable, so a context of our own leaves the user's NumPy alone;
-# to enter a copy of it costs a tenth of a microsecond, np.errstate costs one. It begins empty, as
-# Jupyter keeps there which cell is running: what `Print` writes would go to the one that imported.
-_silent = contextvars.Context()
-_silent.run(np.seterr, all="ignore")
-silence = _silent.copy  # silence().run(function, ...) for those in a hurry
-
-
-def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call the function; NumPy warns of no overflow, division by zero or NaN."""
-    return _silent.copy().run(function, *args, **kwargs)
-
-
-class State:
-    """What holds for one thread.
-
-    recording: whether the tape records, and nodes that are built let gradients through
-    scope: the layer or name scope that new nodes belong to
-    lazy: who reads operators on tensors in the place of the tape, if anybody
-    place: the user's line for whatever is recorded, when it is not the one that is running
-    quick: whether the tape's quick ways are open: it records, and nobody has taken its place
-    who: on whose behalf it works: its own, or that of the thread that has it do a part
-    told: whose listeners hear what it does: those of `who`, or only those that come later
-    phase: what the dynamic graph is at, as `events.phase_of` tells it
-    """
-
-    __slots__ = ("lazy", "phase", "place", "quick", "recording", "scope", "told", "who")
-
-    def __init__(self) -> None:
-        self.who = self.told = object()
-        self.recording, self.scope, self.quick = True, "", True
-        self.phase = "forward"
-        self.lazy: Any = None  # see lazy.collector
-        self.place: tuple[CodeType | SavedLine, int] | None = None
-
-
-class Context(threading.local):
-    """What holds for the running thread; `now` is all of it at the price of one look."""
-
-    def __init__(self) -> None:
-        self.now = State()
-
-    @property
-    def recording(self) -> bool:
-        return self.now.recording
-
-    @recording.setter
-    def recording(self, on: bool) -> None:
-        self.now.recording = on
-        self.now.quick = on and self.now.lazy is None
-
-    @property
-    def lazy(self) -> Any:
-        return self.now.lazy
-
-    @lazy.setter
-    def lazy(self, reader: Any) -> None:
-        self.now.lazy = reader
-        self.now.quick = self.now.recording and reader is None
-
-    @property
-    def scope(self) -> str:
-        return self.now.scope
-
-    @scope.setter
-    def scope(self, scope: str) -> None:
-        self.now.scope = scope
-
-
-context = Context()
-next_order = itertools.count(1).__next__
 
 
 # What nodes hold that are filled once and then left alone; those of the tape have their own way.
@@ -522,7 +382,7 @@ def run_kernel(op: Op, arrays: Sequence[Array], attrs: Attrs) -> Array:
     is asked for the message.
     """
     try:
-        return _silent.copy().run(op.run, None, *arrays, **attrs)
+        return silence().run(op.run, None, *arrays, **attrs)
     except GraphError as error:
         error.defined = error.defined or here()
         raise
@@ -557,37 +417,3 @@ def into(out: Array | None, value: Array) -> Array:
         return value
     np.copyto(out, value, casting="unsafe")
     return out
-
-
-def spec_of(x: Any) -> Spec:
-    return x if isinstance(x, Spec) else Spec(x.shape, x.dtype)
-
-
-def show_shapes(*shapes: Shape | None) -> str:
-    """Shapes as they are printed in a message: (64, 784) and (100, 10)."""
-    return ", ".join(show_shape(public_shape(s)) for s in shapes)
-
-
-def broadcast_shapes(name: str, *shapes: Shape) -> Shape:
-    """NumPy's broadcasting rule, which also knows axes of unknown length.
-
-    >>> broadcast_shapes("Add", (64, 10), (10,))
-    (64, 10)
-    """
-    if shapes and shapes.count(shapes[0]) == len(shapes):
-        return shapes[0]
-    result: list[int | Dim] = []
-    for axis in range(-max(map(len, shapes), default=0), 0):
-        lengths = [s[axis] for s in shapes if -axis <= len(s)]
-        result.append(_broadcast(name, lengths, shapes))
-    return tuple(result)
-
-
-def _broadcast(name: str, lengths: list[int | Dim], shapes: tuple[Shape, ...]) -> int | Dim:
-    known = {n for n in lengths if not isinstance(n, Dim)} - {1}
-    if len(known) > 1:
-        raise ShapeError("broadcast", op=name, shapes=show_shapes(*shapes))
-    if known:
-        return known.pop()  # an unknown length beside it must be equal or 1: checked when run
-    unknown = {n for n in lengths if isinstance(n, Dim)}
-    return 1 if not unknown else unknown.pop() if len(unknown) == 1 else Dim()

@@ -1,0 +1,90 @@
+"""What holds for the running thread, and how it computes without NumPy's warnings."""
+
+from __future__ import annotations
+
+import contextvars
+import itertools
+import threading
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from minigrad.source import SavedLine
+
+__all__ = ["Context", "State", "context", "next_order", "silence", "silently"]
+
+# Infinity and NaN are answers and no reason for a warning, as in every framework. NumPy keeps what
+# it does about them in a context variable, so a context of our own leaves the user's NumPy alone;
+# to enter a copy of it costs a tenth of a microsecond, np.errstate costs one. It begins empty, as
+# Jupyter keeps there which cell is running: what `Print` writes would go to the one that imported.
+_silent = contextvars.Context()
+_silent.run(np.seterr, all="ignore")
+silence = _silent.copy  # silence().run(function, ...) for those in a hurry
+
+
+def silently(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call the function; NumPy warns of no overflow, division by zero or NaN."""
+    return _silent.copy().run(function, *args, **kwargs)
+
+
+class State:
+    """What holds for one thread.
+
+    recording: whether the tape records, and nodes that are built let gradients through
+    scope: the layer or name scope that new nodes belong to
+    lazy: who reads operators on tensors in the place of the tape, if anybody
+    place: the user's line for whatever is recorded, when it is not the one that is running
+    quick: whether the tape's quick ways are open: it records, and nobody has taken its place
+    who: on whose behalf it works: its own, or that of the thread that has it do a part
+    told: whose listeners hear what it does: those of `who`, or only those that come later
+    phase: what the dynamic graph is at, as `events.phase_of` tells it
+    """
+
+    __slots__ = ("lazy", "phase", "place", "quick", "recording", "scope", "told", "who")
+
+    def __init__(self) -> None:
+        self.who = self.told = object()
+        self.recording, self.scope, self.quick = True, "", True
+        self.phase = "forward"
+        self.lazy: Any = None  # see lazy.collector
+        self.place: tuple[CodeType | SavedLine, int] | None = None
+
+
+class Context(threading.local):
+    """What holds for the running thread; `now` is all of it at the price of one look."""
+
+    def __init__(self) -> None:
+        self.now = State()
+
+    @property
+    def recording(self) -> bool:
+        return self.now.recording
+
+    @recording.setter
+    def recording(self, on: bool) -> None:
+        self.now.recording = on
+        self.now.quick = on and self.now.lazy is None
+
+    @property
+    def lazy(self) -> Any:
+        return self.now.lazy
+
+    @lazy.setter
+    def lazy(self, reader: Any) -> None:
+        self.now.lazy = reader
+        self.now.quick = self.now.recording and reader is None
+
+    @property
+    def scope(self) -> str:
+        return self.now.scope
+
+    @scope.setter
+    def scope(self, scope: str) -> None:
+        self.now.scope = scope
+
+
+context = Context()
+
+next_order = itertools.count(1).__next__

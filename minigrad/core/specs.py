@@ -1,0 +1,179 @@
+"""What is known of a value before it exists: its shape, with open lengths or without, and type."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.errors import ShapeError
+
+__all__ = [
+    "Array",
+    "Attrs",
+    "Dim",
+    "Dtype",
+    "PublicShape",
+    "Rule",
+    "Shape",
+    "Spec",
+    "TupleSpec",
+    "Unrecorded",
+    "always",
+    "as_float",
+    "bool_",
+    "broadcast_shapes",
+    "fits",
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+    "promote",
+    "public_shape",
+    "show_shape",
+    "show_shapes",
+    "spec_of",
+]
+
+Array = Any  # an ndarray, or a NumPy scalar where there are no axes (ten times faster)
+Attrs = dict[str, Any]
+Dtype = np.dtype[Any]
+Rule = Callable[..., Any]
+
+float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
+int32, int64, bool_ = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.bool_)
+
+
+class Dim:
+    """The unknown length of one axis: equal to itself and to nothing else.
+
+    Two axes of one open batch are the same `Dim`, so the graph knows that they fit.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+Shape = tuple[int | Dim, ...]
+PublicShape = tuple[int | None, ...]
+
+
+def public_shape(shape: Shape | None) -> PublicShape | None:
+    """A shape as users write it: an unknown length is None, wholly unknown is None."""
+    if shape is None:
+        return None
+    return tuple(None if isinstance(n, Dim) else n for n in shape)
+
+
+def fits(shape: Shape | None, declared: Shape | None) -> bool:
+    """Whether a value of the one shape may stand where the other is declared; unknown fits all."""
+    if shape is None or declared is None:
+        return True
+    return len(shape) == len(declared) and all(
+        m == n or isinstance(m, Dim) or isinstance(n, Dim)
+        for m, n in zip(shape, declared, strict=True)
+    )
+
+
+def show_shape(shape: Shape | PublicShape | None) -> str:
+    """A shape as it is printed: (None, 784), or ? when nothing is known."""
+    return "?" if shape is None else str(tuple(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is known of a value before it exists: its shape (None: nothing) and data type."""
+
+    shape: Shape | None
+    dtype: Dtype
+
+    @property
+    def ndim(self) -> int:
+        if self.shape is None:
+            raise ShapeError("rank_unknown", op="shape", name="operand")
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{'[?]' if self.shape is None else list(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleSpec(Spec):
+    """What is known of several values that one operator gives; its own shape says nothing."""
+
+    parts: tuple[Spec, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Spec]) -> Spec:
+        """One value as it is, several (or none) as a tuple."""
+        return parts[0] if len(parts) == 1 else cls(None, float32, tuple(parts))
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded(Spec):
+    """What a tape remembers of an array through which no gradient flows: not its data."""
+
+    name: str | None = None
+
+
+@functools.cache
+def promote(*dtypes: Dtype) -> Dtype:
+    """The common data type, by PyTorch's rule: a float wins over any integer or bool."""
+    if dtypes and dtypes.count(dtypes[0]) == len(dtypes) and dtypes[0].isnative:
+        return dtypes[0]
+    floats = [d for d in dtypes if d.kind == "f"]
+    return np.result_type(*(floats or dtypes))
+
+
+@functools.cache
+def as_float(*dtypes: Dtype) -> Dtype:
+    """Like `promote`, but integers and bools become float32 (division, exp, mean)."""
+    common = promote(*dtypes)
+    return common if common.kind == "f" else float32
+
+
+def always(dtype: Dtype) -> Callable[..., Dtype]:
+    """A data type rule whose answer does not depend on the operands."""
+    return lambda *dtypes: dtype
+
+
+def spec_of(x: Any) -> Spec:
+    return x if isinstance(x, Spec) else Spec(x.shape, x.dtype)
+
+
+def show_shapes(*shapes: Shape | None) -> str:
+    """Shapes as they are printed in a message: (64, 784) and (100, 10)."""
+    return ", ".join(show_shape(public_shape(s)) for s in shapes)
+
+
+def broadcast_shapes(name: str, *shapes: Shape) -> Shape:
+    """NumPy's broadcasting rule, which also knows axes of unknown length.
+
+    >>> broadcast_shapes("Add", (64, 10), (10,))
+    (64, 10)
+    """
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
+    result: list[int | Dim] = []
+    for axis in range(-max(map(len, shapes), default=0), 0):
+        lengths = [s[axis] for s in shapes if -axis <= len(s)]
+        result.append(_broadcast(name, lengths, shapes))
+    return tuple(result)
+
+
+def _broadcast(name: str, lengths: list[int | Dim], shapes: tuple[Shape, ...]) -> int | Dim:
+    known = {n for n in lengths if not isinstance(n, Dim)} - {1}
+    if len(known) > 1:
+        raise ShapeError("broadcast", op=name, shapes=show_shapes(*shapes))
+    if known:
+        return known.pop()  # an unknown length beside it must be equal or 1: checked when run
+    unknown = {n for n in lengths if isinstance(n, Dim)}
+    return 1 if not unknown else unknown.pop() if len(unknown) == 1 else Dim()
