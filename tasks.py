@@ -389,9 +389,9 @@ def drawing_fault():
 # ---- The commands ---------------------------------------------------------------------------
 
 
-def run(*arguments):
+def run(*arguments, **settings):
     """Run a module or file with the Python of .venv, and return its exit code."""
-    environment = dict(os.environ)
+    environment = dict(os.environ, **settings)
     environment["PATH"] = BIN + os.pathsep + environment.get("PATH", "")
     environment["PYTHONUTF8"] = "1"  # Chinese output on a Windows console
     # Two threads of BLAS that wait for each other spin: on a busy machine they are far slower than
@@ -470,14 +470,35 @@ def student(arguments):
     return 0
 
 
+# The tests of dynamic mode, which run once more without what is there for its speed alone.
+DYNAMIC = [
+    "tests/test_{}.py".format(name)
+    for name in (
+        *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "door"),
+        *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),
+        *("errors", "lazy", "function", "locks"),
+    )
+]
+
+
 def test(arguments):
     """Run pytest over everything, or over the paths that the arguments name."""
-    prepare(["lab", "test", "oracles"] if "--oracles" in arguments else ["lab", "test"])
+    oracles = "--oracles" in arguments
+    prepare(["lab", "test", "oracles"] if oracles else ["lab", "test"])
     kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
     everything = ["tests", "notebooks", "minigrad", "viz", "README.md"]
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)
     paths = [] if named else [p for p in everything if os.path.exists(os.path.join(ROOT, p))]
-    return run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
+    failed = run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
+    if failed or named or os.environ.get("MINIGRAD_PLAIN") == "1":
+        return failed
+    print("\nDynamic mode once more, without its quick ways (MINIGRAD_PLAIN=1):", flush=True)
+    paths = [*DYNAMIC, "tests/oracles"] if oracles else DYNAMIC
+    failed = run("-m", "pytest", *processes(named), *paths, *arguments, MINIGRAD_PLAIN="1")
+    return 0 if failed == NOTHING_CHOSEN else failed  # -k may choose none of these
+
+
+NOTHING_CHOSEN = 5  # what pytest says then
 
 
 def processes(named):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import inspect
-import operator
+import os
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -14,7 +13,8 @@ import numpy.typing as npt
 from minigrad import events, ops
 from minigrad.arguments import function, refuse
 from minigrad.backward import Handle, backward, hooks_of
-from minigrad.core import Array, Dtype, Op, as_array, float32, next_order
+from minigrad.core import Array, Dtype, as_array, float32, next_order
+from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.graph import Graph, Node, in_body
 from minigrad.inplace import InPlace
@@ -22,7 +22,7 @@ from minigrad.messages import fill
 from minigrad.recorder import TapeReader
 from minigrad.source import here
 from minigrad.tape import TapeNode, changes
-from minigrad.values import Size, Value, size_of
+from minigrad.values import Size, size_of
 
 
 class Tensor(InPlace):
@@ -259,52 +259,5 @@ def _expect_floats(data: Array, requires_grad: bool, who: str) -> None:
         raise DtypeError("float_only", op=who, dtype=data.dtype, defined=here())
 
 
-Tensor.reader = TapeReader(Tensor)
-
-
-def _install(quick: Callable[[Op], Any], **methods: Op) -> None:
-    """Let methods that `Value` has go straight to the function made for their operator."""
-    for name, op in methods.items():
-        method, general = quick(op), getattr(Value, name)
-        if not name.startswith("__"):
-            method.__name__, method.__doc__ = name, general.__doc__
-            plain = inspect.signature(general).replace(return_annotation=inspect.Signature.empty)
-            method.__signature__ = plain  # "Self" is unknown where the method is made
-        setattr(Tensor, name, method)
-
-
-_install(
-    Tensor.reader.pair,
-    __add__=ops.add,
-    __sub__=ops.sub,
-    __mul__=ops.mul,
-    __truediv__=ops.div,
-    __pow__=ops.pow,
-    __matmul__=ops.matmul,
-)
-_install(
-    Tensor.reader.reversed_pair,
-    __radd__=ops.add,
-    __rsub__=ops.sub,
-    __rmul__=ops.mul,
-    __rtruediv__=ops.div,
-    __rpow__=ops.pow,
-    __rmatmul__=ops.matmul,
-)
-_install(
-    Tensor.reader.single,
-    __neg__=ops.neg,
-    __abs__=ops.abs,
-    abs=ops.abs,
-    exp=ops.exp,
-    log=ops.log,
-    sqrt=ops.sqrt,
-    sin=ops.sin,
-    cos=ops.cos,
-    tanh=ops.tanh,
-    sigmoid=ops.sigmoid,
-    relu=ops.relu,
-)
-Tensor.T = property(  # type: ignore[assignment]
-    Tensor.reader.plain(ops.transpose, operator.attrgetter("T")), doc=Value.T.__doc__
-)
+PLAIN = os.environ.get("MINIGRAD_PLAIN") == "1"
+Tensor.reader = TapeReader(Tensor) if PLAIN else QuickReader(Tensor)  # the one door to speed

@@ -35,8 +35,7 @@ from minigrad.core import (
 from minigrad.errors import DtypeError, GradientError, ShapeError, TraceError, located
 from minigrad.graph import Node, in_body
 from minigrad.ops.placing import put_item
-from minigrad.recorder import TapeReader, kind_of
-from minigrad.rules import pullback
+from minigrad.recorder import TapeReader
 from minigrad.source import here
 from minigrad.tape import at_once, changes, owner_of
 from minigrad.values import Value
@@ -71,10 +70,11 @@ def change(
     if tracked:
         _expect_own(x, who)
     memory = owner_of(changes.array_of(x))
+    reader: TapeReader = x.reader
     kept = None
     saved = arrays
     if tracked and True in mask:
-        kept = pullback(op, mask, x.data, arrays, attrs, None if attrs else kind_of(arrays))
+        kept = reader.pullback(op, mask, x.data, arrays, attrs)
         saved = [  # what is needed of the old values has to be copied
             np.array(a) if keeps and owner_of(a) is memory else a
             for a, keeps in zip(arrays, kept.keeps[1:], strict=True)
@@ -85,7 +85,6 @@ def change(
     )
     node = None
     if kept is not None and kept.wanted:
-        reader: TapeReader = x.reader
         node = reader.record(kept, attrs, tensors, saved, mask, x.data)
     if tracked:
         x.creator, x.requires_grad = node, node is not None

@@ -1,62 +1,40 @@
-"""How the dynamic graph reads `a * b`: run the kernel at once, and record a node.
-
-This is the inner loop of every dynamic model, so it is written for time. For each operator two
-functions are made when it is first used, for one and for two operands that need no conversion;
-everything else takes the general way. Both end in the same lines, which fill a node; a function of
-their own would cost as much as they do.
-"""
+"""How the dynamic graph reads `a * b`: run the kernel at once, and record a node."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minigrad import events, ops
 from minigrad.core import (
-    READERS,
-    STOPS,
     Array,
     Attrs,
     Dtype,
     Op,
-    apply,
     as_operand,
     as_weak,
     context,
-    float32,
-    float64,
-    next_order,
     run_kernel,
-    silence,
+    spec_of,
     unify,
 )
-from minigrad.errors import GraphError
 from minigrad.graph import Node, in_body
-from minigrad.rules import MIXED, Pullback, kernel_of, pullback
-from minigrad.source import INSIDE, caller
+from minigrad.probing import retained
+from minigrad.rules import Pullback
+from minigrad.source import caller
 from minigrad.tape import TapeNode, share
 
-LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
 NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
-NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
-FLOATS = frozenset({float32, float64})
-NOTED, NOTED_PAIR = "noted", "noted pair"  # the ways of those who note in the place of the tape
-FAILURES = (GraphError, *STOPS)
-Way = Callable[..., Any]
 
-ndarray, array, new = np.ndarray, np.array, object.__new__
+ndarray, new = np.ndarray, object.__new__
 getframe, listeners = sys._getframe, events.listeners
 
 
 class TapeReader:
-    """Reads operators on tensors of the class it is made for.
-
-    Nothing is run before it is known that nobody listens and that the tape is on: whoever wants to
-    read tensors in another way finds all operands in `general`.
-    """
+    """Reads operators on tensors of the class it is made for."""
 
     level = 1
 
@@ -64,27 +42,6 @@ class TapeReader:
         self.tensor = tensor
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        count = len(operands)
-        if count == 1:
-            return self.single(op)(operands[0], attrs)
-        if count == 2:
-            return self.pair(op)(operands[0], operands[1], attrs)
-        return self.general(op, operands, attrs)
-
-    def single(self, op: Op) -> Way:
-        """The function for one operand."""
-        return op.ways.get((self.tensor,)) or self._single(op)
-
-    def pair(self, op: Op) -> Way:
-        """The function for two operands, of which one may be a Python number."""
-        return op.ways.get((self.tensor, self.tensor)) or self._pair(op)
-
-    def reversed_pair(self, op: Op) -> Way:
-        """The same with the operands exchanged: behind `__radd__` and the like."""
-        pair = self.pair(op)
-        return lambda self, other: pair(other, self)
-
-    def general(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         """Any operands, converted to one data type; listeners hear of it."""
         if listeners and in_body():
             return Node.reader.apply(op, tuple(operands), attrs)
@@ -99,7 +56,7 @@ class TapeReader:
         node = None
         mask = tuple([type(x) is tensor and x.requires_grad for x in tensors])
         if True in mask and context.recording:
-            kept = pullback(op, mask, y, arrays, attrs, kind_of(arrays))
+            kept = self.pullback(op, mask, y, arrays, attrs)
             if kept.wanted:
                 node = self.record(kept, attrs, tensors, arrays, mask, y)
         if listeners:
@@ -107,6 +64,13 @@ class TapeReader:
                 events.emit("built", op, node, None, tuple(tensors))
             events.emit("run", op, node, y, tuple(arrays))
         return self.wrap(y, node, () if op.elementwise else tensors)
+
+    def pullback(
+        self, op: Op, mask: tuple[bool, ...], y: Array, arrays: Sequence[Array], attrs: Attrs
+    ) -> Pullback:
+        """How the gradient of `y` becomes gradients of the operands that `mask` names."""
+        specs = [spec_of(x) for x in (y, *arrays)]
+        return Pullback.interpreting(op, retained(op, mask, specs, attrs))
 
     def _given(self, op: Op, x: Any) -> Any:
         """An operand that is no tensor yet: a promise of one becomes it when it is looked at."""
@@ -122,7 +86,7 @@ class TapeReader:
         result.requires_grad = node is not None
         result._grad = result.name = None
         for x in viewed:
-            if isinstance(x, self.tensor) and _looks_at(y, x.data):
+            if isinstance(x, self.tensor) and looks_at(y, x.data):
                 share(result, x)
                 break
         return result
@@ -137,315 +101,16 @@ class TapeReader:
         y: Array,
     ) -> TapeNode:
         """A node for what was computed, of any number of operands."""
-        if kept.stretched is not None:
-            which = [i for i, a in enumerate(arrays) if a.shape != y.shape]
-            kept = kept.stretched[tuple(which)] if which else kept
         pairs = zip(tensors, mask, strict=True)
         sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
         saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
         return TapeNode.of(kept, sources, saved, y, attrs, context.now.place or caller(getframe(1)))
 
-    def plain(self, op: Op, kernel: Callable[[Array], Array]) -> Way:
-        """The function for one operand and no attributes, with a kernel of its own."""
-        return self._single(op, kernel)
 
-    def _single(self, op: Op, kernel: Callable[..., Array] | None = None) -> Way:
-        tensor, general, wrap = self.tensor, self.general, self.wrap
-        may_view, own = not op.elementwise, kernel is not None
-        kernel = kernel or kernel_of(op)
-        plain: Any = None  # the pullbacks met last: without attributes, and with
-        special: Any = None
-        user = None  # the code that called last, known to be the user's
-
-        def bare(x: Any, attrs: Attrs) -> Any:
-            a = x.data
-            if type(x) is not tensor or a.dtype not in FLOATS:
-                return general(op, (x,), attrs)
-            try:
-                y = silence().run(kernel, a, **attrs)
-            except FAILURES:
-                return general(op, (x,), attrs)
-            return wrap(y, None, (x,) if may_view else ())
-
-        def way(x: Any, attrs: Attrs = NONE) -> Any:
-            nonlocal plain, special, user
-            now = context.now
-            if listeners or not now.quick or not x.requires_grad:
-                if listeners or now.lazy is not None:
-                    if not (listeners or attrs) and NOTED in op.ways:
-                        return op.ways[NOTED](x)
-                    return general(op, (x,), attrs)
-                return bare(x, attrs)
-            a = x.data
-            kind: Any = type(a)
-            if kind is ndarray:
-                kind = a.dtype
-            try:
-                if attrs:
-                    y = silence().run(kernel, a, **attrs)
-                    kept = special
-                else:
-                    y = silence().run(kernel, a)
-                    kept = plain
-            except FAILURES:
-                return general(op, (x,), attrs)  # which says what is wrong
-            if (
-                kept is None
-                or kept.kind is not kind
-                or (kept.ranks and kept.ranks != (a.ndim,))
-                or (attrs and kept.attrs and kept.attrs != attrs)
-            ):
-                kept = pullback(op, (True,), y, (a,), attrs, kind)
-                if attrs:
-                    special = kept
-                else:
-                    plain = kept
-            if not kept.wanted:
-                return wrap(y, None, (x,))
-            node = TapeNode()
-            node._source = x.creator or x
-            keeps_y, keeps_a = kept.keeps
-            node._result = y if keeps_y else None
-            node._operand = a if keeps_a else None
-            node._kept = kept
-            node._attrs = attrs
-            node._shape = y.shape
-            node._dtype = y.dtype if attrs else kept.dtype
-            node._order = next_order()
-            node._scope = now.scope
-            frame = getframe(1)
-            code = frame.f_code
-            if code is user or not INSIDE[code.co_filename]:
-                node._code = user = code
-                node._lasti = frame.f_lasti
-            else:
-                node._code, node._lasti = now.place or caller(frame)
-            result = new(tensor)
-            result.data = y
-            result.creator = node
-            result.requires_grad = True
-            result._grad = result.name = None
-            if may_view and _looks_at(y, a):
-                share(result, x)
-            return result
-
-        if not _takes_floats_as_they_are(op, 1):
-            way = _general_way(general, op, 1)
-        if not own:
-            op.ways[tensor,] = way
-        return way
-
-    def _pair(self, op: Op) -> Way:
-        tensor, general, wrap = self.tensor, self.general, self.wrap
-        kernel, may_view = kernel_of(op), not op.elementwise
-        kernels = _Kernels(op)
-        takes_numbers = op.symbol is not None  # on scalars
-        converts = op.inputs is not None  # operands to one data type
-        kept_both: Any = None  # the pullbacks met last, by which operands want a gradient
-        kept_left: Any = None
-        kept_right: Any = None
-        user = None  # the code that called last, known to be the user's
-
-        def bare(x: Any, z: Any, attrs: Attrs) -> Any:
-            a: Any = None
-            b: Any = None
-            if type(x) is tensor:
-                a = x.data
-                b = z.data if type(z) is tensor else _beside(a, z)
-            elif type(z) is tensor:
-                b = z.data
-                a = _beside(b, x)
-            if a is None or b is None or a.dtype is not b.dtype or a.dtype not in FLOATS:
-                return _read(general, op, (x, z), attrs)
-            try:
-                y = silence().run(kernels[a.ndim, b.ndim] if not attrs else kernel, a, b, **attrs)
-            except FAILURES:
-                return general(op, (x, z), attrs)  # which says what is wrong
-            return wrap(y, None, (x, z) if may_view and y.base is not None else ())
-
-        def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
-            nonlocal kept_both, kept_left, kept_right, user
-            now = context.now
-            if listeners or not now.quick:
-                if listeners or now.lazy is not None:
-                    if not (listeners or attrs) and NOTED_PAIR in op.ways:
-                        return op.ways[NOTED_PAIR](x, z)
-                    return _read(general, op, (x, z), attrs)
-                return bare(x, z, attrs)
-            kind: Any
-            x_kind, z_kind = type(x), type(z)
-            if x_kind is z_kind:
-                if x_kind is not tensor:
-                    return _read(general, op, (x, z), attrs)
-                a, b = x.data, z.data
-                kind = type(a)
-                if kind is ndarray or kind is not type(b):
-                    kind = a.dtype
-                    if kind is not b.dtype:
-                        if converts:
-                            return general(op, (x, z), attrs)
-                        kind = MIXED[kind, b.dtype]
-                x_wants, z_wants = x.requires_grad, z.requires_grad
-                if x_wants:
-                    kept = kept_both if z_wants else kept_left
-                elif z_wants:
-                    kept = kept_right
-                else:
-                    return bare(x, z, attrs)
-            elif z_kind in NUMBERS and x_kind is tensor and x.requires_grad:
-                a, x_wants, z_wants, kept = x.data, True, False, kept_left
-                kind = type(a)
-                try:
-                    if kind is ndarray:
-                        b = array(z, kind := a.dtype)  # an array without axes is quickest
-                    else:
-                        b = z if takes_numbers else kind(z)
-                except OverflowError:
-                    return general(op, (x, z), attrs)
-            elif x_kind in NUMBERS and z_kind is tensor and z.requires_grad:
-                b, x_wants, z_wants, kept = z.data, False, True, kept_right
-                kind = type(b)
-                try:
-                    if kind is ndarray:
-                        a = array(x, kind := b.dtype)
-                    else:
-                        a = x if takes_numbers else kind(x)
-                except OverflowError:
-                    return general(op, (x, z), attrs)
-            else:
-                return bare(x, z, attrs)
-            fits = (
-                kept is not None
-                and kept.kind is kind
-                and not (kept.ranks and kept.ranks != (a.ndim, b.ndim))
-                and (kept.attrs is attrs or kept.attrs is None or kept.attrs == attrs)
-            )
-            run = kept.kernel if fits else kernel
-            try:
-                y = silence().run(run, a, b, **attrs) if attrs else silence().run(run, a, b)
-            except FAILURES:
-                return general(op, (x, z), attrs)  # which says what is wrong
-            if not fits:
-                kept = pullback(op, (x_wants, z_wants), y, (a, b), attrs, kind)
-                if not x_wants:
-                    kept_right = kept
-                elif z_wants:
-                    kept_both = kept
-                else:
-                    kept_left = kept
-            if not kept.wanted:
-                return wrap(y, None, (x, z))
-            shape = y.shape
-            if shape and kept.stretched is not None:
-                if shape != a.shape:
-                    kept = kept.stretched[LEFT if shape == b.shape else BOTH]
-                elif shape != b.shape:
-                    kept = kept.stretched[RIGHT]
-            node = TapeNode()
-            if x_wants:
-                node._source = x.creator or x
-            elif x_kind is tensor:  # what `stub` gives
-                node._source = (a.shape, a.dtype, x.name) if type(a) is ndarray else a
-            else:
-                node._source = x
-            if z_wants:
-                node._source2 = z.creator or z
-            elif z_kind is tensor:
-                node._source2 = (b.shape, b.dtype, z.name) if type(b) is ndarray else b
-            else:
-                node._source2 = z
-            keeps_y, keeps_a, keeps_b = kept.keeps
-            node._result = y if keeps_y else None
-            node._operand = a if keeps_a else None
-            node._operand2 = b if keeps_b else None
-            node._kept = kept
-            node._attrs = attrs
-            node._shape = shape
-            node._dtype = y.dtype if attrs else kept.dtype
-            node._order = next_order()
-            node._scope = now.scope
-            frame = getframe(1)
-            code = frame.f_code
-            if code is user or not INSIDE[code.co_filename]:
-                node._code = user = code
-                node._lasti = frame.f_lasti
-            else:
-                node._code, node._lasti = now.place or caller(frame)
-            result = new(tensor)
-            result.data = y
-            result.creator = node
-            result.requires_grad = True
-            result._grad = result.name = None
-            if may_view and y.base is not None:
-                if x_kind is tensor and _looks_at(y, a):
-                    share(result, x)
-                elif z_kind is tensor and _looks_at(y, b):
-                    share(result, z)
-            return result
-
-        if not _takes_floats_as_they_are(op, 2):
-            way = _general_way(general, op, 2)
-        op.ways[tensor, tensor] = way
-        return way
-
-
-def _takes_floats_as_they_are(op: Op, count: int) -> bool:
-    """Whether operands of one floating type need no conversion."""
-    return op.inputs is None or all(op.inputs(*[d] * count) == d for d in (float32, float64))
-
-
-def _general_way(general: Way, op: Op, count: int) -> Way:
-    """In the place of a quick way that there is not: attributes may come last."""
-
-    def way(*operands: Any) -> Any:
-        attrs = operands[count] if len(operands) > count else NONE
-        return _read(general, op, operands[:count], attrs)
-
-    return way
-
-
-def _read(general: Way, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Any:
-    """The general way, unless another operand has a reader of a higher level: a node does."""
-    if all(READERS[type(x)].level <= TapeReader.level for x in operands):
-        return general(op, operands, attrs)
-    return apply(op, operands, attrs)
-
-
-class _Kernels(dict[tuple[int, ...], Way]):
-    """The quickest kernels of an operator, by the ranks of operands without attributes."""
-
-    def __init__(self, op: Op) -> None:
-        super().__init__()
-        self._op = op
-
-    def __missing__(self, ranks: tuple[int, ...]) -> Way:
-        kernel = self[ranks] = kernel_of(self._op, ranks, NONE)
-        return kernel
-
-
-def _beside(a: Array, number: Any) -> Any:
-    """A Python number in the type of the floats beside it; None for anything else."""
-    if type(number) not in NUMBERS or a.dtype not in FLOATS:
-        return None
-    try:
-        return array(number, a.dtype) if type(a) is ndarray else a.dtype.type(number)
-    except OverflowError:
-        return None
-
-
-def _looks_at(y: Array, a: Array) -> bool:
+def looks_at(y: Array, a: Array) -> bool:
     """Whether a result is a view of an operand, or the operand itself."""
     base = y.base
     return y is a or (base is not None and (base is a or base is a.base))
-
-
-def kind_of(arrays: Sequence[Array]) -> Any:
-    """The data type, or NumPy's scalar class, that all of these have in common; else None."""
-    kind = type(arrays[0])
-    if all(type(a) is kind for a in arrays) and kind is not ndarray:
-        return kind if issubclass(kind, np.generic) else None
-    dtype = getattr(arrays[0], "dtype", None)
-    return dtype if all(getattr(a, "dtype", None) is dtype for a in arrays) else None
 
 
 def stub(x: Any) -> Any:

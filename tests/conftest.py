@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 
 import minigrad as mg
+from minigrad.eager import PLAIN
 from minigrad.messages import set_language
 from minigrad.native import cache, compiler
 from viz import dot, layout
@@ -53,9 +54,19 @@ def no_compiler() -> str | None:
     return None if compiler.find() else "install a C compiler (cc, gcc, clang or ziglang)"
 
 
+def no_speed() -> str | None:
+    """What would have to be done before dynamic mode takes its quick ways; None when it does."""
+    return "unset MINIGRAD_PLAIN" if PLAIN else None
+
+
 # By marker: what stands in the way of such tests on this machine. With MINIGRAD_REQUIRE_<MARKER>=1
 # they fail where they would be skipped.
-OBSTACLES = {"bare": bare.obstacle, "browser": harness.obstacle, "compiler": no_compiler}
+OBSTACLES = {
+    "bare": bare.obstacle,
+    "browser": harness.obstacle,
+    "compiler": no_compiler,
+    "speed": no_speed,
+}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -237,7 +237,7 @@ def test_a_constant_factor_gets_no_gradient(mode: str) -> None:
 def test_second_order_of_a_mean_with_and_without_its_axis() -> None:
     """What is kept for one must serve the other: it is derived once for each operator."""
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
-    ops.broadcast_like.kept.clear()  # as in a fresh process, where the first use decides
+    ops.broadcast_like.prepared.clear()  # as in a fresh process, where the first use decides
     for keepdims in (False, True):
         assert mg.check_grads(lambda x, k=keepdims: (x * x).mean(axis=1, keepdims=k), x, order=2)
 
@@ -269,6 +269,7 @@ def test_check_grads_of_any_order(order: int) -> None:
     assert mg.check_grads(lambda x: 2 * x, [1.0, 2.0], order=order) < 1e-6
 
 
+@pytest.mark.speed
 def test_a_rule_writes_over_its_own_temporaries_and_over_nothing_else() -> None:
     """g (1 − y y) takes one array, not three; what the tape saved and the seed stay as they are."""
     x = mg.tensor(np.linspace(-1, 1, 10_000), requires_grad=True, dtype=mg.float64)

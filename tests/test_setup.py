@@ -348,10 +348,43 @@ def test_help_names_every_command(arguments):
 def test_only_the_option_installs_the_oracles(monkeypatch, arguments, extras):
     asked = []
     monkeypatch.setattr(tasks, "prepare", lambda extras: asked.append(extras))
-    monkeypatch.setattr(tasks, "run", lambda *command: asked.append(command[-len(arguments) :]))
+    monkeypatch.setattr(
+        tasks, "run", lambda *command, **_: asked.append(command[-len(arguments) :])
+    )
     tasks.test(arguments)
     assert asked[0] == extras
     assert not arguments or asked[1] == ("--oracles",), "pytest must hear of it as well"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first", "second", "settings", "says"),
+    [
+        ([], 0, 0, [{}, {"MINIGRAD_PLAIN": "1"}], 0),
+        ([], 0, 1, [{}, {"MINIGRAD_PLAIN": "1"}], 1),
+        ([], 1, 0, [{}], 1),
+        (["-k", "drawing"], 0, 5, [{}, {"MINIGRAD_PLAIN": "1"}], 0),
+        (["tests/test_eager.py"], 0, 0, [{}], 0),
+    ],
+)
+def test_dynamic_mode_is_tested_with_the_door_to_its_speed_open_and_shut(
+    monkeypatch, arguments, first, second, settings, says
+):
+    asked, codes = [], iter([first, second])
+
+    def run(*command, **more):
+        asked.append(more)
+        assert not more or "tests/test_eager.py" in command
+        return next(codes)
+
+    monkeypatch.delenv("MINIGRAD_PLAIN", raising=False)
+    monkeypatch.setattr(tasks, "prepare", lambda extras: None)
+    monkeypatch.setattr(tasks, "run", run)
+    assert tasks.test(arguments) == says
+    assert asked == settings
+
+
+def test_the_tests_of_dynamic_mode_are_there():
+    assert [name for name in tasks.DYNAMIC if not (ROOT / name).is_file()] == []
 
 
 def collect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

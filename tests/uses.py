@@ -221,7 +221,7 @@ DIFFERENTIABLE = {
 
 def main(arguments: list[str]) -> None:
     """Walk the operators; a line for each thing that is wrong, one for each operator at its end."""
-    met = [op.name for op in REGISTRY.values() if op.kept]
+    met = [op.name for op in REGISTRY.values() if op.prepared]
     if met:
         sys.exit(f"used before the first fork: {', '.join(met)}")
     gc.freeze()

@@ -126,17 +126,17 @@ class Op:
     title: tuple[str, str] = ("", "")
     formula: str = ""
     samples: Sequence[Sample] = ()
-    kept: dict[Any, Any] = field(default_factory=dict)  # see rules.pullback
-    ways: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see recorder
+    prepared: dict[Any, Any] = field(default_factory=dict)  # see dynamic.quick.ready
+    quick: dict[Any, Callable[..., Any]] = field(default_factory=dict)  # see dynamic.quick.ways
 
     def __call__(self, *operands: Any, **attrs: Any) -> Any:
         if len(operands) == 1:  # by one look, where this was met before
-            way = self.ways.get((type(operands[0]),))
+            way = self.quick.get((type(operands[0]),))
             if way is not None:
                 return way(operands[0], attrs) if attrs else way(operands[0])
         elif len(operands) == 2:
             x, z = operands
-            way = self.ways.get((type(x), type(z)))
+            way = self.quick.get((type(x), type(z)))
             if way is not None:
                 return way(x, z, attrs) if attrs else way(x, z)
         return apply(self, operands, attrs)

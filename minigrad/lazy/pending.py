@@ -10,12 +10,13 @@ import numpy as np
 
 from minigrad import events, ops
 from minigrad.core import READERS, REGISTRY, Attrs, Dtype, Op, apply, context
+from minigrad.dynamic.quick.ways import NOTED, NOTED_PAIR
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.lazy.gathering import value_of
 from minigrad.lazy.groups import WHOLE, Group
-from minigrad.recorder import NOTED, NOTED_PAIR, TapeReader
+from minigrad.recorder import TapeReader
 from minigrad.source import INSIDE, caller
 from minigrad.tape import at_once, recording
 from minigrad.values import Size, size_of
@@ -253,10 +254,10 @@ def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
 
 for _op in REGISTRY.values():
     if not (_op.effect or _op.impure):
-        _op.ways[Pending,] = _op.ways[NOTED] = _single(_op, depth=2)
-        _op.ways[NOTED_PAIR] = _pair(_op, depth=2)
+        _op.quick[Pending,] = _op.quick[NOTED] = _single(_op, depth=2)
+        _op.quick[NOTED_PAIR] = _pair(_op, depth=2)
         for _kinds in ((Pending, Pending), (Pending, Tensor), (Tensor, Pending)):
-            _op.ways[_kinds] = _op.ways[NOTED_PAIR]
+            _op.quick[_kinds] = _op.quick[NOTED_PAIR]
 for _name, _op in (
     ("add", ops.add),
     ("sub", ops.sub),

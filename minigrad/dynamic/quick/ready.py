@@ -1,0 +1,148 @@
+"""Gradient rules made ready for a kind of operands at their first meeting, and kept.
+
+Written down as calls of kernels they are the function that the sweep calls, without the detour
+through operators that look at their operands first.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
+from minigrad.dynamic.quick.written import Kind, Written, as_kernels, as_rules
+from minigrad.probing import DATA, Retained, retained
+from minigrad.rules import Pullback, interpreted, pushing
+
+# Attributes that take few values: rules are written out for each choice of them.
+FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ready(Pullback):
+    """A pullback for one kind of operands, found once and kept.
+
+    `kind`, `ranks` and `attrs` (None: any) say what it serves; `stretched` holds the same for
+    operands that were repeated, by their positions (None: that does not happen); `source` is how it
+    reads as Python, if it was written; `kernel` is the operator's, the quickest for such operands.
+    """
+
+    kernel: Callable[..., Array]
+    kind: Kind = None
+    ranks: tuple[int, ...] | None = None
+    attrs: Attrs | None = None
+    dtype: Dtype | None = None
+    stretched: Mapping[tuple[int, ...], Ready] | None = None
+    source: str = ""
+
+
+def prepared(
+    op: Op,
+    mask: tuple[bool, ...],
+    result: Array,
+    arrays: Sequence[Any],
+    attrs: Attrs,
+    kind: Kind = None,
+) -> Ready:
+    """The pullback for such operands, made at their first meeting.
+
+    `kind` is the data type (or NumPy's scalar class) that result and operands have in common, if
+    they have one; the rule is then written out, unless attributes may take too many values.
+    """
+    ranks = tuple([len(getattr(x, "shape", ())) for x in arrays])
+    fixed = _fixed(attrs)
+    for key in ((mask, kind, None, fixed), (mask, kind, ranks, fixed)):
+        if key in op.prepared:
+            found: Ready = op.prepared[key]
+            return found
+    values = [x if hasattr(x, "shape") else result.dtype.type(x) for x in (result, *arrays)]
+    specs = [Spec(x.shape, x.dtype) for x in values]
+    needs = retained(op, mask, specs, attrs)
+    make = functools.partial(_made, op, needs, specs, kind, ranks, None if fixed is None else attrs)
+    made = make(())
+    if op.broadcasts and len(ranks) > 1 and (op.elementwise or max(ranks) > 2):
+        made = replace(made, stretched=_Stretched(make))
+    op.prepared[mask, kind, made.ranks, fixed] = made
+    return made
+
+
+def _fixed(attrs: Attrs) -> Hashable:
+    """Attributes for which a rule may be written out; None: they could take too many values."""
+    items = tuple(attrs.items())
+    try:
+        return items if attrs.keys() <= FEW and hash(items) is not None else None
+    except TypeError:  # a list of axes, say
+        return None
+
+
+class _Stretched(dict[tuple[int, ...], Ready]):
+    """Pullbacks for repeated operands, made when such are met."""
+
+    def __init__(self, make: Callable[[tuple[int, ...]], Ready]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, repeated: tuple[int, ...]) -> Ready:
+        made = self[repeated] = self._make(repeated)
+        return made
+
+
+def _made(
+    op: Op,
+    needs: Retained,
+    specs: Sequence[Spec],
+    kind: Kind,
+    ranks: tuple[int, ...],
+    attrs: Attrs | None,
+    fit: tuple[int, ...],
+) -> Ready:
+    """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
+    pull = interpreted(op, needs, fit)
+    push, written = pushing(pull), Written()
+    if len(ranks) <= 2 and needs.wanted:
+        written = as_kernels(op, needs, specs, kind, attrs, fit) or as_rules(op, needs, fit)
+    if written.source:
+        scope = written.scope | {"pull_plainly": pull, "push_plainly": push}
+        exec(compile(written.source, f"{__file__}: {op.name}", "exec"), scope)  # see source.caller
+        pull, push = scope["pull"], scope["push"]
+    ranked = needs.ranked or written.ranked or (op.broadcasts and not op.elementwise)
+    return Ready(
+        op=op,
+        parts=needs.parts,
+        wanted=needs.wanted,
+        pull=pull,
+        push=push,
+        keeps=tuple(part == DATA for part in needs.parts),
+        has_data=DATA in needs.parts,
+        count=len(ranks),
+        kernel=kernel_of(op, ranks, attrs),
+        kind=kind,
+        attrs=attrs,
+        ranks=ranks if ranked else None,
+        dtype=specs[0].dtype,
+        source=written.source,
+    )
+
+
+def kernel_of(
+    op: Op, ranks: tuple[int, ...] = (), attrs: Attrs | None = None
+) -> Callable[..., Array]:
+    """The kernel without a place to write to; the quickest for operands of these ranks."""
+    written = op.written(*ranks, **attrs) if op.written and ranks and attrs is not None else None
+    if written:
+        found: Callable[..., Array] = eval(f"lambda a, b=None, **_: {written.format('a', 'b')}")
+        return found
+    return quick_kernel(op) or functools.partial(op.run, None)
+
+
+class _Same(dict[Any, Any]):
+    """The first of all equal keys, so that `is` tells whether two are equal."""
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = key
+        return key
+
+
+MIXED = _Same()  # pairs of data types
