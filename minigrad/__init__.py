@@ -6,389 +6,75 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+import types
+import typing
 
-from minigrad import data, foreign, nn, optim, passes, protocol, threads
-from minigrad.backprop import gradients, name_scope
-from minigrad.backward import grad
-from minigrad.build import (
-    Variable,
-    assign,
-    build_graph,
-    constant,
-    global_variables_initializer,
-    group,
-    placeholder,
-    read_value,
-)
-from minigrad.check import check_grads
-from minigrad.compiled import Program
-from minigrad.control import cond, dynamic_rnn, scan, while_loop
-from minigrad.core import (
-    REGISTRY,
-    bool_,
-    float32,
-    float64,
-    int32,
-    int64,
-)
-from minigrad.eager import Tensor
-from minigrad.errors import (
-    ArgumentError,
-    AssertionFailed,
-    ControlFlowError,
-    CycleError,
-    DtypeError,
-    FeedError,
-    FormatError,
-    FrozenGraphError,
-    GradientError,
-    GraphError,
-    IndexRangeError,
-    MissingNameError,
-    NotFedError,
-    NumericError,
-    ScriptError,
-    ShapeError,
-    TraceError,
-    UninitializedError,
-    VerifyError,
-)
-from minigrad.events import detect_anomaly, record
-from minigrad.execute import run
-from minigrad.functions import (
-    Assert,
-    Print,
-    abs,
-    add,
-    all,
-    any,
-    arange,
-    argmax,
-    argmin,
-    binary_cross_entropy_with_logits,
-    broadcast_to,
-    cast,
-    ceil,
-    chunk,
-    clip,
-    concatenate,
-    cos,
-    cross_entropy,
-    cumsum,
-    div,
-    divide,
-    equal,
-    erf,
-    exp,
-    expand_dims,
-    eye,
-    flatten,
-    flip,
-    floor,
-    floor_divide,
-    full,
-    full_like,
-    gather,
-    gelu,
-    greater,
-    greater_equal,
-    isnan,
-    l1_loss,
-    less,
-    less_equal,
-    linspace,
-    log,
-    log1p,
-    log_softmax,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    logsumexp,
-    matmul,
-    max,
-    maximum,
-    mean,
-    min,
-    minimum,
-    mod,
-    mse_loss,
-    mul,
-    multiply,
-    neg,
-    negative,
-    nll_loss,
-    not_equal,
-    one_hot,
-    ones,
-    ones_like,
-    outer,
-    pad,
-    pow,
-    prod,
-    rand,
-    randint,
-    randn,
-    relu,
-    reshape,
-    round,
-    sigmoid,
-    sign,
-    sin,
-    softmax,
-    softplus,
-    split,
-    sqrt,
-    squeeze,
-    stack,
-    std,
-    stop_gradient,
-    sub,
-    subtract,
-    sum,
-    swapaxes,
-    take,
-    tanh,
-    tensor,
-    tile,
-    transpose,
-    unsqueeze,
-    var,
-    where,
-    zeros,
-    zeros_like,
-)
-from minigrad.graph import (
-    Graph,
-    Node,
-    control_dependencies,
-    get_default_graph,
-    reset_default_graph,
-)
-from minigrad.lazy import lazy_batch
-from minigrad.nn.functional import (
-    avg_pool2d,
-    batch_norm,
-    conv2d,
-    dropout,
-    embedding,
-    layer_norm,
-    max_pool2d,
-)
-from minigrad.optim import clip_by_global_norm
-from minigrad.saving import load_graph
-from minigrad.schedule import Schedule
-from minigrad.scripting.script import script
-from minigrad.session import Session
-from minigrad.tape import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from minigrad.theano import theano_function
-from minigrad.threads import get_num_threads, set_num_threads
-from minigrad.tracing import (
-    TensorSpec,
-    TraceWarning,
-    function,
-    make_graph,
-    run_functions_eagerly,
-    trace,
-)
+from minigrad import data as data
+from minigrad import foreign, protocol, threads
+from minigrad import nn as nn
+from minigrad import optim as optim
+from minigrad import passes as passes
+from minigrad.backprop import *
+from minigrad.backward import *
+from minigrad.build import *
+from minigrad.check import *
+from minigrad.compiled.program import *
+from minigrad.control import cond as cond
+from minigrad.control import dynamic_rnn as dynamic_rnn
+from minigrad.control import scan as scan
+from minigrad.control import while_loop as while_loop
+from minigrad.core import REGISTRY as REGISTRY
+from minigrad.core import bool_ as bool_
+from minigrad.core import float32 as float32
+from minigrad.core import float64 as float64
+from minigrad.core import int32 as int32
+from minigrad.core import int64 as int64
+from minigrad.eager import *
+from minigrad.errors import *
+from minigrad.events import *
+from minigrad.execute import *
+from minigrad.functions import *
+from minigrad.graph.graph import *
+from minigrad.graph.node import *
+from minigrad.graph.reader import *
+from minigrad.lazy import *
+from minigrad.nn.functional import avg_pool2d as avg_pool2d
+from minigrad.nn.functional import batch_norm as batch_norm
+from minigrad.nn.functional import conv2d as conv2d
+from minigrad.nn.functional import dropout as dropout
+from minigrad.nn.functional import embedding as embedding
+from minigrad.nn.functional import layer_norm as layer_norm
+from minigrad.nn.functional import max_pool2d as max_pool2d
+from minigrad.optim import clip_by_global_norm as clip_by_global_norm
+from minigrad.saving.loading import *
+from minigrad.schedule import *
+from minigrad.scripting.script import *
+from minigrad.session import *
+from minigrad.tape import *
+from minigrad.theano import *
+from minigrad.threads import *
+from minigrad.tracing.baking import *
+from minigrad.tracing.function import *
+from minigrad.tracing.keys import *
+from minigrad.tracing.making import *
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "REGISTRY",
-    "ArgumentError",
-    "Assert",
-    "AssertionFailed",
-    "ControlFlowError",
-    "CycleError",
-    "DtypeError",
-    "FeedError",
-    "FormatError",
-    "FrozenGraphError",
-    "GradientError",
-    "Graph",
-    "GraphError",
-    "IndexRangeError",
-    "MissingNameError",
-    "Node",
-    "NotFedError",
-    "NumericError",
-    "Print",
-    "Program",
-    "Schedule",
-    "ScriptError",
-    "Session",
-    "ShapeError",
-    "Tensor",
-    "TensorSpec",
-    "TraceError",
-    "TraceWarning",
-    "UninitializedError",
-    "Variable",
-    "VerifyError",
-    "abs",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "assign",
-    "avg_pool2d",
-    "batch_norm",
-    "binary_cross_entropy_with_logits",
-    "bool_",
-    "broadcast_to",
-    "build_graph",
-    "cast",
-    "ceil",
-    "check_grads",
-    "chunk",
-    "clip",
-    "clip_by_global_norm",
-    "concatenate",
-    "cond",
-    "constant",
-    "control_dependencies",
-    "conv2d",
-    "cos",
-    "cross_entropy",
-    "cumsum",
-    "data",
-    "detect_anomaly",
-    "div",
-    "divide",
-    "dropout",
-    "dynamic_rnn",
-    "embedding",
-    "enable_grad",
-    "equal",
-    "erf",
-    "exp",
-    "expand_dims",
-    "eye",
-    "flatten",
-    "flip",
-    "float32",
-    "float64",
-    "floor",
-    "floor_divide",
-    "full",
-    "full_like",
-    "function",
-    "gather",
-    "gelu",
-    "get_default_graph",
-    "get_num_threads",
-    "global_variables_initializer",
-    "grad",
-    "gradients",
-    "greater",
-    "greater_equal",
-    "group",
-    "int32",
-    "int64",
-    "is_grad_enabled",
-    "isnan",
-    "l1_loss",
-    "layer_norm",
-    "lazy_batch",
-    "less",
-    "less_equal",
-    "linspace",
-    "load_graph",
-    "log",
-    "log1p",
-    "log_softmax",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logsumexp",
-    "make_graph",
-    "matmul",
-    "max",
-    "max_pool2d",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "mod",
-    "mse_loss",
-    "mul",
-    "multiply",
-    "name_scope",
-    "neg",
-    "negative",
-    "nll_loss",
-    "nn",
-    "no_grad",
-    "not_equal",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "optim",
-    "outer",
-    "pad",
-    "passes",
-    "placeholder",
-    "pow",
-    "prod",
-    "rand",
-    "randint",
-    "randn",
-    "read_value",
-    "record",
-    "relu",
-    "reset_default_graph",
-    "reshape",
-    "round",
-    "run",
-    "run_functions_eagerly",
-    "scan",
-    "script",
-    "set_grad_enabled",
-    "set_num_threads",
-    "sigmoid",
-    "sign",
-    "sin",
-    "softmax",
-    "softplus",
-    "split",
-    "sqrt",
-    "squeeze",
-    "stack",
-    "std",
-    "stop_gradient",
-    "sub",
-    "subtract",
-    "sum",
-    "swapaxes",
-    "take",
-    "tanh",
-    "tensor",
-    "theano_function",
-    "tile",
-    "trace",
-    "transpose",
-    "unsqueeze",
-    "var",
-    "where",
-    "while_loop",
-    "zeros",
-    "zeros_like",
-]
-
 threads.begin()
-globals().update(foreign.works(foreign.FUNCTIONS))
-
-
 protocol.install()
 
-if not TYPE_CHECKING:  # which knows what is missing
+if not typing.TYPE_CHECKING:  # which reads the lines above, and knows what is missing
+    __all__ = sorted(
+        name
+        for name, found in vars().items()
+        if not name.startswith("_")
+        and (not isinstance(found, types.ModuleType) or found in (data, nn, optim, passes))
+    )
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> typing.Any:
         if name == "train":
             return foreign.Elsewhere("mg.train", foreign.TRAIN)
         raise foreign.missing("mg", name, sys.modules[__name__], foreign.FUNCTIONS)
+
+
+globals().update(foreign.works(foreign.FUNCTIONS))

@@ -24,6 +24,8 @@ from minigrad.rules import Pull
 from minigrad.shares import Share, plain, shares
 from minigrad.source import here
 
+__all__ = ["gradients", "name_scope"]
+
 ndarray, add_arrays = np.ndarray, np.add
 
 

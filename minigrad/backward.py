@@ -22,6 +22,8 @@ from minigrad.shares import FREED, Share, freed, plain, shape_of, shares
 from minigrad.source import here
 from minigrad.tape import TapeNode, at_once, changes, recording
 
+__all__ = ["grad"]
+
 by_order = attrgetter("_order")
 accumulating = Turn()  # passes of several threads may end in one leaf
 ONES = {number: number(1) for number in (np.float32, np.float64)}

@@ -24,6 +24,17 @@ from minigrad.graph import (
 from minigrad.ops import state
 from minigrad.source import here
 
+__all__ = [
+    "Variable",
+    "assign",
+    "build_graph",
+    "constant",
+    "global_variables_initializer",
+    "group",
+    "placeholder",
+    "read_value",
+]
+
 
 def placeholder(
     name_or_dtype: Any = None,

@@ -15,6 +15,8 @@ from minigrad.errors import GradientError
 from minigrad.messages import fill
 from minigrad.source import here
 
+__all__ = ["check_grads"]
+
 
 def numerical_gradient(f: Callable[..., Any], xs: list[Any], index: int, step: float) -> Any:
     """Central differences of the single number f(*xs) with respect to xs[index], in float64."""

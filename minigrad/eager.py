@@ -24,6 +24,8 @@ from minigrad.source import here
 from minigrad.tape import TapeNode, changes
 from minigrad.values import Size, size_of
 
+__all__ = ["Tensor"]
+
 
 class Tensor(InPlace):
     """An array that knows how it was computed.

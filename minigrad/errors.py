@@ -9,6 +9,28 @@ from collections.abc import Callable
 from minigrad.messages import choose, fill
 from minigrad.source import Location, here
 
+__all__ = [
+    "ArgumentError",
+    "AssertionFailed",
+    "ControlFlowError",
+    "CycleError",
+    "DtypeError",
+    "FeedError",
+    "FormatError",
+    "FrozenGraphError",
+    "GradientError",
+    "GraphError",
+    "IndexRangeError",
+    "MissingNameError",
+    "NotFedError",
+    "NumericError",
+    "ScriptError",
+    "ShapeError",
+    "TraceError",
+    "UninitializedError",
+    "VerifyError",
+]
+
 P = typing.ParamSpec("P")
 T = typing.TypeVar("T")
 

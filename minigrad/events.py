@@ -20,6 +20,8 @@ from minigrad.errors import NumericError
 from minigrad.locks import Lock
 from minigrad.source import here
 
+__all__ = ["detect_anomaly", "record"]
+
 
 class Event(NamedTuple):
     """One thing the engine did.

@@ -32,6 +32,8 @@ from minigrad.ops import parts, state
 from minigrad.source import here
 from minigrad.untaken import branches, warn_of_nan
 
+__all__ = ["run"]
+
 Variables = dict[Node, Array]
 
 

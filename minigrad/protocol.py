@@ -172,7 +172,7 @@ def _is_real(result: Any) -> bool:
 def _instead(name: str) -> Any:
     """What to write in the place of a function of NumPy, as far as anybody has said."""
     short = name.rpartition(".")[2]
-    if short in functions.__all__:
+    if hasattr(functions, short):
         return f"mg.{short}"
     return foreign.FUNCTIONS.get(short, fill("numpy_by_parts"))
 

@@ -18,6 +18,8 @@ from minigrad.errors import VerifyError
 from minigrad.graph import Node
 from minigrad.messages import Pair, choose, fill
 
+__all__ = ["Schedule"]
+
 ROUNDING = 1e-9  # relative: sums of the same costs in another order
 SHOWN = 40  # tasks in the text form
 EACH = 64  # numbers of devices up to which each is tried; beyond, every doubled one

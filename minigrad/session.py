@@ -15,6 +15,8 @@ from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.source import here
 
+__all__ = ["Session"]
+
 
 class Session:
     """Runs parts of one graph, and keeps its variables from one run to the next.

@@ -18,6 +18,8 @@ from minigrad.rules import Pullback
 from minigrad.shares import FREED
 from minigrad.source import Location, SavedLine, caller, here
 
+__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
 
 def _read_only(slot: str) -> Any:
     """A property that shows a slot and refuses to change it."""

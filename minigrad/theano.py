@@ -21,6 +21,8 @@ from minigrad.ops import state
 from minigrad.session import Session
 from minigrad.source import here
 
+__all__ = ["theano_function"]
+
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
 
 

@@ -21,6 +21,8 @@ from minigrad.arguments import whole
 from minigrad.errors import GraphError
 from minigrad.source import here
 
+__all__ = ["get_num_threads", "set_num_threads"]
+
 # Whoever has set one of these has chosen: BLAS has read it when NumPy was imported.
 VARIABLES = (
     "OMP_NUM_THREADS",

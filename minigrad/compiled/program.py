@@ -32,6 +32,8 @@ from minigrad.schedule import Schedule
 from minigrad.source import here
 from minigrad.untaken import branches, warn_of_nan
 
+__all__ = ["Program"]
+
 MOST_DEVICES = 1024  # threads of a schedule
 MOST_BOUND = 16  # choices of input shapes that are kept ready
 

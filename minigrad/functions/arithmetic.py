@@ -11,6 +11,24 @@ from typing import Any
 
 from minigrad import ops
 
+__all__ = [
+    "add",
+    "div",
+    "divide",
+    "equal",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "mul",
+    "multiply",
+    "neg",
+    "negative",
+    "not_equal",
+    "sub",
+    "subtract",
+]
+
 
 def add(a: Any, b: Any) -> Any:
     """a + b, element by element; of bools True where one or both are true.

@@ -20,6 +20,29 @@ from minigrad.ops.linear import flags_up
 from minigrad.ops.shape import Axis, as_axes
 from minigrad.source import here
 
+__all__ = [
+    "broadcast_to",
+    "chunk",
+    "concatenate",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "gather",
+    "matmul",
+    "one_hot",
+    "outer",
+    "pad",
+    "reshape",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "take",
+    "tile",
+    "transpose",
+    "unsqueeze",
+]
+
 
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     """The matrix product, also written a @ b.

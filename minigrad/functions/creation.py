@@ -16,6 +16,22 @@ from minigrad.errors import DtypeError, ShapeError
 from minigrad.messages import fill
 from minigrad.source import here
 
+__all__ = [
+    "arange",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "ones",
+    "ones_like",
+    "rand",
+    "randint",
+    "randn",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]
+
 Length = int | Sequence[int]
 
 

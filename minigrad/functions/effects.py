@@ -6,6 +6,8 @@ from typing import Any
 
 from minigrad import foreign, ops
 
+__all__ = ["Assert", "Print", "stop_gradient"]
+
 PRINT, ASSERT = 'mg.Print(x, "x is")', 'mg.Assert(x > 0, "x must be positive")'
 
 

@@ -18,6 +18,39 @@ from minigrad.errors import DtypeError
 from minigrad.messages import fill
 from minigrad.source import here
 
+__all__ = [
+    "abs",
+    "cast",
+    "ceil",
+    "clip",
+    "cos",
+    "erf",
+    "exp",
+    "floor",
+    "floor_divide",
+    "gelu",
+    "isnan",
+    "log",
+    "log1p",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "pow",
+    "relu",
+    "round",
+    "sigmoid",
+    "sign",
+    "sin",
+    "softplus",
+    "sqrt",
+    "tanh",
+    "where",
+]
+
 
 def exp(x: Any) -> Any:
     """eˣ; infinity where that is too large for the data type.

@@ -12,6 +12,8 @@ from minigrad.errors import ShapeError
 from minigrad.ops.arrange import as_operand
 from minigrad.source import here
 
+__all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "l1_loss", "mse_loss", "nll_loss"]
+
 
 def cross_entropy(scores: Any, labels: Any) -> Any:
     """The mean cross-entropy between softmax(scores) and class numbers: one number.

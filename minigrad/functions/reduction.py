@@ -13,6 +13,24 @@ from minigrad.errors import located
 from minigrad.ops import reduction
 from minigrad.ops.shape import Axis, over
 
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "log_softmax",
+    "logsumexp",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "softmax",
+    "std",
+    "sum",
+    "var",
+]
+
 
 def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The sum; integers and bools are added up as int64.

@@ -37,6 +37,8 @@ from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.source import Location, caller, here
 
+__all__ = ["Graph"]
+
 
 @foreign.answers(foreign.GRAPHS)
 class Graph:

@@ -23,6 +23,8 @@ from minigrad.messages import one_line
 from minigrad.source import here
 from minigrad.values import Lengths, Value, size_of
 
+__all__ = ["Node"]
+
 
 class OpenSize(Lengths):
     """The lengths of the axes of a node, not all of which are known: its size is no number yet."""

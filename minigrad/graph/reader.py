@@ -17,6 +17,8 @@ from minigrad.graph.node import Node
 from minigrad.graph.order import ancestors
 from minigrad.source import here
 
+__all__ = ["control_dependencies", "get_default_graph", "reset_default_graph"]
+
 
 class GraphReader:
     """How a static graph reads `a * b`: add a node, run nothing."""

@@ -12,6 +12,8 @@ from minigrad.core import Array, Op, Sample, float32, float64, into
 from minigrad.ops.define import ANY, elementwise, smooth
 from minigrad.ops.elementwise import exp
 
+__all__ = ["erf", "gelu", "relu", "sigmoid", "softplus", "step", "tanh"]
+
 tanh: Op = smooth(
     "Tanh",
     np.tanh,

@@ -33,6 +33,8 @@ from minigrad.ops.shape import (
     transpose,
 )
 
+__all__ = ["broadcast_to", "expand_dims", "full_like", "pad", "squeeze"]
+
 
 def as_operand(x: Any) -> Any:
     """A tensor, node or array as it is; numbers and nested lists as an array."""

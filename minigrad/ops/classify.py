@@ -25,6 +25,14 @@ from minigrad.errors import DtypeError, ShapeError
 from minigrad.ops.elementwise import exp
 from minigrad.ops.shape import broadcast_like, positive_axis, sum
 
+__all__ = [
+    "log_softmax",
+    "one_hot",
+    "softmax",
+    "softmax_cross_entropy",
+    "softmax_cross_entropy_gradient",
+]
+
 
 def _along_axis(name: str) -> Any:
     def shape(x: Shape, axis: int = -1) -> Shape:

@@ -17,6 +17,8 @@ from minigrad.core import Array, Dim, Op, Sample, Shape, as_float, operator, sho
 from minigrad.errors import ShapeError
 from minigrad.ops.windows import Pair, Window, handed
 
+__all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
+
 SCRATCH = 1 << 17  # elements of the scratch array
 KERNELS = "4 axes (kernels, channels, height, width)"
 

@@ -11,6 +11,8 @@ from minigrad.core import Array, Dtype, Op, Sample, Shape, into, operator
 from minigrad.errors import AssertionFailed
 from minigrad.ops.elementwise import cast
 
+__all__ = ["assert_true", "convert", "identity", "print_value", "stop_gradient"]
+
 ONE = (Sample([(2, 3)]), Sample([()]))
 
 

@@ -22,6 +22,34 @@ from minigrad.ops.define import (
 )
 from minigrad.ops.logic import logical_and, where
 
+__all__ = [
+    "abs",
+    "add",
+    "cast",
+    "ceil",
+    "clip",
+    "cos",
+    "div",
+    "exp",
+    "floor",
+    "floor_divide",
+    "log",
+    "log1p",
+    "maximum",
+    "minimum",
+    "mod",
+    "mul",
+    "neg",
+    "pow",
+    "round",
+    "share_of_maximum",
+    "sign",
+    "sin",
+    "sqrt",
+    "sub",
+    "within",
+]
+
 add = infix(
     "Add",
     py.add,

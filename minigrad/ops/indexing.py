@@ -28,6 +28,8 @@ from minigrad.core import (
 from minigrad.errors import DtypeError, IndexRangeError, ShapeError
 from minigrad.ops.shape import positive_axis
 
+__all__ = ["add_at", "gather", "scatter_add", "slice_", "take", "unslice"]
+
 # One place of a slice: a position, None for a new axis, "..." for the axes in between, or
 # (start, stop, step). Plain data, so that a graph can be printed, compared and saved.
 Item = int | str | tuple[int | None, int | None, int | None] | None

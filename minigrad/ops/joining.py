@@ -28,6 +28,8 @@ from minigrad.ops.arrange import as_operand, expand_dims, full_like
 from minigrad.ops.indexing import FROM_ONE, FULL, slice_
 from minigrad.ops.shape import positive_axis
 
+__all__ = ["concatenate", "piece", "stack"]
+
 
 def _common_length(lengths: Sequence[int | Dim]) -> int | Dim | None:
     """The one length that all have, as far as known; None where they differ."""

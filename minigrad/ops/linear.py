@@ -23,6 +23,8 @@ from minigrad.errors import ShapeError
 from minigrad.ops.arrange import expand_dims
 from minigrad.ops.shape import sum_like, transpose
 
+__all__ = ["matmul", "matmul_left", "matmul_right"]
+
 
 def _matmul_shape(
     a: Shape, b: Shape, transpose_a: bool = False, transpose_b: bool = False

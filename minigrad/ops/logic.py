@@ -12,6 +12,21 @@ from minigrad.core import Array, Dtype, Op, Sample, always, bool_, promote
 from minigrad.errors import DtypeError
 from minigrad.ops.define import ANY, PAIRS, elementwise, infix
 
+__all__ = [
+    "equal",
+    "greater",
+    "greater_equal",
+    "isnan",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "not_equal",
+    "where",
+]
+
 
 def _comparison(
     name: str, symbol: Callable[..., Any], ufunc: np.ufunc, title: tuple[str, str], sign: str

@@ -10,6 +10,8 @@ from minigrad.core import Array, Op, Sample, Shape, as_float, operator
 from minigrad.ops.elementwise import sqrt
 from minigrad.ops.shape import Axis, mean, positive_axes
 
+__all__ = ["normalize"]
+
 
 def _same_shape(x: Shape, axis: Axis = -1, eps: float = 1e-5) -> Shape:
     positive_axes("Normalize", axis, x)

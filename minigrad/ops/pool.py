@@ -16,6 +16,8 @@ from minigrad.core import Array, Dtype, Op, Sample, Shape, as_float, operator
 from minigrad.errors import ShapeError
 from minigrad.ops.windows import Window, along, as_pair, handed
 
+__all__ = ["avg_pool2d", "avg_pool2d_input", "max_pool2d", "max_pool2d_input", "max_pool2d_pick"]
+
 
 def _window(name: str, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Window:
     """The window of a pooling; its stride is its size, if none is given.

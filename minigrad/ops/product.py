@@ -24,6 +24,8 @@ from minigrad.ops.shape import (
     sum,
 )
 
+__all__ = ["prod", "prod_of_others", "product"]
+
 
 def _along_one(name: str) -> Callable[..., Shape]:
     def shape(x: Shape, axis: int = 0, keepdims: bool = False) -> Shape:

@@ -25,6 +25,8 @@ from minigrad.core import (
 )
 from minigrad.errors import DtypeError, ShapeError
 
+__all__ = ["dropout"]
+
 LEVELS = 1 << 16  # 16 random bits for each element: p is met to within 0.00001
 
 

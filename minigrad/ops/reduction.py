@@ -41,6 +41,18 @@ from minigrad.ops.shape import (
     sum,
 )
 
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "cumsum",
+    "logsumexp",
+    "max",
+    "min",
+    "share_of_extreme",
+]
+
 
 def _never_of_nothing(name: str) -> Callable[..., Shape]:
     """The shape rule of a reduction that has no answer for no elements."""

@@ -27,6 +27,8 @@ from minigrad.core import (
 )
 from minigrad.errors import ShapeError
 
+__all__ = ["pick_rows", "put_rows"]
+
 # Which rows: one by its number (its axis goes), some from start to stop, or numbers in any order.
 Rows = int | slice | Sequence[int] | np.ndarray[Any, Any]
 

@@ -25,6 +25,17 @@ from minigrad.errors import ShapeError
 from minigrad.messages import fill
 from minigrad.ops.define import summed
 
+__all__ = [
+    "broadcast_like",
+    "count",
+    "mean",
+    "reshape",
+    "reshape_like",
+    "sum",
+    "sum_like",
+    "transpose",
+]
+
 Axis = int | tuple[int, ...] | None
 FLAGS: Any = (bool, np.bool_)
 

@@ -13,6 +13,8 @@ from minigrad.errors import DtypeError, GraphError, ShapeError, located
 from minigrad.ops.indexing import FULL, Item, slice_, take
 from minigrad.ops.shape import transpose
 
+__all__ = ["get_item"]
+
 
 class Positions(NamedTuple):
     """Positions that are data: an array for each axis that they choose from."""

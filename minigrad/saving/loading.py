@@ -25,6 +25,8 @@ from minigrad.saving.wellformed import possible, problem
 from minigrad.saving.writing import FORMAT, VERSION, Extent
 from minigrad.source import SavedLine, here
 
+__all__ = ["load_graph"]
+
 # What shape rules and `infer` raise for attributes that they were not made for.
 _SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
 REMEDIES = {

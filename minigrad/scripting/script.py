@@ -13,6 +13,8 @@ from minigrad import arguments
 from minigrad.scripting.convert import convert, rewritten, source_function
 from minigrad.tracing import Function
 
+__all__ = ["script"]
+
 
 class Script(Function):
     """A function whose source was rewritten before it is traced. Made by `script`."""

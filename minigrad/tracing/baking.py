@@ -33,6 +33,8 @@ from minigrad.tracing.guards import python_function
 from minigrad.tracing.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
 from minigrad.tracing.parameters import TRACED, Parameters, conform
 
+__all__ = ["TraceWarning", "trace"]
+
 
 class TraceWarning(UserWarning):
     """Python decided something by the value of an example, and the graph keeps that decision."""

@@ -29,6 +29,8 @@ from minigrad.tracing.keys import Key, Operands, Part, is_array, is_value, key_o
 from minigrad.tracing.parameters import Parameters, conform
 from minigrad.tracing.traces import Trace, listed
 
+__all__ = ["function", "run_functions_eagerly"]
+
 
 class Function:
     """A Python function that is traced once for each signature of its arguments.

@@ -19,6 +19,8 @@ from minigrad.eager import Tensor
 from minigrad.graph import Node
 from minigrad.messages import Pair, fill
 
+__all__ = ["TensorSpec"]
+
 Key = Hashable
 
 PLAIN = {int, bool, str, bytes, type(None), type(...), range}

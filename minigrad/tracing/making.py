@@ -20,6 +20,8 @@ from minigrad.tracing.guards import python_function
 from minigrad.tracing.keys import TensorSpec, is_array, leaves_of
 from minigrad.tracing.parameters import Parameters
 
+__all__ = ["make_graph"]
+
 
 def make_graph(function: Callable[..., Any]) -> Callable[..., Graph]:
     """A function of examples that returns the graph which `function` builds for such arguments.
