@@ -6,6 +6,7 @@ each; here it becomes a function with this signature, for `help` and completion 
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Mapping
 from types import FunctionType
@@ -40,7 +41,9 @@ def spoken(table: Mapping[str, str]) -> dict[str, Word]:
     """Words that work, from a table of their call: ours, such as "t(x)": "mg.transpose(x)"."""
     place: dict[str, Any] = dict(_MEANT)
     source = "".join(f"def {theirs}: return {ours}\n" for theirs, ours in table.items())
-    exec(compile(source, f"{__file__}: words", "exec"), place)  # texts of our own, in one go
+    file = f"{__file__}: words, from {next(iter(table))}"
+    exec(compile(source, file, "exec"), place)  # texts of our own, in one go
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     found = {}
     for theirs, ours in table.items():
         name = theirs.partition("(")[0]
