@@ -13,9 +13,9 @@ import numpy as np
 from minigrad import events, ops
 from minigrad.arguments import refuse
 from minigrad.backprop import gradients, sweep
-from minigrad.core import Array, as_array, context, silently
+from minigrad.core import Array, as_array, context, in_body, silently
 from minigrad.errors import GradientError
-from minigrad.graph import Node, in_body
+from minigrad.graph import Node
 from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.shares import FREED, Share, freed, plain, shape_of, shares
@@ -278,7 +278,7 @@ def place_of(x: Any) -> tuple[Any, int | tuple[int] | None]:
 
 def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Add the gradient of a tensor to `.grad` of every leaf it depends on; see Tensor.backward."""
-    if context.now.lazy is not None:
+    if context.now.taker is not None and not in_body():
         with at_once():
             return backward(y, gradient, retain_graph, create_graph)
     if create_graph or hooked or events.listeners or not y.requires_grad:
@@ -345,7 +345,7 @@ def grad(
     """
     if inputs is None and callable(outputs):
         raise refuse("grad", "outputs", outputs, fill("expect_called"))
-    if context.lazy is not None:
+    if context.taker is not None and not in_body():
         with at_once():
             options = retain_graph, create_graph, allow_unused
             return grad(outputs, inputs, grad_outputs, *options)

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import events, ops
+from minigrad import ops
 from minigrad.arguments import function, refuse
 from minigrad.backward import Handle, backward, hooks_of
-from minigrad.core import Array, Dtype, as_array, float32, next_order
+from minigrad.core import Array, Dtype, as_array, float32, in_body, next_order
 from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
-from minigrad.graph import Graph, Node, in_body
+from minigrad.graph import Graph, Node
 from minigrad.inplace import InPlace
 from minigrad.messages import fill
 from minigrad.recorder import TapeReader
@@ -162,7 +162,7 @@ class Tensor(InPlace):
 
     def detach(self) -> Tensor:
         """The same values without their history; memory is shared."""
-        if events.listeners and in_body():
+        if in_body():
             return self._apply(ops.stop_gradient)
         detached: Tensor = self.reader.wrap(changes.array_of(self), None)
         return detached

@@ -25,6 +25,7 @@ from minigrad.core import (
     as_weak,
     context,
     explain,
+    in_body,
     is_weak,
     promote,
     show_shape,
@@ -33,7 +34,7 @@ from minigrad.core import (
     spec_of,
 )
 from minigrad.errors import DtypeError, GradientError, ShapeError, TraceError, located
-from minigrad.graph import Node, in_body
+from minigrad.graph import Node
 from minigrad.ops.placing import put_item
 from minigrad.recorder import TapeReader
 from minigrad.source import here
@@ -50,9 +51,9 @@ def change(
     may become integers.
     """
     _expect_at_once(x, who)
-    lazy = context.lazy
-    if lazy is not None:
-        lazy.run_all()  # what was noted reads the values as they are now
+    taker = context.taker
+    if taker is not None:
+        taker.run_all()  # what was noted reads the values as they are now
         with at_once():
             return change(x, op, operands, attrs, who, convert)
     for z in (x, *operands):

@@ -17,7 +17,7 @@ from minigrad import events, foreign, ops
 from minigrad.arguments import listed, number, refuse
 from minigrad.backprop import gradients, name_scope
 from minigrad.build import assign, group
-from minigrad.core import Array, float64
+from minigrad.core import Array, float64, in_body
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError, GraphError
 from minigrad.graph import Node, ancestors, expect_node
@@ -158,7 +158,7 @@ class Optimizer:
 
     def _update(self, p: Tensor, g: Array, slots: tuple[Array, ...]) -> tuple[Array, ...]:
         """Change one parameter; the new slots."""
-        if events.listeners:
+        if events.listeners or in_body():
             return self._told(p, g, slots)
         array = p.data
         if type(self).rule is not Optimizer.rule or type(array) is not np.ndarray:
@@ -458,7 +458,7 @@ def clip_grad_value(params: Any, clip_value: float) -> None:
 
 def _read(g: Tensor) -> Any:
     """The tensor where somebody listens, as it tells of each kernel; else its array: quicker."""
-    return g if events.listeners else g.data
+    return g if events.listeners or in_body() else g.data
 
 
 def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[Any], Any]:

@@ -21,7 +21,6 @@ from minigrad.core import (
     spec_of,
     unify,
 )
-from minigrad.graph import Node, in_body
 from minigrad.probing import retained
 from minigrad.rules import Pullback
 from minigrad.source import caller
@@ -43,11 +42,9 @@ class TapeReader:
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         """Any operands, converted to one data type; listeners hear of it."""
-        if listeners and in_body():
-            return Node.reader.apply(op, tuple(operands), attrs)
-        lazy = context.lazy
-        if lazy is not None:
-            return lazy.note(op, operands, attrs, getframe(1))
+        taker = context.now.taker
+        if taker is not None:
+            return taker.apply(op, tuple(operands), attrs)
         tensor = self.tensor
         given = [x if type(x) is tensor else self._given(op, x) for x in operands]
         tensors = unify(op, given, _cast)

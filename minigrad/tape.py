@@ -192,11 +192,11 @@ def enable_grad() -> recording:
 @contextlib.contextmanager
 def at_once() -> Iterator[None]:
     """Run operations inside the block at once, even within `lazy_batch`."""
-    before, context.lazy = context.lazy, None
+    before, context.taker = context.taker, None
     try:
         yield
     finally:
-        context.lazy = before
+        context.taker = before
 
 
 class set_grad_enabled:
@@ -326,9 +326,9 @@ class Changes:
 
     def note(self, array: Array) -> None:
         """An array is about to change."""
-        lazy = context.now.lazy
-        if lazy is not None:
-            lazy.run_all()  # what was noted reads it as it is now
+        taker = context.now.taker
+        if taker is not None:
+            taker.run_all()  # what was noted reads it as it is now
         owner = array if array.base is None else owner_of(array)
         key = id(owner)
         self.latest = next_order()

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import minigrad as mg
+from minigrad import events
+from minigrad.core import context
 from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.eager import PLAIN
 from minigrad.recorder import TapeReader
@@ -63,3 +65,24 @@ def test_only_1_shuts_the_door() -> None:
 
 def test_the_reader_of_tensors_is_the_one_that_was_chosen() -> None:
     assert type(mg.Tensor.reader) is (TapeReader if PLAIN else QuickReader)
+
+
+def test_whoever_reads_tensors_in_the_place_of_the_tape_gives_the_place_back() -> None:
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+
+    def f(x: mg.Tensor) -> mg.Tensor:
+        seen.append((context.taker, *events.listeners))
+        with mg.Graph():  # no body: tensors are tensors again
+            seen.append((context.taker, *events.listeners))
+            assert isinstance(w * 2, mg.Tensor)
+        with mg.lazy_batch():  # nothing waits where nodes are built
+            assert isinstance(w * 2, mg.Node)
+        return x * w
+
+    with mg.lazy_batch():
+        collector = context.taker
+        mg.trace(f, w)
+        assert context.taker is collector
+    assert context.taker is None
+    assert seen == [(mg.Node.reader,), (None,)]

@@ -15,7 +15,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import events, messages
-from minigrad.graph import in_body
+from minigrad.core import in_body
 from minigrad.structure import flatten
 
 FEW = np.float32([1, 2, 3])

@@ -13,7 +13,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import events, messages
-from minigrad.graph import in_body
+from minigrad.core import in_body
 
 FEW = np.float32([1, 2, 3])
 

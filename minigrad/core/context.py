@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad.source import SavedLine
 
-__all__ = ["Context", "State", "context", "next_order", "silence", "silently"]
+__all__ = ["Context", "State", "context", "in_body", "next_order", "silence", "silently"]
 
 # Infinity and NaN are answers and no reason for a warning, as in every framework. NumPy keeps what
 # it does about them in a context variable, so a context of our own leaves the user's NumPy alone;
@@ -34,7 +34,8 @@ class State:
 
     recording: whether the tape records, and nodes that are built let gradients through
     scope: the layer or name scope that new nodes belong to
-    lazy: who reads operators on tensors in the place of the tape, if anybody
+    taker: who reads operators on tensors in the place of the tape, if anybody: a reader that says
+        whether it builds nodes (`builds`) and can be told to run what it put off (`run_all`)
     place: the user's line for whatever is recorded, when it is not the one that is running
     quick: whether the tape's quick ways are open: it records, and nobody has taken its place
     who: on whose behalf it works: its own, or that of the thread that has it do a part
@@ -42,13 +43,13 @@ class State:
     phase: what the dynamic graph is at, as `events.phase_of` tells it
     """
 
-    __slots__ = ("lazy", "phase", "place", "quick", "recording", "scope", "told", "who")
+    __slots__ = ("phase", "place", "quick", "recording", "scope", "taker", "told", "who")
 
     def __init__(self) -> None:
         self.who = self.told = object()
         self.recording, self.scope, self.quick = True, "", True
         self.phase = "forward"
-        self.lazy: Any = None  # see lazy.collector
+        self.taker: Any = None
         self.place: tuple[CodeType | SavedLine, int] | None = None
 
 
@@ -65,15 +66,15 @@ class Context(threading.local):
     @recording.setter
     def recording(self, on: bool) -> None:
         self.now.recording = on
-        self.now.quick = on and self.now.lazy is None
+        self.now.quick = on and self.now.taker is None
 
     @property
-    def lazy(self) -> Any:
-        return self.now.lazy
+    def taker(self) -> Any:
+        return self.now.taker
 
-    @lazy.setter
-    def lazy(self, reader: Any) -> None:
-        self.now.lazy = reader
+    @taker.setter
+    def taker(self, reader: Any) -> None:
+        self.now.taker = reader
         self.now.quick = self.now.recording and reader is None
 
     @property
@@ -86,5 +87,12 @@ class Context(threading.local):
 
 
 context = Context()
+
+
+def in_body() -> bool:
+    """Whether tensors are read as nodes: in a branch, a loop step, a traced function, a layer."""
+    taker = context.now.taker
+    return taker is not None and bool(taker.builds)
+
 
 next_order = itertools.count(1).__next__

@@ -1,6 +1,6 @@
 """The static graph: nodes that are built and not run, and the graph that holds them."""
 
-from minigrad.graph.body import Body, in_body, number_behind, tensors_as_nodes
+from minigrad.graph.body import Body, number_behind, tensors_as_nodes
 from minigrad.graph.closed import closed
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph, bodies_of, has_effect
@@ -32,7 +32,6 @@ __all__ = [
     "get_default_graph",
     "graph_of",
     "has_effect",
-    "in_body",
     "labels",
     "number_behind",
     "reset_default_graph",

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-from minigrad import events
 from minigrad.core import Attrs, Dtype, Op, as_array, context, int64
 from minigrad.errors import GraphError, TraceError
 from minigrad.graph.building import building
@@ -29,6 +28,7 @@ class Body(Graph):
     """
 
     claimed = frozenset()  # nobody feeds by name what is in here
+    reads_tensors = True
 
     def __init__(self, outer: Graph | None = None, function: str = "") -> None:
         super().__init__()
@@ -37,14 +37,6 @@ class Body(Graph):
         self.captures: dict[Node, Any] = {}  # for each stand-in the node or tensor it stands for
         self.numbers: dict[Node, Dtype] = {}  # see `number_behind`, as of:
         self.choices: dict[Node, Node] = {}  # results of branches that choose among numbers
-
-    def __enter__(self) -> Self:
-        events.listeners.append(events.NOBODY)  # so that tensors ask whether `in_body`
-        return super().__enter__()
-
-    def __exit__(self, *exc: object) -> None:
-        super().__exit__(*exc)
-        events.listeners.remove(events.NOBODY)
 
     @contextlib.contextmanager
     def extended(self) -> Iterator[None]:
@@ -177,24 +169,14 @@ def number_behind(x: Any) -> Node | None:
     return None
 
 
-def in_body() -> bool:
-    """Whether tensors are read as nodes: in a branch, a loop step, a traced function, a layer."""
-    top = building.stack[-1] if building.stack else None
-    return top is not None and (isinstance(top, Body) or top is building.lifting)
-
-
 @contextlib.contextmanager
 def tensors_as_nodes(graph: Graph) -> Iterator[None]:
     """Read tensors as nodes of `graph` inside the block, even where there is no node beside them.
 
     A layer that is called with a node may so compute with its parameters alone.
     """
-    before, building.lifting = building.lifting, graph
-    building.stack.append(graph)
-    events.listeners.append(events.NOBODY)  # so that tensors ask whether `in_body`
+    building.enter(graph, Node.reader)
     try:
         yield
     finally:
-        events.listeners.remove(events.NOBODY)
-        building.stack.pop()
-        building.lifting = before
+        building.leave(graph)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from minigrad.core import context
 from minigrad.graph.node import Node
 from minigrad.locks import Lock
 
@@ -15,8 +16,19 @@ class Building(threading.local):
     def __init__(self) -> None:
         self.default: Any = None  # made at its first use
         self.stack: list[Any] = []
-        self.lifting: Any = None  # a layer is building into this graph
+        self._takers: list[Any] = []  # who read tensors before each of these
         self.controls: tuple[Node, ...] = ()
+
+    def enter(self, graph: Any, taker: Any) -> None:
+        """Let new nodes go to `graph`, and this reader take operators on tensors."""
+        self.stack.append(graph)
+        self._takers.append(context.taker)
+        context.taker = taker
+
+    def leave(self, graph: Any) -> None:
+        """Let them go where they went before."""
+        self.stack.remove(graph)
+        context.taker = self._takers.pop()
 
 
 building = Building()

@@ -21,6 +21,7 @@ from minigrad.core import (
     Spec,
     as_array,
     context,
+    in_body,
     int64,
     next_order,
     public_shape,
@@ -59,6 +60,7 @@ class Graph:
     _compiler: ClassVar[Callable[..., Any]]  # set by `minigrad.compiled`
     _saver: ClassVar[Callable[..., None]]  # set by `minigrad.saving`
     claimed: ClassVar[Container[Op]] = DECLARED  # operators whose nodes are called as written
+    reads_tensors: ClassVar[bool] = False  # tensors are read as nodes while it is built
     history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
 
     def __init__(self) -> None:
@@ -120,11 +122,12 @@ class Graph:
         return isinstance(x, Node) and x.graph is self
 
     def __enter__(self) -> Self:
-        building.stack.append(self)
+        taker = None if in_body() else context.now.taker
+        building.enter(self, Node.reader if self.reads_tensors else taker)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        building.stack.remove(self)
+        building.leave(self)
 
     def __repr__(self) -> str:
         kind = "frozen" if self.frozen else "open"

@@ -24,6 +24,10 @@ class GraphReader:
     """How a static graph reads `a * b`: add a node, run nothing."""
 
     level = 2
+    builds = True
+
+    def run_all(self) -> None:
+        """Nothing was put off to be run."""
 
     def apply(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Node:
         if context.now.recording and _ready(op, operands):

@@ -7,6 +7,7 @@ graphs, 2017). Each sample may have a graph of its own form; written is one samp
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -26,7 +27,6 @@ from minigrad.core import (
 )
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
-from minigrad.graph import Node, in_body
 from minigrad.lazy.groups import WHOLE, Agenda, Group, Signature, leading_to
 from minigrad.lazy.notes import Notebook
 from minigrad.lazy.pending import Pending, run_first, seen, settle
@@ -72,20 +72,26 @@ def lazy_batch() -> Iterator[None]:
     >>> w.grad.shape
     (4, 4)
     """
-    if context.lazy is not None:  # a block inside a block is part of it
+    if context.taker is not None:  # a block inside a block is part of it
         yield
         return
-    context.lazy = collector = Collector()
+    context.taker = collector = Collector()
     try:
         yield
         collector.run_all()
     finally:
-        context.lazy = None
+        context.taker = None
         collector.drop()
 
 
 class Collector:
-    """What was noted in one block, in groups that have not run."""
+    """What was noted in one block, in groups that have not run.
+
+    As long as it is open it reads operators in the place of the tape.
+    """
+
+    level = Tensor.reader.level
+    builds = False
 
     def __init__(self) -> None:
         self.pending: dict[Group, None] = {}
@@ -96,10 +102,9 @@ class Collector:
 
     # ---- noting ----
 
-    def note(self, op: Op, operands: Sequence[Any], attrs: Attrs, frame: FrameType) -> Any:
+    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         """Note an operation and give a tensor to come; or run it now, where it cannot wait."""
-        if listeners and in_body():
-            return Node.reader.apply(op, tuple(operands), attrs)
+        frame = sys._getframe(1)
         if op.impure or op.effect:
             return self.run_now(op, operands, attrs)
         if op is ops.slice_ and len(attrs["key"]) == 1:
@@ -151,7 +156,7 @@ class Collector:
         """
         keep = type(item) is tuple
         first = _only_row(item) if keep else item
-        if type(x) is not Tensor or type(first) is not int or (listeners and in_body()):
+        if type(x) is not Tensor or type(first) is not int:
             return None
         length = len(x.data) if x.data.ndim else 0
         if not -length <= first < length:

@@ -116,9 +116,9 @@ class PendingReader(TapeReader):
     """How operators read such a tensor: noted in turn, or as what it has become."""
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        lazy = context.lazy
-        if lazy is not None:
-            return lazy.note(op, operands, attrs, getframe(1))
+        taker = context.taker
+        if taker is not None:
+            return taker.apply(op, tuple(operands), attrs)
         for x in operands:
             if type(x) is Pending:
                 settle(x)
@@ -149,8 +149,8 @@ def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
 
     def way(x: Pending, attrs: Attrs = NONE) -> Any:
         now = context.now
-        lazy = now.lazy
-        if lazy is None or listeners or attrs:
+        lazy = now.taker
+        if lazy is None or lazy.builds or listeners or attrs:
             return apply(op, (x,), attrs)
         if type(x) is Pending:
             left = source = x.group
@@ -179,8 +179,8 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
 
     def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
         now = context.now
-        lazy = now.lazy
-        if lazy is None or listeners or attrs:
+        lazy = now.taker
+        if lazy is None or lazy.builds or listeners or attrs:
             return apply(op, (x, z), attrs)
         kind, x_row, z_row = type(x), WHOLE, WHOLE
         if kind is Pending:
@@ -222,7 +222,7 @@ def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
 def _otherwise(op: Op, operands: tuple[Any, ...], lazy: Any) -> Any:
     """Operands of other kinds: arrays are noted, too, and nodes of a graph read for themselves."""
     if all(READERS[type(x)].level <= Pending.reader.level for x in operands):
-        return lazy.note(op, operands, NONE, getframe(2))
+        return lazy.apply(op, operands, NONE)
     return apply(op, operands, NONE)
 
 
@@ -240,7 +240,8 @@ def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
     def method(self: Pending, other: Any) -> Any:
         if isinstance(other, Node):
             return NotImplemented
-        if context.now.lazy is not None and type(self) is Pending:
+        taker = context.now.taker
+        if taker is not None and not taker.builds and type(self) is Pending:
             result = pair(self, other)
             same = result.shape == self.shape and result.dtype == self.dtype
             if same and type(result) is Pending:

@@ -10,10 +10,10 @@ import numpy as np
 
 from minigrad import foreign
 from minigrad.arguments import refuse
-from minigrad.core import Array, context
+from minigrad.core import Array, context, in_body
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError, ShapeError
-from minigrad.graph import Node, in_body, tensors_as_nodes
+from minigrad.graph import Node, tensors_as_nodes
 from minigrad.messages import fill
 from minigrad.source import here
 

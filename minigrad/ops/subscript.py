@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import operator as py
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.core import apply, as_array, bool_, context, fits, public_shape, show_shape
+from minigrad.core import apply, as_array, bool_, fits, public_shape, show_shape
 from minigrad.errors import DtypeError, GraphError, ShapeError, located
 from minigrad.ops.indexing import FULL, Item, slice_, take
 from minigrad.ops.shape import transpose
@@ -33,9 +32,7 @@ def get_item(x: Any, key: Any) -> Any:
     put their axes in front.
     """
     if type(key) is int:
-        lazy = context.now.lazy
-        row = None if lazy is None else lazy.row(x, key, sys._getframe(1))
-        return apply(slice_, (x,), {"key": (key,)}) if row is None else row
+        return apply(slice_, (x,), {"key": (key,)})
     return _get_item(x, key)
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import arguments
-from minigrad.core import Array, silently
+from minigrad.core import Array, in_body, silently
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
 from minigrad.execute import Program, Run
-from minigrad.graph import Graph, Node, ancestors, in_body
+from minigrad.graph import Graph, Node, ancestors
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
 from minigrad.source import Location, here

@@ -16,9 +16,10 @@ from typing import Any, overload
 import numpy as np
 
 from minigrad import arguments, events, foreign
+from minigrad.core import in_body
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
-from minigrad.graph import Graph, Node, in_body
+from minigrad.graph import Graph, Node
 from minigrad.messages import Pair, choose, fill
 from minigrad.source import here
 from minigrad.tracing.body import TracedBody, afresh, replaced, stand_ins

@@ -140,8 +140,9 @@ class QuickReader(TapeReader):
             nonlocal plain, special, user
             now = context.now
             if listeners or not now.quick or not x.requires_grad:
-                if listeners or now.lazy is not None:
-                    if not (listeners or attrs) and NOTED in op.quick:
+                taker = now.taker
+                if listeners or taker is not None:
+                    if not (listeners or attrs or taker.builds) and NOTED in op.quick:
                         return op.quick[NOTED](x)
                     return general(op, (x,), attrs)
                 return bare(x, attrs)
@@ -236,8 +237,9 @@ class QuickReader(TapeReader):
             nonlocal kept_both, kept_left, kept_right, user
             now = context.now
             if listeners or not now.quick:
-                if listeners or now.lazy is not None:
-                    if not (listeners or attrs) and NOTED_PAIR in op.quick:
+                taker = now.taker
+                if listeners or taker is not None:
+                    if not (listeners or attrs or taker.builds) and NOTED_PAIR in op.quick:
                         return op.quick[NOTED_PAIR](x, z)
                     return _read(general, op, (x, z), attrs)
                 return bare(x, z, attrs)
