@@ -40,12 +40,13 @@ def _in_front(conds: Iterable[Node]) -> list[tuple[Node, int]]:
 
     The gradient of a branch is a branch on the same condition, which takes the same operands.
     """
-    forward: dict[Node, None] = {}
+    forward: dict[Any, Node] = {}  # by operands and line: a pass may have made another of one
     for cond in conds:
         others = cond.graph.nodes if _is_backward(cond) else [cond]
         alike = (n for n in others if n.op is COND and not _is_backward(n))
-        forward.update((n, None) for n in alike if all(map(is_, n.inputs, cond.inputs)))
-    return [(c, i) for c in forward for i in range(1, len(c.inputs)) if _one_sided(c, i)]
+        same = (n for n in alike if all(map(is_, n.inputs, cond.inputs)))
+        forward.update(((*map(id, n.inputs), n.code, n.lasti), n) for n in same)
+    return [(c, i) for c in forward.values() for i in range(1, len(c.inputs)) if _one_sided(c, i)]
 
 
 def _one_sided(cond: Node, i: int) -> bool:

@@ -313,6 +313,50 @@ def test_each_pass_has_a_picture_before_and_after(name: str) -> None:
     assert shown <= inner, "nodes of the graph before, or of its loops"
 
 
+WITHOUT_NEW_NODES = ("remove_dead", "mark_in_place")  # the whole pipeline, for them
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_gradients_of_what_a_pass_made_are_those_of_what_there_was(name: str) -> None:
+    """A pass leaves old nodes beside new ones: more can be built on both, as on one graph."""
+    inputs, y = PICTURES["fuse" if name in WITHOUT_NEW_NODES else name]()
+    graph = mg.build_graph(inputs, [mg.tanh(v) for v in (y if isinstance(y, list) else [y])])
+    better = graph.optimize(None if name in WITHOUT_NEW_NODES else [name])
+    assert {*better.nodes} - {*graph.nodes}
+    feeds = {v.name: np.full([n or 3 for n in v.shape or ()], 0.4, v.dtype) for v in graph.inputs}
+    slopes = []
+    for some in (graph, better):
+        losses = [mg.sum(y * mg.sin(y)) for y in some.outputs]
+        [slope] = mg.gradients(losses, some.inputs[0])
+        slopes += mg.run(mg.build_graph(some.inputs, [slope, mg.sum(slope * slope)]), feeds)
+    for before, after in zip(slopes[:2], slopes[2:], strict=True):
+        np.testing.assert_allclose(after, before, rtol=1e-5)
+
+
+def test_what_is_built_on_an_optimised_graph_is_in_the_graph_before_it() -> None:
+    with mg.Graph() as graph:
+        x = mg.placeholder("x", (3,))
+        y = mg.build_graph(x, mg.sum(x * 1 * x)).optimize().outputs[0]
+        [slope] = mg.gradients(y, x)
+    assert y in graph
+    assert slope in {*graph.nodes}
+    assert len([*graph.orders()]) > 1, "what a pass made is not listed, and nothing waits for it"
+    with mg.Session(graph) as session:
+        assert session.run(slope, {x: [1, 2, 3]}).tolist() == [2, 4, 6]
+
+
+def test_a_loss_is_minimised_after_passes() -> None:
+    w = mg.Variable([1.0, 2.0], name="w")
+    x = mg.placeholder("x", (2,))
+    loss = mg.build_graph(x, mg.sum((w * x * 1 + w * x * 1) ** 2)).optimize().outputs[0]
+    step = mg.optim.SGD(lr=0.1).minimize(loss)
+    with mg.Session() as session:
+        session.run(mg.global_variables_initializer())
+        before, _ = session.run([loss, step], {x: [1.0, 0.5]})
+        after = session.run(loss, {x: [1.0, 0.5]})
+    assert (before, after) == (8, pytest.approx(2.72, rel=1e-5))
+
+
 def bodies(graph: mg.Graph) -> Iterator[mg.Graph]:
     yield graph
     for node in graph.nodes:

@@ -56,9 +56,10 @@ def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> 
 def topological_orders(nodes: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
     """Every order in which each node comes after those that it depends on; the given one first.
 
-    Nodes that depend on none wait for nothing: they stand first in all of them.
+    Nodes that depend on none of them wait for nothing: they stand first in all orders.
     """
-    before = {n: {*n.inputs, *n.controls} for n in nodes}
+    given = {*nodes}
+    before = {n: given & {*n.inputs, *n.controls} for n in nodes}
     order = [n for n in nodes if not before[n]]
     done = {*order}
     choices = [iter(nodes)]

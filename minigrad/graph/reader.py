@@ -152,7 +152,7 @@ def expect_node(what: str, x: Any, graph: Graph | None = None) -> Node:
 def expect_one_graph(who: str, outputs: Sequence[Node], inputs: Sequence[Node] = ()) -> None:
     """Refuse outputs of several graphs, and inputs of another that no output needs.
 
-    What a pass made of a graph may hold nodes of both.
+    What `replace` made of a graph is frozen, and holds placeholders of the old one.
     """
     first = outputs[0].graph
 

@@ -51,6 +51,8 @@ class Rewrite:
     def __init__(self, graph: Graph) -> None:
         self.before = graph
         self.after = Graph()
+        # Where the nodes were built; what is built on new ones, such as gradients, goes there, too.
+        self.home = graph.outputs[0].graph if graph.outputs else graph
         self.new: dict[Node, Node] = {}  # successors, of nodes that have another than themselves
         self.copies: set[Node] = set()  # the same but for operands, whose specs are the same
         self.changes: list[Change] = []
@@ -120,9 +122,7 @@ class Rewrite:
         if not alike:
             all_attrs = {**node.attrs, **attrs}
             return self.make(node.op, inputs, node, all_attrs, controls, node.name)
-        copy = self.after.derived(node.op, tuple(inputs), node.attrs, node, node.name, node.spec)
-        copy.controls = controls
-        self._sequence.append(copy)
+        copy = self.make(node.op, inputs, node, node.attrs, controls, node.name, node.spec)
         if not again:  # such a copy may yet be given another spec
             self.copies.add(copy)
         return copy
@@ -139,7 +139,7 @@ class Rewrite:
     ) -> Node:
         """A new node with the line and scope of the node that it is made for."""
         node = self.after.derived(op, tuple(inputs), attrs or {}, like, name or op.name, spec)
-        node.controls = controls
+        node.graph, node.controls = self.home, controls
         self._sequence.append(node)
         return node
 
