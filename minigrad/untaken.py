@@ -18,9 +18,9 @@ import numpy as np
 
 from minigrad.control import COND
 from minigrad.core import silently
-from minigrad.graph import Node, ancestors
+from minigrad.graph import Node, ancestors, listen_to_nobody
 from minigrad.messages import choose, fill
-from minigrad.probing import listen_to_nobody, pull_back
+from minigrad.probing import pull_back
 
 Values = Mapping[Node, Any]
 

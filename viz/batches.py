@@ -9,8 +9,8 @@ import minigrad as mg
 from minigrad.core import show_shape
 from minigrad.eager import Tensor
 from minigrad.events import Recording
+from minigrad.graph import listen_to_nobody
 from minigrad.lazy.notes import Note, Together
-from minigrad.probing import listen_to_nobody
 from minigrad.tape import TapeNode
 from viz.board import Board, Panel, Scene, Sheet
 from viz.boxes import Picture, PictureEdge, PictureNode

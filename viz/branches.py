@@ -12,8 +12,8 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.errors import GraphError
+from minigrad.graph import listen_to_nobody
 from minigrad.messages import fill
-from minigrad.probing import listen_to_nobody
 from minigrad.tracing import Function, Traced
 from viz.board import Board, Panel, Scene, Sheet
 from viz.boxes import Picture

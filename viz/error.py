@@ -10,7 +10,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from minigrad.errors import GraphError
-from minigrad.probing import listen_to_nobody
+from minigrad.graph import listen_to_nobody
 from minigrad.source import INSIDE, Location
 from viz.board import Board, Panel, Scene
 from viz.draw import names_in

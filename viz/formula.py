@@ -11,9 +11,9 @@ from string import Formatter
 
 from minigrad.core import Attrs, Op, Spec
 from minigrad.errors import GraphError
-from minigrad.graph import Graph, Node
+from minigrad.graph import Graph, Node, listen_to_nobody
 from minigrad.ops import state
-from minigrad.probing import listen_to_nobody, pull_back
+from minigrad.probing import pull_back
 from viz.boxes import Picture
 
 LONGEST = 60  # characters of a formula that is read at a glance

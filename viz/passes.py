@@ -14,9 +14,8 @@ import minigrad as mg
 from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import Program, check_feeds
-from minigrad.graph import Graph, Node
+from minigrad.graph import Graph, Node, listen_to_nobody
 from minigrad.passes import PASSES, PIPELINE, PassRecord
-from minigrad.probing import listen_to_nobody
 from viz.board import Board, Panel, Scene
 from viz.picture import Picture, brief, graph_picture
 from viz.text import ROWS, Pair, printed, row

@@ -14,10 +14,10 @@ from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.execute import Program, check_feeds
-from minigrad.graph import Graph, Node, ancestors
+from minigrad.graph import Graph, Node, ancestors, listen_to_nobody
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
-from minigrad.probing import DATA, listen_to_nobody
+from minigrad.probing import DATA
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing.calls import CallOp
 from viz.frames import Film, event_film, failed_film, static_film, stopped_film

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad.errors import GraphError
-from minigrad.graph import Graph
-from minigrad.probing import listen_to_nobody
+from minigrad.graph import Graph, listen_to_nobody
 from viz.board import Board, Panel, Scene, Sheet
 from viz.charts import Chart
 from viz.draw import Diagram, draw

@@ -11,8 +11,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.execute import Program, check_feeds
-from minigrad.graph import Graph, Node
-from minigrad.probing import listen_to_nobody
+from minigrad.graph import Graph, Node, listen_to_nobody
 from minigrad.structure import flatten
 from viz.board import Board, Panel, Scene, Sheet
 from viz.boxes import Picture

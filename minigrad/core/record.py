@@ -8,8 +8,9 @@ it and records a node, a graph `Node` records a node and runs nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import CodeType
 from typing import Any, Protocol
 
@@ -46,6 +47,7 @@ __all__ = [
     "Op",
     "Reader",
     "Sample",
+    "ancestors",
     "apply",
     "as_array",
     "as_operand",
@@ -200,6 +202,23 @@ class BaseNode:
 
     def __str__(self) -> str:
         return self.op.name
+
+
+def ancestors(outputs: Iterable[BaseNode], given: Set[Any] = frozenset()) -> list[Any]:
+    """All nodes that `outputs` depend on, themselves included, in the order they were built.
+
+    What leads to `given` nodes is left out.
+    """
+    found = set(outputs)
+    waiting = [x for x in found if x not in given] if given else list(found)
+    while waiting:
+        node = waiting.pop()
+        for x in (*node.inputs, *node.controls) if node.controls else node.inputs:
+            if isinstance(x, BaseNode) and x not in found:
+                found.add(x)
+                if x not in given:
+                    waiting.append(x)
+    return sorted(found, key=attrgetter("order"))
 
 
 class Reader(Protocol):

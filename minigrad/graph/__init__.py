@@ -1,12 +1,12 @@
 """The static graph: nodes that are built and not run, and the graph that holds them."""
 
-from minigrad.graph.body import Body, number_behind, tensors_as_nodes
+from minigrad.core import ancestors
+from minigrad.graph.body import Body, listen_to_nobody, number_behind, tensors_as_nodes
 from minigrad.graph.closed import closed
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph, bodies_of, has_effect
 from minigrad.graph.labels import labels
 from minigrad.graph.node import Node
-from minigrad.graph.order import ancestors
 from minigrad.graph.reader import (
     GraphReader,
     control_dependencies,
@@ -33,6 +33,7 @@ __all__ = [
     "graph_of",
     "has_effect",
     "labels",
+    "listen_to_nobody",
     "number_behind",
     "reset_default_graph",
     "tensors_as_nodes",

@@ -6,12 +6,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-from minigrad.core import Attrs, Dtype, Op, as_array, context, int64
+from minigrad.core import Attrs, Dtype, Op, ancestors, as_array, context, int64
 from minigrad.errors import GraphError, TraceError
 from minigrad.graph.building import building
 from minigrad.graph.graph import Graph, has_effect
 from minigrad.graph.node import Node
-from minigrad.graph.order import ancestors
 from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.source import here
@@ -180,3 +179,18 @@ def tensors_as_nodes(graph: Graph) -> Iterator[None]:
         yield
     finally:
         building.leave(graph)
+
+
+class listen_to_nobody:
+    """Keep the building of scratch nodes out of recordings, scopes and graphs of the user."""
+
+    def __enter__(self) -> None:
+        now = context.now
+        self.told, self.scope = now.told, now.scope
+        now.told, now.scope = object(), ""
+        self.graph = Graph().__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        self.graph.__exit__()
+        now = context.now
+        now.told, now.scope = self.told, self.scope

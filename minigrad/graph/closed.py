@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.core import Attrs, Op
+from minigrad.core import Attrs, Op, ancestors
 from minigrad.graph.body import Body
 from minigrad.graph.graph import Graph
 from minigrad.graph.node import Node
-from minigrad.graph.order import ancestors
 from minigrad.ops import state
 
 Source = tuple[Op, Attrs]

@@ -1,32 +1,12 @@
-"""The order of nodes: what an output depends on, and what must come before what."""
+"""The order of nodes: what must come before what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from operator import attrgetter
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from minigrad.core import BaseNode
 from minigrad.errors import CycleError
 from minigrad.graph.node import Node
 from minigrad.source import here
-
-
-def ancestors(outputs: Iterable[BaseNode], given: Set[Any] = frozenset()) -> list[Any]:
-    """All nodes that `outputs` depend on, themselves included, in the order they were built.
-
-    What leads to `given` nodes is left out.
-    """
-    found = set(outputs)
-    waiting = [x for x in found if x not in given] if given else list(found)
-    while waiting:
-        node = waiting.pop()
-        for x in (*node.inputs, *node.controls) if node.controls else node.inputs:
-            if isinstance(x, BaseNode) and x not in found:
-                found.add(x)
-                if x not in given:
-                    waiting.append(x)
-    return sorted(found, key=attrgetter("order"))
 
 
 def dependency_order(outputs: Iterable[Node], replaced: Mapping[Node, Node]) -> list[Node]:

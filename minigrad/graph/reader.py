@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from minigrad import ops
-from minigrad.core import Attrs, Dtype, Op, as_weak, context, is_weak, unify
+from minigrad.core import Attrs, Dtype, Op, ancestors, as_weak, context, is_weak, unify
 from minigrad.errors import FrozenGraphError, GraphError
 from minigrad.graph.body import Body
 from minigrad.graph.building import building
 from minigrad.graph.gradients import Gradients
 from minigrad.graph.graph import Graph
 from minigrad.graph.node import Node
-from minigrad.graph.order import ancestors
 from minigrad.source import here
 
 __all__ = ["control_dependencies", "get_default_graph", "reset_default_graph"]

@@ -21,11 +21,11 @@ from minigrad.core import Array, Op, Spec, TupleSpec, context, float32, silently
 from minigrad.eager import Tensor
 from minigrad.errors import VerifyError
 from minigrad.execute import Program, Run, own
-from minigrad.graph import Body, Node, ancestors
+from minigrad.graph import Body, Node, ancestors, listen_to_nobody
 from minigrad.locks import Lock
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
-from minigrad.probing import DATA, NOTHING, Retained, listen_to_nobody
+from minigrad.probing import DATA, NOTHING, Retained
 from minigrad.recorder import NONE, stub
 from minigrad.rules import Pullback
 from minigrad.shares import plain

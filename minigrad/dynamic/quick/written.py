@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import Attrs, Dim, Op, Spec, quick_kernel
+from minigrad.core import Attrs, Dim, Op, Spec, ancestors, quick_kernel
 from minigrad.errors import GraphError
-from minigrad.graph import Node, ancestors
-from minigrad.ops import state
-from minigrad.probing import DATA, SHAPE, Retained, build
+from minigrad.probing import DATA, SHAPE, Probe, Retained, build
 from minigrad.shares import FREED, freed, shape_of, unbroadcast
 
 # The data type of arrays or the class of NumPy scalars; a pair of both; None: neither.
@@ -55,11 +53,12 @@ def as_kernels(
         probes, results = build(op, needs.wanted, _opened(specs, any_rank, fit), attrs)
     except (GraphError, TypeError, ValueError):
         return None
-    if not all(isinstance(x, Node) for x in results):
+    if not all(isinstance(x, Probe) for x in results):
         return None
     nodes = ancestors(results)
     text = _Text(needs, probes, isinstance(kind, type))
-    text.uses = Counter([x for node in nodes for x in node.inputs] + results)
+    read = [x for node in nodes for x in node.inputs if isinstance(x, Probe)]
+    text.uses = Counter(read + results)
     for node in nodes:
         if node not in text.names:
             text.add(node)
@@ -136,31 +135,27 @@ def _function(
 
 
 class _Text:
-    """Nodes as lines of Python: each a call of a kernel."""
+    """What rules made of stand-ins as lines of Python: each a call of a kernel."""
 
-    def __init__(self, needs: Retained, probes: Sequence[Node], scalars: bool) -> None:
+    def __init__(self, needs: Retained, probes: Sequence[Probe], scalars: bool) -> None:
         self.needs, self.scalars = needs, scalars
-        self.names: dict[Node, str] = dict(zip(probes, NAMES, strict=False))
+        self.names: dict[Probe, str] = dict(zip(probes, NAMES, strict=False))
         self.place = {probe: i for i, probe in enumerate(probes)}
         self.scope: dict[str, Any] = dict(HELPERS)
         self.lines: list[str] = []
         self.read: set[int] = set()
         self.stray = False  # something was met that cannot be written
         self.overwrites = False  # an array is used twice
-        self.uses: Counter[Node] = Counter()  # how often each node is read
-        self.fresh: set[Node] = set()  # arrays that nobody else holds
+        self.uses: Counter[Probe] = Counter()  # how often each node is read
+        self.fresh: set[Probe] = set()  # arrays that nobody else holds
 
-    def add(self, node: Node) -> None:
+    def add(self, node: Probe) -> None:
         """One line for one node."""
         op = node.op
-        if op is state.constant:
-            value = node.attrs["value"]  # an array without axes is quicker beside arrays
-            self.names[node] = self._constant(value if self.scalars else np.asarray(value))
-            return
         self.stray |= op.effect or op.impure
         words = [self.operand(x, i in op.shape_only) for i, x in enumerate(node.inputs)]
         name = self.names[node] = f"v{len(self.lines)}"
-        ranks = [len(x.spec.shape or ()) for x in node.inputs]
+        ranks = [len((x.spec if isinstance(x, Probe) else x).shape or ()) for x in node.inputs]
         written = op.written and op.written(*ranks, **node.attrs)
         if written:
             self.lines.append(f"{name} = {written.format(*words)}")
@@ -176,13 +171,13 @@ class _Text:
         if quick is not None and node.spec.shape:
             self.fresh.add(node)
 
-    def _may_be_overwritten(self, node: Node) -> list[str]:
+    def _may_be_overwritten(self, node: Probe) -> list[str]:
         """The name of an operand that this node is the only one to read, for its result."""
         if node.op.ufunc is None or self.scalars:
             return []
         return [
             self.names[x]
-            for x in dict.fromkeys(node.inputs)
+            for x in dict.fromkeys([x for x in node.inputs if isinstance(x, Probe)])
             if x in self.fresh and self.uses[x] == 1 and x.spec == node.spec
         ][:1]
 
@@ -191,8 +186,10 @@ class _Text:
         self.scope[name] = value
         return name
 
-    def operand(self, x: Node, shape_only: bool = False) -> str:
-        """What a node is called; a stand-in is fetched from where the tape saved its value."""
+    def operand(self, x: Any, shape_only: bool = False) -> str:
+        """What a value is called; a stand-in is fetched from where the tape saved its own."""
+        if not isinstance(x, Probe):  # an array without axes is quicker beside arrays
+            return self._constant(x if self.scalars else np.asarray(x))
         i = self.place.get(x, 0)
         if i and self.needs.parts[i - 1] != DATA:
             self.stray |= not shape_only
