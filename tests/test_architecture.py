@@ -137,6 +137,7 @@ LAYERS = [
     ["minigrad.lazy"],
     ["minigrad.optim"],
     ["minigrad.data"],
+    ["minigrad.later"],
     ["minigrad"],
     ["viz.text", "viz.theme", "viz.assets", "viz.user"],
     ["viz.boxes"],

@@ -18,7 +18,7 @@ import minigrad as mg
 from minigrad import functions, ops
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("minigrad", "minigrad.functions", "minigrad.ops")
+PACKAGES = ("minigrad", "minigrad.later", "minigrad.functions", "minigrad.ops")
 
 
 def parsed(name: str) -> ast.Module:
@@ -74,12 +74,87 @@ def mg_names(module: str) -> list[str]:
 
 
 def test_what_is_handed_on_is_public_and_nothing_else() -> None:
-    alone = {a.asname for n in ast.walk(parsed("minigrad")) for a in getattr(n, "names", [])}
-    taken = {name for module in handed_on("minigrad") for name in mg_names(module)}
+    parts = ("minigrad", "minigrad.later")
+    alone = {a.asname for p in parts for n in ast.walk(parsed(p)) for a in getattr(n, "names", [])}
+    taken = {name for p in parts for module in handed_on(p) for name in mg_names(module)}
     assert set(mg.__all__) == taken | (alone - {None})
-    assert set(functions.__all__) == {n for m in handed_on(PACKAGES[1]) for n in mg_names(m)}
-    assert {n for m in handed_on(PACKAGES[2]) for n in mg_names(m)} <= set(vars(ops))
+    assert mg.__all__ == sorted(mg.__all__)
+    assert set(functions.__all__) == {n for m in handed_on(functions.__name__) for n in mg_names(m)}
+    assert {n for m in handed_on(ops.__name__) for n in mg_names(m)} <= set(vars(ops))
 
+
+# ---- What loads when --------------------------------------------------------------------------
+
+
+def fresh(program: str) -> str:
+    """What a new Python prints; warnings are errors."""
+    said = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert said.returncode == 0, said.stderr
+    return said.stdout
+
+
+LATER = ("compiled", "native", "tracing", "scripting", "passes", "saving", "nn", "lazy", "control")
+LOADED = "import sys; print(*[m.split('.')[1] for m in sys.modules if m.startswith('minigrad.')])"
+
+
+def test_a_gradient_loads_no_graph_compiler_and_no_layer() -> None:
+    eager = "x = mg.tensor(2.0, requires_grad=True); mg.exp(x * x + 3).sum().backward(); x.grad"
+    loaded = fresh(f"import minigrad as mg; {eager}; {LOADED}").split()
+    assert "tape" in loaded
+    assert {*LATER}.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("name", ["trace", "REGISTRY", "conv2d", "Program", "while_loop"])
+def test_a_name_that_comes_later_is_there_when_it_is_asked_for(name: str) -> None:
+    loaded = fresh(f"import minigrad as mg; assert mg.{name} is mg.{name}; {LOADED}").split()
+    assert {*LATER} <= {*loaded}
+    fresh(f"from minigrad import {name}; import minigrad as mg; assert mg.{name} is {name}")
+
+
+@pytest.mark.parametrize("name", ["nn", "passes", "saving", "optim"])
+def test_a_module_loads_alone(name: str) -> None:
+    found = fresh(f"import minigrad as mg; print(mg.{name}.__name__); {LOADED}").split()
+    assert found[0] == f"minigrad.{name}"
+    assert {"scripting", "later"}.isdisjoint(found[1:])
+
+
+@pytest.mark.parametrize("way", ["dir(mg)", "mg.__all__", "vars(stars)"])
+def test_all_names_can_be_listed(way: str) -> None:
+    stars = "import types; stars = types.ModuleType('stars'); exec('from minigrad import *', "
+    program = f"import minigrad as mg; {stars}vars(stars)); print(*{way})"
+    first = f"import minigrad as mg; print(*{way})" if "stars" not in way else program
+    assert {*mg.__all__} <= {*fresh(first).split()}
+
+
+def test_every_operator_is_registered_for_whoever_asks() -> None:
+    found = fresh("import minigrad as mg; print(*mg.REGISTRY)").split()
+    assert {"Add", "Scan", "Fused", "Conv2d"} <= {*found}
+
+
+def test_a_missing_name_loads_the_rest_once_and_is_still_missing() -> None:
+    ask = "assert not hasattr(mg, 'softsigned'); mg.trace = 3; assert not hasattr(mg, 'again')"
+    fresh(f"import minigrad as mg; {ask}; assert mg.trace == 3")
+    with pytest.raises(ImportError, match="softsigned"):
+        exec("from minigrad import softsigned")
+
+
+UNITS = sorted(
+    p.stem for p in (ROOT / "minigrad").iterdir() if p.suffix in ("", ".py") and p.stem[0] != "_"
+)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_unit_can_be_imported_first(unit: str) -> None:
+    fresh(f"import minigrad.{unit}")
+
+
+# ---- Two places -------------------------------------------------------------------------------
 
 RECORD = """
 softsign = smooth(

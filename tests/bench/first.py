@@ -1,5 +1,5 @@
-"""How long it takes from nothing to a first gradient, and to a compiled training step's first
-result; and when that has paid.
+"""How long it takes to import, from nothing to a first gradient, and to a compiled training
+step's first result; and when that has paid.
 
 As a program, `first.py EXECUTOR`, it prints that time for a process where no kernel is loaded yet.
 """
@@ -42,6 +42,21 @@ def gradient(library: str) -> Side:
         said[:] = [found.stdout]
 
     return Side(work, lambda: [float(said[0])])
+
+
+def imported(module: str, *before: str) -> Side:
+    """What an import takes on top of those before it: the median of ten fresh Pythons."""
+    time = "from time import process_time; begun = process_time()"
+    program = f"import {', '.join(before)}; {time}; import {module}; print(process_time() - begun)"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
+    def once() -> float:
+        command = [sys.executable, "-c", program]
+        said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        return float(said.stdout)
+
+    once()  # writes the bytecode
+    return Side(lambda: statistics.median(once() for _ in range(10)))
 
 
 def compiled(executor: str) -> Side:

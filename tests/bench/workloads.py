@@ -258,6 +258,17 @@ def changing() -> Iterable[Workload]:
 
 
 def beginnings() -> Iterable[Workload]:
+    engine, viewer = "minigrad, beside NumPy", "minigrad's viz, beside both"
+    yield Workload(
+        "import in a fresh process",
+        {
+            engine: partial(first.imported, "minigrad", "numpy"),
+            viewer: partial(first.imported, "viz", "numpy", "minigrad"),
+        },
+        (Target(engine, 0.08), Target(viewer, 0.25)),
+        timed=False,
+        once=True,
+    )
     yield Workload(
         "from the start of Python to a first gradient",
         {

@@ -1,0 +1,37 @@
+"""The public names that a tensor does without: they load when the first of them is asked for."""
+
+from minigrad import data as data
+from minigrad import nn as nn
+from minigrad import optim as optim
+from minigrad import passes as passes
+from minigrad.backprop import *
+from minigrad.build import *
+from minigrad.check import *
+from minigrad.compiled.program import *
+from minigrad.control import cond as cond
+from minigrad.control import dynamic_rnn as dynamic_rnn
+from minigrad.control import scan as scan
+from minigrad.control import while_loop as while_loop
+from minigrad.core import REGISTRY as REGISTRY  # whose last records are in what loads here
+from minigrad.execute import *
+from minigrad.graph.graph import *
+from minigrad.graph.node import *
+from minigrad.graph.reader import *
+from minigrad.lazy import *
+from minigrad.nn.functional import avg_pool2d as avg_pool2d
+from minigrad.nn.functional import batch_norm as batch_norm
+from minigrad.nn.functional import conv2d as conv2d
+from minigrad.nn.functional import dropout as dropout
+from minigrad.nn.functional import embedding as embedding
+from minigrad.nn.functional import layer_norm as layer_norm
+from minigrad.nn.functional import max_pool2d as max_pool2d
+from minigrad.optim import clip_by_global_norm as clip_by_global_norm
+from minigrad.saving.loading import *
+from minigrad.schedule import *
+from minigrad.scripting.script import *
+from minigrad.session import *
+from minigrad.theano import *
+from minigrad.tracing.baking import *
+from minigrad.tracing.function import *
+from minigrad.tracing.keys import *
+from minigrad.tracing.making import *
