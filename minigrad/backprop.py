@@ -1,92 +1,31 @@
-"""Gradients: the one backward sweep, which both modes use, and the check against differences.
-
-The gradient rules are the operators' own. On plain arrays the sweep computes numbers, on tensors
-it records a new tape (higher orders), on nodes it builds gradient nodes.
-"""
+"""Gradients of a static graph: the sweep goes over nodes, and what it adds up are more nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Container
 from typing import Any
 
-import numpy as np
-
-from minigrad import events, ops
+from minigrad import ops
 from minigrad.arguments import refuse
 from minigrad.core import context, fits
 from minigrad.errors import GradientError
 from minigrad.garbage import no_collection
-from minigrad.graph import Body, Gradients, Graph, Node, ancestors, expect_node, expect_one_graph
+from minigrad.graph import (
+    Body,
+    Gradients,
+    Graph,
+    GraphReader,
+    Node,
+    ancestors,
+    expect_node,
+    expect_one_graph,
+)
 from minigrad.messages import fill
-from minigrad.ops.rows import RowGradient
-from minigrad.rules import Pull
-from minigrad.shares import Share, plain, shares
+from minigrad.shares import Share, shares
 from minigrad.source import here
+from minigrad.sweep import sweep
 
 __all__ = ["gradients", "name_scope"]
-
-ndarray, add_arrays = np.ndarray, np.add
-
-
-def sweep(
-    nodes: Sequence[Any],
-    gradients: dict[Any, Any],
-    pull: Pull | None = None,
-    keep: Container[Any] = (),
-    adjust: Mapping[Any, Callable[[Any], Any]] = MappingProxyType({}),
-    drop: bool = False,
-) -> None:
-    """Walk `nodes` (in the order built) backwards, and add up gradients in `gradients`.
-
-    `pull(g, node)` gives the shares of the operands; without it, each node of a tape knows how.
-    `adjust` holds functions that a node's gradient goes through before it is used. Gradients of
-    nodes not in `keep` are dropped once used; with `drop`, so is what the tape saved.
-    """
-    take, listeners = gradients.pop, events.listeners
-    own: set[Any] = set()  # targets whose sum so far is an array that only we hold
-
-    def add(target: Any, part: Any) -> None:
-        before = gradients[target]
-        if target in own:
-            add_arrays(before, part, before)
-            return
-        total = gradients[target] = before + part
-        if type(total) is ndarray:
-            own.add(target)
-
-    if pull is None and not (adjust or keep or listeners):  # the tape, without detours
-        for node in reversed(nodes):
-            g = take(node, None)
-            if g is not None:
-                g = g.dense() if type(g) is RowGradient else g
-                node._kept.push(g, node, gradients, add, drop)
-        return
-    for node in reversed(nodes):
-        g = take(node, None)
-        if g is None:
-            continue
-        if type(g) is RowGradient:
-            g = g.dense()
-        if adjust and node in adjust:
-            g = adjust[node](g)
-        if keep and node in keep:
-            gradients[node] = g
-        parts = node._kept.pull(g, node) if pull is None else pull(g, node)
-        _hand_out(parts, node, g, gradients)
-        if drop:
-            node.release()
-        del parts  # the last that holds those which were added up
-
-
-def _hand_out(parts: Iterable[Share], node: Any, g: Any, gradients: dict[Any, Any]) -> None:
-    """Add each part of a gradient to that of its target."""
-    for target, part, position in parts:
-        total = part if target not in gradients else gradients[target] + part
-        gradients[target] = total
-        if events.listeners:
-            told = plain(total), (plain(g), plain(part))
-            events.emit("contributed", node.op, target, *told, node, position)
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
@@ -184,3 +123,6 @@ class name_scope:
 
     def __exit__(self, *exc: object) -> None:
         context.now.scope = self.outer
+
+
+GraphReader.gradients = staticmethod(gradients)

@@ -12,14 +12,13 @@ import numpy as np
 
 from minigrad import events, ops
 from minigrad.arguments import refuse
-from minigrad.backprop import gradients, sweep
 from minigrad.core import Array, as_array, context, in_body, silently
 from minigrad.errors import GradientError
-from minigrad.graph import Node
 from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.shares import FREED, Share, freed, plain, shape_of, shares
 from minigrad.source import here
+from minigrad.sweep import sweep
 from minigrad.tape import TapeNode, at_once, changes, recording
 
 __all__ = ["grad"]
@@ -358,8 +357,9 @@ def grad(
     seeds = grad_outputs if isinstance(grad_outputs, (list, tuple)) else [grad_outputs] * len(ys)
     if len(seeds) != len(ys) or not ys:
         raise refuse("grad", "grad_outputs", grad_outputs, fill("expect_as_many", count=len(ys)))
-    if any(isinstance(y, Node) for y in ys):  # while a function is traced
-        result = [*gradients(ys, xs, list(seeds))]
+    builder = next((y.reader for y in ys if hasattr(y.reader, "gradients")), None)
+    if builder is not None:  # nodes, while a function is traced
+        result = [*builder.gradients(ys, xs, list(seeds))]
     else:
         retain = create_graph if retain_graph is None else retain_graph
         result = _gradients_of(ys, xs, seeds, retain, create_graph)

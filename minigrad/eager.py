@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from minigrad.backward import Handle, backward, hooks_of
 from minigrad.core import Array, Dtype, as_array, float32, in_body, next_order
 from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
-from minigrad.graph import Graph, Node
 from minigrad.inplace import InPlace
 from minigrad.messages import fill
 from minigrad.recorder import TapeReader
@@ -25,6 +24,9 @@ from minigrad.tape import TapeNode, changes
 from minigrad.values import Size, size_of
 
 __all__ = ["Tensor"]
+
+if TYPE_CHECKING:
+    from minigrad.graph import Graph, Node
 
 
 class Tensor(InPlace):

@@ -19,6 +19,7 @@ from minigrad.core import (
     STOPS,
     Array,
     Attrs,
+    BaseNode,
     Op,
     as_array,
     as_operand,
@@ -34,7 +35,6 @@ from minigrad.core import (
     spec_of,
 )
 from minigrad.errors import DtypeError, GradientError, ShapeError, TraceError, located
-from minigrad.graph import Node
 from minigrad.ops.placing import put_item
 from minigrad.recorder import TapeReader
 from minigrad.source import here
@@ -100,8 +100,8 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
     """An operand in the data type of x, which cannot change its own."""
     if z is x or position in op.shape_only:
         return z
-    if isinstance(z, Node):
-        z = z.graph.python_value(z, "use_array")  # a TraceError: it has none
+    if issubclass(type(z), BaseNode):
+        z = z.numpy()  # a TraceError: a node of a graph has none
     if type(z) is not type(x):
         z = as_operand(op, as_weak(op, z))
     if position in op.selectors:
@@ -159,7 +159,7 @@ def _written_as(op: Op, name: str) -> Callable[..., Any]:
     """The method behind `+=` and the like; beside a node of a graph nothing changes in place."""
 
     def method(self: Any, other: Any) -> Any:
-        if isinstance(other, Node):
+        if isinstance(other, BaseNode):
             return NotImplemented
         return change(self, op, (self, other), {}, name)
 
@@ -215,8 +215,8 @@ class InPlace(Value):
         """
         target: Any = self
         _expect_at_once(target, "copy_")
-        if isinstance(value, Node):
-            value = value.graph.python_value(value, "use_array")  # a TraceError: it has none
+        if issubclass(type(value), BaseNode):
+            value = value.numpy()  # a TraceError: a node of a graph has none
         elif not hasattr(value, "shape") and not is_weak(value):
             value = as_array(value, None, "copy_")
         shape = value.shape if hasattr(value, "shape") else ()
@@ -241,21 +241,6 @@ class InPlace(Value):
         """
         op, operands, attrs = put_item(self, key, value)
         change(self, op, operands, attrs, "x[…] =")
-
-
-def _refused(name: str) -> Callable[..., Any]:
-    """The method of that name for nodes, which never change."""
-
-    def method(self: Node, *args: Any, **kwargs: Any) -> Any:
-        raise self._refusal("node_in_place", name)
-
-    method.__name__, method.__doc__ = name, Node.copy_.__doc__
-    return method
-
-
-for _name in vars(InPlace):
-    if _name.endswith("_") and not _name.startswith("_") and not hasattr(Node, _name):
-        setattr(Node, _name, _refused(_name))
 
 
 def _stretches(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

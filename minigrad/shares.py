@@ -10,7 +10,6 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import Attrs, BaseNode, Dim, Op, Shape, Spec
 from minigrad.errors import GradientError
-from minigrad.graph import Node
 from minigrad.ops.shape import single_axes_first
 from minigrad.probing import pull_back
 from minigrad.source import here
@@ -76,15 +75,13 @@ def unbroadcast(part: Any, target: Any) -> Any:
             if single_axes_first(mine, lead):
                 return part.reshape(wanted)  # what the sum would give
             return ops.sum.run(None, part, axis=tuple(range(lead)))
-    elif isinstance(target, Node):
-        mine, wanted = part.spec.shape, target.spec.shape  # tells unknown lengths apart
-    else:
-        mine, wanted = part.shape, target.shape
+    spec = getattr(target, "spec", None)  # of a node: it tells unknown lengths apart
+    mine, wanted = (part.spec.shape, spec.shape) if spec else (part.shape, target.shape)
     if mine == wanted and mine is not None:
         return part
     lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
     if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
-        return ops.sum_like(part, target if isinstance(target, Node) else shape_of(target))
+        return ops.sum_like(part, shape_of(target))
     return ops.sum(part, axis=tuple(range(lead)))
 
 

@@ -41,6 +41,16 @@ LAYERS = [
     ["minigrad.ops"],
     ["minigrad.values"],
     ["minigrad.probing"],
+    ["minigrad.shares"],
+    ["minigrad.rules"],
+    ["minigrad.sweep"],
+    ["minigrad.tape"],
+    ["minigrad.recorder"],
+    ["minigrad.dynamic", "minigrad.dynamic.quick", "minigrad.dynamic.quick.written"],
+    ["minigrad.dynamic.quick.ready"],
+    ["minigrad.dynamic.quick.ways"],
+    ["minigrad.backward", "minigrad.inplace"],
+    ["minigrad.eager"],
     ["minigrad.graph.node"],
     ["minigrad.graph.order", "minigrad.graph.text", "minigrad.graph.building"],
     ["minigrad.graph.gradients", "minigrad.graph.labels"],
@@ -49,16 +59,7 @@ LAYERS = [
     ["minigrad.graph.closed"],
     ["minigrad.graph.reader"],
     ["minigrad.graph"],
-    ["minigrad.shares"],
-    ["minigrad.rules"],
     ["minigrad.build", "minigrad.backprop"],
-    ["minigrad.tape"],
-    ["minigrad.recorder"],
-    ["minigrad.dynamic", "minigrad.dynamic.quick", "minigrad.dynamic.quick.written"],
-    ["minigrad.dynamic.quick.ready"],
-    ["minigrad.dynamic.quick.ways"],
-    ["minigrad.backward", "minigrad.inplace"],
-    ["minigrad.eager"],
     ["minigrad.functions.arithmetic", "minigrad.functions.elementwise"],
     ["minigrad.functions.reduction"],
     ["minigrad.functions.arrangement", "minigrad.functions.creation"],
@@ -195,8 +196,15 @@ PATHS = {name: path for found in MODULES.values() for name, path in found.items(
 
 
 def imported(source: str, known: set[str]) -> Iterator[str]:
-    """What a source imports; `from package import module` counts as the module."""
-    for node in ast.walk(ast.parse(source)):
+    """What a source imports; `from package import module` counts as the module.
+
+    What only a checker of types reads is not imported.
+    """
+    tree = ast.parse(source)
+    for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -259,6 +267,52 @@ def test_modules_of_one_layer_do_not_import_each_other_in_a_circle() -> None:
         visit(name, ())
 
 
+def behind(*names: str) -> set[str]:
+    """All that these modules import, and what that imports in turn."""
+    found, waiting = set[str](), [*names]
+    while waiting:
+        name = waiting.pop()
+        if name in PATHS and name not in found:
+            found.add(name)
+            waiting += imported(PATHS[name].read_text("utf-8"), set(LEVEL))
+    return found
+
+
+def among(names: set[str], *parts: str) -> list[str]:
+    """The modules of these names, and those in packages of these names."""
+    prefixes = tuple(f"minigrad.{part}" for part in parts)
+    return sorted(
+        n for n in names if n in prefixes or n.startswith(tuple(p + "." for p in prefixes))
+    )
+
+
+DYNAMIC = ("dynamic", "eager", "inplace", "backward", "recorder", "tape")
+STATIC = ("graph", "backprop", "build", "execute", "session", "theano", "untaken")
+ABOVE = ("functions", "control", "passes", "compiled", "native", "tracing", "scripting", "lazy")
+
+
+def test_the_dynamic_graph_does_not_know_the_static_one() -> None:
+    assert among(behind("minigrad.eager"), *STATIC, *ABOVE, "nn", "optim", "saving") == []
+
+
+def test_the_static_graph_does_not_know_the_dynamic_one() -> None:
+    tower = ("minigrad.graph", "minigrad.backprop")
+    assert among(behind(*tower), *DYNAMIC, *ABOVE, "nn", "optim", "saving") == []
+
+
+def test_nothing_but_the_class_of_tensors_opens_the_door_to_speed() -> None:
+    known = set(LEVEL)
+    opens = {
+        name
+        for name, path in MODULES["minigrad"].items()
+        if among(set(imported(path.read_text("utf-8"), known)), "dynamic.quick")
+    }
+    assert {n for n in opens if not n.startswith("minigrad.dynamic.quick")} <= {
+        "minigrad.eager",
+        "minigrad.lazy.pending",
+    }
+
+
 @pytest.mark.parametrize("name", MODULES["minigrad"])
 def test_the_engine_does_not_know_the_visualiser(name: str) -> None:
     targets = imported(PATHS[name].read_text("utf-8"), set())
@@ -276,7 +330,7 @@ def test_no_imports_inside_functions(name: str) -> None:
         ("minigrad.core", "from minigrad import graph", "graph is above"),
         ("minigrad.core", "from minigrad.graph import Node", "graph is above"),
         ("minigrad.graph", "import minigrad", "minigrad is above"),
-        ("minigrad.graph", "if True:\n    import minigrad.eager", "eager is above"),
+        ("minigrad.eager", "if True:\n    import minigrad.graph", "graph is above"),
         ("minigrad.eager", "import matplotlib.pyplot as plt", "does not depend on it"),
         ("minigrad.eager", "import viz", "viz is above"),
         ("minigrad.graph", "from minigrad.graph import Node", "imports itself"),
@@ -291,3 +345,12 @@ def test_a_wrong_import_is_found(name: str, source: str, says: str) -> None:
 def test_a_nested_import_is_found() -> None:
     assert nested("import a\ndef f():\n    import b\n") == [3]
     assert nested("def f():\n    import b  # noqa: PLC0415 — an optional extra\n") == []
+
+
+def test_what_a_module_imports_is_found_through_others() -> None:
+    assert "minigrad.messages" in behind("minigrad.eager")
+    assert among({"minigrad.graph", "minigrad.graph.node", "minigrad.graphs"}, "graph") == [
+        "minigrad.graph",
+        "minigrad.graph.node",
+    ]
+    assert [*imported("if TYPE_CHECKING:\n    import a\nimport b", set())] == ["b"]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.inplace import InPlace
 
 
 def leaf(value: Any, **options: Any) -> mg.Tensor:
@@ -390,3 +391,13 @@ def test_a_graph_goes_when_its_last_name_goes() -> None:
         assert node() is None
     finally:
         gc.enable()
+
+
+def test_nodes_refuse_every_change_that_tensors_take() -> None:
+    names = [n for n in vars(InPlace) if n.endswith("_") and not n.startswith("_")]
+    assert len(names) > 10
+    with mg.Graph():
+        node = mg.placeholder("x", shape=())
+        for name in names:
+            with pytest.raises(mg.TraceError, match=name):
+                getattr(node, name)(1.0)

@@ -160,3 +160,21 @@ class Node(BaseNode, Value):
 
     def _refusal(self, key: str, use: str) -> TraceError:
         return TraceError(key, use=use, name=self.name, op=self.op, defined=self.where, ran=here())
+
+
+def _refused(name: str) -> Any:
+    """A method that changes tensors in place: nodes never change."""
+
+    def method(self: Node, *args: Any, **kwargs: Any) -> Any:
+        raise self._refusal("node_in_place", name)
+
+    method.__name__, method.__doc__ = name, Node.copy_.__doc__
+    return method
+
+
+IN_PLACE = (
+    *("add_", "clamp_", "clip_", "div_", "exp_", "fill_", "mul_", "neg_", "pow_", "relu_"),
+    *("sigmoid_", "sqrt_", "sub_", "tanh_", "zero_"),
+)
+for _name in IN_PLACE:
+    setattr(Node, _name, _refused(_name))

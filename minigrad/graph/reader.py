@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar
 
 from minigrad import ops
 from minigrad.core import Attrs, Dtype, Op, ancestors, as_weak, context, is_weak, unify
@@ -24,6 +24,7 @@ class GraphReader:
 
     level = 2
     builds = True
+    gradients: ClassVar[Callable[..., list[Any]]]  # set by `minigrad.backprop`
 
     def run_all(self) -> None:
         """Nothing was put off to be run."""
