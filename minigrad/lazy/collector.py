@@ -1,19 +1,17 @@
-"""Lazy batching: operations of many samples are noted, and those that are alike run as one.
-
-The idea is DyNet's (Neubig, Goldberg and Dyer, On-the-fly operation batching in dynamic computation
-graphs, 2017). Each sample may have a graph of its own form; written is one sample at a time.
-"""
+"""What is noted inside `lazy_batch`, and when it runs."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from types import FrameType
 from typing import Any
 
 from minigrad import events, ops
 from minigrad.core import (
+    READERS,
     Attrs,
     Op,
     Spec,
@@ -35,7 +33,6 @@ from minigrad.source import caller, here
 from minigrad.tape import at_once
 
 listeners = events.listeners
-INFERRED: dict[Any, tuple[list[Spec], Spec]] = {}  # what shape rules said, by operator and operands
 
 
 @contextlib.contextmanager
@@ -96,8 +93,7 @@ class Collector:
     def __init__(self) -> None:
         self.pending: dict[Group, None] = {}
         self.known: dict[Any, Group] = {}  # groups by what was written: quick to ask
-        self.shortly: dict[Any, Signature] = {}  # by the signatures of the operands
-        self.signatures: dict[Any, Signature] = {}  # by what these come to
+        self.signatures: dict[Any, Signature] = {}  # by what their members have in common
         self.notebook = Notebook()
 
     # ---- noting ----
@@ -111,27 +107,26 @@ class Collector:
             row = self.row(operands[0], attrs["key"][0], frame)
             if row is not None:
                 return row
-        key: list[Any] = [op, context.now.recording]
+        written: list[Any] = [op, context.now.recording]
         member: list[Any] = []
         for x in operands:
-            kind, row = type(x), WHOLE
-            if kind is Pending:
+            look, source, row = type(x), x, WHOLE
+            if look is Pending:
                 source = look = x.group
                 row = x.row
-            elif kind is Tensor or not is_weak(x):
-                source = x if kind is Tensor else self._given(op, x)
-                look = seen(source) if type(source) is Tensor else type(source)
-            else:
-                source, look = x, kind
-            key.append(look)
+            elif look is Tensor:
+                look = seen(x)
+            elif not is_weak(x):
+                return self._converted(op, operands, attrs)
+            written.append(look)
             member += (source, row)
         if attrs:
-            key += _parts(attrs)
-        known = tuple(key)
+            written += _parts(attrs)
+        known = tuple(written)
         group = self.known.get(known) or self.group_for(known, member[::2], attrs)
-        return (
-            self.run_now(op, operands, attrs) if group is None else self.enter(group, member, frame)
-        )
+        if group is None:
+            return self.run_now(op, operands, attrs)
+        return self.enter(group, member, frame)
 
     def enter(self, group: Group, member: Sequence[Any], frame: FrameType) -> Any:
         """One more member: the sources and rows of its operands."""
@@ -144,10 +139,18 @@ class Collector:
             self.notebook.tell_noted(group, result.row)
         return result
 
-    def _given(self, op: Op, x: Any) -> Any:
-        """An array as a tensor with memory of its own, a NumPy scalar as a number."""
-        x = as_operand(op, as_weak(op, x))
-        return x if is_weak(x) else Tensor(x)
+    def _converted(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        """Arrays as tensors with memory of their own, NumPy scalars as numbers.
+
+        Nodes of a graph read for themselves.
+        """
+        readers = [READERS[type(x)] for x in operands]
+        highest = max(readers, key=attrgetter("level"))
+        if highest.level > self.level:
+            return highest.apply(op, tuple(operands), attrs)
+        given = [x if isinstance(x, Tensor) else as_operand(op, as_weak(op, x)) for x in operands]
+        tensors = [x if isinstance(x, Tensor) or is_weak(x) else Tensor(x) for x in given]
+        return self.apply(op, tensors, attrs)
 
     def row(self, x: Any, item: Any, frame: FrameType) -> Any:
         """x[i] or x[i : i + 1] of a tensor at hand: no kernel, whoever reads it picks the row.
@@ -171,9 +174,7 @@ class Collector:
             if signature is None:
                 spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
                 signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
-                self.signatures[form] = signature
-            group = self.known[known] = self._open(signature, 0)
-            group.read((x,))
+            group = self._open(known, signature, (x,))
         return self.enter(group, (x, first % length), frame)
 
     def group_for(
@@ -185,34 +186,24 @@ class Collector:
         """
         end = 2 + len(sources)
         looks = known[2:end]
-        depth, short = 0, [*known[:2], *known[end:]]
-        for look in looks:
-            if type(look) is not Group:
-                short.append(look)
-                continue
-            if look.owner is not self:
-                run_first(look)
-            if depth <= look.depth:
-                depth = look.depth + 1
-            short.append(look if look.signature.of_parameters else look.signature)
-        brief = tuple(short)
-        signature = self.shortly.get(brief)
-        if signature is None:
-            kinds = tuple([x.kind if type(x) is Group else x for x in looks])
-            form = (*known[:2], kinds, known[end:])
-            signature = self.signatures.get(form) or _signature(form, sources, attrs)
-            if signature is None:
-                return None
-            self.signatures[form] = self.shortly[brief] = signature
-        group = self.known[known] = self._open(signature, depth)
-        group.read(looks)
-        return group
+        for x in looks:
+            if type(x) is Group and x.owner is not self:
+                run_first(x)
+        kinds = tuple([x.kind if type(x) is Group else x for x in looks])
+        form = (*known[:2], kinds, known[end:])
+        signature = self.signatures.get(form) or _signature(form, sources, attrs)
+        return None if signature is None else self._open(known, signature, looks)
 
-    def _open(self, signature: Signature, depth: int) -> Group:
+    def _open(self, known: tuple[Any, ...], signature: Signature, looks: Sequence[Any]) -> Group:
+        """The group of this signature that is as deep as its operands allow."""
+        depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
+        self.signatures[signature.form] = signature
         group = signature.open.get(depth)
         if group is None:
             group = signature.open[depth] = Group(signature, depth, self)
             self.pending[group] = None
+        self.known[known] = group
+        group.read(looks)
         return group
 
     # ---- running ----
@@ -251,7 +242,6 @@ class Collector:
             group.close()
         self.pending.clear()
         self.known.clear()
-        self.shortly.clear()
         self.signatures.clear()
 
 
@@ -285,33 +275,18 @@ def _signature(form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs) -> S
     Raises what the shape rule raises.
     """
     op, _, kinds, _ = form
-    key = op, tuple([_look(kind) for kind in kinds])
-    found = None if attrs else INFERRED.get(key)
-    if found is None:
+    try:
         given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
-        try:
-            specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
-            result = op.spec(specs, attrs)
-        except GraphError as error:
-            error.defined = error.defined or here()
-            raise
-        except (ValueError, IndexError, TypeError):  # the kernel will say it better
-            return None
-        if result.shape is None or any(not isinstance(n, int) for n in result.shape):
-            return None
-        found = specs, result
-        if not attrs:
-            if len(INFERRED) > 1000:
-                INFERRED.clear()
-            INFERRED[key] = found
-    return Signature(form, kinds, found[0], attrs, found[1])
-
-
-def _look(kind: Any) -> Any:
-    """Shape and data type; of a Python number, which of them it is."""
-    if isinstance(kind, type):
-        return kind
-    return kind[:2] if type(kind) is tuple else (kind.shape, kind.dtype)
+        specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
+        result = op.spec(specs, attrs)
+    except GraphError as error:
+        error.defined = error.defined or here()
+        raise
+    except (ValueError, IndexError, TypeError):  # the kernel will say it better
+        return None
+    if result.shape is None or any(not isinstance(n, int) for n in result.shape):
+        return None
+    return Signature(form, kinds, specs, attrs, result)
 
 
 def _spec(kind: Any, source: Any) -> Any:

@@ -131,7 +131,7 @@ class Group:
     """
 
     __slots__ = (
-        *("batch", "count", "depth", "members", "needs", "number", "offset", "owner"),
+        *("batch", "count", "depth", "kind", "members", "needs", "number", "offset", "owner"),
         *("picked", "place", "ran", "signature", "single", "sources", "values"),
     )
 
@@ -148,12 +148,10 @@ class Group:
         self.values: list[Any] | None = None
         self.picked: dict[int, Any] = {}  # results that were asked for one by one
         self.place: Location | None = None
-
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """How its results look to readers: those of parameters alone are told apart like these."""
-        kind = self.signature.kind
-        return (*kind, self.number) if self.signature.of_parameters else kind
+        # How its results look to readers: those of parameters alone are told apart like these.
+        self.kind: tuple[Any, ...] = signature.kind
+        if signature.of_parameters:
+            self.kind = (*signature.kind, self.number)
 
     def column(self, operand: int) -> tuple[list[Any], list[int]]:
         """Source and row of one operand, for all members."""

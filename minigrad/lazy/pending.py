@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minigrad import events, ops
-from minigrad.core import READERS, REGISTRY, Attrs, Dtype, Op, apply, context
-from minigrad.dynamic.quick.ways import NOTED, NOTED_PAIR
+from minigrad import ops
+from minigrad.core import Dtype, Op, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.lazy.gathering import value_of
-from minigrad.lazy.groups import WHOLE, Group
-from minigrad.recorder import TapeReader
-from minigrad.source import INSIDE, caller
+from minigrad.lazy.groups import Group
 from minigrad.tape import at_once, recording
 from minigrad.values import Size, size_of
 
 PARTS = ("data", "creator", "requires_grad", "grad", "name")  # what a tensor always has
-NONE: Attrs = {}
-getframe, listeners = sys._getframe, events.listeners
 
 
 class Pending(Tensor):
@@ -109,25 +103,6 @@ for _name in PARTS:
     setattr(Pending, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
 
 
-# ---- Operators on it ------------------------------------------------------------------------
-
-
-class PendingReader(TapeReader):
-    """How operators read such a tensor: noted in turn, or as what it has become."""
-
-    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
-        taker = context.taker
-        if taker is not None:
-            return taker.apply(op, tuple(operands), attrs)
-        for x in operands:
-            if type(x) is Pending:
-                settle(x)
-        return apply(op, tuple(operands), attrs)
-
-
-Pending.reader = PendingReader(Tensor)
-
-
 def seen(x: Tensor) -> Any:
     """What counts of a tensor at hand for the group of its reader.
 
@@ -140,94 +115,7 @@ def seen(x: Tensor) -> Any:
     return shape, data.dtype, wants
 
 
-def _single(op: Op, depth: int) -> Callable[[Pending], Any]:
-    """What `note` does for one operand, without the detours.
-
-    The same operator on another member of the same group goes to the same group again. Whoever
-    asked is `depth` calls away.
-    """
-
-    def way(x: Pending, attrs: Attrs = NONE) -> Any:
-        now = context.now
-        lazy = now.taker
-        if lazy is None or lazy.builds or listeners or attrs:
-            return apply(op, (x,), attrs)
-        if type(x) is Pending:
-            left = source = x.group
-            row = x.row
-        else:
-            left, source, row = seen(x), x, WHOLE
-        frame = getframe(depth)
-        known = (op, now.recording, left)
-        group = lazy.known.get(known) or lazy.group_for(known, (source,), NONE)
-        if group is None:
-            return lazy.run_now(op, (x,), NONE)
-        code, lasti = frame.f_code, frame.f_lasti
-        if INSIDE[code.co_filename]:
-            code, lasti = caller(frame)
-        group.members += (source, row, code, lasti)
-        result = Pending()
-        result.group, result.row = group, group.count
-        group.count += 1
-        return result
-
-    return way
-
-
-def _pair(op: Op, depth: int) -> Callable[[Any, Any], Any]:
-    """The same for two operands, one of which may be a tensor at hand, or a Python number."""
-
-    def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
-        now = context.now
-        lazy = now.taker
-        if lazy is None or lazy.builds or listeners or attrs:
-            return apply(op, (x, z), attrs)
-        kind, x_row, z_row = type(x), WHOLE, WHOLE
-        if kind is Pending:
-            left = source = x.group
-            x_row = x.row
-        elif kind is Tensor:
-            left, source = seen(x), x
-        elif kind is float or kind is int:
-            left, source = kind, x
-        else:
-            return _otherwise(op, (x, z), lazy)
-        kind = type(z)
-        if kind is Pending:
-            right = other = z.group
-            z_row = z.row
-        elif kind is Tensor:
-            right, other = seen(z), z
-        elif kind is float or kind is int:
-            right, other = kind, z
-        else:
-            return _otherwise(op, (x, z), lazy)
-        frame = getframe(depth)
-        known = (op, now.recording, left, right)
-        group = lazy.known.get(known) or lazy.group_for(known, (source, other), NONE)
-        if group is None:
-            return lazy.run_now(op, (x, z), NONE)
-        code, lasti = frame.f_code, frame.f_lasti
-        if INSIDE[code.co_filename]:
-            code, lasti = caller(frame)
-        group.members += (source, x_row, other, z_row, code, lasti)
-        result = Pending()
-        result.group, result.row = group, group.count
-        group.count += 1
-        return result
-
-    return way
-
-
-def _otherwise(op: Op, operands: tuple[Any, ...], lazy: Any) -> Any:
-    """Operands of other kinds: arrays are noted, too, and nodes of a graph read for themselves."""
-    if all(READERS[type(x)].level <= Pending.reader.level for x in operands):
-        return lazy.apply(op, operands, NONE)
-    return apply(op, operands, NONE)
-
-
-def _turned(pair: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: pair(other, self)
+# ---- Operators on it ------------------------------------------------------------------------
 
 
 def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
@@ -235,14 +123,13 @@ def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
 
     Whoever read x before has read the old one, as nothing noted shares memory.
     """
-    pair = _pair(op, depth=2)
 
     def method(self: Pending, other: Any) -> Any:
         if isinstance(other, Node):
             return NotImplemented
         taker = context.now.taker
         if taker is not None and not taker.builds and type(self) is Pending:
-            result = pair(self, other)
+            result = op(self, other)
             same = result.shape == self.shape and result.dtype == self.dtype
             if same and type(result) is Pending:
                 self.group, self.row = result.group, result.row
@@ -253,12 +140,6 @@ def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
     return method
 
 
-for _op in REGISTRY.values():
-    if not (_op.effect or _op.impure):
-        _op.quick[Pending,] = _op.quick[NOTED] = _single(_op, depth=2)
-        _op.quick[NOTED_PAIR] = _pair(_op, depth=2)
-        for _kinds in ((Pending, Pending), (Pending, Tensor), (Tensor, Pending)):
-            _op.quick[_kinds] = _op.quick[NOTED_PAIR]
 for _name, _op in (
     ("add", ops.add),
     ("sub", ops.sub),
@@ -267,11 +148,6 @@ for _name, _op in (
     ("pow", ops.pow),
     ("matmul", ops.matmul),
 ):
-    setattr(Pending, f"__{_name}__", _pair(_op, depth=1))
-    setattr(Pending, f"__r{_name}__", _turned(_pair(_op, depth=2)))
     for _method in (f"__i{_name}__", f"{_name.removeprefix('true')}_"):
         if hasattr(Tensor, _method):
             setattr(Pending, _method, _in_place(_op, _method))
-for _name in ("abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu"):
-    setattr(Pending, _name, _single(getattr(ops, _name), depth=1))
-setattr(Pending, "__neg__", _single(ops.neg, depth=1))  # noqa: B010

@@ -40,7 +40,6 @@ from minigrad.values import Value
 LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
 NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them
 FLOATS = frozenset({float32, float64})
-NOTED, NOTED_PAIR = "noted", "noted pair"  # the ways of those who note in the place of the tape
 FAILURES = (GraphError, *STOPS)
 Way = Callable[..., Any]
 # Methods of `Value` that go straight to the function made for their operator.
@@ -140,10 +139,9 @@ class QuickReader(TapeReader):
             nonlocal plain, special, user
             now = context.now
             if listeners or not now.quick or not x.requires_grad:
-                taker = now.taker
-                if listeners or taker is not None:
-                    if not (listeners or attrs or taker.builds) and NOTED in op.quick:
-                        return op.quick[NOTED](x)
+                if now.taker is not None:
+                    return now.taker.apply(op, (x,), attrs)
+                if listeners:
                     return general(op, (x,), attrs)
                 return bare(x, attrs)
             a = x.data
@@ -237,10 +235,9 @@ class QuickReader(TapeReader):
             nonlocal kept_both, kept_left, kept_right, user
             now = context.now
             if listeners or not now.quick:
-                taker = now.taker
-                if listeners or taker is not None:
-                    if not (listeners or attrs or taker.builds) and NOTED_PAIR in op.quick:
-                        return op.quick[NOTED_PAIR](x, z)
+                if now.taker is not None:
+                    return now.taker.apply(op, (x, z), attrs)
+                if listeners:
                     return _read(general, op, (x, z), attrs)
                 return bare(x, z, attrs)
             kind: Any
