@@ -19,6 +19,7 @@ import minigrad as mg
 from minigrad.compiled.joining import Joined
 from minigrad.core import REGISTRY, Spec, run_kernel, silently, spec_of
 from minigrad.native import cache, compiler, kernels, library
+from minigrad.native.blocks import Writer
 from minigrad.native.kernels import Kernel
 from minigrad.native.scalars import literal
 from minigrad.native.units import Unit
@@ -486,27 +487,76 @@ def test_the_text_names_the_nodes_and_compiles_as_it_is_shown(home: Path) -> Non
 # ---- Long programs ------------------------------------------------------------------------------
 
 
-def chain(n: int, summing: bool = False) -> Any:
-    """A program of n kernels, one after the other: of each a function, a call and a place."""
+STEPS: dict[str, Callable[[mg.Node, mg.Node], mg.Node]] = {
+    "one kernel": lambda y, x: y + x,
+    "an activation": lambda y, x: mg.tanh(y) + x,
+    "a sum": lambda y, x: y + mg.sum(y),
+    "a mean behind a region": lambda y, x: mg.tanh(y) - mg.mean(y),
+    "rows": lambda y, x: mg.softmax(y) + x,
+    "a product and its reader": lambda y, x: mg.tanh(y @ mg.transpose(x)) @ x,
+}
+
+
+def chain(n: int, kind: str = "one kernel", optimize: bool = False) -> Any:
+    """A program of n steps, one after the other: of each kernel a function, a call and a place."""
     with mg.Graph():
-        x = y = mg.placeholder("x", (3,))
-        for _ in range(n // 2 if summing else n):
-            y = y + mg.sum(y) if summing else y + x
-        return mg.build_graph(x, y).compile(executor="c", optimize=False)
+        x = y = mg.placeholder("x", (1, 3) if "product" in kind else (3,))
+        for _ in range(n):
+            y = STEPS[kind](y, x)
+        return mg.build_graph(x, y).compile(executor="c", optimize=optimize)
 
 
-@pytest.mark.parametrize("summing", [False, True])
-def test_to_prepare_a_program_takes_time_for_each_node(summing: bool) -> None:
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("kind", STEPS)
+def test_to_prepare_a_program_takes_time_for_each_node(kind: str, optimize: bool) -> None:
     counts = []
-    for n in (400, 1600):
-        program, calls = chain(n, summing), itertools.count()
+    for n in (200, 800):
+        calls = itertools.count()
         sys.setprofile(lambda *about, calls=calls: next(calls))
         try:
-            program({"x": np.zeros(3)})
+            program = chain(n, kind, optimize)
+            program({"x": np.zeros(program.graph.inputs[0].shape)})
         finally:
             sys.setprofile(None)
         counts.append(next(calls))
     assert counts[1] < 4.5 * counts[0]
+
+
+@pytest.mark.parametrize("kind", ["a mean behind a region", "a product and its reader"])
+def test_regions_that_are_alike_are_written_once(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, made = chain(50, kind, optimize=True), list[str]()
+    finish = Writer.block
+    monkeypatch.setattr(kernels, "_known", {})
+    monkeypatch.setattr(Writer, "block", lambda self: made.append(self.stem) or finish(self))
+    program({"x": np.zeros(program.graph.inputs[0].shape)})
+    assert len(made) < 10
+
+
+def test_a_remembered_region_tells_of_the_lines_of_this_program() -> None:
+    for name in ("first", "second"):
+        with mg.Graph():
+            x = mg.placeholder(f"{name}_x", (3,))
+            with mg.name_scope(name):
+                y = mg.tanh(x * 2.5) + mg.exp(x)
+            shown = mg.build_graph(x, y).compile(executor="c").source
+        assert f"// Tanh {name}/Tanh (" in shown
+        assert f"// {name}_x" in shown
+
+
+def test_regions_that_differ_in_a_number_alone_stay_apart() -> None:
+    x = np.array([1.0, -2.0, 0.5], np.float32)
+    for number in (2.5, 3.5, -0.0, 0.0):
+        with mg.Graph():
+            node = mg.placeholder("x", (3,))
+            for y in (1 / (node * number), mg.clip(node, -1.0, abs(number)) * 2, number - node * 2):
+                graph = mg.build_graph(node, y)
+                with np.errstate(all="ignore"):
+                    found = graph.compile(executor="c")({"x": x})
+                    expected = graph.compile(optimize=False)({"x": x})
+                np.testing.assert_array_equal(found, expected)
+                np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
 def test_long_functions_are_tables() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiled.pieces import Piece, absorbed, root
+from minigrad.compiled.pieces import absorbed, kernel_of, root
 from minigrad.compiled.slots import Call, Slot
 from minigrad.graph import Node
 from minigrad.native.kernels import Kernel, Table
@@ -85,7 +85,7 @@ def flat(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> Flat:
     def close() -> None:
         if group:
             inside = set(map(id, group))
-            written = [x for call in group for x in Piece.of(call).results]
+            written = [x for call in group for x in call.operands[: kernel_of(call).outputs]]
             wanted = {
                 x
                 for x in written

@@ -10,6 +10,7 @@ free     as it comes: what has no known shape, and what executors handle
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Mapping
 
@@ -107,8 +108,10 @@ class Layout:
 
     def _choose_order(self, specs: Mapping[Node, Spec]) -> None:
         as_built, lives = self.order, self.lives
-        bytes_as_built = share_buffers(self.wanted(specs)).bytes
         self.order = depth_first(self.graph)
+        if all(map(operator.is_, self.order, as_built)):
+            return
+        bytes_as_built = share_buffers(self.wanted(specs)).bytes
         self.lives = self._lives()
         if share_buffers(self.wanted(specs)).bytes >= bytes_as_built:
             self.order, self.lives = as_built, lives

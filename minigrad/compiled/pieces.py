@@ -18,11 +18,16 @@ from minigrad.native.blocks import Block
 from minigrad.native.kernels import (
     Kernel,
     by_element,
+    given_sum,
     lengths_of,
     summing,
     whole_sum,
 )
-from minigrad.native.reductions import given_sum
+
+
+def kernel_of(call: Call) -> Kernel:
+    """What a call in C calls."""
+    return call.function  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Piece:
 
     @classmethod
     def of(cls, call: Call) -> Piece:
-        kernel: Kernel = call.function  # type: ignore[assignment]
+        kernel = kernel_of(call)
         return cls(call, kernel, kernel.block, call.operands, tuple(kernel.lengths))
 
     @property
@@ -80,7 +85,7 @@ def _absorb(pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Seq
     pieces[i] = replace(piece, block=block, slots=slots, lengths=tuple(lengths_of(block, known)))
     for j, k in sums.items():
         old = pieces[j]
-        taken = given_sum(old.kernel.node, old.kernel.outs, old.kernel.ins)
+        taken = given_sum(old.kernel)
         slots = (old.slots[0], numbers[summed.index(k)], old.slots[1])
         counted = [*old.kernel.outs, *old.kernel.outs, old.kernel.ins[0]]
         lengths = tuple(lengths_of(taken, counted))

@@ -13,8 +13,8 @@ from minigrad.graph import Node
 from minigrad.native.scalars import C_TYPES, c_type
 
 # What stands behind a line; read only when somebody looks. A text, a node that does a part of the
-# work, or, as a number, the operand at that position of the node that the function is for, or OWN:
-# that node.
+# work, or, as a number, the operand at that position of the node that the function is for, OWN:
+# that node, or below that, counted downwards, the nodes of its body.
 Remark = Node | str | int | None
 OWN = -1
 WRITTEN = 128  # declared lengths up to here are written out: their loops can be unrolled
@@ -67,7 +67,8 @@ class Block:
 
     def for_any(self, node: Node) -> Block:
         """The same for any node like this one."""
-        lines = [(code, OWN if comment is node else comment) for code, comment in self.lines]
+        number = {x: OWN - i for i, x in enumerate([node, *body_of(node)])}
+        lines = [(code, number.get(x, x) if isinstance(x, Node) else x) for code, x in self.lines]
         return replace(self, lines=tuple(lines))
 
     def text(self, node: Node | None = None) -> str:
@@ -168,13 +169,19 @@ def written(code: str, comment: Remark, node: Node | None) -> str:
         return f"    {code}"
     if isinstance(comment, str):
         said = comment
-    elif isinstance(comment, int) and comment != OWN:
+    elif isinstance(comment, int) and comment > OWN:
         said = node.inputs[comment].name
     else:
-        about = comment if isinstance(comment, Node) else node
+        about = comment if isinstance(comment, Node) else [node, *body_of(node)][OWN - comment]
         where = about.where
         said = f"{about.op.name} {about.name} ({where.place}: {where.text[:60]})"
     return f"    {code}  // {' '.join(said.replace(BACKSLASH, '/').split())}"
 
 
 BACKSLASH = "\\"
+
+
+def body_of(node: Node) -> Sequence[Node]:
+    """The nodes that a fused region is made of; of other operators none."""
+    body = node.attrs.get("body")
+    return () if body is None else body.nodes

@@ -19,7 +19,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import Array, Spec, TupleSpec
 from minigrad.fused import FUSED
-from minigrad.graph import Node
+from minigrad.graph import Graph, Node
 from minigrad.native import images, library, reductions
 from minigrad.native.blocks import Block, Form, stem_of
 from minigrad.native.images import convolution
@@ -27,6 +27,7 @@ from minigrad.native.loops import Body, elementwise
 from minigrad.native.products import product
 from minigrad.native.reductions import reduced_axes
 from minigrad.native.units import Part, Unit
+from minigrad.ops import state
 
 Forms = list[Form]
 WRITERS = reductions.WRITERS | images.WRITERS
@@ -52,21 +53,41 @@ def write(node: Node, outs: Forms, ins: Forms) -> Block | None:
 
 _known: dict[Hashable, Block | None] = {}
 MOST_WRITTEN = 4096  # functions that are remembered
-PLAIN = (bool, int, float, str, np.dtype, type(None))
+PLAIN = (bool, int, float, str, bytes, np.dtype, type(None))
+
+
+def _told(name: str, value: Any) -> Hashable:
+    """An attribute, as far as a function may depend on it; KeyError where that cannot be told."""
+    if isinstance(value, Graph):
+        place = {x: i for i, x in enumerate(value.nodes)}
+        steps = [x for x in value.nodes if x.op is not state.placeholder]
+        rows = [(x.op, x.dtype, _attributes(x), *[place[y] for y in x.inputs]) for x in steps]
+        ends = [place[x] for x in (*value.inputs, *value.outputs)]
+        return name, tuple(rows), tuple(ends)
+    if isinstance(value, (np.ndarray, np.generic)) and value.size == 1:
+        value = value.dtype, value.tobytes()
+    parts = value if isinstance(value, tuple) else (value,)
+    if not all(isinstance(x, PLAIN) for x in parts):
+        raise KeyError(name)
+    return name, repr(value)
+
+
+def _attributes(node: Node) -> Hashable:
+    return tuple([_told(name, value) for name, value in node.attrs.items()])
 
 
 def _once(
     what: Hashable, node: Node, outs: Forms, ins: Forms, make: Callable[[], Block | None]
 ) -> Block | None:
     """What `make` writes for a node, by everything that it may depend on."""
-    for value in node.attrs.values():
-        parts = value if isinstance(value, tuple) else (value,)
-        if not all(isinstance(x, PLAIN) for x in parts):
-            return make()
-    attrs = tuple([(name, repr(value)) for name, value in node.attrs.items()])
+    try:
+        attrs = _attributes(node)
+    except KeyError:
+        return make()
     first = {x: i for i, x in reversed([*enumerate(node.inputs)])}
     same = tuple([first[x] for x in node.inputs])  # which operands are one
-    key = what, node.op, attrs, tuple(outs), tuple(ins), same
+    stem = _stem(node) if node.op is FUSED else ""
+    key = what, stem, node.op, attrs, tuple(outs), tuple(ins), same
     if key not in _known:
         if len(_known) >= MOST_WRITTEN:
             _known.clear()
@@ -212,6 +233,12 @@ def summing(kernel: Kernel, summed: Sequence[int], unwritten: Sequence[int]) -> 
         return elementwise(_stem(node), Body.of(node), outs, ins, summed, unwritten)
 
     return _once(what, node, outs, ins, make)
+
+
+def given_sum(kernel: Kernel) -> Block:
+    """The function of a kernel for a sum when another one has added it up."""
+    node, outs, ins = kernel.node, kernel.outs, kernel.ins
+    return _once("given", node, outs, ins, lambda: reductions.given_sum(node, outs, ins))  # type: ignore[return-value]
 
 
 def whole_sum(kernel: Kernel) -> bool:

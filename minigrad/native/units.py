@@ -20,7 +20,7 @@ class Unit:
 
     def __init__(self) -> None:
         self._drivers: list[Sequence[Part]] = []
-        self._names: dict[tuple[str, ...], str] = {}  # of drivers by their calls
+        self._names: dict[tuple[object, ...], str] = {}  # of drivers by their calls
         self._library: ctypes.CDLL | None = None
         self._tried = False
 
@@ -29,7 +29,7 @@ class Unit:
 
         It returns 0, or the number (from 1 on) of the block that refused its operands.
         """
-        calls = tuple([part.call(number) for number, part in enumerate(parts, 1)])
+        calls = tuple([(part.block.name, *part.places) for part in parts])
         if calls not in self._names:
             self._names[calls] = f"run{len(self._drivers)}"
             self._drivers.append(parts)
@@ -108,11 +108,11 @@ def _step(block: Block) -> str:
 
 def _table(name: str, parts: Sequence[Part], comments: bool) -> str:
     """The calls of a driver: for each the function, and the places of its arguments."""
-    most = max(len(part.places) for part in parts)
-    rows = []
+    rows, most = [], 1
     for part in parts:
+        most = max(most, len(part.places))
         places = ", ".join(map(str, part.places))
         row = f"{{{part.block.name}_at, {{{places}}}}},"
         rows.append(written(row, OWN, part.node if comments else None))
-    kind = f"static const struct {{ Step *call; int32_t k[{max(most, 1)}]; }} {name}[]"
+    kind = f"static const struct {{ Step *call; int32_t k[{most}]; }} {name}[]"
     return "\n".join([f"{kind} = {{", *rows, "};"])
