@@ -297,3 +297,18 @@ def test_a_program_is_freed_with_its_memory() -> None:
     del program
     gc.collect()
     assert block() is None
+
+
+def test_a_fused_region_is_freed_with_its_graph() -> None:
+    def body() -> weakref.ref[mg.Graph]:
+        with mg.Graph():
+            x = mg.placeholder("x", (300_000,))
+            program = mg.build_graph(x, mg.tanh(x) * 2 + mg.exp(x)).compile()
+        program({x: np.zeros(300_000, np.float32)})
+        (region,) = [n.attrs["body"] for n in program.graph.nodes if n.op.name == "Fused"]
+        assert region.region is not None
+        return weakref.ref(region)
+
+    found = body()
+    gc.collect()
+    assert found() is None

@@ -7,7 +7,6 @@ results, then those of the operands, or None: then the operator is called as eve
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,15 +20,12 @@ from minigrad.tiles import Region
 Kernel = Callable[..., Any]
 Choose = Callable[[Node, Sequence[Spec], Sequence[Spec]], Kernel | None]
 
-_regions: weakref.WeakKeyDictionary[Graph, Region] = weakref.WeakKeyDictionary()
-
 
 def region_of(body: Graph) -> Region:
-    """The steps of a fused region, made once."""
-    found = _regions.get(body)
-    if found is None:
-        found = _regions[body] = Region(body)
-    return found
+    """The steps of a fused region, made once; the body holds them, as they refer to it."""
+    if body.region is None:
+        body.region = Region(body)
+    return body.region  # type: ignore[no-any-return]
 
 
 def tiled(node: Node, results: Sequence[Spec], operands: Sequence[Spec]) -> Kernel | None:

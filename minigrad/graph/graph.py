@@ -80,6 +80,7 @@ class Graph:
         self._labels: dict[Node, str] | None = None
         self.copies: Set[Node] = frozenset()  # of verified nodes, with other operands of equal spec
         self.in_place: dict[Node, Node] = {}  # which operand a result is written over
+        self.region: Any = None  # the steps of a fused body, once made
         self.shared: Any = None  # the session of all functions that `theano_function` made
 
     @property
