@@ -9,8 +9,10 @@ from typing import Any, Self
 from minigrad.arguments import refuse
 from minigrad.core import Array
 from minigrad.errors import GraphError
-from minigrad.execute import Program, Variables, check_feeds, origins
+from minigrad.execute import Program
+from minigrad.feeds import check_feeds, origins
 from minigrad.graph import Graph, Node, get_default_graph
+from minigrad.handlers import Variables
 from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.source import here

@@ -13,7 +13,8 @@ from minigrad import arguments, ops
 from minigrad.build import assign
 from minigrad.core import Array, as_array, fits, show_shape
 from minigrad.errors import FeedError, GraphError, NotFedError, ShapeError
-from minigrad.execute import Program, check_feeds
+from minigrad.execute import Program
+from minigrad.feeds import check_feeds
 from minigrad.graph import Graph, Node, expect_node, expect_one_graph
 from minigrad.graph.building import lifting
 from minigrad.messages import fill

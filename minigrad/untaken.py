@@ -8,6 +8,7 @@ TensorFlow apart from its square root.)
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.control import COND
+from minigrad.control.flow import COND
 from minigrad.core import silently
 from minigrad.graph import Node, ancestors, listen_to_nobody
+from minigrad.handlers import WATCHES
 from minigrad.messages import choose, fill
 from minigrad.probing import pull_back
 
@@ -87,6 +89,13 @@ def warn_of_nan(
                 )
 
 
+def watch(nodes: Sequence[Node]) -> Callable[..., None] | None:
+    """What is to be called after each run of a program with these nodes, if anything."""
+    found = branches(nodes)
+    return functools.partial(warn_of_nan, found) if found else None
+
+
+WATCHES.append(watch)
 _told: dict[Any, Any] = {}  # once for each line, unless warnings are asked for otherwise
 
 

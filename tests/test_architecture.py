@@ -59,7 +59,9 @@ LAYERS = [
     ["minigrad.graph.closed"],
     ["minigrad.graph.reader"],
     ["minigrad.graph"],
-    ["minigrad.build", "minigrad.backprop"],
+    ["minigrad.build", "minigrad.backprop", "minigrad.feeds"],
+    ["minigrad.handlers"],
+    ["minigrad.execute"],
     ["minigrad.functions.arithmetic", "minigrad.functions.elementwise"],
     ["minigrad.functions.reduction"],
     ["minigrad.functions.arrangement", "minigrad.functions.creation"],
@@ -71,7 +73,7 @@ LAYERS = [
     ["minigrad.control.bodies", "minigrad.control.specs"],
     ["minigrad.control.dynamic"],
     ["minigrad.control.flow"],
-    ["minigrad.control.recurrent"],
+    ["minigrad.control.recurrent", "minigrad.control.steps", "minigrad.untaken"],
     ["minigrad.control"],
     ["minigrad.passes.rewrite"],
     ["minigrad.passes.algebra", "minigrad.passes.folding", "minigrad.passes.hoisting"],
@@ -90,8 +92,6 @@ LAYERS = [
     ["minigrad.saving.writing", "minigrad.saving.wellformed"],
     ["minigrad.saving.loading"],
     ["minigrad.saving"],
-    ["minigrad.untaken"],
-    ["minigrad.execute"],
     ["minigrad.compiled.slots", "minigrad.compiled.layout"],
     ["minigrad.compiled.inner"],
     ["minigrad.compiled.expand", "minigrad.compiled.feeding", "minigrad.compiled.pieces"],
@@ -296,7 +296,7 @@ def test_the_dynamic_graph_does_not_know_the_static_one() -> None:
 
 
 def test_the_static_graph_does_not_know_the_dynamic_one() -> None:
-    tower = ("minigrad.graph", "minigrad.backprop")
+    tower = ("minigrad.graph", "minigrad.backprop", "minigrad.execute")
     assert among(behind(*tower), *DYNAMIC, *ABOVE, "nn", "optim", "saving") == []
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import ops
-from minigrad.execute import Program, check_feeds
+from minigrad.execute import Program
+from minigrad.feeds import check_feeds
 
 
 @pytest.fixture(autouse=True)

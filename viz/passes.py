@@ -13,7 +13,8 @@ import numpy as np
 import minigrad as mg
 from minigrad.core import Array
 from minigrad.errors import GraphError
-from minigrad.execute import Program, check_feeds
+from minigrad.execute import Program
+from minigrad.feeds import check_feeds
 from minigrad.graph import Graph, Node, listen_to_nobody
 from minigrad.passes import PASSES, PIPELINE, PassRecord
 from viz.board import Board, Panel, Scene

@@ -13,7 +13,8 @@ from minigrad.backward import Walk
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
-from minigrad.execute import Program, check_feeds
+from minigrad.execute import Program
+from minigrad.feeds import check_feeds
 from minigrad.graph import Graph, Node, ancestors, listen_to_nobody
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output

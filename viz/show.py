@@ -14,7 +14,7 @@ import minigrad as mg
 from minigrad.eager import Tensor
 from minigrad.errors import GraphError
 from minigrad.events import Recording
-from minigrad.execute import check_feeds
+from minigrad.feeds import check_feeds
 from minigrad.graph import Body, Graph, Node, ancestors
 from minigrad.tape import TapeNode, recording
 from minigrad.tracing import functions_run_eagerly

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.execute import Program, check_feeds
+from minigrad.execute import Program
+from minigrad.feeds import check_feeds
 from minigrad.graph import Graph, Node, listen_to_nobody
 from minigrad.structure import flatten
 from viz.board import Board, Panel, Scene, Sheet

@@ -3,6 +3,8 @@
 import sys
 
 from minigrad import foreign
+from minigrad import untaken as untaken  # which watches runs of branches
+from minigrad.control import steps as steps  # which enter themselves with the executors
 from minigrad.control.bodies import from_python
 from minigrad.control.flow import (
     COND,

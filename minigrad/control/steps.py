@@ -1,0 +1,150 @@
+"""How a branch or a loop runs, step by step: the bodies of its node are programs of their own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import events
+from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
+from minigrad.core import Array, Spec, show_shapes, spec_of
+from minigrad.errors import GraphError, ShapeError
+from minigrad.graph import Node
+from minigrad.handlers import PREPARED, Run, handles, ran, read
+from minigrad.source import here
+
+
+@handles(COND)
+def _cond(run: Run, step: Any, operands: list[Any]) -> Any:
+    pred, *given = operands
+    taken = step.bodies["then" if bool(pred) else "orelse"]
+    return ran(step.node, one_or_all(taken.compute(_inner(run), given)), operands)
+
+
+@handles(WHILE)
+def _while(run: Run, step: Any, operands: list[Any]) -> Any:
+    node, n = step.node, step.node.attrs["carries"]
+    test, body, most = step.bodies["test"], step.bodies["body"], node.attrs["max_steps"]
+    now, captured, states, count = operands[:n], operands[n:], [], 0
+    inner = _inner(run)
+    while (most is None or count < most) and bool(test.compute(inner, now + captured)[0]):
+        _begin_step(node, count)
+        if step.keeps_history:
+            states.append(now)
+        now = body.compute(inner, now + captured)
+        count += 1
+    if step.keeps_history:
+        run.histories[node] = states
+    return ran(node, one_or_all(now), operands)
+
+
+@handles(SCAN)
+def _scan(run: Run, step: Any, operands: list[Any]) -> Any:
+    node, n, m = step.node, step.node.attrs["carries"], step.node.attrs["sequences"]
+    body, inner = step.bodies["body"], _inner(run)
+    now, sequences, captured = operands[:n], operands[n : n + m], operands[n + m :]
+    times = times_of(sequences, node.where)
+    outputs: list[list[Any]] = []
+    states: list[list[Any]] = []
+    for count, t in enumerate(reversed(times) if node.attrs["reverse"] else times):
+        _begin_step(node, count)
+        if step.keeps_history:
+            states.append(now)
+        results = body.compute(inner, now + [x[t] for x in sequences] + captured)
+        now = results[:n]
+        outputs.append(results[n:])
+    if node.attrs["reverse"]:
+        outputs.reverse()
+        states.reverse()
+    if step.keeps_history:
+        run.histories[node] = states
+    return ran(
+        node, one_or_all([*now, *rows_of(body, outputs, now, sequences, captured)]), operands
+    )
+
+
+def times_of(sequences: Sequence[Any], defined: Any = None) -> range:
+    """The steps over sequences; ShapeError unless they are equally long."""
+    lengths = sorted({len(x) for x in sequences})
+    if len(lengths) != 1:
+        lengths = sorted(len(x) for x in sequences)
+        raise ShapeError("scan_lengths", op="scan", lengths=lengths, defined=defined, ran=here())
+    return range(lengths[0])
+
+
+def rows_of(
+    body: Any, outputs: list[Any], now: list[Any], sequences: Sequence[Any], captured: Any
+) -> list[Any]:
+    """What each step of a scan gives beside its state, along a new first axis."""
+    found = body.outputs[len(now) :]
+    if outputs:
+        return [stacked([y[i] for y in outputs], x) for i, x in enumerate(found)]
+    slices = [Spec(x.shape[1:], x.dtype) for x in sequences]
+    specs = _as_built(body, [*map(spec_of, now), *slices, *map(spec_of, captured)])
+    return [_no_rows_of(specs[y]) for y in found]
+
+
+def _as_built(body: Any, given: Sequence[Spec]) -> dict[Node, Spec]:
+    """What a body would make of such values: its shape rules are asked, and nothing is run.
+
+    What does not fit may not fit: states that no step has made (a history) have lengths of 0.
+    """
+    specs = dict(zip(body.given, given, strict=True))
+    for node in body.nodes:
+        if node not in specs:
+            specs[node] = node.spec
+            with contextlib.suppress(GraphError):
+                if not node.op.effect:
+                    specs[node] = node.op.spec([specs[x] for x in node.inputs], node.attrs)
+    return specs
+
+
+def _no_rows_of(like: Spec) -> Array:
+    """No rows at all; an unknown length is 0."""
+    lengths = [n if isinstance(n, int) else 0 for n in like.shape or ()]
+    return np.zeros((0, *lengths), like.dtype)
+
+
+@handles(HISTORY)
+def _history(run: Run, step: Any, operands: list[Any]) -> Array:
+    loop, index = step.node.inputs[0], step.node.attrs["index"]
+    states = [state[index] for state in run.histories[loop]]
+    return read(step.node, stacked(states, loop.attrs["body"].inputs[index]))
+
+
+def _inner(run: Run) -> Run:
+    """The run of a body: it reads what it is given, and no variables."""
+    return Run({}, {}, run.target)
+
+
+def stacked(values: list[Any], like: Node) -> Array:
+    """The values of all steps along a new first axis; of no step, what is known of one."""
+    if not values:
+        return _no_rows_of(like.spec)
+    try:
+        return np.stack(values)
+    except ValueError:
+        shapes = show_shapes(*dict.fromkeys(x.shape for x in values))
+        raise ShapeError("ragged_steps", op="loop", shapes=shapes, defined=like.where) from None
+
+
+def one_or_all(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _begin_step(node: Node, count: int) -> None:
+    if events.listeners:
+        events.emit("step", node.op, node, None, (), None, count)
+
+
+def _find_histories(steps: Sequence[Any]) -> None:
+    """Tell the loops whose states somebody reads to keep them."""
+    wanted = {step.node.inputs[0] for step in steps if step.node.op is HISTORY}
+    for step in steps if wanted else ():
+        step.keeps_history = step.node in wanted
+
+
+PREPARED.append(_find_histories)
