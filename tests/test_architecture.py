@@ -140,7 +140,7 @@ LAYERS = [
     ["minigrad.data"],
     ["minigrad.later"],
     ["minigrad"],
-    ["viz.text", "viz.theme", "viz.assets", "viz.user"],
+    ["viz.text", "viz.theme", "viz.mpl", "viz.assets", "viz.user"],
     ["viz.boxes"],
     ["viz.fonts", "viz.questions", "viz.picture", "viz.formula", "viz.charts.chart", "viz.images"],
     ["viz.charts.held", "viz.layout", "viz.paint", "viz.answers"],

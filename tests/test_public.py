@@ -132,6 +132,14 @@ def test_all_names_can_be_listed(way: str) -> None:
     assert {*mg.__all__} <= {*fresh(first).split()}
 
 
+def test_a_drawing_loads_no_library_of_charts() -> None:
+    drawing = "viz.draw(mg.tensor(2.0, requires_grad=True) * 3)"
+    program = f"import sys, minigrad as mg, viz; {drawing}; print(*sys.modules)"
+    assert {"matplotlib", "fontTools"}.isdisjoint(fresh(program).split())
+    charts = "viz.curves({'a': [1.0, 2.0]}, title=('', ''), x=('', ''), y=('', ''))"
+    assert "matplotlib" in fresh(program.replace(drawing, f"{charts}._html(0)")).split()
+
+
 def test_every_operator_is_registered_for_whoever_asks() -> None:
     found = fresh("import minigrad as mg; print(*mg.REGISTRY)").split()
     assert {"Add", "Scan", "Fused", "Conv2d"} <= {*found}

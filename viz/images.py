@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import matplotlib.image as mpl_image
 import numpy as np
 
 from minigrad.messages import choose
+from viz import mpl
 from viz.text import Pair, bilingual, both, row
 
 SHOWN = 24  # images; more do not fit in a row that one can survey
@@ -55,7 +55,7 @@ class Images:
     def _figure(self, i: int) -> str:
         file = io.BytesIO()
         low, high = self.span or (min(map(np.min, self.pixels)), max(map(np.max, self.pixels)))
-        mpl_image.imsave(file, self.pixels[i], cmap="gray_r", vmin=low, vmax=high, format="png")
+        mpl.imsave(file, self.pixels[i], cmap="gray_r", vmin=low, vmax=high, format="png")
         cells_high, cells_wide = self.pixels[i].shape
         cell = self.cell or WIDTH / cells_wide
         width, height = round(cell * cells_wide), round(cell * cells_high)

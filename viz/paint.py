@@ -10,12 +10,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse, PathPatch, Polygon
-from matplotlib.path import Path
-
+from viz import mpl
 from viz.charts.chart import UNDATED, chart_style
 
 POINTS = 72  # of Graphviz and of matplotlib, for an inch
@@ -31,7 +26,7 @@ def paint(svg: str, form: str) -> bytes:
     left, top, width, height = _numbers(root.attrib["viewBox"])
     right, down = _numbers(whole.attrib["transform"].partition("translate")[2])
     with chart_style(), mpl.rc_context({"savefig.bbox": None}), io.BytesIO() as file:
-        figure = Figure((width / POINTS, height / POINTS))
+        figure = mpl.Figure((width / POINTS, height / POINTS))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(left - right, left - right + width), ylim=(top - down + height, top - down))
         axes.set_axis_off()
@@ -41,7 +36,7 @@ def paint(svg: str, form: str) -> bytes:
         return file.getvalue()
 
 
-def _add(axes: Axes, tag: str, look: dict[str, str], words: str, order: int) -> None:
+def _add(axes: mpl.Axes, tag: str, look: dict[str, str], words: str, order: int) -> None:
     """Add one element; those that only group others have nothing to paint."""
     if tag == "text":
         x, y, size = (float(look[name]) for name in ("x", "y", "font-size"))
@@ -57,15 +52,15 @@ def _add(axes: Axes, tag: str, look: dict[str, str], words: str, order: int) -> 
     }
     if tag == "ellipse":
         x, y, rx, ry = (float(look[name]) for name in ("cx", "cy", "rx", "ry"))
-        axes.add_patch(Ellipse((x, y), 2 * rx, 2 * ry, **line))
+        axes.add_patch(mpl.Ellipse((x, y), 2 * rx, 2 * ry, **line))
     elif tag == "polygon":
-        axes.add_patch(Polygon(_pairs(look["points"]), **line))
+        axes.add_patch(mpl.Polygon(_pairs(look["points"]), **line))
     elif tag == "polyline":
-        axes.add_patch(PathPatch(Path(_pairs(look["points"])), **line))
+        axes.add_patch(mpl.PathPatch(mpl.Path(_pairs(look["points"])), **line))
     elif tag == "path":  # one start, then cubic curves
         places = _pairs(look["d"])
-        codes = [Path.MOVETO, *[Path.CURVE4] * (len(places) - 1)]
-        axes.add_patch(PathPatch(Path(places, codes), **line))
+        codes = [mpl.Path.MOVETO, *[mpl.Path.CURVE4] * (len(places) - 1)]
+        axes.add_patch(mpl.PathPatch(mpl.Path(places, codes), **line))
 
 
 def _colour(name: str) -> str:

@@ -4,6 +4,8 @@ Figures are made without pyplot and inside a style that is undone again, so a us
 back end and settings are never touched.
 """
 
+from __future__ import annotations
+
 import base64
 import io
 from collections.abc import Callable
@@ -15,13 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 from unicodedata import east_asian_width
 
-import matplotlib as mpl
 from cycler import cycler
-from matplotlib.figure import Figure
-from matplotlib.font_manager import fontManager
 
 from minigrad.messages import Pair
-from viz import theme
+from viz import mpl, theme
 from viz.fonts import font_face
 from viz.user import write
 
@@ -91,7 +90,7 @@ TABLE: Pair = ("The figures as a table", "数据表")
 
 @cache
 def _register_font() -> None:
-    fontManager.addfont(theme.FONT_PATH)
+    mpl.fontManager.addfont(theme.FONT_PATH)
 
 
 def chart_style() -> AbstractContextManager[None]:
@@ -121,7 +120,7 @@ class Chart:
     alt: Pair
     head: tuple[Row, Row]
     rows: tuple[tuple[Row, Row], ...]
-    draw: Callable[[Figure, int], None] = field(repr=False)
+    draw: Callable[[mpl.Figure, int], None] = field(repr=False)
     size: tuple[float, float] = (6.4, 3.4)
 
     def save(self, path: str | Path, lang: str = "en") -> None:
@@ -145,7 +144,7 @@ class Chart:
 
     def _render(self, kind: str, i: int) -> bytes:
         with chart_style(), io.BytesIO() as file:
-            figure = Figure(self.size)
+            figure = mpl.Figure(self.size)
             self.draw(figure, i)
             figure.axes[0].set_title(self.title[i], pad=26)
             figure.savefig(file, format=kind, metadata=UNDATED[kind])

@@ -1,15 +1,14 @@
 """Lines over steps: losses, norms, whatever is recorded once for each step."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from minigrad.messages import Pair
+from viz import mpl
 from viz.charts.chart import Chart, Row
 
 Label = str | Pair
@@ -75,13 +74,13 @@ def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
 
 
 def _draw_curves(
-    figure: Figure, lines: Sequence[tuple[str, Values]], x: str, y: str, logy: bool
+    figure: mpl.Figure, lines: Sequence[tuple[str, Values]], x: str, y: str, logy: bool
 ) -> None:
     axes = figure.add_subplot()
     axes.set_xlabel(x)
     axes.set_ylabel(y, rotation=0, ha="left", va="bottom")
     axes.yaxis.set_label_coords(0, 1.03)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.ticklabel_format(style="plain", useOffset=False)
     drawn = []
     for k, (_, values) in enumerate(lines):
@@ -96,21 +95,21 @@ def _draw_curves(
         _name_line(axes, line, name, height)
 
 
-def _name_line(axes: Axes, line: Line2D, name: str, height: float) -> None:
+def _name_line(axes: mpl.Axes, line: mpl.Line2D, name: str, height: float) -> None:
     """Write the name at the right edge, behind a short piece of the line it belongs to."""
-    key = Line2D([1.01, 1.05, 1.09], [height] * 3, markevery=[1], transform=axes.transAxes)
+    key = mpl.Line2D([1.01, 1.05, 1.09], [height] * 3, markevery=[1], transform=axes.transAxes)
     key.set(color=line.get_color(), linestyle=line.get_linestyle(), marker=line.get_marker())
     axes.add_line(key).set_clip_on(False)
     axes.text(1.105, height, name, transform=axes.transAxes, va="center_baseline")
 
 
-def _logarithmic(axes: Axes) -> None:
+def _logarithmic(axes: mpl.Axes) -> None:
     axes.set_yscale("log")
     bottom, top = axes.get_ylim()
     subs = (1.0, 2.0, 5.0) if top < 100 * bottom else (1.0,)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_locator(mpl.LogLocator(subs=subs))
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_formatter(mpl.NullFormatter())
 
 
 def _last_finite(values: Values, otherwise: float) -> float:

@@ -7,15 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator
 
 from minigrad.compiled import Program
 from minigrad.eager import Tensor
 from minigrad.graph import Node
-from viz import theme
+from viz import mpl, theme
 from viz.charts.chart import COLORS, Chart, Row
 from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.text import Pair, printed, row
@@ -124,7 +120,11 @@ def _rows(
 
 
 def _draw(
-    figure: Figure, planned: Planned, measured: Measured | None, others: Sequence[Planned], i: int
+    figure: mpl.Figure,
+    planned: Planned,
+    measured: Measured | None,
+    others: Sequence[Planned],
+    i: int,
 ) -> None:
     heights = [2.0, 2.2, 2.0]
     use, lives, arena = figure.subplots(3, 1, gridspec_kw={"height_ratios": heights, "hspace": 0.6})
@@ -135,12 +135,12 @@ def _draw(
         axes.set_xlim(planned.begin, max(len(planned.alive), planned.begin + 1))
 
 
-def _caption(axes: Axes, text: str) -> None:
+def _caption(axes: mpl.Axes, text: str) -> None:
     axes.text(0, 1.04, text, transform=axes.transAxes, va="bottom")
 
 
 def _in_use(
-    axes: Axes, planned: Planned, measured: Measured | None, others: Sequence[Planned], i: int
+    axes: mpl.Axes, planned: Planned, measured: Measured | None, others: Sequence[Planned], i: int
 ) -> None:
     """What is held over time; several runs stand side by side from their beginning to their end."""
     alone = measured is None and not others
@@ -160,7 +160,7 @@ def _in_use(
     axes.axhline(planned.arena / scale, **_line("arena", i))
     if alone:
         axes.axhline(planned.apart / scale, **_line("apart", i))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
     else:
         axes.set_xlabel(row("chart_progress")[i])
     axes.set_ylim(0, max(tops) / scale * 1.08)
@@ -197,7 +197,7 @@ def _line(which: str, i: int) -> dict[str, Any]:
     return {"color": color, "linestyle": style, "lw": width, "marker": "", "label": label}
 
 
-def _lifetimes(axes: Axes, planned: Planned, i: int) -> None:
+def _lifetimes(axes: mpl.Axes, planned: Planned, i: int) -> None:
     shown = planned.lives[:BARS]
     for k, x in enumerate(shown):
         axes.broken_barh(
@@ -208,27 +208,27 @@ def _lifetimes(axes: Axes, planned: Planned, i: int) -> None:
     axes.grid(axis="x")
     named = shown if len(shown) <= 16 else ()
     axes.set_yticks(range(len(named)), labels=[x.name for x in named], fontsize=8)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
     _caption(axes, row("chart_lifetimes", shown=len(shown), values=len(planned.lives))[i])
     if planned.boundary is not None:
         axes.axvline(planned.boundary, color=theme.BLACK, ls="--", lw=1.2)
     keys = [
-        Patch(label=row(f"chart_{key}")[i], **_look(key == "kept")) for key in ("kept", "brief")
+        mpl.Patch(label=row(f"chart_{key}")[i], **_look(key == "kept")) for key in ("kept", "brief")
     ]
     axes.legend(handles=keys, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
-def _map(axes: Axes, planned: Planned, i: int) -> None:
+def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:
     scale, unit = _unit(planned.arena or 1)
     for x in planned.lives:
         where = (x.start, x.offset / scale)
         axes.add_patch(
-            Rectangle(
+            mpl.Rectangle(
                 where, x.end + 1 - x.start, x.bytes / scale, **_look(x.retained, len(planned.lives))
             )
         )
     axes.set_ylim(0, max(planned.arena, 1) / scale)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
     axes.set_xlabel(row("chart_step")[i])
     _caption(axes, row("chart_map", unit=unit)[i])
 

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
-
-from viz import theme
+from viz import mpl, theme
 from viz.charts.chart import Chart, Row
 from viz.text import printed, row
 
@@ -100,7 +97,7 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
         raise ValueError(printed("ratios_form")) from None
 
 
-def _draw(figure: Figure, found: Sequence[Ratio], i: int) -> None:
+def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
     axes = figure.add_subplot()
     places = range(len(found))
     middle = [x.middle for x in found]
@@ -120,9 +117,9 @@ def _draw(figure: Figure, found: Sequence[Ratio], i: int) -> None:
         axes.errorbar([middle[k] for k in chosen], chosen, xerr=bars, **style)
     axes.axvline(1, color=theme.BLACK, lw=1.2)
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_formatter(mpl.NullFormatter())
     axes.grid(axis="x")
     axes.grid(visible=False, axis="y")
     axes.set_ylim(len(found) - 0.5, -0.5)

@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-
 from minigrad.compiled import Program
 from minigrad.graph import Node
 from minigrad.schedule import Schedule, Task, seconds
-from viz import theme
+from viz import mpl, theme
 from viz.charts.chart import Chart, Row
 from viz.text import Pair, printed, row
 
@@ -102,7 +98,7 @@ def _cells(task: Task | None) -> Row:
     return (str(task.device), seconds(task.start), seconds(task.cost))
 
 
-def _draw(figure: Figure, panels: Sequence[Panel], i: int) -> None:
+def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
     width = max(p.schedule.makespan for p in panels) or 1.0
     scale, unit = _unit(width)
     path = set(panels[0].schedule.critical_path)
@@ -147,7 +143,7 @@ def _note(schedule: Schedule) -> Pair | None:
     return row("chart_fewer", few=seconds(one.predicted), many=seconds(other.predicted), **about)
 
 
-def _bars(axes: Axes, schedule: Schedule, path: set[Node], width: float, scale: float) -> None:
+def _bars(axes: mpl.Axes, schedule: Schedule, path: set[Node], width: float, scale: float) -> None:
     for critical in (False, True):
         for device, tasks in enumerate(schedule.gantt):
             spans = [
@@ -175,8 +171,8 @@ def _look(critical: bool) -> dict[str, Any]:
     return {"facecolor": theme.SKY, "edgecolor": theme.BLUE, "hatch": "", "lw": 0.8}
 
 
-def _patch(critical: bool, label: str) -> Patch:
-    return Patch(label=label, **_look(critical))
+def _patch(critical: bool, label: str) -> mpl.Patch:
+    return mpl.Patch(label=label, **_look(critical))
 
 
 def _unit(width: float) -> tuple[float, str]:

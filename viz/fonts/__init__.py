@@ -6,8 +6,6 @@ import base64
 import io
 from functools import lru_cache
 
-from fontTools import subset
-
 from viz.theme import FONT_FAMILY, FONT_PATH
 
 
@@ -22,6 +20,8 @@ def font_face(text: str) -> str:
 @lru_cache(maxsize=128)
 def _piece(characters: str) -> str:
     """The rule for these characters; drawings of one kind bring the same few along."""
+    from fontTools import subset  # noqa: PLC0415 — it takes a while to load
+
     options = subset.Options(flavor="woff", notdef_outline=True, hinting=False)
     font = subset.load_font(str(FONT_PATH), options)
     cutter = subset.Subsetter(options)

@@ -1,0 +1,31 @@
+"""What is used of matplotlib; it loads when the first chart is drawn, as that takes a while."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib import rc_context as rc_context
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+    from matplotlib.font_manager import fontManager as fontManager
+    from matplotlib.image import imsave as imsave
+    from matplotlib.lines import Line2D as Line2D
+    from matplotlib.patches import Ellipse as Ellipse
+    from matplotlib.patches import Patch as Patch
+    from matplotlib.patches import PathPatch as PathPatch
+    from matplotlib.patches import Polygon as Polygon
+    from matplotlib.patches import Rectangle as Rectangle
+    from matplotlib.path import Path as Path
+    from matplotlib.ticker import LogLocator as LogLocator
+    from matplotlib.ticker import MaxNLocator as MaxNLocator
+    from matplotlib.ticker import NullFormatter as NullFormatter
+else:
+    PLACES = ".path .figure .axes .patches .lines .ticker .image .font_manager"
+
+    def __getattr__(name: str) -> Any:
+        for place in (*PLACES.split(), ""):  # last of all, as it has a Path of another kind
+            module = importlib.import_module(f"matplotlib{place}")
+            if hasattr(module, name):
+                globals()[name] = found = getattr(module, name)
+                return found
+        raise AttributeError(name)
