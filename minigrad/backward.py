@@ -286,7 +286,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     found = {end or y: _seed(y, gradient)}
     if end is not None:
         nodes = reachable((end,))
-        silently(sweep, nodes, found, None, (), NO_HOOKS, not retain_graph)
+        silently(y.reader.sweep, nodes, found, drop=not retain_graph)
     accumulating.run(_accumulate, found, y.reader.wrap)
 
 

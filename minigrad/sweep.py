@@ -10,14 +10,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from minigrad import events
 from minigrad.ops.rows import RowGradient
 from minigrad.rules import Pull
 from minigrad.shares import Share, plain
-
-ndarray, add_arrays = np.ndarray, np.add
 
 
 def sweep(
@@ -34,27 +30,8 @@ def sweep(
     `adjust` holds functions that a node's gradient goes through before it is used. Gradients of
     nodes not in `keep` are dropped once used; with `drop`, so is what the tape saved.
     """
-    take, listeners = gradients.pop, events.listeners
-    own: set[Any] = set()  # targets whose sum so far is an array that only we hold
-
-    def add(target: Any, part: Any) -> None:
-        before = gradients[target]
-        if target in own:
-            add_arrays(before, part, before)
-            return
-        total = gradients[target] = before + part
-        if type(total) is ndarray:
-            own.add(target)
-
-    if pull is None and not (adjust or keep or listeners):  # the tape, without detours
-        for node in reversed(nodes):
-            g = take(node, None)
-            if g is not None:
-                g = g.dense() if type(g) is RowGradient else g
-                node._kept.push(g, node, gradients, add, drop)
-        return
     for node in reversed(nodes):
-        g = take(node, None)
+        g = gradients.pop(node, None)
         if g is None:
             continue
         if type(g) is RowGradient:

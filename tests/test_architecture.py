@@ -48,6 +48,7 @@ LAYERS = [
     ["minigrad.recorder"],
     ["minigrad.dynamic", "minigrad.dynamic.quick", "minigrad.dynamic.quick.written"],
     ["minigrad.dynamic.quick.ready"],
+    ["minigrad.dynamic.quick.descent"],
     ["minigrad.dynamic.quick.ways"],
     ["minigrad.backward", "minigrad.inplace"],
     ["minigrad.eager"],

@@ -14,8 +14,9 @@ from typing import Any
 from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
 from minigrad.dynamic.quick.written import Kind, Written, as_kernels, as_rules
 from minigrad.probing import DATA, Retained, retained
-from minigrad.rules import Pullback, interpreted, pushing
+from minigrad.rules import Pull, Pullback, apply_rules
 
+Push = Callable[[Any, Any, dict[Any, Any], Callable[[Any, Any], None], bool], None]
 # Attributes that take few values: rules are written out for each choice of them.
 FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
 
@@ -24,11 +25,14 @@ FEW = frozenset({"axis", "keepdims", "transpose_a", "transpose_b"})
 class Ready(Pullback):
     """A pullback for one kind of operands, found once and kept.
 
+    `push(g, node, found, add, drop)` is `pull` that puts gradients into `found`, or calls
+    `add(where, how much)` where there is one already; with `drop` the node forgets what it saved.
     `kind`, `ranks` and `attrs` (None: any) say what it serves; `stretched` holds the same for
     operands that were repeated, by their positions (None: that does not happen); `source` is how it
     reads as Python, if it was written; `kernel` is the operator's, the quickest for such operands.
     """
 
+    push: Push
     kernel: Callable[..., Array]
     kind: Kind = None
     ranks: tuple[int, ...] | None = None
@@ -99,7 +103,7 @@ def _made(
     fit: tuple[int, ...],
 ) -> Ready:
     """Gradients of the operands `fit` are summed over the axes along which they were repeated."""
-    pull = interpreted(op, needs, fit)
+    pull: Pull = functools.partial(apply_rules, op, needs, fit)
     push, written = pushing(pull), Written()
     if len(ranks) <= 2 and needs.wanted:
         written = as_kernels(op, needs, specs, kind, attrs, fit) or as_rules(op, needs, fit)
@@ -135,6 +139,24 @@ def kernel_of(
         found: Callable[..., Array] = eval(f"lambda a, b=None, **_: {written.format('a', 'b')}")
         return found
     return quick_kernel(op) or functools.partial(op.run, None)
+
+
+def pushing(pull: Pull) -> Push:
+    """The other form of a pullback, see `Ready`."""
+
+    def push(
+        g: Any, node: Any, found: dict[Any, Any], add: Callable[[Any, Any], None], drop: bool
+    ) -> None:
+        shares = pull(g, node)
+        if drop:
+            node.release()
+        for target, part, _ in shares:
+            if target in found:
+                add(target, part)
+            else:
+                found[target] = part
+
+    return push
 
 
 class _Same(dict[Any, Any]):

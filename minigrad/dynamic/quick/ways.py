@@ -29,6 +29,7 @@ from minigrad.core import (
     next_order,
     silence,
 )
+from minigrad.dynamic.quick.descent import descend
 from minigrad.dynamic.quick.ready import MIXED, Ready, kernel_of, prepared
 from minigrad.errors import GraphError
 from minigrad.recorder import NONE, TapeReader, looks_at
@@ -57,6 +58,8 @@ class QuickReader(TapeReader):
     Nothing is run before it is known that nobody listens and that the tape is on: whoever wants to
     read tensors in another way finds all operands in `general`.
     """
+
+    sweep = staticmethod(descend)
 
     def __init__(self, tensor: type[Any]) -> None:
         super().__init__(tensor)
