@@ -72,7 +72,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
         sweep(
             [n for n in nodes if n in leading],
             found,
-            lambda g, node: _shares_of(g, node, leading),
+            pull=lambda g, node: _shares_of(g, node, leading),
             keep=known,
         )
     return Gradients(found.get(x) for x in targets)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add, attrgetter
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -70,14 +69,14 @@ class Walk:
             keep = {place_of(x)[0] for x in targets}
             nodes = _leading(nodes, keep)
         if not (hooked or events.listeners or self.create_graph):
-            silently(sweep, nodes, found, None, keep, NO_HOOKS, not retain_graph)
+            silently(sweep, nodes, found, not retain_graph, None, keep)
             return found
         adjust = {n: self._hooks_of(n) for n in nodes if hasattr(n, "_hooks")} if hooked else {}
         drop = not (retain_graph or hooked or self.may_stop)
         self.used = () if retain_graph or drop else nodes
         pull = self._pull if self.on_tensors else None
         with recording(self.create_graph), events.during("backward"), np.errstate(all="ignore"):
-            sweep(nodes, found, pull, keep, adjust, drop)
+            sweep(nodes, found, drop, pull, keep, adjust)
         found.update((key, plain(g)) for key, g in found.items())
         return found
 
@@ -191,7 +190,6 @@ class Hooks:
 
 
 hooked: set[weakref.ref[Any]] = set()  # nodes and leaves that have hooks
-NO_HOOKS: Mapping[Any, Hook] = MappingProxyType({})
 
 
 class Handle:
@@ -286,7 +284,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     found = {end or y: _seed(y, gradient)}
     if end is not None:
         nodes = reachable((end,))
-        silently(y.reader.sweep, nodes, found, drop=not retain_graph)
+        silently(y.reader.sweep, nodes, found, not retain_graph)
     accumulating.run(_accumulate, found, y.reader.wrap)
 
 

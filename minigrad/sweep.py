@@ -19,10 +19,10 @@ from minigrad.shares import Share, plain
 def sweep(
     nodes: Sequence[Any],
     gradients: dict[Any, Any],
+    drop: bool = False,
     pull: Pull | None = None,
     keep: Container[Any] = (),
     adjust: Mapping[Any, Callable[[Any], Any]] = MappingProxyType({}),
-    drop: bool = False,
 ) -> None:
     """Walk `nodes` (in the order built) backwards, and add up gradients in `gradients`.
 

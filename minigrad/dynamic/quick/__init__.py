@@ -3,5 +3,5 @@
 ways      for each operator two functions, for one and for two operands without detours
 ready     gradient rules found once for each kind of operands, and kept
 written   gradient rules written out as Python
-    descent   the backward sweep over a tape where nobody listens
+descent   the backward sweep over a tape where nobody listens
 """
