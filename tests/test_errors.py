@@ -235,14 +235,20 @@ def static(f: Callable[..., Any], operands: list[Any], known: bool = True) -> No
         session.run(y, dict(zip(xs, operands, strict=True)))
 
 
+ASK_FOR_A_SHAPE = {"labels one-hot"}  # it would be a row of classes for each, or pixels of images
+
+
 @pytest.mark.parametrize("name", BOTH)
 def test_the_same_mistake_reads_the_same_in_both_modes(name: str) -> None:
     f, operands, kind, words = BOTH[name]
     found = [
         caught(lambda: dynamic(f, operands), kind, words),
         caught(lambda: static(f, operands), kind, words),
-        caught(lambda: static(f, operands, known=False), kind, words),
     ]
+    if name in ASK_FOR_A_SHAPE:
+        caught(lambda: static(f, operands, known=False), kind, ["give the placeholder a shape"])
+    else:
+        found.append(caught(lambda: static(f, operands, known=False), kind, words))
     sentences = {error.pair[0].split("\n")[0] for error in found}
     assert len(sentences) == 1, sentences
     assert found[0].ran is None

@@ -95,3 +95,24 @@ def test_labels_belong_to_their_rows() -> None:
         mg.nll_loss(mg.ones(1, 2), [2])
     with pytest.raises(mg.DtypeError):
         mg.nll_loss(mg.ones(1, 2), [0.5])
+
+
+@pytest.mark.parametrize("loss", [mg.cross_entropy, mg.nll_loss])
+def test_rows_of_unknown_shape_are_read_as_those_of_a_tensor(loss: Any) -> None:
+    scores = RANDOM.standard_normal((4, 3)).astype(np.float32)
+    labels = RANDOM.integers(0, 3, 4)
+    with mg.Graph():
+        x, y = mg.placeholder("x"), mg.placeholder("y", (None,), mg.int64)
+        found = mg.run(mg.build_graph([x, y], loss(x, y)), {x: scores, y: labels})
+    assert found == pytest.approx(loss(mg.tensor(scores), labels).item(), rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", [mg.cross_entropy, mg.nll_loss])
+@pytest.mark.parametrize("shape", [None, (None, 3), (4, 3, 3)])
+def test_where_the_classes_are_cannot_be_left_open(loss: Any, shape: Any) -> None:
+    with mg.Graph():
+        x, y = mg.placeholder("scores"), mg.placeholder("labels", shape, mg.int64)
+        with pytest.raises(mg.ShapeError) as caught:
+            loss(x, y)
+        for sentence in caught.value.pair:
+            assert all(word in sentence for word in (loss.__name__, "scores", "shape=(None"))

@@ -92,11 +92,14 @@ def binary_cross_entropy_with_logits(scores: Any, targets: Any) -> Any:
 
 
 def _classes_last(name: str, scores: Any, labels: Any) -> tuple[Any, Any]:
-    """Scores with axis 1, that of the classes, at the end; ArgumentError where it is there before.
+    """Scores with axis 1, that of the classes, at the end; ArgumentError where it is there before,
+    ShapeError where it is not known how many axes there are.
 
     TensorFlow and JAX have it at the end always, PyTorch where there are two axes.
     """
     x, labels = as_operand(scores), as_operand(labels)
+    if x.shape is None and (labels.shape is None or len(labels.shape) > 1):
+        raise ShapeError("rank_unknown", op=name, name=x.name, defined=here())
     if x.shape is None or len(x.shape) < 3:
         return x, labels
     n, _, *others = x.shape
