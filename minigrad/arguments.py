@@ -6,6 +6,7 @@ of the argument and the remedy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -98,6 +99,16 @@ def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int,
     return tuple(map(int, items))
 
 
+def allocated(op: str, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
+    """An array of this shape; ShapeError for one that no memory holds."""
+    try:
+        if max(math.prod(shape), *shape, 0) > MOST:
+            raise MemoryError
+        return make(shape)
+    except MemoryError:
+        raise ShapeError("too_large", op=op, shape=shape, defined=here()) from None
+
+
 def open_shape(op: str, value: Any) -> tuple[int | None, ...] | None:
     """A shape in which None stands for an unknown length, or None where nothing is known."""
     if value is None:
@@ -120,8 +131,8 @@ def axes(op: str, axis: Any) -> tuple[int, ...]:
 
 def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
     """The data type of numbers that this names."""
-    try:
-        found = np.dtype(dtype)
+    try:  # "a" is text, of which NumPy warns
+        found = None if isinstance(dtype, str) and dtype.startswith("a") else np.dtype(dtype)
     except TypeError:
         found = None
     if found is None or found.kind not in "fiub":

@@ -144,10 +144,6 @@ LAYERS = refused(
         "mg.tanh(x)": "tanh",
         "mg.optim.clip_grad_norm(model.parameters(), 1.0)": "utils",
     }
-) | spoken(
-    {
-        "Parameter(data, requires_grad=True)": "mg.tensor(data, requires_grad=requires_grad)",
-    }
 )
 MODULES = refused(
     {  # of layers and models
@@ -361,6 +357,32 @@ def written_here(ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return call
 
     return decorate
+
+
+def answer_arguments(kind: type) -> None:
+    """Answer arguments that a class does not take with those that it does."""
+    made: Any = kind.__init__  # type: ignore[misc]
+
+    @functools.wraps(made)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            made(self, *args, **kwargs)
+        except TypeError:
+            if _fits(made, (self, *args), kwargs):
+                raise
+        else:
+            return
+        raise _others(kind.__name__, made)
+
+    kind.__init__ = init  # type: ignore[misc]
+
+
+def _others(op: str, function: Callable[..., Any]) -> ArgumentError:
+    """The error for arguments that a function does not have, with those that it has."""
+    found = signature(function)
+    shown = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name != "self"]
+    form = f"{op}{found.replace(parameters=shown, return_annotation=found.empty)}"
+    return ArgumentError("arguments", op=op, form=form, defined=here())
 
 
 def unfit(function: Callable[..., Any], ours: str) -> ArgumentError:

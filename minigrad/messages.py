@@ -192,6 +192,12 @@ ERRORS: dict[str, Pair] = {
         "{op}: these arguments are not those of {op}({names}). Remedy: write {ours}.",
         "{op}：这些参数与 {op}({names}) 不符。解决办法：改写成 {ours}。",
     ),
+    "arguments": (
+        "{op}: these arguments do not fit {form}. Remedy: pass what is named there and nothing else; "
+        "what has no value there is needed, what stands behind a * goes by name.",
+        "{op}：这些参数与 {form} 不符。解决办法：只传其中列出的参数；没有默认值的必须给出，"
+        "* 之后的要写出名字。",
+    ),
     "two_keywords": (
         "{op}: {missing}= and {ours}= say the same. Remedy: leave one of them out.",
         "{op}：{missing}= 和 {ours}= 说的是同一件事。解决办法：只留其中一个。",

@@ -485,6 +485,9 @@ def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[A
     return [None if v is None else v * scale for v in values], norm
 
 
+for _kind in (SGD, Adam, AdamW):
+    foreign.answer_arguments(_kind)
+
 if not TYPE_CHECKING:  # which knows what is missing
 
     def __getattr__(name: str) -> Any:

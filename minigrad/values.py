@@ -250,9 +250,9 @@ class Value:
         """With a new axis of length 1 at this place."""
         return self._apply(ops.expand_dims, axis=axis)
 
-    def flip(self, axis: Axis = None) -> Self:
-        """In reverse order along all axes, or along those named."""
-        result: Self = flip(self, as_axes(axis))
+    def flip(self, axis: Axis = None, *others: int) -> Self:
+        """In reverse order along all axes, or along those named: x.flip(0, 1), x.flip((0, 1))."""
+        result: Self = flip(self, as_axes((axis, *others) if others else axis))  # type: ignore[arg-type]
         return result
 
     @property

@@ -183,6 +183,8 @@ LINES = {
     "fw.where(a > 2)": "(int64 (3,) [1, 1, 1], int64 (3,) [0, 1, 2])",
     "fw.flip(a, (0,))": "float32 (2, 3) [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]]",
     "a.flip(0)": "float32 (2, 3) [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]]",
+    "a.flip(0, 1)": "float32 (2, 3) [[5.0, 4.0, 3.0], [2.0, 1.0, 0.0]]",
+    "a.flip((0, -1))": "float32 (2, 3) [[5.0, 4.0, 3.0], [2.0, 1.0, 0.0]]",
     "b[0, :, [1, 2]].shape": "(3, 2)",
     "b[:, [0, 1], [1, 2]].shape": "(2, 2)",
     "nn.LSTM(4, 5)(b)[0].shape": "(2, 3, 5)",
@@ -196,6 +198,11 @@ LINES = {
     "nn.Dropout(1.0)(a)": "float32 (2, 3) [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]",
     "nn.Identity()(a)": "float32 (2, 3) [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]",
     "nn.Parameter(t([1.0])).requires_grad": "True",
+    "isinstance(nn.Parameter(t([1.0])), nn.Parameter)": "True",
+    "isinstance(nn.Linear(2, 2).weight, nn.Parameter)": "True",
+    "isinstance(nn.Parameter(t([1.0])) * 2, nn.Parameter)": "False",
+    "isinstance(a, nn.Parameter)": "False",
+    "isinstance(1.0, nn.Parameter)": "False",
     "len(list(nn.Sequential(nn.Linear(2, 2), nn.Tanh()).children()))": "2",
     "[type(m).__name__ for m in nn.Sequential(nn.Linear(2, 2), nn.Tanh()).modules()]": "(Sequential, Linear, Tanh)",
     "[n for n, _ in nn.ModuleList([nn.Linear(2, 2)]).named_parameters()]": "(0.weight, 0.bias)",
@@ -230,9 +237,9 @@ REFUSED = {
     "a.squeeze(0)": "PyTorch",
     "fw.squeeze(a, dim=0)": "PyTorch",
     "fw.where(a > 2)": "np.nonzero",
-    'nn.RNN(4, 5, 1, "relu")(b)[0].shape': "positional",
-    "nn.Embedding(5, 2, 0).weight.shape": "positional",
-    "fw.optim.SGD([fw.zeros(1, requires_grad=True)], 0.1, 0.9, 0, 1e-4).param_groups[0]['momentum']": "positional",
+    'nn.RNN(4, 5, 1, "relu")(b)[0].shape': "do not fit",
+    "nn.Embedding(5, 2, 0).weight.shape": "do not fit",
+    "fw.optim.SGD([fw.zeros(1, requires_grad=True)], 0.1, 0.9, 0, 1e-4).param_groups[0]['momentum']": "do not fit",
 }
 
 

@@ -95,6 +95,39 @@ def test_what_makes_values_refuses_extremes_in_our_words(name: str) -> None:
         expect_our_words(lambda hostile=hostile: MADE[name](hostile))
 
 
+LARGE: dict[str, Callable[[], Any]] = {
+    "Linear": lambda: mg.nn.Linear(2**40, 10),
+    "Linear twice": lambda: mg.nn.Linear(2**40, 2**40),
+    "Embedding": lambda: mg.nn.Embedding(2**40, 2**20),
+    "Conv2d": lambda: mg.nn.Conv2d(2**30, 2**30, 3),
+    "LSTM": lambda: mg.nn.LSTM(2**40, 2),
+    "BatchNorm1d": lambda: mg.nn.BatchNorm1d(2**41),
+    "LayerNorm": lambda: mg.nn.LayerNorm(2**41),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_parameters_that_no_memory_holds_are_refused(name: str) -> None:
+    with pytest.raises(mg.ShapeError) as caught:
+        LARGE[name]()
+    for sentence, said in zip(caught.value.pair, ("any memory", "内存"), strict=True):
+        assert said in sentence
+        assert "test_extremes.py" in sentence
+
+
+@pytest.mark.parametrize("name", ["a", "a5", "S3", "U"])
+def test_a_data_type_of_text_is_refused_without_a_warning_of_numpys(name: str) -> None:
+    for use in (
+        lambda: mg.zeros(2, dtype=name),
+        lambda: mg.tensor([1.0], dtype=name),
+        lambda: mg.ones(2).astype(name),
+        lambda: mg.placeholder("x", (2,), name),
+    ):
+        with pytest.raises(mg.ArgumentError) as caught:
+            use()
+        assert all(repr(name) in sentence for sentence in caught.value.pair)
+
+
 @pytest.mark.parametrize("name", ARRANGED)
 def test_what_arranges_values_refuses_extremes_in_both_modes(name: str) -> None:
     for hostile in HOSTILE:

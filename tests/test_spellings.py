@@ -213,3 +213,36 @@ def test_a_list_of_modules_is_a_part_of_the_model() -> None:
 def test_a_word_shows_what_it_stands_for() -> None:
     """Tools that look for the source find the line that was made, not one of the file beside it."""
     assert inspect.getsource(mg.Tensor.numel) == "def numel(x): return int(x.size)\n"
+
+
+@pytest.mark.parametrize(
+    ("make", "form"),
+    [
+        (lambda: mg.nn.Embedding(10, 3, 0), "Embedding(num_embeddings, embedding_dim, *, seed"),
+        (lambda: mg.nn.Linear(2, 3, device="cpu"), "Linear(in_features, out_features, bias=True"),
+        (lambda: mg.nn.Dropout(0.5, True), "Dropout(p=0.5, *, seed=None)"),
+        (lambda: mg.nn.ReLU(True), "ReLU()"),
+        (lambda: mg.nn.GRU(2), "GRU(input_size, hidden_size, num_layers=1, *, bias=True"),
+        (lambda: mg.optim.Adam([mg.ones(1)], 0.1, (0.9, 0.99), 1e-8, 0, True), "Adam(params"),
+    ],
+)
+def test_arguments_that_a_layer_does_not_have_are_answered_with_its_own(
+    make: Any, form: str
+) -> None:
+    with pytest.raises(mg.ArgumentError) as caught:
+        make()
+    for sentence in caught.value.pair:
+        assert form in sentence
+        assert "test_spellings.py" in sentence
+
+
+def test_what_fails_within_a_layer_of_ours_is_not_answered_so() -> None:
+    class Wider(mg.nn.Linear):
+        def __init__(self, width: int) -> None:
+            super().__init__(width, 2 * width)
+
+    assert Wider(2).weight.shape == (4, 2)
+    with pytest.raises(TypeError, match="positional argument"):
+        Wider()  # type: ignore[call-arg]
+    assert str(inspect.signature(mg.nn.Embedding)).startswith("(num_embeddings: 'int'")
+    assert isinstance(mg.nn.Linear(2, 2), mg.nn.Linear)

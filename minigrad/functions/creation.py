@@ -263,14 +263,8 @@ def _expect_place(op: str, number: int, dtype: np.dtype[Any]) -> None:
 
 
 def _filled(op: str, shape: tuple[Any, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
-    """An array of this shape; ShapeError for one that no memory holds."""
-    lengths = _lengths(op, shape)
-    try:
-        if max(math.prod(lengths), *lengths, 0) > arguments.MOST:
-            raise MemoryError
-        return make(lengths)
-    except MemoryError:
-        raise ShapeError("too_large", op=op, shape=lengths, defined=here()) from None
+    """An array of the shape that these arguments of a function mean."""
+    return arguments.allocated(op, _lengths(op, shape), make)
 
 
 def _lengths(op: str, shape: tuple[Any, ...]) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from minigrad.nn.layers import (
 from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from minigrad.nn.module import Module, ModuleList, Sequential
 from minigrad.nn.norms import BatchNorm1d, BatchNorm2d, LayerNorm
+from minigrad.nn.parameter import Parameter as Parameter
 from minigrad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 __all__ = [
@@ -57,9 +58,12 @@ __all__ = [
     "updates",
 ]
 
-globals().update(foreign.works(foreign.LAYERS))
 for _layer in (Flatten, LayerNorm, Softmax):
     foreign.answer_keywords(_layer)
+for _name in __all__:
+    _layer = globals()[_name]
+    if isinstance(_layer, type) and _layer not in (Module, ModuleList, Sequential):
+        foreign.answer_arguments(_layer)
 
 if not TYPE_CHECKING:  # which knows what is missing
 

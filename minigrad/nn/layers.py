@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.arguments import number, seeded, whole
-from minigrad.core import float32, show_shape
+from minigrad.arguments import allocated, number, seeded, whole
+from minigrad.core import Array, float32, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
 from minigrad.graph import Node
@@ -28,8 +28,11 @@ class Uniform:
         self.generator, self.bound = seeded("parameters", seed), bound
 
     def __call__(self, *shape: int) -> Tensor:
-        values = self.generator.uniform(-self.bound, self.bound, shape)
+        values = allocated("parameters", shape, self._draw)
         return Tensor(values.astype(float32), requires_grad=True)
+
+    def _draw(self, shape: tuple[int, ...]) -> Array:
+        return self.generator.uniform(-self.bound, self.bound, shape)
 
 
 class Linear(Module):
@@ -169,7 +172,8 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings = whole("Embedding", "num_embeddings", num_embeddings)
         self.embedding_dim = whole("Embedding", "embedding_dim", embedding_dim)
-        drawn = seeded("Embedding", seed).standard_normal((num_embeddings, embedding_dim))
+        shape = self.num_embeddings, self.embedding_dim
+        drawn = allocated("Embedding", shape, seeded("Embedding", seed).standard_normal)
         self.weight = Tensor(drawn.astype(float32), requires_grad=True)
 
     def forward(self, ids: Any) -> Any:

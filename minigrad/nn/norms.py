@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.arguments import lengths, whole
+from minigrad.arguments import allocated, lengths, whole
 from minigrad.core import float32, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import ShapeError
@@ -18,7 +18,8 @@ from minigrad.source import here
 
 
 def _full(shape: Sequence[int], value: float, requires_grad: bool = True) -> Tensor:
-    return Tensor(np.full(shape, value, float32), requires_grad)
+    filled = allocated("parameters", tuple(shape), lambda known: np.full(known, value, float32))
+    return Tensor(filled, requires_grad)
 
 
 class LayerNorm(Module):
