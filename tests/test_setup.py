@@ -110,6 +110,18 @@ def test_every_dependency_has_its_reason():
     assert [name for name, rest in named if "  # " not in rest and name not in above] == []
 
 
+@pytest.mark.parametrize("package", ["minigrad", "viz"])
+def test_a_wheel_brings_every_file_beside_the_modules(package):
+    """Tables of sentences and questions, fonts, scripts: each is named by its ending."""
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    brought = tomllib.loads(text)["tool"]["setuptools"]["package-data"]["*"]
+    files = [p for p in (ROOT / package).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    beside = [p for p in files if p.suffix != ".py" and p.name != "glossary.csv"]
+    assert {"messages.toml", "text.toml"} & {p.name for p in beside}
+    assert [p.name for p in beside if not any(p.match(pattern) for pattern in brought)] == []
+    assert all((p.parent / "__init__.py").exists() for p in beside)  # or no package has it
+
+
 def test_no_list_holds_an_address():
     for name in ("constraints.txt", "environment.yml"):
         text = (ROOT / name).read_text("utf-8")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -10,11 +13,13 @@ from string import Formatter
 import pytest
 from test_lessons import BANNED, BANNED_FOR, TRADITIONAL
 
-from minigrad.messages import ERRORS, choose, fill, set_language
+from minigrad import messages
+from minigrad.messages import ERRORS, Sentences, choose, fill, set_language
 from viz import text
 from viz.text import ROWS, bilingual, both, html, printed, row
 
 VIZ = Path(text.__file__).parent
+TABLES_OF_SENTENCES = [Path(module.__file__).with_suffix(".toml") for module in (messages, text)]
 TABLES = {**ROWS, **{f"error_{key}": pair for key, pair in ERRORS.items()}}
 HAN = "\u4e00-\u9fff"
 FULL = "，。：；？！（）、「」"
@@ -77,14 +82,29 @@ def test_wrong_typography_would_be_found(name: str) -> None:
 
 def uses() -> tuple[set[str], set[str]]:
     """Every key that the package asks for, in Python or in the browser, and every prefix."""
-    table = (VIZ / "text.py").read_text("utf-8").partition("ROWS: dict")[0]
-    paths = [p for p in VIZ.rglob("*") if p.suffix in (".py", ".js") and p.name != "text.py"]
-    code = table + "".join(p.read_text("utf-8") for p in paths)
+    paths = [p for p in VIZ.rglob("*") if p.suffix in (".py", ".js")]
+    code = "".join(p.read_text("utf-8") for p in paths)
     keys = set(re.findall(r'"([a-z_0-9]+)"', code))
     keys |= set(re.findall(r"(?:words|labels)\.([a-z_0-9]+)", code))
     prefixes = set(re.findall(r'(?:row|html|printed)\(f"([a-z_]+)\{', code))
     prefixes |= set(re.findall(r'(?:= |ROWS\[)f"([a-z_]+_)\{', code)) - {"cluster_"}
     return keys, prefixes
+
+
+def test_sentences_are_read_when_the_first_is_needed() -> None:
+    table = Sentences(Path(__file__).with_name("missing.toml"))
+    with pytest.raises(FileNotFoundError, match=r"missing\.toml"):
+        table["broadcast"]
+    program = "import viz; from minigrad.messages import ERRORS; print(vars(ERRORS).keys())"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert said.stdout == "dict_keys(['_path'])\n", said.stderr
+
+
+@pytest.mark.parametrize("table", TABLES_OF_SENTENCES)
+def test_a_row_holds_both_languages_and_nothing_else(table: Path) -> None:
+    for key, halves in tomllib.loads(table.read_text("utf-8")).items():
+        assert [*halves] == ["en", "zh"], key
+        assert all(isinstance(half, str) for half in halves.values()), key
 
 
 def test_every_row_is_used() -> None:
