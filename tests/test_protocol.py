@@ -60,6 +60,17 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "zeros_like": lambda x: np.zeros_like(x),
     "ones_like": lambda x: np.ones_like(x),
     "&": lambda x: np.array([True, False, True]) & (x > 1),
+    "and": lambda x: np.bitwise_and(x > 1, ROW > 1),
+    "|": lambda x: np.array([True, False, True]) | (x > 1),
+    "or": lambda x: np.bitwise_or(x > 1, ROW > 1),
+    "^": lambda x: np.array([True, False, True]) ^ (x > 1),
+    "xor": lambda x: np.bitwise_xor(x > 1, ROW > 1),
+    "not": lambda x: np.invert(x > 1),
+    "floor": lambda x: np.floor(x),
+    "ceil": lambda x: np.ceil(x),
+    "positive": lambda x: np.positive(x),
+    "remainder": lambda x: np.remainder(x, ROW + np.float32(0.5)),
+    "floor_divide": lambda x: np.floor_divide(ROW, x),
 }
 
 
