@@ -23,7 +23,7 @@ from minigrad.eager import *
 from minigrad.errors import *
 from minigrad.events import *
 from minigrad.functions import *
-from minigrad.tape import *
+from minigrad.recording import *
 from minigrad.threads import *
 
 __version__ = "0.1.0"

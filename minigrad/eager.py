@@ -12,15 +12,17 @@ import numpy.typing as npt
 
 from minigrad import ops
 from minigrad.arguments import function, refuse
-from minigrad.backward import Handle, backward, hooks_of
+from minigrad.backward import backward
+from minigrad.changes import changes
 from minigrad.core import Array, Dtype, as_array, float32, in_body, next_order
 from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.errors import DtypeError, GradientError, GraphError, ShapeError
+from minigrad.hooks import Handle, hooks_of
 from minigrad.inplace import InPlace
 from minigrad.messages import fill
 from minigrad.recorder import TapeReader
 from minigrad.source import here
-from minigrad.tape import TapeNode, changes
+from minigrad.tape import TapeNode
 from minigrad.values import Size, size_of
 
 __all__ = ["Tensor"]

@@ -15,6 +15,7 @@ import numpy as np
 
 from minigrad import events, ops
 from minigrad.arguments import bound
+from minigrad.changes import changes, owner_of
 from minigrad.core import (
     STOPS,
     Array,
@@ -37,8 +38,8 @@ from minigrad.core import (
 from minigrad.errors import DtypeError, GradientError, ShapeError, TraceError, located
 from minigrad.ops.placing import put_item
 from minigrad.recorder import TapeReader
+from minigrad.recording import at_once
 from minigrad.source import here
-from minigrad.tape import at_once, changes, owner_of
 from minigrad.values import Value
 
 

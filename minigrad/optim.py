@@ -17,6 +17,7 @@ from minigrad import events, foreign, ops
 from minigrad.arguments import listed, number, refuse
 from minigrad.backprop import gradients, name_scope
 from minigrad.build import assign, group
+from minigrad.changes import changes
 from minigrad.core import Array, float64, in_body
 from minigrad.eager import Tensor
 from minigrad.errors import GradientError, GraphError
@@ -24,9 +25,9 @@ from minigrad.graph import Node, ancestors, expect_node
 from minigrad.messages import fill
 from minigrad.nn import updates
 from minigrad.ops import state
+from minigrad.recording import recording
 from minigrad.shares import plain
 from minigrad.source import here
-from minigrad.tape import changes, recording
 
 __all__ = [
     "SGD",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
+from minigrad.changes import share
 from minigrad.core import (
     Array,
     Attrs,
@@ -25,7 +26,7 @@ from minigrad.probing import retained
 from minigrad.rules import Pullback
 from minigrad.source import caller
 from minigrad.sweep import sweep
-from minigrad.tape import TapeNode, share
+from minigrad.tape import TapeNode
 
 NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
 

@@ -44,7 +44,9 @@ LAYERS = [
     ["minigrad.shares"],
     ["minigrad.rules"],
     ["minigrad.sweep"],
+    ["minigrad.recording"],
     ["minigrad.tape"],
+    ["minigrad.changes", "minigrad.hooks"],
     ["minigrad.recorder"],
     ["minigrad.dynamic", "minigrad.dynamic.quick", "minigrad.dynamic.quick.written"],
     ["minigrad.dynamic.quick.ready"],
@@ -293,7 +295,10 @@ def among(names: set[str], *parts: str) -> list[str]:
     )
 
 
-DYNAMIC = ("dynamic", "eager", "inplace", "backward", "recorder", "tape")
+DYNAMIC = (
+    *("dynamic", "eager", "inplace", "backward", "recorder", "tape", "recording", "changes"),
+    "hooks",
+)
 STATIC = ("graph", "backprop", "build", "execute", "session", "theano", "untaken")
 ABOVE = ("functions", "control", "passes", "compiled", "native", "tracing", "scripting", "lazy")
 

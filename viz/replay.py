@@ -19,7 +19,8 @@ from minigrad.graph import Graph, Node, ancestors, listen_to_nobody
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
 from minigrad.probing import DATA
-from minigrad.tape import TapeNode, recording
+from minigrad.recording import recording
+from minigrad.tape import TapeNode
 from minigrad.tracing.calls import CallOp
 from viz.frames import Film, event_film, failed_film, static_film, stopped_film
 from viz.picture import picture

@@ -16,7 +16,8 @@ from minigrad.errors import GraphError
 from minigrad.events import Recording
 from minigrad.feeds import check_feeds
 from minigrad.graph import Body, Graph, Node, ancestors
-from minigrad.tape import TapeNode, recording
+from minigrad.recording import recording
+from minigrad.tape import TapeNode
 from minigrad.tracing import functions_run_eagerly
 from viz.draw import names_in
 from viz.frames import Film, event_film, still_film, stopped_film

@@ -20,8 +20,8 @@ from minigrad.eager import Tensor
 from minigrad.events import Event, Recording
 from minigrad.graph import Graph
 from minigrad.ops import state
+from minigrad.recording import recording
 from minigrad.structure import flatten
-from minigrad.tape import recording
 from minigrad.tracing import Traced
 from viz.boxes import Picture, PictureEdge, PictureNode
 from viz.picture import picture

@@ -29,8 +29,8 @@ from minigrad.lazy.groups import WHOLE, Agenda, Group, Signature, leading_to
 from minigrad.lazy.notes import Notebook
 from minigrad.lazy.pending import Pending, run_first, seen, settle
 from minigrad.lazy.together import run_together
+from minigrad.recording import at_once
 from minigrad.source import caller, here
-from minigrad.tape import at_once
 
 listeners = events.listeners
 

@@ -14,7 +14,7 @@ from minigrad.errors import GraphError
 from minigrad.graph import Node
 from minigrad.lazy.gathering import value_of
 from minigrad.lazy.groups import Group
-from minigrad.tape import at_once, recording
+from minigrad.recording import at_once, recording
 from minigrad.values import Size, size_of
 
 PARTS = ("data", "creator", "requires_grad", "grad", "name")  # what a tensor always has

@@ -26,8 +26,8 @@ from minigrad.lazy.gathering import (
 from minigrad.lazy.groups import LINE, Group, Signature, follows, is_folded
 from minigrad.lazy.rules import Operands, has_rule, run_batched
 from minigrad.ops.rows import pick_rows
+from minigrad.recording import recording
 from minigrad.source import here
-from minigrad.tape import recording
 
 NOT_IN_ORDER: Operand = (None, True)
 # How groups ran, as their event tells.

@@ -24,9 +24,9 @@ from minigrad.execute import Program, Run
 from minigrad.graph import Graph, Node, ancestors
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
+from minigrad.recording import recording
 from minigrad.source import Location, here
 from minigrad.structure import flatten, transform
-from minigrad.tape import recording
 from minigrad.tracing.body import TracedBody, afresh, replaced, stand_ins
 from minigrad.tracing.concrete import Concrete
 from minigrad.tracing.guards import python_function

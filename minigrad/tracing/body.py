@@ -14,9 +14,9 @@ from minigrad.errors import DtypeError, FormatError, TraceError
 from minigrad.graph import Body, Node, ancestors
 from minigrad.messages import fill
 from minigrad.ops import state
+from minigrad.recording import at_once, recording
 from minigrad.source import here
 from minigrad.structure import LEAF, flatten, rebuild, transform
-from minigrad.tape import at_once, recording
 from minigrad.tracing.calls import building
 from minigrad.tracing.keys import TensorSpec, brief, is_array
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad import control, events
 from minigrad.backprop import gradients
+from minigrad.changes import changes
 from minigrad.core import Array, Op, Spec, TupleSpec, context, float32, silently, spec_of
 from minigrad.eager import Tensor
 from minigrad.errors import VerifyError
@@ -27,10 +28,11 @@ from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
 from minigrad.probing import DATA, NOTHING, Retained
 from minigrad.recorder import NONE, stub
+from minigrad.recording import recording
 from minigrad.rules import Pullback
 from minigrad.shares import plain
 from minigrad.source import caller
-from minigrad.tape import TapeNode, changes, recording
+from minigrad.tape import TapeNode
 
 building = Lock()  # bodies are shared by all threads: one at a time builds on them
 

@@ -17,8 +17,8 @@ from minigrad.core import context
 from minigrad.errors import GraphError
 from minigrad.graph import Body, Graph, Node, graph_of
 from minigrad.nn.buffers import Update
+from minigrad.recording import recording
 from minigrad.source import here
-from minigrad.tape import recording
 from minigrad.tracing.body import Arrangement, TracedBody
 from minigrad.tracing.calls import Call, building
 

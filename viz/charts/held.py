@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import minigrad as mg
+from minigrad.changes import owner_of
 from minigrad.compiled import Program
 from minigrad.eager import Tensor
 from minigrad.events import Event, Recording, listen
 from minigrad.graph import Graph, Node
 from minigrad.ops import parts
-from minigrad.tape import TapeNode, owner_of
+from minigrad.tape import TapeNode
 
 Bytes = NDArray[np.int64]
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import events, ops
+from minigrad.changes import share
 from minigrad.core import (
     READERS,
     STOPS,
@@ -35,7 +36,7 @@ from minigrad.errors import GraphError
 from minigrad.recorder import NONE, TapeReader, looks_at
 from minigrad.rules import Pullback
 from minigrad.source import INSIDE, caller
-from minigrad.tape import TapeNode, share
+from minigrad.tape import TapeNode
 from minigrad.values import Value
 
 LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
