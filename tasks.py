@@ -476,7 +476,7 @@ DYNAMIC = [
     for name in (
         *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "door"),
         *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),
-        *("errors", "lazy", "function", "locks"),
+        *("errors", "function", "locks"),
     )
 ]
 
