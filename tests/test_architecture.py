@@ -312,6 +312,13 @@ def test_the_static_graph_does_not_know_the_dynamic_one() -> None:
     assert among(behind(*tower), *DYNAMIC, *ABOVE, "nn", "optim", "saving") == []
 
 
+def test_tracing_knows_layers_by_what_they_can_do() -> None:
+    found = {n: p for n, p in MODULES["minigrad"].items() if n.startswith("minigrad.tracing")}
+    known = set(LEVEL)
+    reads = {x for p in found.values() for x in imported(p.read_text("utf-8"), known)}
+    assert among(reads, "nn") in ([], ["minigrad.nn.buffers"])
+
+
 def test_nothing_but_the_class_of_tensors_opens_the_door_to_speed() -> None:
     known = set(LEVEL)
     opens = {

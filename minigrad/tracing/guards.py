@@ -27,7 +27,6 @@ import numpy as np
 from minigrad.core import Op
 from minigrad.eager import Tensor
 from minigrad.messages import Pair, fill
-from minigrad.nn import Module
 from minigrad.source import LIBRARIES
 from minigrad.tracing.keys import Identity, Key, Part, brief, is_array, is_value, value_key
 
@@ -202,7 +201,7 @@ class _Finder:
         self._seen.add(key)
         if not _from_library(function):
             self.waiting.append((function, owner, name))
-        elif isinstance(owner, Module) and id(owner) not in self._seen:
+        elif is_layer(owner) and id(owner) not in self._seen:
             self.model(name, owner)
 
     def read(self, function: types.FunctionType, owner: Any, name: str) -> None:
@@ -237,7 +236,7 @@ class _Finder:
         if (id(owner), names) in self._seen:
             return
         self._seen.add((id(owner), names))
-        if isinstance(owner, Module) and id(owner) not in self._seen:
+        if is_layer(owner) and id(owner) not in self._seen:
             self.model(name, owner)
         for read in sorted(names.attributes):
             x = inspect.getattr_static(owner, read, MISSING)
@@ -247,7 +246,7 @@ class _Finder:
                 get = _attribute(owner, read)
                 self.guards.append(Guard.of("an_attribute", f"{name}.{read}", get))
 
-    def model(self, name: str, model: Module) -> None:
+    def model(self, name: str, model: Any) -> None:
         """Guard whether each layer is in training, and look into layers that the user wrote."""
         layers = dict(model.named_modules())
         self._seen.update(map(id, layers.values()))
@@ -263,6 +262,11 @@ class _Finder:
                 self.once(function, layer, f"{name}.{place}" if place else name)
 
 
+def is_layer(x: Any) -> bool:
+    """Whether this is a layer: calling it runs its `forward`, and it knows the layers inside it."""
+    return hasattr(type(x), "forward") and hasattr(type(x), "named_modules")
+
+
 def python_function(x: Any) -> tuple[types.FunctionType | None, Any]:
     """The Python function that a call of x runs, and the object that it is bound to."""
     while isinstance(x, functools.partial):
@@ -271,7 +275,7 @@ def python_function(x: Any) -> tuple[types.FunctionType | None, Any]:
         return x, None
     if isinstance(x, types.MethodType) and isinstance(x.__func__, types.FunctionType):
         return x.__func__, x.__self__
-    name = "forward" if isinstance(x, Module) else "__call__"
+    name = "forward" if is_layer(x) else "__call__"
     method = inspect.getattr_static(type(x), name, None)
     return (method, x) if isinstance(method, types.FunctionType) else (None, None)
 

@@ -14,8 +14,8 @@ from minigrad.core import as_array, fits, public_shape, show_shape
 from minigrad.eager import Tensor
 from minigrad.errors import FeedError
 from minigrad.graph import Node
-from minigrad.nn import Module
 from minigrad.source import here
+from minigrad.tracing.guards import is_layer
 from minigrad.tracing.keys import Operands, TensorSpec, brief, is_array, key_of
 
 _PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -30,8 +30,8 @@ _ANYTHING = inspect.Signature(
 class Parameters:
     """The parameters of a function, by name, in order."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        if isinstance(function, Module):  # it is called with what `forward` takes
+    def __init__(self, function: Any) -> None:
+        if is_layer(function):  # it is called with what `forward` takes
             function = function.forward
         try:
             self.signature = inspect.signature(function)
