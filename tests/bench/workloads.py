@@ -12,6 +12,7 @@ from typing import Any
 import chains
 import clicks
 import first
+import flow
 import live
 import mine
 import networks
@@ -62,6 +63,7 @@ def collect(sizes: Sizes) -> list[Workload]:
         *models(),
         *elementwise(sizes),
         *changing(),
+        *control_flow(),
         *beginnings(),
         *memory(),
         *long_graphs(sizes),
@@ -252,6 +254,24 @@ def changing() -> Iterable[Workload]:
         },
         (Target(EAGER, 0.35, TORCH), Target(LAZY, 0.15, TORCH)),
     )
+
+
+# ---- Branches and loops -----------------------------------------------------------------------
+
+
+def control_flow() -> Iterable[Workload]:
+    steps = flow.STEPS
+    rows: tuple[tuple[str, Callable[..., Any], list[tuple[int, ...]], float], ...] = (
+        (f"scan of {steps} steps, hidden 8", flow.scanned, [(steps, 8), (8,), (8, 8)], 0.3),
+        (f"while of {steps} steps on 64 numbers", flow.repeated, [(64,)], 0.15),
+        ("cond on 64 numbers", flow.chosen, [(64,)], 0.7),
+    )
+    for name, f, shapes, aim in rows:
+        sides: dict[str, Make] = {
+            EAGER: partial(flow.eager, f, *shapes),
+            NUMPY: partial(flow.compiled, f, *shapes),
+        }
+        yield Workload(name, sides, (Target(NUMPY, aim, EAGER),))
 
 
 # ---- What comes before the first result, and what is alive ------------------------------------
