@@ -59,22 +59,26 @@ class Turn:
         self.by: object = None
         self.open = True
 
-    def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call the function when it is its turn. GraphError in the middle of another run."""
+    def __enter__(self) -> None:
+        """Begin when it is one's turn. GraphError in the middle of another run."""
         while True:
             try:
                 del self.open
                 break
             except AttributeError:
                 self.wait()
-        try:
-            self.by = context.now.who
+        self.by = context.now.who
+
+    def __exit__(self, *exc: object) -> None:
+        self.by = None
+        self.open = True
+        if self.waiting:
+            self.tell()
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call the function when it is its turn."""
+        with self:
             return function(*args)
-        finally:
-            self.by = None
-            self.open = True
-            if self.waiting:
-                self.tell()
 
     def look(self, function: Callable[..., Any], *args: Any) -> Any:
         """The same for what may be called in the middle of a run, too."""

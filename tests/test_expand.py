@@ -126,4 +126,4 @@ def test_a_product_with_a_large_transposed_matrix(rows: int) -> None:
     program = graph.compile()
     same([program(feeds)], [mg.run(graph, feeds)], TOLERANCE["float32"])
     (product,) = [call for call in program.bound.calls if call.function is np.dot]
-    assert product.args[0].shape == ((128, 600) if 2 * rows <= 128 else (rows, 600))
+    assert product.operands[0].shape == ((128, 600) if 2 * rows <= 128 else (rows, 600))

@@ -85,7 +85,7 @@ def program_of(x: Any, y: Any, **options: Any) -> Any:
 
 def joined(program: Any) -> list[Joined]:
     """The calls of a program that are functions of C."""
-    return [f for f, _ in program.bound.flat if isinstance(f, Joined)]
+    return [c.function for c in program.bound.flat if isinstance(c.function, Joined)]
 
 
 # ---- One operator -------------------------------------------------------------------------------
@@ -477,9 +477,9 @@ def test_the_text_names_the_nodes_and_compiles_as_it_is_shown(home: Path) -> Non
     path.write_bytes(shown)
     again = library.ctypes.CDLL(str(path))
     out = np.zeros(5, np.float32)
-    for slot, i in [(call._table, k) for k in range(len(call._table._held))]:
-        if slot._held[i] is program.bound._results[0].slot.array:
-            slot[i] = out
+    for slot, i in zip(call.moving, call._places, strict=True):
+        if slot.kind == "result":
+            call._table[i] = out
     library.function(again, call._name)(call._table.start, library.ctypes.addressof(call._sizes))
     np.testing.assert_array_equal(out, found)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from random_graphs import Recipe, recipes
 from test_compiled import same
 
 import minigrad as mg
+from minigrad.compiled.source import FILE
 
 EXECUTORS = ("numpy", "reference")
 
@@ -159,3 +161,103 @@ def test_the_text_is_the_same_for_the_same_graph() -> None:
 
     for executor in EXECUTORS:
         assert text(executor) == text(executor)
+
+
+def lines_run(work: Callable[[], Any]) -> list[int]:
+    """The lines of programs that run, in their order, by where they stand."""
+    found: list[int] = []
+
+    def trace(frame: Any, event: str, about: Any) -> Any:
+        if frame.f_code.co_filename != FILE:
+            return None
+        if event == "line":
+            found.append(frame.f_lineno)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return found
+
+
+def test_what_is_shown_is_what_runs() -> None:
+    x, w = mg.placeholder("x", (4,)), mg.Variable(np.ones(4, np.float32), name="w")
+    y = mg.while_loop(lambda v: v.sum() < 9, lambda v: mg.tanh(v) + 1 + w, x)
+    program = mg.build_graph(x, [y, mg.assign(w, w * 0.5)]).compile()
+    feeds = {"x": np.zeros(4, np.float32)}
+    ran = lines_run(lambda: program(feeds))
+    code = [line for line in program.source.splitlines() if line]
+    start = code.index(next(line for line in code if line.startswith("def ")))
+    written = {line.partition("  # ")[0] for line in code[start:]}
+    shown = [line.text for line in program.bound.text.code]
+    assert {shown[i - 1] for i in ran} == written
+    with mg.record() as log:
+        assert lines_run(lambda: program(feeds)) == [], "where somebody listens, call by call"
+    assert log.counts.by_op["Assign"] == 1
+
+
+def failures() -> dict[str, tuple[Any, Any, dict[str, Any], dict[str, Any]]]:
+    """What fails when it runs: inputs, result, what can be fed, and what cannot."""
+    x, i = mg.placeholder("x", (None,)), mg.placeholder("i", (), mg.int64)
+    a, b = mg.placeholder("a", (None,)), mg.placeholder("b", (None,))
+    s, t = mg.placeholder("s", (2, 4)), mg.placeholder("t", (2,), mg.int64)
+    w = mg.Variable(np.zeros(12), name="w")
+    longer = mg.while_loop(lambda v: v.sum() < 9, lambda v: mg.concatenate([v, v]), x)
+    with mg.control_dependencies([mg.Assert(x.sum() < 5, "never")]):
+        checked = mg.exp(x) * 2
+
+    def ones(**lengths: int) -> dict[str, Any]:
+        return {name: np.ones(n, np.float32) for name, n in lengths.items()}
+
+    scores = {"s": np.ones((2, 4), np.float32)}
+    looped = mg.while_loop(lambda k, v: k < 2, lambda k, v: (k + 1, v + x[i]), (0, x))[1]
+    added = mg.while_loop(lambda k, v: k < 2, lambda k, v: (k + 1, v + b), (0, a))[1]
+    last = mg.scan(lambda c, v: (c + v[0] * v[1], None), 0.0, (longer, b))[0]
+    return {
+        "label": (
+            *([s, t], mg.cross_entropy(s, t)),
+            *(scores | {"t": np.array([0, 1])}, scores | {"t": np.array([0, 9])}),
+        ),
+        "assertion": ([x], checked, ones(x=3), {"x": np.full(3, 9, np.float32)}),
+        "index": ([x, i], x[i] * 2, ones(x=3) | {"i": 1}, ones(x=3) | {"i": 7}),
+        "index in a body": ([x, i], looped, ones(x=3) | {"i": 1}, ones(x=3) | {"i": 7}),
+        "sum in a body": ([a, b], added, ones(a=3, b=3), ones(a=3, b=2)),
+        "open sum": ([x, b], mg.exp(longer) + b * 2, ones(x=3, b=12), ones(x=3, b=7)),
+        "scan": ([x, b], last, ones(x=3, b=12), ones(x=3, b=7)),
+        "assign": ([x], mg.assign(w, longer), ones(x=3), ones(x=2)),
+    }
+
+
+NAMES = ("label", "assertion", "index", "index in a body", "sum in a body", "open sum", "scan")
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("name", [*NAMES, "assign"])
+def test_errors_of_the_text_are_those_of_the_reference(name: str, optimize: bool) -> None:
+    """The operator, the shapes, and both lines."""
+    inputs, result, good, bad = failures()[name]
+    graph = mg.build_graph(inputs, result)
+
+    def failed(executor: str, often: int) -> tuple[str, bool]:
+        program = graph.compile(optimize=optimize, executor=executor)
+        for _ in range(often):
+            program(good)
+        found: list[mg.GraphError] = []
+
+        def fail() -> None:
+            with pytest.raises(mg.GraphError) as error:
+                program(bad)
+            found.append(error.value)
+
+        in_text = bool(lines_run(fail))
+        assert found[0].ran.text == "program(bad)"
+        return str(found[0]), in_text
+
+    expected, _ = failed("reference", 1)
+    assert "defined at test_program_source.py" in expected
+    assert failed("numpy", 3) == (expected, True)
+    with mg.record():
+        assert failed("numpy", 1) == (expected, False)

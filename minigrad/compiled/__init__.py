@@ -1,8 +1,9 @@
-"""The compiled executor: a graph as a flat list of calls into memory planned beforehand.
+"""The compiled executor: a graph as a text of calls into memory planned beforehand, which runs.
 
-`layout` says what becomes of each node, whatever the sizes; `bound` makes the memory and the calls
-for inputs of certain sizes, and `inner` has it do so for the bodies of branches and loops;
-`kernels` chooses the functions that are called; `program` is what the user holds.
+`layout` says what becomes of each node, whatever the sizes; `builder` makes the memory and the
+calls for inputs of certain sizes, with the functions that `kernels` chooses; `planned` writes them
+as lines, with the bodies of branches and loops, and `source` puts the text together; `bound` runs
+it; `program` is what the user holds.
 """
 
 from minigrad.compiled.bound import Bound

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiled.images import batch_last
 from minigrad.compiled.kernels import Choose, region_of, tiled
-from minigrad.compiled.layout import Layout, Specs, concrete_specs, shape_of
+from minigrad.compiled.layout import Layout, Specs, concrete_specs, is_known, shape_of
 from minigrad.compiled.operators import expand
 from minigrad.compiled.slots import Calls, Slot, base_of, like, outward
 from minigrad.core import Array, Spec
@@ -26,7 +26,6 @@ class Builder(Calls):
 
     apart: no two values lie in the same memory, so that calls of several nodes may run at once.
     exact: only calls that give the same bits as the kernels of the operators.
-    free: makes the call for a node that is not computed into a known place.
     """
 
     def __init__(
@@ -34,9 +33,8 @@ class Builder(Calls):
         layout: Layout,
         specs: Specs,
         choose: Choose,
-        apart: bool,
-        exact: bool,
-        free: Callable[[Builder, Node], None],
+        apart: bool = False,
+        exact: bool = False,
     ) -> None:
         super().__init__()
         self.layout, self.specs, self.exact = layout, specs, exact
@@ -45,7 +43,7 @@ class Builder(Calls):
         self.arena = Arena(self.plan)
         self.slots: dict[Node, Slot] = {}
         self.kernel_bytes = 0
-        self._choose, self._apart, self._free = choose, apart, free
+        self._choose, self._apart = choose, apart
         self._kept: dict[Any, Any] = {}
         lives = {x.node: x for x in self.plan.lifetimes}
         turned = batch_last(layout, specs) if choose is tiled and not exact else set()
@@ -106,7 +104,7 @@ class Builder(Calls):
     def _emit(self, node: Node) -> None:
         kind = self.layout.kind[node]
         if kind == "free":
-            self._free(self, node)
+            self._emit_free(node)
         elif kind in ("planned", "result", "whole") and node.op is not parts.output:
             results = self._results(node)
             operands = [self.slots[x] for x in node.inputs]
@@ -119,6 +117,14 @@ class Builder(Calls):
                 self._emit_region(node, results, operands)
             else:
                 expand(self, node, results[0], operands)
+
+    def _emit_free(self, node: Node) -> None:
+        """A value that is made anew at each run."""
+        operands = [_given(node, i, self.slots[x]) for i, x in enumerate(node.inputs)]
+        if node.op is state.assign and self.layout.adopts(node):
+            operands = operands[1:]
+        if node.op is not state.group:
+            self.call(None, *operands)
 
     def _chosen(
         self, node: Node, results: list[Slot], operands: list[Slot]
@@ -183,3 +189,8 @@ class Builder(Calls):
             return made[key]
 
         return place
+
+
+def _given(node: Node, i: int, x: Slot) -> Any:
+    """A Spec where only the shape is read, so that the data need not be there."""
+    return x.spec if i in node.op.shape_only and is_known(x.spec) else x

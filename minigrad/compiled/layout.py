@@ -10,6 +10,7 @@ free     as it comes: what has no known shape, and what executors handle
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import Counter
 from collections.abc import Mapping
@@ -126,6 +127,20 @@ class Layout:
                 found[value] = variable
         returned = {self.root[x] for x in self.graph.outputs}
         return {x: v for x, v in found.items() if x not in returned}
+
+    def adopts(self, node: Node) -> bool:
+        """Whether an assigned value lies in the variable's own memory, once a run succeeds."""
+        return self.assigned.get(node.inputs[1]) is node.inputs[0]
+
+    @functools.cached_property
+    def noted(self) -> set[Node]:
+        """Assignments that the end of a run makes: nobody reads what they give."""
+        if any(node.op is state.read_value for node in self.order):
+            return set()
+        read = {x for node in self.order if node.op is not state.group for x in node.inputs}
+        read.update(self.graph.outputs)
+        made = {n for n in self.order if n.op is state.assign and self.adopts(n)}
+        return made - read
 
     def _parts(self) -> dict[Node, dict[int, Node]]:
         """For each region with several results the nodes that stand for them."""

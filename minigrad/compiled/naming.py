@@ -18,16 +18,18 @@ class Names:
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = taken
+        self._counts: dict[str, int] = {}
 
     def new(self, wish: str) -> str:
         """A Python identifier that is close to `wish` and was not given before."""
         plain = re.sub(r"\W+", "_", wish.rpartition("/")[2]).strip("_") or "value"
         plain = f"_{plain}" if plain[0].isdigit() else plain
-        name, count = plain, 1
+        name, count = plain, self._counts.get(plain, 1)
         while name in self.taken or keyword.iskeyword(name) or not name.isidentifier():
             count += 1
             name = f"{plain}_{count}" if plain.isidentifier() else f"value_{count}"
         self.taken.add(name)
+        self._counts[plain] = count
         return name
 
 

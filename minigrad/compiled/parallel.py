@@ -120,10 +120,10 @@ class Parallel:
     def _perform(self, node: Node, quietly: bool = False) -> None:
         if quietly and node.op.impure:
             slots = self.bound.slots
-            slots[node].put(slots[node.inputs[0]].array)
+            slots[node].array = slots[node.inputs[0]].array
             return
         for call in self.calls[node]:
-            call.function(*call.args, **call.attrs)
+            self.bound.perform(call)
             if events.listeners and not quietly:
                 self.bound.tell(call)
 
@@ -133,7 +133,8 @@ class Parallel:
             error.defined, error.ran = error.defined or node.where, here()
             return error
         if isinstance(error, (ValueError, IndexError, TypeError)):
-            return self.bound.explained(node, error)
+            arrays = [self.bound.slots[x].array for x in node.inputs]
+            return self.bound.explained(node, arrays, error)
         return error
 
     # ---- On threads -------------------------------------------------------------------------

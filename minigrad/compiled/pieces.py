@@ -55,8 +55,8 @@ def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
     pieces = [Piece.of(call) for call in calls]
     sums_of, readers = defaultdict[Slot, list[int]](list), defaultdict[Slot, set[int]](set)
     for j, piece in enumerate(pieces):
-        for slot in map(root, piece.slots[piece.kernel.outputs :]):
-            readers[slot].add(j)
+        for slot in piece.slots[piece.kernel.outputs :]:
+            readers[slot.root].add(j)
         if piece.slots[1:2] and whole_sum(piece.kernel):
             sums_of[piece.slots[1]].append(j)
     for i, piece in enumerate(pieces):
@@ -93,10 +93,3 @@ def _absorb(pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Seq
 
 
 NUMBER = Spec((), np.dtype(np.float64))
-
-
-def root(slot: Slot) -> Slot:
-    """The slot whose memory this one shows."""
-    while slot.source is not None:
-        slot = slot.source[0]
-    return slot

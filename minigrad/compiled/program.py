@@ -5,21 +5,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from minigrad import events
 from minigrad.arguments import number, refuse, whole
-from minigrad.compiled.bound import Bound, Pairs
-from minigrad.compiled.feeding import Quick
+from minigrad.compiled.bound import Bound
 from minigrad.compiled.joining import with_c
 from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
+from minigrad.compiled.memory import Two
 from minigrad.compiled.parallel import Costs, Parallel
-from minigrad.compiled.source import write_bound, write_reference
+from minigrad.compiled.source import Text, write_reference
 from minigrad.control import COND
-from minigrad.core import Array, context
+from minigrad.core import Array
 from minigrad.errors import GraphError
 from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
 from minigrad.execute import Program as Interpreter
@@ -72,10 +73,12 @@ class Program:
         self._turn: Turn = Turn() if session is None else session.turn
         self._branches = branches(graph.nodes) if COND in graph.operators else ()
         self._inputs = self.graph.placeholders
-        self._quick = Quick(self._inputs)
+        self._known: dict[Any, tuple[Node, Any]] = {}  # what may be fed, by node or name
+        for x in sorted(self._inputs, key=attrgetter("order")):  # the newest holds a name
+            self._known[x] = self._known[x.name] = x, x.dtype
         self._layouts: dict[Kinds, Layout] = {}
         self._bound: dict[tuple[Shape, ...], Bound] = {}
-        self._pairs: Pairs = {}
+        self._pairs: dict[Node, Two] = {}
         self._latest: Bound | None = None
         self._parallel: tuple[tuple[Shape, ...], Parallel] | None = None
 
@@ -84,16 +87,8 @@ class Program:
 
         Raises NotFedError, FeedError, and the errors of the operators with both lines.
         """
-        turn = self._turn
-        while True:  # what Turn.run does, without a call
-            try:
-                del turn.open
-                break
-            except AttributeError:
-                turn.wait()
-        try:
-            turn.by = context.now.who
-            feeds = self._quick.take(feed_dict)
+        with self._turn:
+            feeds = self._as_they_are(feed_dict)
             bound = None
             if feeds is not None:
                 bound = self._bound.get(tuple([feeds[x].shape for x in self._inputs]))
@@ -108,11 +103,21 @@ class Program:
                     values = Interpreter.computing(feeds, self.variables)
                     warn_of_nan(self._branches, results, values)
             return results[0] if self.graph.single else results
-        finally:
-            turn.by = None
-            turn.open = True
-            if turn.waiting:
-                turn.tell()
+
+    def _as_they_are(self, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array] | None:
+        """The feeds by placeholder where nothing is to be converted, else None."""
+        if type(feed_dict) is not dict or len(feed_dict) != len(self._inputs):
+            return None
+        found: dict[Node, Array] = {}
+        for key, value in feed_dict.items():
+            known = self._known.get(key)
+            if known is None or type(value) is not np.ndarray:
+                return None
+            node, dtype = known
+            if value.dtype is not dtype or not value.ndim or not value.flags.c_contiguous:
+                return None
+            found[node] = value
+        return found if len(found) == len(self._inputs) else None
 
     @functools.cached_property
     def _interpreter(self) -> Interpreter:
@@ -233,7 +238,9 @@ class Program:
     def source(self) -> str:
         """The program as Python: one line for each call, with the node and the line it came from.
 
-        The text defines `program(feeds, variables)`; `load_source` runs it. It holds no name of
+        The text defines `program(feeds, variables)`, which is what runs once it has paid to compile
+        it (from the second run on, with loops from the first) and nobody listens to each call;
+        `load_source` gives it to you. It holds no name of
         the user's but as a string or in a comment. What the executor "c" has compiled comes before
         it, in C, and the Python is a comment there.
 
@@ -244,7 +251,7 @@ class Program:
         >>> print(*(line.split("#")[0].strip() for line in text.splitlines() if "tanh" in line))
         np.tanh(x, Tanh)
         """
-        text = self._written()[0]
+        text = self._written().shown
         return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
 
     def load_source(self) -> Callable[..., list[Any]]:
@@ -261,8 +268,9 @@ class Program:
         >>> run({"x": np.float32(2)}, {})
         [np.float32(7.0)]
         """
-        text, constants = self._written()
-        scope: dict[str, Any] = {"constants": constants}
+        written = self._written()
+        text = written.shown
+        scope: dict[str, Any] = {"constants": written.table.values}
         exec(compile(text, "<program>", "exec"), scope)
         turn, program = Turn(), scope["program"]
 
@@ -273,10 +281,10 @@ class Program:
 
         return one_at_a_time
 
-    def _written(self) -> tuple[str, dict[str, Any]]:
+    def _written(self) -> Text:
         if self.executor == REFERENCE:
             return write_reference(self.graph, self._interpreter)
-        return write_bound(self.bound)
+        return self.bound.shown
 
     @property
     def kernels(self) -> int:

@@ -1,10 +1,9 @@
-"""Arrays that calls read and write, each with its place in the arguments of the calls."""
+"""Arrays that calls read and write, and the calls."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,75 +12,82 @@ from minigrad.core import Array, Attrs, Spec
 from minigrad.graph import Node
 from minigrad.plan import aligned, block
 
+FIXED = ("planned", "scratch", "constant")  # kinds of memory that stay where they are
+
 
 class Slot:
-    """One array of a program: fixed in memory, or put in its place at each run.
+    """One array of a program: fixed in memory, or another one at each run.
 
-    `kind` says where the array comes from: fed, variable, constant, planned, result, free, scratch
-    or view. `node` is the node whose value it is, if there is one.
+    `kind` says where the array comes from: fed, variable, constant, planned, result, free, scratch,
+    tile or view. `node` is the node whose value it is, if there is one.
     """
 
-    __slots__ = ("array", "fixed", "kind", "node", "source", "spec", "uses", "views")
+    __slots__ = ("_array", "kind", "node", "source", "spec")
 
     def __init__(
         self, kind: str, spec: Spec, array: Array = None, node: Node | None = None
     ) -> None:
-        self.kind, self.spec, self.array, self.node = kind, spec, array, node
-        self.fixed = array is not None
-        self.uses: list[tuple[list[Any], int]] = []  # where it stands among arguments
-        self.views: list[Slot] = []  # other forms of the same memory
+        self.kind, self.spec, self._array, self.node = kind, spec, array, node
         self.source: tuple[Slot, str, tuple[Any, ...]] | None = None  # of a view: what, and how
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.spec.shape  # type: ignore[return-value]
 
-    def put(self, array: Array) -> None:
-        """Have all calls work on this array from now on; None: on none."""
-        self.array = array
-        for args, i in self.uses:
-            args[i] = array
-        for view in self.views:
-            view.put(None if array is None else view.of(array))
+    @property
+    def root(self) -> Slot:
+        """The slot whose memory this one shows."""
+        return self if self.source is None else self.source[0].root
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is the same memory at each run."""
+        return self.root.kind in FIXED
+
+    @property
+    def array(self) -> Array:
+        """What it is now; None where that is not known yet."""
+        if self._array is not None or self.source is None:
+            return self._array
+        source, method, args = self.source
+        base = source.array
+        found = None if base is None else getattr(base, method)(*args)
+        if self.fixed:
+            self._array = found
+        return found
+
+    @array.setter
+    def array(self, array: Array) -> None:
+        self._array = array
 
     def view(self, shape: tuple[int, ...], method: str, *args: Any) -> Slot:
         """The same memory in this shape, by a method of arrays: `reshape`, `transpose`."""
         found = Slot("view", Spec(shape, self.spec.dtype), None, self.node)
-        found.source, found.fixed = (self, method, args), self.fixed
-        self.views.append(found)
-        if self.array is not None:
-            found.array = found.of(self.array)
+        found.source = self, method, args
         return found
-
-    def of(self, array: Array) -> Array:
-        """What this view shows of an array."""
-        _, method, args = self.source or (self, "view", ())
-        return getattr(array, method)(*args)
 
 
 class Call:
-    """A function with its arguments, the node that it works for, and the part of a fused one."""
+    """A function with its arguments, the node that it works for, and the part of a fused one.
 
-    __slots__ = ("args", "attrs", "function", "node", "operands", "part")
+    function: None where a value is made anew at each run, by whoever runs the call.
+    """
+
+    __slots__ = ("attrs", "function", "node", "operands", "part")
 
     def __init__(
-        self, function: Callable[..., Any], operands: tuple[Any, ...], attrs: Attrs, node: Node
+        self, function: Callable[..., Any] | None, operands: Sequence[Any], attrs: Attrs, node: Node
     ) -> None:
-        self.function, self.operands, self.attrs, self.node = function, operands, attrs, node
+        self.function, self.operands, self.attrs, self.node = function, tuple(operands), attrs, node
         self.part = node
-        self.args: list[Any] = []
-        for i, x in enumerate(operands):
-            if isinstance(x, Slot):
-                self.args.append(x.array)
-                if not x.fixed:
-                    x.uses.append((self.args, i))
-            else:
-                self.args.append(x)
 
-    def ready(self) -> tuple[Callable[..., Any], list[Any]]:
-        """The function, which knows its attributes, and the arguments by position."""
-        known = functools.partial(self.function, **self.attrs) if self.attrs else self.function
-        return known, self.args
+    @property
+    def arrays(self) -> list[Any]:
+        """The arguments as they are now."""
+        return [x.array if isinstance(x, Slot) else x for x in self.operands]
+
+    def __call__(self) -> None:
+        self.function(*self.arrays, **self.attrs)  # type: ignore[misc]
 
 
 class Scratch:
@@ -108,7 +114,7 @@ class Scratch:
         for slot, offset in self.slots:
             size = math.prod(slot.shape) * slot.spec.dtype.itemsize
             flat = self.memory[offset : offset + size].view(slot.spec.dtype)
-            slot.put(flat.reshape(slot.shape))
+            slot.array = flat.reshape(slot.shape)
         return self.bytes
 
 
@@ -124,7 +130,7 @@ class Calls:
         self.shared, self.lasting = Scratch(), Scratch()
         self._constants: dict[Any, Slot] = {}
 
-    def call(self, function: Callable[..., Any], *operands: Any, **attrs: Any) -> None:
+    def call(self, function: Callable[..., Any] | None, *operands: Any, **attrs: Any) -> None:
         """Add a call for the node at hand; operands are slots, or values as they are."""
         self.calls.append(Call(function, operands, attrs, self.node))
         self.calls[-1].part = self.node if self.part is None else self.part

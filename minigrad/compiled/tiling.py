@@ -6,7 +6,6 @@ reads it. That is where fusion saves time without a compiler.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -35,10 +34,6 @@ class Tile(Calls):
             self.node = region.body.outputs[i]
             self.call(np.copyto, self.outputs[i], self._slot(place, region, made))
         self.bytes = self.place()
-        self.flat = [
-            (functools.partial(c.function, **c.attrs) if c.attrs else c.function, c.args)
-            for c in self.calls
-        ]
 
     def _slot(self, place: Place, region: Region, made: dict[Place, Slot]) -> Slot:
         if place.kind == "input":
@@ -105,16 +100,13 @@ class Tiles:
         for tile in dict.fromkeys((self.tile, self.last)):
             for i, slot in enumerate((*tile.outputs, *tile.inputs)):
                 if not sliced[i]:
-                    slot.put(arrays[i])
-        rows, tile = self.rows, self.tile
+                    slot.array = arrays[i]
         moving = [i for i, s in enumerate(sliced) if s]
-        slots = (*tile.outputs, *tile.inputs)
-        pairs = [(slots[i].put, arrays[i]) for i in moving]
-        for start in range(0, self.length, rows):
-            if start + rows > self.length:
-                slots, tile = (*self.last.outputs, *self.last.inputs), self.last
-                pairs = [(slots[i].put, arrays[i]) for i in moving]
-            for put, array in pairs:
-                put(array[start : start + rows])
-            for function, args in tile.flat:
-                function(*args)
+        for start in range(0, self.length, self.rows):
+            stop = start + self.rows
+            tile = self.tile if stop <= self.length else self.last
+            slots = (*tile.outputs, *tile.inputs)
+            for i in moving:
+                slots[i].array = arrays[i][start:stop]
+            for call in tile.calls:
+                call()

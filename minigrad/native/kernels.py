@@ -124,14 +124,14 @@ class Table:
 
     def __init__(self, specs: Sequence[Spec]) -> None:
         self._expected = [(s.shape, s.dtype) for s in specs]
-        self._held: list[Array] = [None] * len(specs)
+        self.held: list[Array] = [None] * len(specs)
         self._addresses = (ctypes.c_void_p * len(specs))()
         self._known: dict[tuple[int, int], tuple[weakref.ref[Any], int]] = {}
         self.start = ctypes.addressof(self._addresses)
         self.wrong: set[int] = set()
 
     def __setitem__(self, i: int, array: Array) -> None:
-        self._held[i] = array
+        self.held[i] = array
         known = self._known.get((i, id(array)))
         if known is not None and known[0]() is array:
             self._addresses[i] = known[1]
@@ -143,7 +143,7 @@ class Table:
         try:
             self._addresses[i] = address = ctypes.addressof(_buffer(array))
         except (TypeError, ValueError):  # read-only, of no elements, or not in one piece
-            self._held[i] = array = np.ascontiguousarray(array)
+            self.held[i] = array = np.ascontiguousarray(array)
             self._addresses[i] = array.ctypes.data
             return
         if len(self._known) > MOST_KNOWN:
