@@ -86,3 +86,20 @@ def test_whoever_reads_tensors_in_the_place_of_the_tape_gives_the_place_back() -
         assert context.taker is collector
     assert context.taker is None
     assert seen == [(mg.Node.reader,), (None,)]
+
+
+def test_a_layer_that_enters_its_graph_once_more_builds_on() -> None:
+    class Doubling(mg.nn.Module):
+        def forward(self, x: mg.Node) -> mg.Node:
+            with x.graph:
+                twice = w * 2
+            assert isinstance(twice, mg.Node)
+            with mg.Graph():
+                assert isinstance(w * 2, mg.Tensor)
+            return x * twice
+
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2,))
+        y = Doubling()(x)
+        assert mg.run(mg.build_graph(x, y), {x: [1.0, 1.0]}).tolist() == [2.0, 4.0]

@@ -123,7 +123,7 @@ class Graph:
         return isinstance(x, Node) and x.graph is self
 
     def __enter__(self) -> Self:
-        taker = None if in_body() else context.now.taker
+        taker = None if in_body() and building.stack[-1] is not self else context.now.taker
         building.enter(self, Node.reader if self.reads_tensors else taker)
         return self
 
