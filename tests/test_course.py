@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
-import importlib
+import importlib.util
 import io
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -29,22 +30,15 @@ class Owes(NamedTuple):
     `settled` are those claims that are not simply true, which get a row in its claim table.
     """
 
+    can: dict[str, str]
     claims: str
     settled: str
     examples: str = ""
     misconceptions: str = ""
 
 
-COURSE = {
-    "L00": Owes("8 12 19 20 45 80", "8 45 80", "1 2"),
-    "L01": Owes("1 2 3 4 5 6 7 9", "5 6", "5 7 8", "19"),
-    "L02": Owes("10 11 84", "11", "5", "7 8 19"),
-    "L03": Owes("13 14 17 18 21 25 26", "18 21 25 26", "1 4 13", "1 2 3 4 5 6 9"),
-    "L04": Owes("15 16 23 24 28 29 46", "16 23 28 46", "2 3", "10 11 12 13"),
-    "L05": Owes("22 30 31 32 33 39", "31 33", "10 15", "20"),
-    "L06": Owes("34 35 36 37 38 40", "34 35 36", "12 14 15"),
-    "L07": Owes("41 42 43 44 47 78", "42 47", "6 11"),
-}
+DATA = sorted((ROOT / "viz" / "questions").glob("L*.toml"))
+COURSE = {p.stem: Owes(**tomllib.loads(p.read_text("utf-8"))["lesson"]) for p in DATA}
 
 
 def ids(letter: str, numbers: str) -> set[str]:
@@ -64,8 +58,23 @@ def english() -> Iterator[None]:
 
 
 def test_the_course_has_no_gap():
-    """A lesson that is missing would owe its claims unnoticed."""
+    """Each lesson is its notebook and its data, and the numbers run on."""
     assert [number(path) for path in LESSONS] == sorted(COURSE)
+    assert sorted(COURSE) == [f"L{i:02}" for i in range(len(COURSE))]
+
+
+def test_the_tables_in_the_readme_are_those_of_the_lessons():
+    """`python docs/lessons.py` writes them."""
+    spec = importlib.util.spec_from_file_location("lessons_table", ROOT / "docs" / "lessons.py")
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert table.written(readme) == readme
+    worse = readme.replace(COURSE["L01"].can["zh"], "能画图")
+    assert worse != readme
+    assert table.written(worse) == readme
+    for path in LESSONS:
+        assert readme.count(f"(notebooks/{path.name})") == 2
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
