@@ -18,7 +18,7 @@ from minigrad.compiled.kernels import EXECUTORS
 from minigrad.compiled.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiled.memory import Two
 from minigrad.compiled.parallel import Costs, Parallel
-from minigrad.compiled.source import Text, write_reference
+from minigrad.compiled.source import write_reference
 from minigrad.control import COND
 from minigrad.core import Array
 from minigrad.errors import GraphError
@@ -251,7 +251,7 @@ class Program:
         >>> print(*(line.split("#")[0].strip() for line in text.splitlines() if "tanh" in line))
         np.tanh(x, Tanh)
         """
-        text = self._written().shown
+        text: str = self._turn.look(self._written)[0]
         return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
 
     def load_source(self) -> Callable[..., list[Any]]:
@@ -268,9 +268,8 @@ class Program:
         >>> run({"x": np.float32(2)}, {})
         [np.float32(7.0)]
         """
-        written = self._written()
-        text = written.shown
-        scope: dict[str, Any] = {"constants": written.table.values}
+        text, constants = self._turn.look(self._written)
+        scope: dict[str, Any] = {"constants": constants}
         exec(compile(text, "<program>", "exec"), scope)
         turn, program = Turn(), scope["program"]
 
@@ -281,10 +280,12 @@ class Program:
 
         return one_at_a_time
 
-    def _written(self) -> Text:
+    def _written(self) -> tuple[str, dict[str, Any]]:
         if self.executor == REFERENCE:
-            return write_reference(self.graph, self._interpreter)
-        return self.bound.shown
+            written = write_reference(self.graph, self._interpreter)
+        else:
+            written = self.bound.shown
+        return written.shown, written.table.values
 
     @property
     def kernels(self) -> int:
