@@ -10,16 +10,9 @@ import numpy as np
 from minigrad import events
 from minigrad.core import STOPS, Array, Op, explain, silently, spec_of
 from minigrad.errors import GraphError
-from minigrad.feeds import check_feeds as check_feeds
+from minigrad.feeds import check_feeds
 from minigrad.graph import Graph, Node, ancestors, bodies_of
-from minigrad.handlers import HANDLERS as HANDLERS
-from minigrad.handlers import PREPARED, WATCHES
-from minigrad.handlers import Run as Run
-from minigrad.handlers import Variables as Variables
-from minigrad.handlers import expect_fed as expect_fed
-from minigrad.handlers import find_places as find_places
-from minigrad.handlers import places as places
-from minigrad.handlers import value_of as value_of
+from minigrad.handlers import HANDLERS, PREPARED, WATCHES, Run, Variables
 from minigrad.ops import state
 from minigrad.source import here
 

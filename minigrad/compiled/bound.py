@@ -24,8 +24,8 @@ from minigrad.compiled.slots import Call, Slot
 from minigrad.compiled.source import FILE, Text, write
 from minigrad.core import STOPS, Array, Spec, explain, float32, silence, spec_of
 from minigrad.errors import GraphError
-from minigrad.execute import HANDLERS, Run, Variables, value_of
 from minigrad.graph import Node
+from minigrad.handlers import HANDLERS, Run, Variables, value_of
 from minigrad.ops import state
 from minigrad.plan import Lifetime
 from minigrad.source import here

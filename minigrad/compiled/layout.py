@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from minigrad import control, ops
 from minigrad.core import Spec, TupleSpec
 from minigrad.errors import GraphError
-from minigrad.execute import HANDLERS, Step, find_places
+from minigrad.execute import Step
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
+from minigrad.handlers import HANDLERS, find_places
 from minigrad.ops import parts, state
 from minigrad.plan import Wanted, depth_first, share_buffers
 from minigrad.source import here

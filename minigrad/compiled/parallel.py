@@ -25,8 +25,8 @@ from minigrad.compiled.slots import Call
 from minigrad.core import STOPS, Array, silence
 from minigrad.devices import Pool, Span, TaskFailed, handover
 from minigrad.errors import GraphError
-from minigrad.execute import Variables
 from minigrad.graph import Graph, Node
+from minigrad.handlers import Variables
 from minigrad.messages import fill
 from minigrad.ops import state
 from minigrad.schedule import Schedule, Task, best_schedule, list_schedule, remaining

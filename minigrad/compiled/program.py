@@ -22,10 +22,11 @@ from minigrad.compiled.source import write_reference
 from minigrad.control import COND
 from minigrad.core import Array
 from minigrad.errors import GraphError
-from minigrad.execute import HANDLERS, Variables, check_feeds, expect_fed
 from minigrad.execute import Program as Interpreter
+from minigrad.feeds import check_feeds
 from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node, bodies_of
+from minigrad.handlers import HANDLERS, Variables, expect_fed
 from minigrad.locks import Turn
 from minigrad.messages import fill
 from minigrad.plan import Plan

@@ -20,8 +20,9 @@ from minigrad import arguments
 from minigrad.core import Array, in_body, silently
 from minigrad.eager import Tensor
 from minigrad.errors import TraceError
-from minigrad.execute import Program, Run
+from minigrad.execute import Program
 from minigrad.graph import Graph, Node, ancestors
+from minigrad.handlers import Run
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
 from minigrad.recording import recording

@@ -21,8 +21,9 @@ from minigrad.changes import changes
 from minigrad.core import Array, Op, Spec, TupleSpec, context, float32, silently, spec_of
 from minigrad.eager import Tensor
 from minigrad.errors import VerifyError
-from minigrad.execute import Program, Run, own
+from minigrad.execute import Program, own
 from minigrad.graph import Body, Node, ancestors, listen_to_nobody
+from minigrad.handlers import Run
 from minigrad.locks import Lock
 from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
