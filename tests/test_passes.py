@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -20,7 +22,7 @@ from minigrad import passes
 from minigrad.core import Spec
 from minigrad.graph import graph as graph_module
 from minigrad.graph.graph import _verify_record
-from minigrad.passes import INEXACT, PASSES, PIPELINE
+from minigrad.passes import INEXACT, PASSES, PIPELINE, rewrite
 
 EXACT = sorted(set(PASSES) - {p.__name__ for p in INEXACT})
 
@@ -425,3 +427,29 @@ def test_garbage_is_not_sought_meanwhile_and_is_afterwards() -> None:
 
 def test_the_work_is_proportional_to_the_number_of_nodes() -> None:
     assert calls_per_node(2_000) < 1.1 * calls_per_node(500)
+
+
+# ---- One place ---------------------------------------------------------------------------------
+
+
+def test_a_pass_says_its_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    places: dict[int, Any] = {}
+    monkeypatch.setattr(rewrite, "PLACES", places)
+
+    @rewrite.in_pipeline(20, 40)
+    def late(graph: mg.Graph) -> mg.Graph:
+        return graph
+
+    assert places == {20: late, 40: late}
+    with pytest.raises(ValueError, match="another pass has place"):
+        rewrite.in_pipeline(30, 40)(lambda graph: graph)
+
+
+def test_the_order_of_the_pipeline_is_that_of_the_places() -> None:
+    assert [f for _, f in sorted(rewrite.PLACES.items())] == [*PIPELINE]
+    order = [f.__name__ for f in PIPELINE]
+    assert order.index("propagate_shapes") < order.index("merge_common") < order.index("fuse")
+    assert order[-2:] == ["remove_dead", "mark_in_place"]
+    assert set(PASSES.values()) == {*PIPELINE, *INEXACT}
+    source = Path(mg.passes.__file__).read_text("utf-8")
+    assert [name for name in PASSES if re.search(rf"\b{name}\b", source)] == []  # no second place

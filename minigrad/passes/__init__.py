@@ -1,12 +1,12 @@
 """Passes: each makes a new graph that computes the same and is better in one respect.
 
-`PIPELINE` is their order. A pass is a function from a frozen graph to a new one and the list of
-what it changed; the graph is verified after each.
+A pass is a function from a frozen graph to a new one and the list of what it changed; the graph is
+verified after each. Where it stands in `PIPELINE` it says itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,15 +16,24 @@ from minigrad.errors import GraphError, VerifyError
 from minigrad.fused import FUSED
 from minigrad.garbage import no_collection
 from minigrad.graph import Graph, Node
-from minigrad.passes.algebra import fast_math, simplify, tidy_shapes
-from minigrad.passes.folding import fold_constants, merge_common, remove_dead
-from minigrad.passes.fusing import fuse, stretch
-from minigrad.passes.hoisting import hoist
-from minigrad.passes.losses import recognize_cross_entropy
-from minigrad.passes.marking import mark_in_place
+from minigrad.passes.algebra import *
+from minigrad.passes.folding import *
+from minigrad.passes.fusing import *
+from minigrad.passes.hoisting import *
+from minigrad.passes.losses import *
+from minigrad.passes.marking import *
 from minigrad.passes.recomputing import recompute
-from minigrad.passes.rewrite import Change, Rewrite, frozen, in_their_order
-from minigrad.passes.shapes import propagate_shapes, with_shapes
+from minigrad.passes.rewrite import (
+    ON_REQUEST,
+    PLACES,
+    Change,
+    Pass,
+    Rewrite,
+    frozen,
+    in_their_order,
+)
+from minigrad.passes.shapes import *
+from minigrad.passes.shapes import with_shapes
 from minigrad.source import here
 
 __all__ = [
@@ -38,23 +47,8 @@ __all__ = [
     "with_shapes",
 ]
 
-Pass = Callable[[Graph], Any]
-
-PIPELINE: tuple[Pass, ...] = (
-    propagate_shapes,
-    tidy_shapes,
-    stretch,
-    fold_constants,
-    simplify,
-    hoist,
-    merge_common,
-    remove_dead,
-    fuse,
-    remove_dead,
-    mark_in_place,
-)
-# They may change rounding, or NaN and infinities: only on request.
-INEXACT: tuple[Pass, ...] = (fast_math, recognize_cross_entropy)
+PIPELINE: tuple[Pass, ...] = tuple(function for _, function in sorted(PLACES.items()))
+INEXACT: tuple[Pass, ...] = tuple(ON_REQUEST)
 PASSES: dict[str, Pass] = {f.__name__: f for f in (*PIPELINE, *INEXACT)}
 
 

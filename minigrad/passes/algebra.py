@@ -16,7 +16,9 @@ from minigrad import ops
 from minigrad.core import Dim, Spec
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite
+from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, inexact
+
+__all__ = ["fast_math", "simplify", "tidy_shapes"]
 
 Rule = Callable[[Node, tuple[Node, ...], Rewrite], Node | None]
 
@@ -198,16 +200,19 @@ def _by_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:
     return rewrite.walk(apply, rules), rewrite.changes
 
 
+@in_pipeline(50)
 def simplify(graph: Graph) -> tuple[Graph, list[Change]]:
     """Replace operations by cheaper ones that give the same bits."""
     return _by_table(graph, EXACT)
 
 
+@in_pipeline(20)
 def tidy_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
     """Remove changes of shape that change nothing or undo each other."""
     return _by_table(graph, SHAPES)
 
 
+@inexact
 def fast_math(graph: Graph) -> tuple[Graph, list[Change]]:
     """Rules that may change NaN, infinities and the sign of zero; only on request."""
     return _by_table(graph, FAST)

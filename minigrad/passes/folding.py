@@ -6,11 +6,14 @@ from minigrad.core import run_kernel
 from minigrad.errors import GraphError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, key_of, what_is_needed
+from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, key_of, what_is_needed
+
+__all__ = ["fold_constants", "merge_common", "remove_dead"]
 
 LARGEST = 1 << 16  # elements; a larger constant would cost more memory than it saves time
 
 
+@in_pipeline(40)
 def fold_constants(graph: Graph) -> tuple[Graph, list[Change]]:
     """Compute whatever depends on constants alone, with the kernels that the run would use."""
     rewrite, constant = Rewrite(graph), state.constant
@@ -43,6 +46,7 @@ def _is_known(x: Node) -> bool:
     return x.spec.shape is not None and all(isinstance(n, int) for n in x.spec.shape)
 
 
+@in_pipeline(70)
 def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
     """Compute the same thing once: same operator, same operands, same attributes."""
     rewrite = Rewrite(graph)
@@ -63,6 +67,7 @@ def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
     return rewrite.walk(rule), rewrite.changes
 
 
+@in_pipeline(80, 100)
 def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
     """Drop what leads to no output and has no effect."""
     rewrite = Rewrite(graph)

@@ -18,7 +18,9 @@ from minigrad.graph import Graph, Node
 from minigrad.ops import state
 from minigrad.ops.parts import output
 from minigrad.passes.hoisting import is_total
-from minigrad.passes.rewrite import Change, Rewrite, in_order
+from minigrad.passes.rewrite import Change, Rewrite, in_order, in_pipeline
+
+__all__ = ["fuse", "stretch"]
 
 MOST_MEMBERS = 64
 MOST_READERS = 64  # of a region or value that are looked at
@@ -227,6 +229,7 @@ def _by_element(node: Node) -> bool:
     )
 
 
+@in_pipeline(90)
 def fuse(graph: Graph) -> tuple[Graph, list[Change]]:
     """Make one node of neighbours that work element by element on one shape."""
     if not any(map(_by_element, graph.nodes)):
@@ -256,6 +259,7 @@ def _name(members: list[Node]) -> str:
     return "+".join(names if len(names) <= 4 else [*names[:3], f"{len(names) - 3}more"])
 
 
+@in_pipeline(30)
 def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
     """Stretch single numbers as late as can be: an operator does that itself, or to its result."""
     rewrite = Rewrite(graph)

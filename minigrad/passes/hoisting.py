@@ -13,7 +13,9 @@ from minigrad import control, ops
 from minigrad.core import Dim
 from minigrad.graph import Body, Graph, Node, has_effect
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, frozen
+from minigrad.passes.rewrite import Change, Rewrite, frozen, in_pipeline
+
+__all__ = ["hoist"]
 
 # They take whatever numbers come; element-wise functions of NumPy do so, too.
 TOTAL = {
@@ -23,6 +25,7 @@ TOTAL = {
 }
 
 
+@in_pipeline(60)
 def hoist(graph: Graph) -> tuple[Graph, list[Change]]:
     """Move what depends on nothing that changes out of the bodies of loops."""
     rewrite = Rewrite(graph)

@@ -16,11 +16,14 @@ from minigrad import ops
 from minigrad.core import Op, fits
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite
+from minigrad.passes.rewrite import Change, Rewrite, inexact
+
+__all__ = ["recognize_cross_entropy"]
 
 Found = Node | None
 
 
+@inexact
 def recognize_cross_entropy(graph: Graph) -> tuple[Graph, list[Change]]:
     """Replace softmax, its logarithm, and the loss of one-hot or gathered classes by operators.
 

@@ -8,9 +8,12 @@ from minigrad.compiled.kernels import region_of
 from minigrad.compiled.layout import RESHAPES, SOURCES
 from minigrad.fused import FUSED
 from minigrad.graph import Graph, Node
-from minigrad.passes.rewrite import Change, Rewrite, frozen
+from minigrad.passes.rewrite import Change, Rewrite, frozen, in_pipeline
+
+__all__ = ["mark_in_place"]
 
 
+@in_pipeline(110)
 def mark_in_place(graph: Graph) -> tuple[Graph, list[Change]]:
     """Let results overwrite an operand that nobody reads afterwards, element by element.
 

@@ -19,6 +19,8 @@ from minigrad.passes.rewrite import Change, Rewrite, outermost
 from minigrad.plan import share_buffers
 from minigrad.source import here
 
+__all__ = ["recompute"]
+
 Shapes = Mapping[str, Sequence[int]]
 GROWTH = 1.25  # from one length of a segment to the next that is tried
 PATIENCE = 4  # lengths without a gain after which no longer ones are tried

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from operator import is_
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,30 @@ from minigrad.core import Attrs, Op, Spec
 from minigrad.graph import Graph, Node, has_effect
 from minigrad.messages import Pair, choose, fill
 from minigrad.ops import state
+
+Pass = Callable[[Graph], Any]
+P = TypeVar("P", bound=Pass)
+
+PLACES: dict[int, Pass] = {}
+ON_REQUEST: list[Pass] = []
+
+
+def in_pipeline(*places: int) -> Callable[[P], P]:
+    """Let a pass run when none are named, at these places: the smallest number comes first."""
+
+    def enter(function: P) -> P:
+        if taken := PLACES.keys() & places:
+            raise ValueError(f"{function.__name__}: another pass has place {taken}")
+        PLACES.update(dict.fromkeys(places, function))
+        return function
+
+    return enter
+
+
+def inexact(function: P) -> P:
+    """Let a pass run on request only: it may change rounding, or NaN and infinities."""
+    ON_REQUEST.append(function)
+    return function
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from minigrad.core import Dim, Shape, Spec, TupleSpec, fits, public_shape, show_
 from minigrad.errors import GraphError, ShapeError
 from minigrad.graph import Graph, Node
 from minigrad.ops import state
-from minigrad.passes.rewrite import Change, Rewrite, outermost, what_is_needed
+from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, outermost, what_is_needed
 from minigrad.source import here
+
+__all__ = ["propagate_shapes", "with_shapes"]
 
 Length = int | Dim
 Pairs = Iterator[tuple[Length, Length]]
@@ -112,6 +114,7 @@ class Lengths:
 # ---- The passes ---------------------------------------------------------------------------------
 
 
+@in_pipeline(10)
 def propagate_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
     """Find open lengths that are equal, and give operators the shape that they read elsewhere.
 
