@@ -111,6 +111,16 @@ def english() -> Iterator[None]:
 
 
 @pytest.fixture
+def drawn_anew() -> Iterator[None]:
+    """English, and no drawing that is remembered."""
+    dot.svg.cache_clear()
+    set_language("en")
+    yield
+    set_language("en")
+    dot.svg.cache_clear()
+
+
+@pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine on which nothing can be laid out."""
     dot.svg.cache_clear()

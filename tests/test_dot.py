@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 
 import pytest
 from test_picture import digits, e1, e5
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
 from viz import dot
 from viz.picture import Picture, PictureNode, picture
 from viz.theme import STYLES
+
+pytestmark = pytest.mark.usefixtures("drawn_anew")
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = ("node", "edge", "cluster")
@@ -42,15 +42,6 @@ BECOME_SPACES = {
     "nonsense": "a\ufffeb",
     "surrogate": "a\ud800b",
 }
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    dot.svg.cache_clear()
-    set_language("en")
-    yield
-    set_language("en")
-    dot.svg.cache_clear()
 
 
 def named(name: str) -> Picture:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,11 @@ from viz import dot, layout
 from viz.picture import picture
 from viz.theme import FONT_PATH
 
+pytestmark = pytest.mark.usefixtures("drawn_anew")
+
 SVG = "{http://www.w3.org/2000/svg}"
 ENGINES = ("dot", "graphviz-pure", "pygraphviz")
 TINY = "digraph { a -> b }"
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    dot.svg.cache_clear()
-    set_language("en")
-    yield
-    set_language("en")
-    dot.svg.cache_clear()
 
 
 def only(monkeypatch: pytest.MonkeyPatch, engine: str) -> None:

@@ -92,11 +92,9 @@ def max(
 def min(
     x: Any, *other: Any, axis: Axis = None, keepdims: bool = False, dim: int | None = None
 ) -> Any:
-    """The smallest element; NaN if there is one. Equal ones share the gradient.
+    """The smallest element, in all else as `max`: with `axis` as np.min, with `dim` as torch.min.
 
-    Along `axis` it is the elements (np.min, torch.amin); along `dim` the elements and their
-    positions, as of torch.min. mg.min(x, 1) is refused, since it could mean either; mg.min(a, b) is
-    `minimum`. Raises ShapeError where there are no elements.
+    mg.min(a, b) is `minimum`. Raises ShapeError where there are no elements.
 
     >>> import minigrad as mg
     >>> mg.min(mg.tensor([[1.0, 5.0], [3.0, 4.0]]), axis=1)
