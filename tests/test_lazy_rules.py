@@ -24,7 +24,7 @@ OPERATORS = sorted(
     name for name in set(REGISTRY) - EFFECTS - NEVER_NOTED if not REGISTRY[name].impure
 )
 # Operators whose bits depend on how many rows there are: BLAS adds in an order of its own.
-ROUNDED = {"MatMul"}
+ROUNDED = {"MatMul", "Conv2d"}
 # Operators that run one by one: gradients of others, which nobody writes for one sample; those
 # whose operands are rows already; random ones.
 SINGLY = {

@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad.core import Array, Dtype, Op, Sample, Shape, as_float, operator
 from minigrad.errors import ShapeError
-from minigrad.ops.windows import Window, along, as_pair, handed
+from minigrad.ops.windows import Window, along, as_pair, inward, outward
 
 __all__ = ["avg_pool2d", "avg_pool2d_input", "max_pool2d", "max_pool2d_input", "max_pool2d_pick"]
 
@@ -50,12 +50,12 @@ def _spread(name: str) -> Any:
 
 
 def _fold(ufunc: np.ufunc, x: Array, window: Window, value: Any) -> Array:
-    """The elements of each window put together by a ufunc: along the rows, then the columns."""
+    """The elements of each window put together by a ufunc: along the columns, then the rows."""
     places = window.places(x.shape)
-    result = window.frame(x, value)
-    for axis in (1, 0):
+    result = window.framed(x, value)
+    for axis in (0, 1):
         size, step, count = window.size[axis], window.stride[axis], places[axis]
-        slices = [(..., along(i, step, count), *[slice(None)] * (1 - axis)) for i in range(size)]
+        slices = [(*[slice(None)] * (1 + axis), along(i, step, count)) for i in range(size)]
         folded = result[slices[0]].copy()
         for at in slices[1:]:
             ufunc(folded, result[at], out=folded)
@@ -85,7 +85,7 @@ def _lowest(dtype: Dtype) -> Any:
 
 def _max_pool(out: Array, x: Array, **attrs: Any) -> Array:
     window = _window("MaxPool2d", **attrs)
-    return handed(out, _fold(np.maximum, x, window, _lowest(x.dtype)))
+    return outward(out, _fold(np.maximum, x, window, _lowest(x.dtype)))
 
 
 max_pool2d: Op = operator(
@@ -101,22 +101,22 @@ max_pool2d: Op = operator(
 
 def _first_largest(y: Array, x: Array, window: Window) -> Iterator[tuple[Any, Array]]:
     """For each element of the window: where it lies, and in which windows it is the chosen one."""
-    frame = window.frame(x, _lowest(x.dtype))
-    free = np.ones(y.shape, np.bool_)
+    frame, largest = window.framed(x, _lowest(x.dtype)), inward(y)
+    free = np.ones(largest.shape, np.bool_)
     for rows, columns in window.offsets(y.shape[2:]):
-        hit = frame[:, :, rows, columns] == y
+        hit = frame[:, rows, columns] == largest
         hit &= free
         free ^= hit
-        yield (..., rows, columns), hit
+        yield (..., rows, columns, slice(None)), hit
 
 
 def _max_pool_input(out: Array, g: Array, y: Array, x: Array, **attrs: Any) -> Array:
     _spread("MaxPool2dInput")(g.shape, y.shape, x.shape, **attrs)
     window = _window("MaxPool2dInput", **attrs)
-    frame = window.frame(np.zeros(x.shape, g.dtype))
+    frame, slopes = window.frame(x.shape, g.dtype), inward(g)
     for at, hit in _first_largest(y, x, window):
-        frame[at] += g * hit  # windows may overlap
-    return handed(out, window.inside(frame))
+        frame[at] += slopes * hit  # windows may overlap
+    return outward(out, window.inside(frame))
 
 
 max_pool2d_input: Op = operator(
@@ -137,10 +137,10 @@ max_pool2d_input: Op = operator(
 def _max_pool_pick(out: Array, h: Array, y: Array, x: Array, **attrs: Any) -> Array:
     _pick_shape(h.shape, y.shape, x.shape, **attrs)
     window = _window("MaxPool2dPick", **attrs)
-    frame, total = window.frame(h), np.zeros(y.shape, h.dtype)
+    frame, total = window.framed(h), inward(np.zeros(y.shape, h.dtype))
     for at, hit in _first_largest(y, x, window):
         total += frame[at] * hit
-    return handed(out, total)
+    return outward(out, total)
 
 
 def _pick_shape(h: Shape, y: Shape, x: Shape, **attrs: Any) -> Shape:
@@ -166,7 +166,7 @@ def _avg_pool(out: Array, x: Array, **attrs: Any) -> Array:
     window = _window("AvgPool2d", **attrs)
     total = _fold(np.add, x.astype(as_float(x.dtype), copy=False), window, 0)
     np.divide(total, total.dtype.type(window.size[0] * window.size[1]), out=total)
-    return handed(out, total)
+    return outward(out, total)
 
 
 avg_pool2d: Op = operator(
@@ -186,10 +186,10 @@ def _avg_pool_input(out: Array, g: Array, x: Any, **attrs: Any) -> Array:
     _spread("AvgPool2dInput")(g.shape, x.shape, **attrs)
     window = _window("AvgPool2dInput", **attrs)
     share = g / g.dtype.type(window.size[0] * window.size[1])
-    frame = window.frame(np.zeros(x.shape, g.dtype))
+    frame, share = window.frame(x.shape, g.dtype), inward(share)
     for rows, columns in window.offsets(g.shape[2:]):
-        frame[..., rows, columns] += share
-    return handed(out, window.inside(frame))
+        frame[:, rows, columns] += share
+    return outward(out, window.inside(frame))
 
 
 avg_pool2d_input: Op = operator(

@@ -1,4 +1,8 @@
-"""How a window moves over images: what convolution and pooling have in common."""
+"""How a window moves over images: what convolution and pooling have in common.
+
+Images are (batch, channels, height, width) to everybody; in memory their kernels lay them as
+(channels, height, width, batch), so that what a window reads at all places lies in long runs.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.core import Array, Dim, Shape, fits, public_shape, show_shape
+from minigrad.core import Array, Dim, Dtype, Shape, fits, public_shape, show_shape
 from minigrad.errors import ShapeError
 from minigrad.source import here
 
 Pair = tuple[int, int]
 IMAGES = "4 axes (batch, channels, height, width)"
+INWARD, OUTWARD = (1, 2, 3, 0), (3, 0, 1, 2)
 
 
 def as_pair(name: str, option: str, value: Any, least: int) -> Pair:
@@ -83,20 +88,24 @@ class Window:
             shape, result = show_shape(public_shape(g)), show_shape(public_shape(expected))
             raise ShapeError("gradient_shape", op=self.name, shape=shape, expected=result)
 
-    def frame(self, x: Array, value: Any = 0) -> Array:
-        """The images in a frame of `value`; themselves when there is none to add."""
-        if self.pads == ((0, 0), (0, 0)):
-            return x
+    def frame(self, shape: Shape, dtype: Dtype, value: Any = 0) -> Array:
+        """A frame of `value` around images of this shape, with the batch last."""
         (top, bottom), (left, right) = self.pads
-        n, c, height, width = x.shape
-        result = np.full((n, c, height + top + bottom, width + left + right), value, x.dtype)
-        self.inside(result)[...] = x
+        n, c, height, width = shape
+        return np.full((c, height + top + bottom, width + left + right, n), value, dtype)
+
+    def framed(self, x: Array, value: Any = 0) -> Array:
+        """The images in a frame of `value`, with the batch last."""
+        if self.pads == ((0, 0), (0, 0)):
+            return inward(x)
+        result = self.frame(x.shape, x.dtype, value)
+        self.inside(result)[...] = x.transpose(INWARD)
         return result
 
     def inside(self, frame: Array) -> Array:
         """The images within a frame, sharing its memory."""
         (top, bottom), (left, right) = self.pads
-        return frame[:, :, top : frame.shape[2] - bottom, left : frame.shape[3] - right]
+        return frame[:, top : frame.shape[1] - bottom, left : frame.shape[2] - right]
 
     def offsets(self, places: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
         """For each element of the window, row by row: where it lies at all places."""
@@ -110,9 +119,14 @@ def along(start: int, step: int, count: int) -> slice:
     return slice(start, start + step * (count - 1) + 1, step)
 
 
-def handed(out: Array, value: Array) -> Array:
-    """The end of a kernel: a contiguous array, or `out` filled."""
+def inward(x: Array) -> Array:
+    """Images with the batch last: as they lie, if a kernel for images made them, or copied."""
+    return np.ascontiguousarray(x.transpose(INWARD))
+
+
+def outward(out: Array, x: Array) -> Array:
+    """The end of a kernel: images as everybody sees them, or `out` filled."""
     if out is None:
-        return np.ascontiguousarray(value)
-    np.copyto(out, value)
+        return np.ascontiguousarray(x).transpose(OUTWARD)
+    np.copyto(out, x.transpose(OUTWARD))
     return out
