@@ -19,7 +19,7 @@ from minigrad.ops.windows import Window, inward, outward
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
-SCRATCH = 1 << 18  # elements of the scratch array
+SCRATCH = 1 << 18  # elements of the columns that are made at a time
 KERNELS = "4 axes (kernels, channels, height, width)"
 
 
@@ -65,7 +65,7 @@ def _columns(frame: Array, window: Window, places: Any) -> Iterator[tuple[slice,
 
 def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
     window = _window("Conv2d", w.shape, **attrs)
-    places = _result(window, x.shape, w.shape)[2:]
+    places: Any = _result(window, x.shape, w.shape)[2:]
     result = np.empty((len(w), *places, len(x)), x.dtype)
     kernels = _matrix(w)
     for rows, patches in _columns(window.framed(x), window, places):

@@ -88,7 +88,7 @@ class Window:
             shape, result = show_shape(public_shape(g)), show_shape(public_shape(expected))
             raise ShapeError("gradient_shape", op=self.name, shape=shape, expected=result)
 
-    def frame(self, shape: Shape, dtype: Dtype, value: Any = 0) -> Array:
+    def frame(self, shape: tuple[int, ...], dtype: Dtype, value: Any = 0) -> Array:
         """A frame of `value` around images of this shape, with the batch last."""
         (top, bottom), (left, right) = self.pads
         n, c, height, width = shape
