@@ -22,8 +22,8 @@ import pdoc.render
 
 from minigrad import ops
 from minigrad.core import REGISTRY, Op, Sample, spec_of
-from minigrad.errors import GraphError
-from viz import formula
+from minigrad.diagnostics.errors import GraphError
+from viz.picture import formula
 
 FOLDER = Path(__file__).parents[1] / "build" / "api"
 MODULES = (

@@ -12,19 +12,21 @@ import sys
 import types
 import typing
 
-from minigrad import foreign, protocol, threads
-from minigrad.backward import *
 from minigrad.core import bool_ as bool_
 from minigrad.core import float32 as float32
 from minigrad.core import float64 as float64
 from minigrad.core import int32 as int32
 from minigrad.core import int64 as int64
-from minigrad.eager import *
-from minigrad.errors import *
-from minigrad.events import *
+from minigrad.core import threads
+from minigrad.core.events import *
+from minigrad.core.threads import *
+from minigrad.diagnostics import foreign
+from minigrad.diagnostics.errors import *
+from minigrad.dynamic.backward import *
+from minigrad.dynamic.recording import *
+from minigrad.dynamic.tensor import *
 from minigrad.functions import *
-from minigrad.recording import *
-from minigrad.threads import *
+from minigrad.functions import protocol
 
 __version__ = "0.1.0"
 

@@ -4,20 +4,20 @@ from minigrad import data as data
 from minigrad import nn as nn
 from minigrad import optim as optim
 from minigrad import passes as passes
-from minigrad.backprop import *
-from minigrad.build import *
-from minigrad.check import *
-from minigrad.compiled.program import *
+from minigrad.batching import *
+from minigrad.compiler.program import *
+from minigrad.compiler.schedule.schedule import *
 from minigrad.control import cond as cond
 from minigrad.control import dynamic_rnn as dynamic_rnn
 from minigrad.control import scan as scan
 from minigrad.control import while_loop as while_loop
 from minigrad.core import REGISTRY as REGISTRY  # whose last records are in what loads here
-from minigrad.execute import *
-from minigrad.graph.graph import *
-from minigrad.graph.node import *
-from minigrad.graph.reader import *
-from minigrad.lazy import *
+from minigrad.dynamic.check import *
+from minigrad.hybrid.scripting.script import *
+from minigrad.hybrid.tracing.baking import *
+from minigrad.hybrid.tracing.function import *
+from minigrad.hybrid.tracing.keys import *
+from minigrad.hybrid.tracing.making import *
 from minigrad.nn.functional import avg_pool2d as avg_pool2d
 from minigrad.nn.functional import batch_norm as batch_norm
 from minigrad.nn.functional import conv2d as conv2d
@@ -27,11 +27,11 @@ from minigrad.nn.functional import layer_norm as layer_norm
 from minigrad.nn.functional import max_pool2d as max_pool2d
 from minigrad.optim import clip_by_global_norm as clip_by_global_norm
 from minigrad.saving.loading import *
-from minigrad.schedule import *
-from minigrad.scripting.script import *
-from minigrad.session import *
-from minigrad.theano import *
-from minigrad.tracing.baking import *
-from minigrad.tracing.function import *
-from minigrad.tracing.keys import *
-from minigrad.tracing.making import *
+from minigrad.static.build import *
+from minigrad.static.gradients import *
+from minigrad.static.graph import *
+from minigrad.static.node import *
+from minigrad.static.reader import *
+from minigrad.static.run import *
+from minigrad.static.session import *
+from minigrad.static.theano import *

@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import events, foreign, ops
-from minigrad.arguments import listed, number, refuse
-from minigrad.backprop import gradients, name_scope
-from minigrad.build import assign, group
-from minigrad.changes import changes
-from minigrad.core import Array, float64, in_body
-from minigrad.eager import Tensor
-from minigrad.errors import GradientError, GraphError
-from minigrad.graph import Node, ancestors, expect_node
-from minigrad.messages import fill
+from minigrad import ops
+from minigrad.backprop.contributions import plain
+from minigrad.core import Array, events, float64, in_body
+from minigrad.diagnostics import foreign
+from minigrad.diagnostics.arguments import listed, number, refuse
+from minigrad.diagnostics.errors import GradientError, GraphError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.changes import changes
+from minigrad.dynamic.recording import recording
+from minigrad.dynamic.tensor import Tensor
 from minigrad.nn import updates
 from minigrad.ops import state
-from minigrad.recording import recording
-from minigrad.shares import plain
-from minigrad.source import here
+from minigrad.static import Node, ancestors, expect_node
+from minigrad.static.build import assign, group
+from minigrad.static.gradients import gradients, name_scope
 
 __all__ = [
     "SGD",

@@ -14,11 +14,11 @@ import pytest
 import size
 
 import minigrad as mg
-from minigrad.eager import PLAIN
-from minigrad.messages import set_language
-from minigrad.native import cache, compiler
-from viz import dot, layout
-from viz.text import ROWS
+from minigrad.compiler.c import cache, compiler
+from minigrad.diagnostics.messages import set_language
+from minigrad.dynamic.tensor import PLAIN
+from viz.picture import dot, layout
+from viz.words.text import ROWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -15,10 +15,12 @@ import pytest
 from IPython.lib.pretty import pretty
 
 import minigrad as mg
-from minigrad.messages import set_language
-from viz import ask, questions, tables
+from minigrad.diagnostics.messages import set_language
+from viz import questions
+from viz.lesson import ask
 from viz.questions import Line, Option, Question, judge, lessons, one_order
-from viz.text import ROWS
+from viz.views import tables
+from viz.words.text import ROWS
 
 QUESTIONS = [q for lesson in lessons().values() for q in lesson.questions.values()]
 CHOICES = [q for q in QUESTIONS if not q.lines]

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import events, ops, probing
-from minigrad.core import REGISTRY, Spec, context, float32
-from minigrad.probing import DATA, NOTHING, SHAPE
+from minigrad import ops
+from minigrad.backprop import needs
+from minigrad.backprop.needs import DATA, NOTHING, SHAPE
+from minigrad.core import REGISTRY, Spec, context, events, float32
 
 W = [[1.0, -2.0], [3.0, 4.0]]
 X, B = [1.0, 1.0], [0.5, -1.0]
@@ -69,7 +70,7 @@ def test_what_is_kept_is_derived_from_the_rules(name: str) -> None:
     specs = [Spec(tuple(shape), float32) for shape in sample.shapes]
     specs.insert(0, op.spec(specs, sample.attrs))
     mask = tuple(op.has_rule(i) for i in range(len(sample.shapes)))
-    kept = probing.retained(op, mask, specs, sample.attrs)
+    kept = needs.retained(op, mask, specs, sample.attrs)
     assert kept.parts == RETAINED[name]
 
 
@@ -89,9 +90,9 @@ def test_nobody_hears_of_the_derivation_and_the_scope_survives_an_error() -> Non
     specs = [Spec((2,), float32)] * 2
     bad = type(op)("Bad", op.shape, op.run, (broken,))
     with mg.record() as log, mg.name_scope("mine"):
-        probing.retained(REGISTRY["Tanh"], (True,), specs, {})
+        needs.retained(REGISTRY["Tanh"], (True,), specs, {})
         with pytest.raises(ZeroDivisionError):
-            probing.retained(bad, (True,), specs, {})
+            needs.retained(bad, (True,), specs, {})
         assert context.scope == "mine"
         assert [ear.listener for ear in events.listeners] == [log]
     assert log.events == []

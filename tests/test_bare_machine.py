@@ -23,7 +23,7 @@ for end in ("svg", "pdf", "png"):
     viz.draw(y).save("y." + end)
 print(viz.draw(y).html.count("data:image/svg+xml"))
 """
-FAULT = "from viz.layout import fault; print(fault())"
+FAULT = "from viz.picture.layout import fault; print(fault())"
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

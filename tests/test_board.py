@@ -11,11 +11,11 @@ import pytest
 
 import minigrad as mg
 import viz
-from viz import board as module
-from viz.board import Board
-from viz.marks import marked
-from viz.text import ROWS
-from viz.theme import MARKS
+from viz.page import board as module
+from viz.page.board import Board
+from viz.picture.marks import marked
+from viz.picture.theme import MARKS
+from viz.words.text import ROWS
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 

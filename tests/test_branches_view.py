@@ -13,8 +13,8 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.board import Board, Panel
+from minigrad.diagnostics.messages import set_language
+from viz.page.board import Board, Panel
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

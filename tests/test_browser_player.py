@@ -20,9 +20,9 @@ from test_picture import digits, e1, e2, e5
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.language import LanguageSwitch
-from viz.theme import FONT_PATH
+from minigrad.diagnostics.messages import set_language
+from viz.page.language import LanguageSwitch
+from viz.picture.theme import FONT_PATH
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -16,11 +16,12 @@ from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 from PIL import Image
 
-from viz import theme
 from viz.charts import Chart, chart_style, curves
-from viz.charts.chart import COLORS, LINES, MARKERS, STYLE_OF_PAGE
+from viz.charts.chart import STYLE_OF_PAGE
 from viz.charts.curves import _spread
-from viz.theme import contrast
+from viz.picture import theme
+from viz.picture.style import COLORS, LINES, MARKERS
+from viz.picture.theme import contrast
 
 TITLE, X, Y = ("Training loss", "训练损失"), ("step", "步"), ("loss", "损失")
 HOSTILE = '"><script>alert(1)</script> $x$ $'

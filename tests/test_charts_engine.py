@@ -16,7 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import minigrad as mg
-from minigrad import events
+from minigrad.core import events
 from viz.charts import Chart, chart_style, memory, ratios, schedule
 from viz.charts.held import measured_of, plan_of
 

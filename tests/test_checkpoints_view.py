@@ -13,7 +13,7 @@ import viz
 from minigrad.passes import recompute
 
 LAYERS, SIZE = 10, 1024
-module = importlib.import_module("viz.checkpoints")  # viz.checkpoints is the function
+module = importlib.import_module("viz.views.checkpoints")
 
 
 pytestmark = pytest.mark.usefixtures("english")

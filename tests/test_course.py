@@ -19,8 +19,8 @@ import pytest
 from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read, run_cell
 
 import minigrad as mg
-from minigrad import messages
-from minigrad.messages import set_language
+from minigrad.diagnostics import messages
+from minigrad.diagnostics.messages import set_language
 from viz.questions import lessons
 
 
@@ -171,7 +171,7 @@ def test_a_notebook_uses_only_names_that_the_reference_holds(path):
         ("from minigrad import nn\nnn.hidden", ["minigrad.nn.hidden"]),
         ("from minigrad import hidden", ["minigrad.hidden"]),
         ("from minigrad.ops import Add", ["minigrad.ops"]),
-        ("import viz.text", ["viz.text"]),
+        ("import viz.words.text", ["viz.words.text"]),
         ("import viz\nviz.draw(1)._source", ["_source"]),
     ],
 )

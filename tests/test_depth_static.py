@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.execute import Program
+from minigrad.static.run import Program
 
 Built = tuple[mg.Node, mg.Node]
 NEAR = 1.1  # calls per node, of a graph four times as large

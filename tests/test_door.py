@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 import minigrad as mg
-from minigrad import events
-from minigrad.core import context
+from minigrad.core import context, events
 from minigrad.dynamic.quick.ways import QuickReader
-from minigrad.eager import PLAIN
-from minigrad.recorder import TapeReader
+from minigrad.dynamic.recorder import TapeReader
+from minigrad.dynamic.tensor import PLAIN
 
 ROOT = Path(__file__).parents[1]
 # A step of training, then which files of the quick ways it entered, and what these prepared.

@@ -10,9 +10,9 @@ from test_picture import digits, e1, e5
 
 import minigrad as mg
 import viz
-from viz import dot
-from viz.picture import Picture, PictureNode, picture
-from viz.theme import STYLES
+from viz.picture import dot
+from viz.picture.picture import Picture, PictureNode, picture
+from viz.picture.theme import STYLES
 
 pytestmark = pytest.mark.usefixtures("drawn_anew")
 

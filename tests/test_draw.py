@@ -16,9 +16,9 @@ from test_picture import branch_and_loop, digits, e1, e2
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz import dot
-from viz.picture import picture
+from minigrad.diagnostics.messages import set_language
+from viz.picture import dot
+from viz.picture.picture import picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -11,7 +11,7 @@ import pytest
 
 import minigrad as mg
 import viz
-from viz.board import Board
+from viz.page.board import Board
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

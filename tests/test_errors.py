@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import errors, events, messages
-from minigrad.core import REGISTRY, context
-from minigrad.messages import ERRORS
+from minigrad.core import REGISTRY, context, events
+from minigrad.diagnostics import errors, messages
+from minigrad.diagnostics.messages import ERRORS
 
 PACKAGE = Path(mg.__file__).parent
 HERE = re.compile(r"(test_errors|mistakes)\.py, line")

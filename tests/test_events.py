@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import events
+from minigrad.core import events
 
 
 def test_both_clocks_of_both_modes() -> None:

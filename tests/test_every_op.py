@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import core, probing
+from minigrad import core
+from minigrad.backprop import needs
 from minigrad.core import REGISTRY, Op, Sample, spec_of
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 
 # Operators that executors handle by name, because they keep or change state, or have no kernel.
 STATE = {
@@ -317,7 +318,7 @@ def rules_build_nodes_only(op: Op, sample: Sample) -> None:
         y, xs = static(op, draw(sample), sample.attrs, "full")
         g = mg.placeholder(None, y.shape, y.dtype)
         ruled = [i for i in range(len(xs)) if op.has_rule(i)]
-        for result in probing.pull_back(op, ruled, g, [y, *xs], sample.attrs):
+        for result in needs.pull_back(op, ruled, g, [y, *xs], sample.attrs):
             assert isinstance(result, mg.Node), f"{op}: a rule returns a value, not {result!r}"
     assert log.counts.run == 0
 
@@ -334,7 +335,7 @@ def what_is_retained_is_the_same_for_all_samples(op: Op, sample: Sample) -> None
             operands = kernel_operands(op, draw(one))
             specs = [spec_of(a) for a in operands]
             specs.insert(0, op.spec(specs, one.attrs))
-            derived.append(probing.retained(op, mask, specs, one.attrs))
+            derived.append(needs.retained(op, mask, specs, one.attrs))
         assert derived[0] == derived[1], f"{op}: what is kept for {mask} depends on the sample"
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import ops
-from minigrad.execute import Program
-from minigrad.feeds import check_feeds
+from minigrad.static.feeds import check_feeds
+from minigrad.static.run import Program
 
 
 @pytest.fixture(autouse=True)

@@ -26,8 +26,8 @@ from lessons import LESSONS, ROOT, TOUR, code_cells, number, read, run_cell
 import minigrad as mg
 import tasks
 import viz
-from minigrad.messages import set_language
-from viz.ask import CheckFailed, Shown
+from minigrad.diagnostics.messages import set_language
+from viz.lesson.ask import CheckFailed, Shown
 from viz.questions import find_check
 
 NOTEBOOKS = [*LESSONS, TOUR]
@@ -54,7 +54,7 @@ class Outcome:
     def check(self, id: str, *args: Any, **options: Any) -> Shown:
         """In the place of `viz.check`."""
         try:
-            shown = viz.ask.check(id, *args, **options)
+            shown = viz.lesson.ask.check(id, *args, **options)
         except CheckFailed as failure:
             self.marks.append((id, failure.shown.mark))
             raise

@@ -12,7 +12,7 @@ from test_every_op import EFFECTS, MADE_BY_PASSES, draw, dtypes
 
 import minigrad as mg
 from minigrad import ops
-from minigrad.compiled.operators import EXPANSIONS
+from minigrad.compiler.numpy.operators import EXPANSIONS
 from minigrad.core import REGISTRY
 
 PLAIN = sorted(set(REGISTRY) - EFFECTS - MADE_BY_PASSES)

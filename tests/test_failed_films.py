@@ -13,8 +13,8 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.text import ROWS
+from minigrad.diagnostics.messages import set_language
+from viz.words.text import ROWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -18,9 +18,9 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad import files
-from minigrad.errors import ArgumentError, FormatError
-from minigrad.messages import get_language, set_language
+from minigrad.diagnostics import files
+from minigrad.diagnostics.errors import ArgumentError, FormatError
+from minigrad.diagnostics.messages import get_language, set_language
 
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and permissions of POSIX")
 

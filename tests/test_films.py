@@ -13,13 +13,13 @@ from test_picture import e5
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 from minigrad.ops import elementwise
-from viz import dot
-from viz.director import INSIDE_LIMIT
-from viz.formula import forward
-from viz.frames import Film
-from viz.picture import picture
+from viz.film.director import INSIDE_LIMIT
+from viz.film.frames import Film
+from viz.picture import dot
+from viz.picture.formula import forward
+from viz.picture.picture import picture
 
 DONE = "done: "
 

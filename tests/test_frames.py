@@ -12,10 +12,10 @@ from test_picture import e1, e2, e5
 
 import minigrad as mg
 import viz
-from viz.frames import Film, summarize
-from viz.payload import payload
-from viz.player import Player
-from viz.summary import GRID
+from viz.film.frames import Film, summarize
+from viz.page.payload import payload
+from viz.page.player import Player
+from viz.picture.summary import GRID
 
 B, R, G = "clock_built", "clock_run", "clock_gradient"
 

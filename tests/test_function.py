@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import events, messages
-from minigrad.core import in_body
-from minigrad.structure import flatten
+from minigrad.core import events, in_body
+from minigrad.core.structure import flatten
+from minigrad.diagnostics import messages
 
 FEW = np.float32([1, 2, 3])
 MORE = np.float32([1, 2, 3, 4])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.graph.node import Node
+from minigrad.static.node import Node
 
 Use = Callable[..., Any]
 

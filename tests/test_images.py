@@ -14,8 +14,8 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.images import SHOWN
+from minigrad.diagnostics.messages import set_language
+from viz.views.images import SHOWN
 
 
 @pytest.fixture(autouse=True)

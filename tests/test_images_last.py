@@ -12,7 +12,7 @@ from test_program_source import as_written
 
 import minigrad as mg
 from minigrad import ops
-from minigrad.compiled.slots import base_of
+from minigrad.compiler.slots import base_of
 
 
 @pytest.fixture(autouse=True)

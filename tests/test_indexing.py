@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import minigrad as mg
 from minigrad import ops
 from minigrad.core import REGISTRY
-from minigrad.errors import IndexRangeError
+from minigrad.diagnostics.errors import IndexRangeError
 from minigrad.ops import indexing
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad.compiled.planned import is_steady
-from minigrad.graph import bodies_of
+from minigrad.compiler.text.planned import is_steady
+from minigrad.static import bodies_of
 
 OFTEN = 4  # a body is planned when its shapes come for the second time
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.inplace import InPlace
+from minigrad.dynamic.inplace import InPlace
 
 
 def leaf(value: Any, **options: Any) -> mg.Tensor:

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 import viz
-from minigrad.messages import get_language, set_language
-from viz import assets, theme
+from minigrad.diagnostics.messages import get_language, set_language
+from viz import assets
 from viz import language as function
-from viz.language import LanguageSwitch, _fallback_rules
+from viz.page.language import LanguageSwitch, _fallback_rules
+from viz.picture import theme
 
-module: Any = sys.modules["viz.language"]  # viz.language is the function
+module: Any = sys.modules["viz.page.language"]
 CODES = ["en", "zh", "both"]
 
 

@@ -14,10 +14,10 @@ from test_draw import branch_and_loop
 from test_picture import digits, e1, e2
 
 import minigrad as mg
-from minigrad.messages import set_language
-from viz import dot, layout
-from viz.picture import picture
-from viz.theme import FONT_PATH
+from minigrad.diagnostics.messages import set_language
+from viz.picture import dot, layout
+from viz.picture.picture import picture
+from viz.picture.theme import FONT_PATH
 
 pytestmark = pytest.mark.usefixtures("drawn_anew")
 

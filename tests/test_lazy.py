@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import minigrad as mg
+from minigrad.batching.notes import Note, Together
+from minigrad.batching.pending import Pending
 from minigrad.core import context
-from minigrad.lazy.notes import Note, Together
-from minigrad.lazy.pending import Pending
 
 PLAIN: Callable[[], Any] = contextlib.nullcontext
 MODES = {"plain": PLAIN, "lazy": mg.lazy_batch}

@@ -16,8 +16,8 @@ from test_every_op import EFFECTS, draw
 
 import minigrad as mg
 from minigrad import ops
+from minigrad.batching import rules
 from minigrad.core import REGISTRY, Op, Sample
-from minigrad.lazy import rules
 
 NEVER_NOTED = {"Fused"}  # made by a pass, for arrays
 OPERATORS = sorted(

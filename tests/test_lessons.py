@@ -105,7 +105,7 @@ def facts(en: str, zh: str) -> Iterator[str]:
 def glossary() -> dict[str, str]:
     """Each listed English term and its Chinese, longest first."""
     terms = {}
-    with (ROOT / "viz" / "glossary.csv").open(encoding="utf-8") as file:
+    with (ROOT / "viz" / "words" / "glossary.csv").open(encoding="utf-8") as file:
         for line in csv.DictReader(file):
             english, chinese = line["en"].split(" / "), line["zh"].split(" / ")
             for left, right in zip(english, chinese, strict=True):

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad as mg
 import viz
-from viz.listing import listing
+from viz.film.listing import listing
 
 
 @pytest.fixture

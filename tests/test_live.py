@@ -12,12 +12,12 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.events import listeners
+from minigrad.core.events import listeners
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-module: Any = sys.modules["viz.live"]  # viz.live is the class in it
+module: Any = sys.modules["viz.views.live"]
 
 
 @pytest.fixture

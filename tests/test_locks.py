@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import events
+from minigrad.core import events
 from minigrad.ops import state
 
 Run = Callable[[np.ndarray[Any, Any]], list[Any]]
@@ -327,7 +327,7 @@ import os, signal, sys, threading, warnings
 import numpy as np
 import minigrad as mg
 from minigrad import events
-from minigrad.native import cache, compiler
+from minigrad.compiler.c import cache, compiler
 from pathlib import Path
 
 cache.location = lambda: Path(sys.argv[1])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 from viz.__main__ import main
 
 PROGRAM = """

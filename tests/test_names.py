@@ -12,10 +12,11 @@ import pytest
 from spellings import LINES
 
 import minigrad as mg
-from minigrad import control, foreign, functions
-from minigrad.messages import get_language, set_language
-from minigrad.values import Value
-from minigrad.words import Word
+from minigrad import control, functions
+from minigrad.diagnostics import foreign
+from minigrad.diagnostics.messages import get_language, set_language
+from minigrad.diagnostics.words import Word
+from minigrad.ops.methods import Value
 
 
 @pytest.fixture(autouse=True)

@@ -16,13 +16,13 @@ import pytest
 from test_special_values import ELEMENTWISE
 
 import minigrad as mg
-from minigrad.compiled.joining import Joined
+from minigrad.compiler.c import cache, compiler, kernels, library
+from minigrad.compiler.c.blocks import Writer
+from minigrad.compiler.c.joining import Joined
+from minigrad.compiler.c.kernels import Kernel
+from minigrad.compiler.c.scalars import literal
+from minigrad.compiler.c.units import Unit
 from minigrad.core import REGISTRY, Spec, run_kernel, silently, spec_of
-from minigrad.native import cache, compiler, kernels, library
-from minigrad.native.blocks import Writer
-from minigrad.native.kernels import Kernel
-from minigrad.native.scalars import literal
-from minigrad.native.units import Unit
 
 pytestmark = pytest.mark.compiler
 windows = pytest.mark.skipif(sys.platform == "win32", reason="Windows has access lists instead")

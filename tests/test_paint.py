@@ -14,11 +14,11 @@ from test_picture import e1
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz import dot
-from viz.paint import PIXELS, POINTS, paint
-from viz.picture import picture
-from viz.theme import STYLES
+from minigrad.diagnostics.messages import set_language
+from viz.picture import dot
+from viz.picture.paint import PIXELS, POINTS, paint
+from viz.picture.picture import picture
+from viz.picture.theme import STYLES
 
 ZOOM = PIXELS / POINTS
 HEAD = '<svg viewBox="0 0 60 45" xmlns="http://www.w3.org/2000/svg">'

@@ -20,9 +20,9 @@ from random_graphs import Recipe, recipes
 import minigrad as mg
 from minigrad import passes
 from minigrad.core import Spec
-from minigrad.graph import graph as graph_module
-from minigrad.graph.graph import _verify_record
 from minigrad.passes import INEXACT, PASSES, PIPELINE, rewrite
+from minigrad.static import graph as graph_module
+from minigrad.static.graph import _verify_record
 
 EXACT = sorted(set(PASSES) - {p.__name__ for p in INEXACT})
 

@@ -10,8 +10,8 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.picture import Picture, brief, number, picture
+from minigrad.diagnostics.messages import set_language
+from viz.picture.picture import Picture, brief, number, picture
 
 
 @pytest.fixture(autouse=True)

@@ -19,12 +19,12 @@ from test_picture import digits, e1, e2, e5
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.film import Film, Frame
-from viz.payload import WORDS, view
-from viz.picture import picture
-from viz.player import Player
-from viz.text import ROWS
+from minigrad.diagnostics.messages import set_language
+from viz.film.film import Film, Frame
+from viz.page.payload import WORDS, view
+from viz.page.player import Player
+from viz.picture.picture import picture
+from viz.words.text import ROWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

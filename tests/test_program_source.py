@@ -15,7 +15,7 @@ from random_graphs import Recipe, recipes
 from test_compiled import same
 
 import minigrad as mg
-from minigrad.compiled.source import FILE
+from minigrad.compiler.text.program import FILE
 
 EXECUTORS = ("numpy", "reference")
 

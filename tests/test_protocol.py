@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import protocol
+from minigrad.functions import protocol
 
 VALUE = np.array([[1.5, 2.25, 0.5], [3.25, 4.0, 1.25]], np.float32)
 ROW = np.array([2.0, 1.0, 3.0], np.float32)

@@ -11,7 +11,7 @@ from test_picture import digits, e1, e2
 import minigrad as mg
 import viz
 from minigrad.core import context
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 
 
 @pytest.fixture(autouse=True)

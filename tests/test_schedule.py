@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
 import minigrad as mg
-from minigrad import schedule as engine
-from minigrad.compiled.parallel import Parallel
-from minigrad.devices import Pool, Span, TaskFailed, handover
-from minigrad.messages import set_language
-from minigrad.schedule import Schedule, Task, best_schedule, list_schedule
+from minigrad.compiler.schedule import schedule as engine
+from minigrad.compiler.schedule.devices import Pool, Span, TaskFailed, handover
+from minigrad.compiler.schedule.parallel import Parallel
+from minigrad.compiler.schedule.schedule import Schedule, Task, best_schedule, list_schedule
+from minigrad.diagnostics.messages import set_language
 
 
 @pytest.fixture(autouse=True)

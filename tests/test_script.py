@@ -11,7 +11,7 @@ import pytest
 from script_programs import PROGRAMS, collatz, e10, newton, power
 
 import minigrad as mg
-from minigrad.scripting.convert import convert
+from minigrad.hybrid.scripting.convert import convert
 
 Program = Callable[..., Any]
 

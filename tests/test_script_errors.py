@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-from minigrad import errors, messages
-from minigrad.scripting.convert import convert
+from minigrad.diagnostics import errors, messages
+from minigrad.hybrid.scripting.convert import convert
 
 Program = Callable[..., Any]
 REFUSED: dict[Program, list[str]] = {}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_programs import Programs, load
 
 import minigrad as mg
-from minigrad.scripting.convert import convert
+from minigrad.hybrid.scripting.convert import convert
 
 programs = st.randoms(use_true_random=False)
 INPUTS: list[tuple[Any, ...]] = [

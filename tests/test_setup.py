@@ -323,9 +323,10 @@ def test_the_news_question_is_switched_off(elsewhere):
 def test_a_machine_that_cannot_draw_hears_so_during_set_up(
     elsewhere, monkeypatch, capsys, tmp_path, code, said
 ):
-    (tmp_path / "viz").mkdir()
+    (tmp_path / "viz" / "picture").mkdir(parents=True)
     (tmp_path / "viz" / "__init__.py").touch()
-    (tmp_path / "viz" / "layout.py").write_text(code, encoding="utf-8")
+    (tmp_path / "viz" / "picture" / "__init__.py").touch()
+    (tmp_path / "viz" / "picture" / "layout.py").write_text(code, encoding="utf-8")
     monkeypatch.setattr(tasks, "ROOT", str(tmp_path))
     monkeypatch.setattr(tasks, "PYTHON", sys.executable)
     monkeypatch.setattr(tasks, "venv_fault", lambda: None)

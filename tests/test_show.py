@@ -13,12 +13,12 @@ from test_every_op import EFFECTS, MADE_BY_PASSES, draw
 import minigrad as mg
 import viz
 from minigrad.core import REGISTRY, Op, apply
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 from minigrad.ops import elementwise
-from viz import show
-from viz.frames import Film
-from viz.picture import picture
-from viz.text import ROWS
+from viz.film.frames import Film
+from viz.picture.picture import picture
+from viz.views import step as show
+from viz.words.text import ROWS
 
 nan, inf = np.nan, np.inf
 

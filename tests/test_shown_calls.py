@@ -10,9 +10,9 @@ import pytest
 
 import minigrad as mg
 import viz
-from viz.draw import Diagram
-from viz.frames import Film
-from viz.player import Player
+from viz.film.frames import Film
+from viz.page.player import Player
+from viz.views.draw import Diagram
 
 FEW = np.float32([1, 2])
 

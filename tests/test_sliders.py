@@ -12,10 +12,10 @@ from test_picture import e1, e2, e5
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
-from viz.matching import aligned, matching
-from viz.picture import picture
-from viz.sliders import Sliders, slider
+from minigrad.diagnostics.messages import set_language
+from viz.page.sliders import Sliders, slider
+from viz.picture.matching import aligned, matching
+from viz.picture.picture import picture
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_moving_an_input_runs_again_and_lays_nothing_out(
 ) -> None:
     player = make()
     before = player.data
-    monkeypatch.setattr("viz.payload.render", lambda *_, **__: pytest.fail("laid out again"))
+    monkeypatch.setattr("viz.page.payload.render", lambda *_, **__: pytest.fail("laid out again"))
     player.inputs = [5.0]
     assert player.data["name"] == before["name"]
     assert player.data["graphs"] is before["graphs"]

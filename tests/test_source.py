@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import source
+from minigrad.diagnostics import source
 
 LAYER = mg.nn.Linear(3, 2, seed=0)
 MLP = mg.nn.Sequential(mg.nn.Linear(3, 4, seed=0), mg.nn.ReLU(), mg.nn.Linear(4, 2, seed=0))

@@ -25,11 +25,11 @@ from test_every_op import FORMS, draw, ruled, static
 import minigrad as mg
 import viz
 from minigrad.core import REGISTRY, Dim, Op, Sample, context
-from minigrad.errors import FormatError
-from minigrad.graph import get_default_graph
+from minigrad.core.structure import LEAF
+from minigrad.diagnostics.errors import FormatError
 from minigrad.saving import archive, encoding, wellformed, writing
 from minigrad.saving.encoding import Decoder, Encoder
-from minigrad.structure import LEAF
+from minigrad.static import get_default_graph
 
 fixed = settings(max_examples=200)
 

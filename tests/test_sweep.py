@@ -7,7 +7,7 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 from viz.questions import UnknownIdError, find_table, lessons
 
 pytestmark = pytest.mark.usefixtures("english")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from matplotlib.ft2font import FT2Font
 
-from viz import theme
 from viz.assets import source
+from viz.picture import theme
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ["minigrad", "viz", "notebooks", "docs"]

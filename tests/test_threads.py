@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
-from minigrad import events, threads
+from minigrad.core import events, threads
 
 needs_two = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="BLAS starts one thread here")
 

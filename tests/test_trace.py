@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import events, messages
-from minigrad.core import in_body
+from minigrad.core import events, in_body
+from minigrad.diagnostics import messages
 
 FEW = np.float32([1, 2, 3])
 

@@ -16,12 +16,12 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.messages import set_language
+from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-module: Any = sys.modules["viz.train"]  # viz.train is the function in it
+module: Any = sys.modules["viz.views.train"]
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.core import REGISTRY, Op, Sample, spec_of
-from minigrad.errors import GraphError
+from minigrad.diagnostics.errors import GraphError
 
 # What stands for an operand: a tensor with gradient or without, a view of one with gradient (which
 # is an array even where there are no axes), a Python number, a NumPy value.

@@ -1,24 +1,24 @@
 """See what the engine does: diagrams, players, clocks, charts, in English and in Chinese."""
 
-from viz.ask import check, claims, order, predict, quiz
-from viz.batches import batches
-from viz.board import Board
-from viz.branches import branches
 from viz.charts import Chart, curves, memory, ratios, schedule
-from viz.checkpoints import checkpoints
-from viz.draw import Diagram, draw
-from viz.error import error, show_errors
-from viz.images import images
-from viz.language import language
-from viz.live import live
-from viz.passes import passes
-from viz.player import Player
-from viz.show import compare, step, timeline
-from viz.sweep import attempt, side_by_side, sweep
-from viz.tables import gradient_check, table, tape
-from viz.topological import topological_orders
-from viz.traces import traces
-from viz.train import train
+from viz.lesson.ask import check, claims, order, predict, quiz
+from viz.page.board import Board
+from viz.page.language import language
+from viz.page.player import Player
+from viz.views.batches import batches
+from viz.views.branches import branches
+from viz.views.checkpoints import checkpoints
+from viz.views.draw import Diagram, draw
+from viz.views.error import error, show_errors
+from viz.views.images import images
+from viz.views.live import live
+from viz.views.passes import passes
+from viz.views.step import compare, step, timeline
+from viz.views.sweep import attempt, side_by_side, sweep
+from viz.views.tables import gradient_check, table, tape
+from viz.views.topological import topological_orders
+from viz.views.traces import traces
+from viz.views.train import train
 
 __all__ = [
     "Board",

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from minigrad.values import Value
-from viz.draw import FORMATS, diagram_of, names_of
-from viz.layout import LayoutError
-from viz.text import printed
+from minigrad.ops.methods import Value
+from viz.picture.layout import LayoutError
+from viz.views.draw import FORMATS, diagram_of, names_of
+from viz.words.text import printed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,9 +2,8 @@
 
 import sys
 
-from minigrad import foreign
-from minigrad import untaken as untaken  # which watches runs of branches
 from minigrad.control import steps as steps  # which enter themselves with the executors
+from minigrad.control import untaken as untaken  # which watches runs of branches
 from minigrad.control.bodies import from_python
 from minigrad.control.flow import (
     COND,
@@ -22,6 +21,7 @@ from minigrad.control.flow import (
     zeros_like,
 )
 from minigrad.control.recurrent import dynamic_rnn
+from minigrad.diagnostics import foreign
 
 __all__ = [
     "COND",

@@ -22,10 +22,10 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.errors import ControlFlowError, ShapeError
-from minigrad.graph import Body, Graph, Node, number_behind
-from minigrad.source import here
-from minigrad.structure import flatten, rebuild
+from minigrad.core.structure import flatten, rebuild
+from minigrad.diagnostics.errors import ControlFlowError, ShapeError
+from minigrad.diagnostics.source import here
+from minigrad.static import Body, Graph, Node, number_behind
 
 
 def call(f: Callable[..., Any], state: Any) -> Any:

@@ -10,10 +10,10 @@ import numpy as np
 from minigrad import ops
 from minigrad.control.bodies import build_body, call
 from minigrad.core import Spec, as_array, spec_of
-from minigrad.eager import Tensor
-from minigrad.errors import ControlFlowError, ShapeError
-from minigrad.source import here
-from minigrad.structure import flatten, rebuild
+from minigrad.core.structure import flatten, rebuild
+from minigrad.diagnostics.errors import ControlFlowError, ShapeError
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 
 
 def while_now(

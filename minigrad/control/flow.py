@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.arguments import function, whole
-from minigrad.backprop import gradients
 from minigrad.control.bodies import (
     Built,
     build_body,
@@ -39,12 +37,14 @@ from minigrad.core import (
     operator,
     show_shape,
 )
-from minigrad.eager import Tensor
-from minigrad.errors import ControlFlowError, GraphError, ShapeError, VerifyError
-from minigrad.graph import Body, Graph, Node, ancestors, get_default_graph, graph_of
+from minigrad.core.structure import LEAF, flatten, rebuild
+from minigrad.diagnostics.arguments import function, whole
+from minigrad.diagnostics.errors import ControlFlowError, GraphError, ShapeError, VerifyError
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.parts import Parts, output
-from minigrad.source import here
-from minigrad.structure import LEAF, flatten, rebuild
+from minigrad.static import Body, Graph, Node, ancestors, get_default_graph, graph_of
+from minigrad.static.gradients import gradients
 
 # ---- What the user calls ------------------------------------------------------------------------
 

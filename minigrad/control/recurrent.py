@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.arguments import function, refuse
 from minigrad.control.flow import is_symbolic, scan
 from minigrad.core import show_shape
-from minigrad.eager import Tensor
-from minigrad.errors import ShapeError
-from minigrad.graph import get_default_graph
-from minigrad.messages import fill
+from minigrad.core.structure import flatten, rebuild
+from minigrad.diagnostics.arguments import function, refuse
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.arrange import as_operand
-from minigrad.source import here
-from minigrad.structure import flatten, rebuild
+from minigrad.static import get_default_graph
 
 
 def dynamic_rnn(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from minigrad.core import Attrs, Dim, Spec, TupleSpec
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 
 
 def _merged(a: Spec, b: Spec) -> Spec:

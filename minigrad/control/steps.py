@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import events
 from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
-from minigrad.core import Array, Spec, show_shapes, spec_of
-from minigrad.errors import GraphError, ShapeError
-from minigrad.graph import Node
-from minigrad.handlers import PREPARED, Run, handles, ran, read
-from minigrad.source import here
+from minigrad.core import Array, Spec, events, show_shapes, spec_of
+from minigrad.diagnostics.errors import GraphError, ShapeError
+from minigrad.diagnostics.source import here
+from minigrad.static import Node
+from minigrad.static.handlers import PREPARED, Run, handles, ran, read
 
 
 @handles(COND)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.source import SavedLine
+from minigrad.diagnostics.source import SavedLine
 
 __all__ = ["Context", "State", "context", "in_body", "next_order", "silence", "silently"]
 

@@ -34,8 +34,8 @@ from minigrad.core.specs import (
     show_shapes,
     spec_of,
 )
-from minigrad.errors import DtypeError, GraphError, NumericError, ShapeError
-from minigrad.source import Location, SavedLine, here
+from minigrad.diagnostics.errors import DtypeError, GraphError, NumericError, ShapeError
+from minigrad.diagnostics.source import Location, SavedLine, here
 
 __all__ = [
     "NODE_SLOTS",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 
 __all__ = [
     "Array",

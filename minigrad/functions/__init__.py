@@ -4,7 +4,7 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from minigrad import foreign
+from minigrad.diagnostics import foreign
 from minigrad.functions.arithmetic import *
 from minigrad.functions.arrangement import *
 from minigrad.functions.creation import *

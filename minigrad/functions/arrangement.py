@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import arguments, ops
+from minigrad import ops
 from minigrad.core import float32
-from minigrad.errors import DtypeError, ShapeError
-from minigrad.messages import fill
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import DtypeError, ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
 from minigrad.ops import arrange, joining
 from minigrad.ops.linear import flags_up
 from minigrad.ops.shape import Axis, as_axes
-from minigrad.source import here
 
 __all__ = [
     "broadcast_to",

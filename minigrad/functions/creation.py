@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from minigrad import arguments, ops
+from minigrad import ops
 from minigrad.core import as_array, float32, float64, int64
-from minigrad.eager import Tensor
-from minigrad.errors import DtypeError, ShapeError
-from minigrad.messages import fill
-from minigrad.source import here
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import DtypeError, ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 
 __all__ = [
     "arange",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import foreign, ops
+from minigrad import ops
+from minigrad.diagnostics import foreign
 
 __all__ = ["Assert", "Print", "stop_gradient"]
 

@@ -13,10 +13,11 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from minigrad import arguments, ops
-from minigrad.errors import DtypeError
-from minigrad.messages import fill
-from minigrad.source import here
+from minigrad import ops
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import DtypeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
 
 __all__ = [
     "abs",

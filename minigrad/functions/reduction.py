@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
-from minigrad.errors import located
+from minigrad.diagnostics.errors import located
 from minigrad.ops import reduction
 from minigrad.ops.shape import Axis, over
 

@@ -3,10 +3,10 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
-from minigrad import foreign
+from minigrad.diagnostics import foreign
+from minigrad.hybrid.buffers import updates
 from minigrad.nn import functional
 from minigrad.nn.activations import GELU, ReLU, Sigmoid, Softmax, Tanh
-from minigrad.nn.buffers import updates
 from minigrad.nn.layers import (
     AvgPool2d,
     Conv2d,

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arguments, foreign, functions, ops
+from minigrad import functions, ops
 from minigrad.core import PublicShape, int64, show_shape
-from minigrad.eager import Tensor
-from minigrad.errors import ShapeError
+from minigrad.diagnostics import arguments, foreign
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 from minigrad.functions import (
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -29,13 +32,11 @@ from minigrad.functions import (
     softplus,
     tanh,
 )
-from minigrad.graph import Node
-from minigrad.messages import fill
-from minigrad.nn.buffers import present, renew
+from minigrad.hybrid.buffers import present, renew
 from minigrad.ops.arrange import as_operand
 from minigrad.ops.indexing import FULL
 from minigrad.ops.windows import as_pair
-from minigrad.source import here
+from minigrad.static import Node
 
 Lengths = int | tuple[int, int]  # one number for height and width, or one for each
 

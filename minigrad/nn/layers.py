@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.arguments import allocated, number, seeded, whole
 from minigrad.core import Array, float32, show_shape
-from minigrad.eager import Tensor
-from minigrad.errors import ShapeError
-from minigrad.graph import Node
+from minigrad.diagnostics.arguments import allocated, number, seeded, whole
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.ops.arrange import flatten
 from minigrad.ops.windows import as_pair
-from minigrad.source import here
+from minigrad.static import Node
 
 
 class Uniform:

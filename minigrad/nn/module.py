@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad import foreign
-from minigrad.arguments import refuse
 from minigrad.core import Array, context, in_body
-from minigrad.eager import Tensor
-from minigrad.errors import GraphError, ShapeError
-from minigrad.graph import Node, tensors_as_nodes
-from minigrad.messages import fill
-from minigrad.source import here
+from minigrad.diagnostics import foreign
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.errors import GraphError, ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
+from minigrad.static import Node, tensors_as_nodes
 
 
 class Tensors(list[Tensor]):

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.arguments import allocated, lengths, whole
 from minigrad.core import float32, show_shape
-from minigrad.eager import Tensor
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.arguments import allocated, lengths, whole
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 from minigrad.nn import functional
 from minigrad.nn.module import Module
 from minigrad.ops.arrange import as_operand
-from minigrad.source import here
 
 
 def _full(shape: Sequence[int], value: float, requires_grad: bool = True) -> Tensor:

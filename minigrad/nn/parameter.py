@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.eager import Tensor
+from minigrad.dynamic.tensor import Tensor
 from minigrad.functions.creation import tensor
 
 

@@ -11,16 +11,16 @@ import math
 from typing import Any
 
 from minigrad import ops
-from minigrad.arguments import refuse, whole
 from minigrad.control import scan
 from minigrad.core import promote, show_shape
-from minigrad.errors import GraphError, ShapeError
-from minigrad.messages import fill
+from minigrad.diagnostics.arguments import refuse, whole
+from minigrad.diagnostics.errors import GraphError, ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
 from minigrad.nn.layers import Uniform
 from minigrad.nn.module import Module
 from minigrad.ops.arrange import as_operand
 from minigrad.ops.indexing import FULL
-from minigrad.source import here
 
 BATCH_TIME_SWAPPED = (1, 0, 2)
 DIRECTIONS = ("", "_reverse")

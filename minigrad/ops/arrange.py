@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -19,8 +18,9 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.errors import ShapeError, located
-from minigrad.messages import fill
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import ShapeError, located
+from minigrad.diagnostics.messages import fill
 from minigrad.ops.indexing import FULL, numpy_key, slice_
 from minigrad.ops.shape import (
     Axis,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -21,7 +20,8 @@ from minigrad.core import (
     promote,
     public_shape,
 )
-from minigrad.errors import DtypeError, ShapeError
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import DtypeError, ShapeError
 from minigrad.ops.elementwise import exp
 from minigrad.ops.shape import broadcast_like, positive_axis, sum
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from minigrad.core import Array, Dim, Op, Sample, Shape, as_float, into, operator, show_shapes
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 from minigrad.ops.windows import Window, inward, outward
 
 __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]

@@ -20,8 +20,8 @@ from minigrad.core import (
     operator,
     promote,
 )
-from minigrad.errors import DtypeError
-from minigrad.messages import fill
+from minigrad.diagnostics.errors import DtypeError
+from minigrad.diagnostics.messages import fill
 
 PAIRS = (
     Sample([(2, 3), (2, 3)]),

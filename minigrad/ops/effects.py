@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Dtype, Op, Sample, Shape, into, operator
-from minigrad.errors import AssertionFailed
+from minigrad.diagnostics.errors import AssertionFailed
 from minigrad.ops.elementwise import cast
 
 __all__ = ["assert_true", "convert", "identity", "print_value", "stop_gradient"]

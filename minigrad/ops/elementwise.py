@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Attrs, Dtype, Op, Sample, Spec, as_float, into
-from minigrad.errors import NumericError
+from minigrad.diagnostics.errors import NumericError
 from minigrad.ops.define import (
     ANY,
     PAIRS,

@@ -25,7 +25,7 @@ from minigrad.core import (
     show_shape,
     show_shapes,
 )
-from minigrad.errors import DtypeError, IndexRangeError, ShapeError
+from minigrad.diagnostics.errors import DtypeError, IndexRangeError, ShapeError
 from minigrad.ops.shape import positive_axis
 
 __all__ = ["add_at", "gather", "scatter_add", "slice_", "take", "unslice"]

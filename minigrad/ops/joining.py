@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -22,8 +21,9 @@ from minigrad.core import (
     show_shape,
     show_shapes,
 )
-from minigrad.errors import ShapeError, located
-from minigrad.messages import fill
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import ShapeError, located
+from minigrad.diagnostics.messages import fill
 from minigrad.ops.arrange import as_operand, expand_dims, full_like
 from minigrad.ops.indexing import FROM_ONE, FULL, slice_
 from minigrad.ops.shape import positive_axis

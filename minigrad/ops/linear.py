@@ -19,7 +19,7 @@ from minigrad.core import (
     operator,
     show_shapes,
 )
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 from minigrad.ops.arrange import expand_dims
 from minigrad.ops.shape import sum_like, transpose
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Dtype, Op, Sample, always, bool_, promote
-from minigrad.errors import DtypeError
+from minigrad.diagnostics.errors import DtypeError
 from minigrad.ops.define import ANY, PAIRS, elementwise, infix
 
 __all__ = [

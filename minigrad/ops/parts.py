@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from minigrad.core import Array, Attrs, Op, Reader, Spec, TupleSpec, into, operator
-from minigrad.errors import VerifyError
+from minigrad.diagnostics.errors import VerifyError
 
 
 class Parts:

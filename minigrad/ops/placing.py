@@ -20,7 +20,7 @@ from minigrad.core import (
     operator,
     show_shapes,
 )
-from minigrad.errors import DtypeError, ShapeError
+from minigrad.diagnostics.errors import DtypeError, ShapeError
 from minigrad.ops.indexing import UNSLICES, Key, numpy_key, slice_, sliced_shape, take
 from minigrad.ops.shape import reshape, sum_like
 from minigrad.ops.subscript import Positions, get_item, parts_of

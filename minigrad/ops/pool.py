@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Dtype, Op, Sample, Shape, as_float, operator
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 from minigrad.ops.windows import Window, along, as_pair, inward, outward
 
 __all__ = ["avg_pool2d", "avg_pool2d_input", "max_pool2d", "max_pool2d_input", "max_pool2d_pick"]

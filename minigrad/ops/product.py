@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Op, Sample, Shape, as_float, int64, into, operator
-from minigrad.errors import located
+from minigrad.diagnostics.errors import located
 from minigrad.ops.arrange import as_operand, expand_dims, full_like
 from minigrad.ops.define import summed
 from minigrad.ops.logic import equal, where

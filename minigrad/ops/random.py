@@ -23,7 +23,7 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.errors import DtypeError, ShapeError
+from minigrad.diagnostics.errors import DtypeError, ShapeError
 
 __all__ = ["dropout"]
 

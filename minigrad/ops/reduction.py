@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.arguments import refuse, two_readings
 from minigrad.core import (
     Array,
     Op,
@@ -22,8 +21,9 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.errors import ShapeError
-from minigrad.messages import fill
+from minigrad.diagnostics.arguments import refuse, two_readings
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.messages import fill
 from minigrad.ops.define import summed
 from minigrad.ops.elementwise import exp, maximum, minimum, sqrt
 from minigrad.ops.logic import where

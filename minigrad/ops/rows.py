@@ -25,7 +25,7 @@ from minigrad.core import (
     operator,
     show_shapes,
 )
-from minigrad.errors import ShapeError
+from minigrad.diagnostics.errors import ShapeError
 
 __all__ = ["pick_rows", "put_rows"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import arguments
 from minigrad.core import (
     Array,
     Dim,
@@ -21,8 +20,9 @@ from minigrad.core import (
     public_shape,
     show_shape,
 )
-from minigrad.errors import ShapeError
-from minigrad.messages import fill
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.messages import fill
 from minigrad.ops.define import summed
 
 __all__ = [

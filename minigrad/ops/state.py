@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from minigrad.core import Array, Attrs, Shape, always, float32, operator
-from minigrad.errors import VerifyError
+from minigrad.diagnostics.errors import VerifyError
 
 
 def _given(*shapes: Shape, **attrs: Any) -> Shape | None:

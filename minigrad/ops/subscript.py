@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.core import apply, as_array, bool_, fits, public_shape, show_shape
-from minigrad.errors import DtypeError, GraphError, ShapeError, located
+from minigrad.diagnostics.errors import DtypeError, GraphError, ShapeError, located
 from minigrad.ops.indexing import FULL, Item, slice_, take
 from minigrad.ops.shape import transpose
 

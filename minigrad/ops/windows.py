@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Dim, Dtype, Shape, fits, public_shape, show_shape
-from minigrad.errors import ShapeError
-from minigrad.source import here
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.source import here
 
 Pair = tuple[int, int]
 IMAGES = "4 axes (batch, channels, height, width)"

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad import events
-from minigrad.core import fits
-from minigrad.errors import GraphError, VerifyError
-from minigrad.fused import FUSED
-from minigrad.garbage import no_collection
-from minigrad.graph import Graph, Node
+from minigrad.core import events, fits
+from minigrad.core.garbage import no_collection
+from minigrad.diagnostics.errors import GraphError, VerifyError
+from minigrad.diagnostics.source import here
 from minigrad.passes.algebra import *
 from minigrad.passes.folding import *
 from minigrad.passes.fusing import *
@@ -34,7 +32,8 @@ from minigrad.passes.rewrite import (
 )
 from minigrad.passes.shapes import *
 from minigrad.passes.shapes import with_shapes
-from minigrad.source import here
+from minigrad.static import Graph, Node
+from minigrad.static.fused import FUSED
 
 __all__ = [
     "INEXACT",

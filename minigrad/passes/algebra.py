@@ -14,9 +14,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Dim, Spec
-from minigrad.graph import Graph, Node
 from minigrad.ops import state
 from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, inexact
+from minigrad.static import Graph, Node
 
 __all__ = ["fast_math", "simplify", "tidy_shapes"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from minigrad.core import run_kernel
-from minigrad.errors import GraphError
-from minigrad.graph import Graph, Node
+from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
 from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, key_of, what_is_needed
+from minigrad.static import Graph, Node
 
 __all__ = ["fold_constants", "merge_common", "remove_dead"]
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from minigrad import ops
-from minigrad.fused import FUSED, region
-from minigrad.graph import Graph, Node
 from minigrad.ops import state
 from minigrad.ops.parts import output
 from minigrad.passes.hoisting import is_total
 from minigrad.passes.rewrite import Change, Rewrite, in_order, in_pipeline
+from minigrad.static import Graph, Node
+from minigrad.static.fused import FUSED, region
 
 __all__ = ["fuse", "stretch"]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from minigrad import control, ops
 from minigrad.core import Dim
-from minigrad.graph import Body, Graph, Node, has_effect
 from minigrad.ops import state
 from minigrad.passes.rewrite import Change, Rewrite, frozen, in_pipeline
+from minigrad.static import Body, Graph, Node, has_effect
 
 __all__ = ["hoist"]
 

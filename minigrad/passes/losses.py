@@ -14,9 +14,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Op, fits
-from minigrad.graph import Graph, Node
 from minigrad.ops import state
 from minigrad.passes.rewrite import Change, Rewrite, inexact
+from minigrad.static import Graph, Node
 
 __all__ = ["recognize_cross_entropy"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from minigrad.compiled.kernels import region_of
-from minigrad.compiled.layout import RESHAPES, SOURCES
-from minigrad.fused import FUSED
-from minigrad.graph import Graph, Node
+from minigrad.compiler.executors import region_of
+from minigrad.compiler.layout import RESHAPES, SOURCES
 from minigrad.passes.rewrite import Change, Rewrite, frozen, in_pipeline
+from minigrad.static import Graph, Node
+from minigrad.static.fused import FUSED
 
 __all__ = ["mark_in_place"]
 

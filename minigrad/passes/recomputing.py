@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from minigrad.arguments import open_shape, whole
-from minigrad.compiled.layout import RESHAPES, SOURCES, Layout, concrete_specs, kinds_of
-from minigrad.errors import GraphError
-from minigrad.graph import Graph, Node
+from minigrad.compiler.layout import RESHAPES, SOURCES, Layout, concrete_specs, kinds_of
+from minigrad.compiler.plan import share_buffers
+from minigrad.diagnostics.arguments import open_shape, whole
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import here
 from minigrad.passes.rewrite import Change, Rewrite, outermost
-from minigrad.plan import share_buffers
-from minigrad.source import here
+from minigrad.static import Graph, Node
 
 __all__ = ["recompute"]
 

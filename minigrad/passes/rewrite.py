@@ -16,9 +16,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Attrs, Op, Spec
-from minigrad.graph import Graph, Node, has_effect
-from minigrad.messages import Pair, choose, fill
+from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.ops import state
+from minigrad.static import Graph, Node, has_effect
 
 Pass = Callable[[Graph], Any]
 P = TypeVar("P", bound=Pass)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from minigrad import control, ops
-from minigrad.arguments import open_shape
 from minigrad.core import Dim, Shape, Spec, TupleSpec, fits, public_shape, show_shape
-from minigrad.errors import GraphError, ShapeError
-from minigrad.graph import Graph, Node
+from minigrad.diagnostics.arguments import open_shape
+from minigrad.diagnostics.errors import GraphError, ShapeError
+from minigrad.diagnostics.source import here
 from minigrad.ops import state
 from minigrad.passes.rewrite import Change, Rewrite, in_pipeline, outermost, what_is_needed
-from minigrad.source import here
+from minigrad.static import Graph, Node
 
 __all__ = ["propagate_shapes", "with_shapes"]
 

@@ -1,8 +1,8 @@
 """Graphs as files: JSON and arrays, no code; a damaged or hostile file is refused with a reason."""
 
-from minigrad.graph import Graph
 from minigrad.saving.loading import load_graph
 from minigrad.saving.writing import save
+from minigrad.static import Graph
 
 __all__ = ["load_graph", "save"]
 

@@ -18,9 +18,9 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
-from minigrad import files
 from minigrad.core import Array, Dtype
-from minigrad.errors import FormatError
+from minigrad.diagnostics import files
+from minigrad.diagnostics.errors import FormatError
 
 DOCUMENT = "graph.json"
 LONGEST_DOCUMENT = 2**28  # bytes

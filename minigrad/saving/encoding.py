@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, BaseNode, Dim, Spec, TupleSpec, public_shape
-from minigrad.errors import FormatError
+from minigrad.core.structure import LEAF
+from minigrad.diagnostics.errors import FormatError
 from minigrad.saving.archive import DTYPES, NAMES
-from minigrad.structure import LEAF
 
 DEEPEST = 16  # tuples in tuples, and graphs in graphs
 LONGEST = 10_000  # characters of a name or of any other text

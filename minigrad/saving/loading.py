@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import files
 from minigrad.core import REGISTRY, Attrs, Op, context
-from minigrad.errors import FormatError, GraphError
-from minigrad.graph import Graph, Node
-from minigrad.messages import fill
+from minigrad.diagnostics import files
+from minigrad.diagnostics.errors import FormatError, GraphError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import SavedLine, here
 from minigrad.ops import state
 from minigrad.saving.archive import Archive
 from minigrad.saving.encoding import Decoder, claim, items, text, whole
 from minigrad.saving.wellformed import possible, problem
 from minigrad.saving.writing import FORMAT, VERSION, Extent
-from minigrad.source import SavedLine, here
+from minigrad.static import Graph, Node
 
 __all__ = ["load_graph"]
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from minigrad import control
 from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, fits, int64
-from minigrad.fused import FUSED
-from minigrad.graph import Graph, Node
 from minigrad.ops import parts, state
 from minigrad.saving.archive import NAMES
 from minigrad.saving.encoding import LARGEST
 from minigrad.saving.signature import Signature, signature
+from minigrad.static import Graph, Node
+from minigrad.static.fused import FUSED
 
 _SHAPE = tuple[int | Dim, ...]
 _PLACED = {"shape": _SHAPE | None, "dtype": np.dtype}

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from minigrad.core import REGISTRY, Array, Attrs, Op
-from minigrad.errors import FormatError, UninitializedError
-from minigrad.graph import Graph, bodies_of, closed
+from minigrad.diagnostics.errors import FormatError, UninitializedError
+from minigrad.diagnostics.source import here
 from minigrad.ops import state
 from minigrad.saving import archive
 from minigrad.saving.encoding import DEEPEST, Encoder, claim, text
-from minigrad.source import here
+from minigrad.static import Graph, bodies_of, closed
 
 FORMAT, VERSION = "minigrad graph", 1
 MOST_NODES = 1_000_000  # inner graphs counted wherever they stand

@@ -9,8 +9,8 @@ from measure import Side
 from models import Array, Conv, Layer, Linear, Model, curve, points
 
 import minigrad as mg
-from minigrad import compiled
-from minigrad.native import compiler
+from minigrad import compiler as compiled
+from minigrad.compiler.c import compiler
 
 EAGER = "minigrad eager"
 LAYERS = {"relu": mg.nn.ReLU, "pool": lambda: mg.nn.MaxPool2d(2), "flatten": mg.nn.Flatten}

@@ -9,8 +9,8 @@ from measure import Side
 
 import minigrad as mg
 import viz
-from viz import dot
-from viz.picture import picture
+from viz.picture import dot
+from viz.picture.picture import picture
 
 
 def network(size: int) -> Any:

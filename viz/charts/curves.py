@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from minigrad.messages import Pair
-from viz import mpl
+from minigrad.diagnostics.messages import Pair
 from viz.charts.chart import Chart, Row
+from viz.picture import mpl
 
 Label = str | Pair
 HEAD: tuple[Row, Row] = (

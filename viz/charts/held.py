@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import minigrad as mg
-from minigrad.changes import owner_of
-from minigrad.compiled import Program
-from minigrad.eager import Tensor
-from minigrad.events import Event, Recording, listen
-from minigrad.graph import Graph, Node
+from minigrad.compiler import Program
+from minigrad.core.events import Event, Recording, listen
+from minigrad.dynamic.changes import owner_of
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
 from minigrad.ops import parts
-from minigrad.tape import TapeNode
+from minigrad.static import Graph, Node
 
 Bytes = NDArray[np.int64]
 

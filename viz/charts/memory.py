@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.compiled import Program
-from minigrad.eager import Tensor
-from minigrad.graph import Node
-from viz import mpl, theme
-from viz.charts.chart import COLORS, Chart, Row
+from minigrad.compiler import Program
+from minigrad.dynamic.tensor import Tensor
+from minigrad.static import Node
+from viz.charts.chart import Chart, Row
 from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
-from viz.text import Pair, printed, row
+from viz.picture import mpl, theme
+from viz.picture.style import COLORS
+from viz.words.text import Pair, printed, row
 
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viz import mpl, theme
 from viz.charts.chart import Chart, Row
-from viz.text import printed, row
+from viz.picture import mpl, theme
+from viz.words.text import printed, row
 
 
 @dataclass(frozen=True, slots=True)

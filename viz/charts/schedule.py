@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.compiled import Program
-from minigrad.graph import Node
-from minigrad.schedule import Schedule, Task, seconds
-from viz import mpl, theme
+from minigrad.compiler import Program
+from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
+from minigrad.static import Node
 from viz.charts.chart import Chart, Row
-from viz.text import Pair, printed, row
+from viz.picture import mpl, theme
+from viz.words.text import Pair, printed, row
 
 LISTED = 40  # tasks in the table
 NAMED = 0.02  # of the width: for each letter of a name that is written into its bar

@@ -1,6 +1,6 @@
 """The bank of questions, checks, claims, tables: one TOML file per lesson, in both languages.
 
-Pure data and pure functions: what an answer is worth is decided here, `viz.ask` displays it.
+Pure data and pure functions: what an answer is worth is decided here, `viz.lesson.ask` displays it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from minigrad.messages import Pair
-from viz.text import printed, row
+from minigrad.diagnostics.messages import Pair
+from viz.words.text import printed, row
 
 Kind = Literal["predict", "quiz", "order"]
 

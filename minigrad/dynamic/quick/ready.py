@@ -11,10 +11,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from minigrad.backprop.needs import DATA, Retained, retained
+from minigrad.backprop.rules import Pull, Pullback, apply_rules
 from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
 from minigrad.dynamic.quick.written import Kind, Written, as_kernels, as_rules
-from minigrad.probing import DATA, Retained, retained
-from minigrad.rules import Pull, Pullback, apply_rules
 
 Push = Callable[[Any, Any, dict[Any, Any], Callable[[Any, Any], None], bool], None]
 # Attributes that take few values: rules are written out for each choice of them.

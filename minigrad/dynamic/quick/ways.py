@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import events, ops
-from minigrad.changes import share
+from minigrad import ops
+from minigrad.backprop.rules import Pullback
 from minigrad.core import (
     READERS,
     STOPS,
@@ -25,19 +25,20 @@ from minigrad.core import (
     Op,
     apply,
     context,
+    events,
     float32,
     float64,
     next_order,
     silence,
 )
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import INSIDE, caller
+from minigrad.dynamic.changes import share
 from minigrad.dynamic.quick.descent import descend
 from minigrad.dynamic.quick.ready import MIXED, Ready, kernel_of, prepared
-from minigrad.errors import GraphError
-from minigrad.recorder import NONE, TapeReader, looks_at
-from minigrad.rules import Pullback
-from minigrad.source import INSIDE, caller
-from minigrad.tape import TapeNode
-from minigrad.values import Value
+from minigrad.dynamic.recorder import NONE, TapeReader, looks_at
+from minigrad.dynamic.tape import TapeNode
+from minigrad.ops.methods import Value
 
 LEFT, RIGHT, BOTH = (0,), (1,), (0, 1)
 NUMBERS = frozenset({float, int})  # these take the data type of the tensor beside them

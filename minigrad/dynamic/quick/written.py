@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.backprop.contributions import FREED, freed, shape_of, unbroadcast
+from minigrad.backprop.needs import DATA, SHAPE, Probe, Retained, build
 from minigrad.core import Attrs, Dim, Op, Spec, ancestors, quick_kernel
-from minigrad.errors import GraphError
-from minigrad.probing import DATA, SHAPE, Probe, Retained, build
-from minigrad.shares import FREED, freed, shape_of, unbroadcast
+from minigrad.diagnostics.errors import GraphError
 
 # The data type of arrays or the class of NumPy scalars; a pair of both; None: neither.
 Kind = Any

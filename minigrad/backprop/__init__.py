@@ -1,0 +1,1 @@
+"""What a gradient rule needs, what it contributes, and the sweep that adds it up."""

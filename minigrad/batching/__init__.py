@@ -1,0 +1,17 @@
+"""Lazy batching: operations of many samples are noted, and those that are alike run as one.
+
+The idea is DyNet's (Neubig, Goldberg and Dyer, On-the-fly operation batching in dynamic computation
+graphs, 2017). A model is written for one sample, and samples may have graphs of different form.
+
+    collector   notes operations inside `lazy_batch`, and runs what was noted
+    pending     the tensor that stands for a result until it is there
+    groups      operations that can run together, and in which order groups run
+    gathering   the operands of a group as one batch
+    rules       how an operator runs on a batch
+    together    one group: operands, operator, results
+    notes       what a recording is told
+"""
+
+from minigrad.batching.collector import lazy_batch
+
+__all__ = ["lazy_batch"]

@@ -1,0 +1,297 @@
+"""What is noted inside `lazy_batch`, and when it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from types import FrameType
+from typing import Any
+
+from minigrad import ops
+from minigrad.batching.groups import WHOLE, Agenda, Group, Signature, leading_to
+from minigrad.batching.notes import Notebook
+from minigrad.batching.pending import Pending, run_first, seen, settle
+from minigrad.batching.running import run_together
+from minigrad.core import (
+    READERS,
+    Attrs,
+    Op,
+    Spec,
+    apply,
+    as_operand,
+    as_weak,
+    context,
+    events,
+    is_weak,
+    spec_of,
+    unify,
+)
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import caller, here
+from minigrad.dynamic.recording import at_once
+from minigrad.dynamic.tensor import Tensor
+
+listeners = events.listeners
+
+
+@contextlib.contextmanager
+def lazy_batch() -> Iterator[None]:
+    """Collect the operations on tensors inside the block, and run those that are alike as one.
+
+    Write the model for one sample, with Python's own `if`, loops and recursion, and call it for
+    each sample inside the block: samples may have graphs of different form. Operations with the
+    same operator, the same shapes and the same parameters are run as one operator on stacked
+    operands, and so is their backward pass. Values and gradients are those of the plain run, up to
+    the rounding of matrix products of another size.
+
+    Nothing is computed until a value is needed (`item`, printing, `if` on a tensor, `backward`) or
+    the block ends; what is asked for earlier runs earlier, with what it depends on. Matrices that
+    require a gradient are taken for parameters, and so is what one operation makes of them alone,
+    such as `w.T`: only operations on the very same one are joined. A
+    shape that does not fit is refused at its line; other errors appear when the operation runs, and
+    name its line, too. After an exception nothing of the block is computed any more. Tensors must
+    not be changed through `numpy()` or `data` between their use in the block and its end.
+
+    >>> import minigrad as mg
+    >>> w = mg.randn(4, 4, seed=0, requires_grad=True)
+    >>> def encode(tree):
+    ...     if not isinstance(tree, tuple):
+    ...         return mg.tensor([tree] * 4)
+    ...     return mg.tanh((encode(tree[0]) + encode(tree[1])) @ w)
+    >>> trees = [((1.0, 2.0), 3.0), ((0.5, 1.0), (2.0, 1.5)), (1.0, (3.0, 2.0))]
+    >>> with mg.record() as log:
+    ...     with mg.lazy_batch():
+    ...         total = sum(encode(tree).sum() for tree in trees)
+    >>> [str(event.node) for event in log.of_kind("group") if event.op.name == "Tanh"]
+    ['Tanh × 4', 'Tanh × 3']
+    >>> total.backward()
+    >>> w.grad.shape
+    (4, 4)
+    """
+    if context.taker is not None:  # a block inside a block is part of it
+        yield
+        return
+    context.taker = collector = Collector()
+    try:
+        yield
+        collector.run_all()
+    finally:
+        context.taker = None
+        collector.drop()
+
+
+class Collector:
+    """What was noted in one block, in groups that have not run.
+
+    As long as it is open it reads operators in the place of the tape.
+    """
+
+    level = Tensor.reader.level
+    builds = False
+
+    def __init__(self) -> None:
+        self.pending: dict[Group, None] = {}
+        self.known: dict[Any, Group] = {}  # groups by what was written: quick to ask
+        self.signatures: dict[Any, Signature] = {}  # by what their members have in common
+        self.notebook = Notebook()
+
+    # ---- noting ----
+
+    def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        """Note an operation and give a tensor to come; or run it now, where it cannot wait."""
+        frame = sys._getframe(1)
+        if op.impure or op.effect:
+            return self.run_now(op, operands, attrs)
+        if op is ops.slice_ and len(attrs["key"]) == 1:
+            row = self.row(operands[0], attrs["key"][0], frame)
+            if row is not None:
+                return row
+        written: list[Any] = [op, context.now.recording]
+        member: list[Any] = []
+        for x in operands:
+            look, source, row = type(x), x, WHOLE
+            if look is Pending:
+                source = look = x.group
+                row = x.row
+            elif look is Tensor:
+                look = seen(x)
+            elif not is_weak(x):
+                return self._converted(op, operands, attrs)
+            written.append(look)
+            member += (source, row)
+        if attrs:
+            written += _parts(attrs)
+        known = tuple(written)
+        group = self.known.get(known) or self.group_for(known, member[::2], attrs)
+        if group is None:
+            return self.run_now(op, operands, attrs)
+        return self.enter(group, member, frame)
+
+    def enter(self, group: Group, member: Sequence[Any], frame: FrameType) -> Any:
+        """One more member: the sources and rows of its operands."""
+        result = Pending()
+        result.group, result.row = group, group.count
+        group.members += member
+        group.members += caller(frame)
+        group.count += 1
+        if listeners:
+            self.notebook.tell_noted(group, result.row)
+        return result
+
+    def _converted(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        """Arrays as tensors with memory of their own, NumPy scalars as numbers.
+
+        Nodes of a graph read for themselves.
+        """
+        readers = [READERS[type(x)] for x in operands]
+        highest = max(readers, key=attrgetter("level"))
+        if highest.level > self.level:
+            return highest.apply(op, tuple(operands), attrs)
+        given = [x if isinstance(x, Tensor) else as_operand(op, as_weak(op, x)) for x in operands]
+        tensors = [x if isinstance(x, Tensor) or is_weak(x) else Tensor(x) for x in given]
+        return self.apply(op, tensors, attrs)
+
+    def row(self, x: Any, item: Any, frame: FrameType) -> Any:
+        """x[i] or x[i : i + 1] of a tensor at hand: no kernel, whoever reads it picks the row.
+
+        None for other tensors and items.
+        """
+        keep = type(item) is tuple
+        first = _only_row(item) if keep else item
+        if type(x) is not Tensor or type(first) is not int:
+            return None
+        length = len(x.data) if x.data.ndim else 0
+        if not -length <= first < length:
+            return None
+        op = ops.slice_
+        known = (op, context.now.recording, keep, x)
+        group = self.known.get(known)
+        if group is None:
+            kind = (x.shape[1:], x.dtype, x.requires_grad)
+            form = (*known[:3], kind)
+            signature = self.signatures.get(form)
+            if signature is None:
+                spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
+                signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
+            group = self._open(known, signature, (x,))
+        return self.enter(group, (x, first % length), frame)
+
+    def group_for(
+        self, known: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs
+    ) -> Group | None:
+        """The group for operands that are seen like this for the first time.
+
+        None where the shape depends on values. Raises what the shape rule raises.
+        """
+        end = 2 + len(sources)
+        looks = known[2:end]
+        for x in looks:
+            if type(x) is Group and x.owner is not self:
+                run_first(x)
+        kinds = tuple([x.kind if type(x) is Group else x for x in looks])
+        form = (*known[:2], kinds, known[end:])
+        signature = self.signatures.get(form) or _signature(form, sources, attrs)
+        return None if signature is None else self._open(known, signature, looks)
+
+    def _open(self, known: tuple[Any, ...], signature: Signature, looks: Sequence[Any]) -> Group:
+        """The group of this signature that is as deep as its operands allow."""
+        depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
+        self.signatures[signature.form] = signature
+        group = signature.open.get(depth)
+        if group is None:
+            group = signature.open[depth] = Group(signature, depth, self)
+            self.pending[group] = None
+        self.known[known] = group
+        group.read(looks)
+        return group
+
+    # ---- running ----
+
+    def run_now(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
+        """Run an operation that cannot wait: it prints, or its shape depends on values."""
+        for x in operands:
+            if type(x) is Pending:
+                settle(x)
+        with at_once():
+            return apply(op, tuple(operands), attrs)
+
+    def run_all(self) -> None:
+        """Run whatever is left."""
+        self.run(self.pending)
+
+    def run(self, wanted: Iterable[Group]) -> None:
+        """Run groups and what they depend on. After an error nothing is left to run."""
+        try:
+            with at_once():
+                for together in Agenda(leading_to(wanted)):
+                    how = run_together(together)
+                    if listeners:
+                        self.notebook.tell_group(together, how)
+                    for group in together:
+                        del self.pending[group]
+                        group.close(ran=True)
+        except BaseException:
+            self.drop()
+            raise
+        self.known.clear()  # they take no more members
+
+    def drop(self) -> None:
+        """Forget what has not run."""
+        for group in self.pending:
+            group.close()
+        self.pending.clear()
+        self.known.clear()
+        self.signatures.clear()
+
+
+def _parts(attrs: Attrs) -> list[Any]:
+    """Attributes as parts of a key: 1, 1.0 and True are different."""
+    values = tuple(attrs.values())
+    try:
+        hash(values)
+    except TypeError:
+        values = tuple(map(_frozen, values))
+    return [*zip(attrs, values, map(type, values), strict=True)]
+
+
+def _frozen(value: Any) -> Any:
+    """Nested lists as tuples; whatever else cannot be compared stands for itself alone."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    return value if isinstance(value, Hashable) else id(value)
+
+
+def _only_row(item: Any) -> int | None:
+    """The i of i : i + 1."""
+    start, stop, step = item
+    start = start or 0
+    return start if step is None and start >= 0 and stop == start + 1 else None
+
+
+def _signature(form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs) -> Signature | None:
+    """The signature for operands like these; None where the shape depends on values.
+
+    Raises what the shape rule raises.
+    """
+    op, _, kinds, _ = form
+    try:
+        given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
+        specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
+        result = op.spec(specs, attrs)
+    except GraphError as error:
+        error.defined = error.defined or here()
+        raise
+    except (ValueError, IndexError, TypeError):  # the kernel will say it better
+        return None
+    if result.shape is None or any(not isinstance(n, int) for n in result.shape):
+        return None
+    return Signature(form, kinds, specs, attrs, result)
+
+
+def _spec(kind: Any, source: Any) -> Any:
+    """What the shape rule sees of an operand: shape and data type, or a Python number."""
+    if type(kind) is tuple:
+        return Spec(kind[0], kind[1])
+    return source if isinstance(kind, type) else spec_of(source)

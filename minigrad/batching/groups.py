@@ -1,0 +1,300 @@
+"""Noted operations in groups that can run as one, and the order in which groups run.
+
+Operations belong together when they have the same signature: operator, attributes, shapes and data
+types of the operands, and the very same parameters. Those at the same depth cannot depend on each
+other, so they are noted as one group. Groups of one signature at different depths are joined when
+their turn comes, if all of them can run then.
+"""
+
+from __future__ import annotations
+
+import copy
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from types import CodeType
+from typing import Any
+
+from minigrad import ops
+from minigrad.core import Attrs, Op, Spec
+from minigrad.diagnostics.source import Location, SavedLine
+
+_next_number = itertools.count(1).__next__
+
+LINE = 2  # a member ends in the two facts that tell the user's line: code object and offset
+WHOLE = -1  # in the place of a row number: all of the tensor
+
+
+class Signature:
+    """What the members of a group have in common.
+
+    `kinds` tells for each operand how it may vary: a tuple (it may, being of this shape, data type
+    and need of a gradient; with a fourth, it is made from parameters, by the group of this number),
+    a type (a Python number of it), or the tensor that all members share.
+    With `rows` it reads a row of a tensor at hand: no kernel of its own.
+    """
+
+    __slots__ = (
+        *("attrs", "dtype", "even", "folded", "form", "grad", "kind", "kinds", "op", "open"),
+        *("of_parameters", "operands", "requires_grad", "rows", "shape", "varying", "width"),
+    )
+
+    def __init__(
+        self,
+        form: tuple[Any, ...],
+        kinds: tuple[Any, ...],
+        operands: list[Spec],
+        attrs: Attrs,
+        result: Spec,
+        rows: bool = False,
+    ) -> None:
+        self.form, self.kinds, self.rows = form, kinds, rows
+        self.operands, self.attrs = operands, attrs
+        self.op: Op = form[0]
+        self.grad: bool = form[1]  # whether the tape was on
+        self.shape: Any = result.shape
+        self.dtype = result.dtype
+        wants = (self.op.has_rule(i) and _wants(kind) for i, kind in enumerate(kinds))
+        self.requires_grad = self.grad and any(wants)
+        self.kind = (self.shape, self.dtype, self.requires_grad)
+        self.width = 2 * len(kinds) + LINE  # of one member
+        self.folded = is_folded(self.shape)
+        self._tell_varying()
+        self.of_parameters = bool(kinds) and all(map(_is_parameter, kinds))
+        self.open: dict[int, Group] = {}  # by depth: those that take members
+
+    def _tell_varying(self) -> None:
+        """Which operands may vary, and whether batches of them need no change of shape."""
+        self.varying = [i for i, kind in enumerate(self.kinds) if type(kind) is tuple]
+        rank, shapes = len(self.shape), [spec.shape or () for spec in self.operands]
+        if self.op is ops.matmul:
+            flat = self.folded and not self.attrs.get("transpose_a", False)
+            self.even = flat and [len(shape) for shape in shapes] == [2, 2]
+        else:
+            varying = [shapes[i] for i in self.varying]
+            fits = all(len(s) == rank and is_folded(s) == self.folded for s in varying)
+            numbers = any(isinstance(kind, type) for kind in self.kinds)
+            self.even = self.op.elementwise and fits and not numbers
+
+    def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
+        """The signature in which tensors of these forms vary from member to member."""
+        kinds = tuple(
+            (*_form(kind), kind.requires_grad) if _form(kind) in loose else kind
+            for kind in self.kinds
+        )
+        form = (*self.form[:2], kinds, *self.form[3:])
+        found = known.get(form)
+        if found is None:
+            found = known[form] = copy.copy(self)
+            found.form, found.kinds = form, kinds
+            found._tell_varying()
+        return found
+
+
+def is_folded(shape: Sequence[Any] | None) -> bool:
+    """Whether members of this shape are rows of their batch without their axis of length 1.
+
+    A hundred members of shape (1, 64) are one batch of shape (100, 64), not (100, 1, 64): so are
+    the results of a layer that was given a hundred rows.
+    """
+    return shape is not None and len(shape) > 1 and bool(shape[0] == 1)
+
+
+def _is_parameter(kind: Any) -> bool:
+    """Whether an operand is a matrix that somebody trains."""
+    if isinstance(kind, (tuple, type)) or kind.creator is not None:
+        return False
+    return bool(kind.requires_grad) and len(kind.shape) > 1 < kind.shape[0]
+
+
+def _wants(kind: Any) -> bool:
+    """Whether an operand of this kind requires a gradient."""
+    if type(kind) is tuple:
+        return bool(kind[2])
+    return not isinstance(kind, type) and bool(kind.requires_grad)
+
+
+def _form(kind: Any) -> Any:
+    """Shape and data type of a tensor that all members of a group share; None for other kinds."""
+    return None if isinstance(kind, (tuple, type)) else (kind.shape, kind.dtype)
+
+
+class Group:
+    """Operations of one signature and depth: noted, and after its run where their results are.
+
+    `owner` runs it; None once it ran or was dropped. `members` is flat, for speed: for each member
+    the source and the row of each operand (a group and its member; a tensor and a row of it, or
+    WHOLE; a number and WHOLE), then the line. After the run `batch` holds the results, from row
+    `offset` on (see `is_folded`); or the one result of all when it is `single`; or `values` holds
+    each by itself.
+    """
+
+    __slots__ = (
+        *("batch", "count", "depth", "kind", "members", "needs", "number", "offset", "owner"),
+        *("picked", "place", "ran", "signature", "single", "sources", "values"),
+    )
+
+    def __init__(self, signature: Signature, depth: int, owner: Any) -> None:
+        self.signature, self.depth, self.owner = signature, depth, owner
+        self.number = _next_number()
+        self.members: list[Any] = []
+        self.count = self.offset = 0
+        self.needs: set[Group] = set()
+        # Of each operand, the groups and parameters that its members name; and None, if others.
+        self.sources: list[set[Any]] = [set() for _ in signature.kinds]
+        self.ran = self.single = False
+        self.batch: Any = None
+        self.values: list[Any] | None = None
+        self.picked: dict[int, Any] = {}  # results that were asked for one by one
+        self.place: Location | None = None
+        # How its results look to readers: those of parameters alone are told apart like these.
+        self.kind: tuple[Any, ...] = signature.kind
+        if signature.of_parameters:
+            self.kind = (*signature.kind, self.number)
+
+    def column(self, operand: int) -> tuple[list[Any], list[int]]:
+        """Source and row of one operand, for all members."""
+        width = self.signature.width
+        return self.members[2 * operand :: width], self.members[2 * operand + 1 :: width]
+
+    def member(self, member: int) -> tuple[list[Any], list[int]]:
+        """Source and row of each operand, for one member."""
+        first = member * self.signature.width
+        pairs = self.members[first : first + 2 * len(self.signature.kinds)]
+        return pairs[::2], pairs[1::2]
+
+    def line(self, member: int) -> tuple[CodeType | SavedLine, int]:
+        """The user's line that noted a member."""
+        end = (member + 1) * self.signature.width
+        code, lasti = self.members[end - LINE : end]
+        return code, lasti
+
+    def where(self, member: int) -> Location:
+        return Location(*self.line(member))
+
+    def close(self, ran: bool = False) -> None:
+        """Take no more members and forget those there are: it ran, or never will."""
+        self.ran = ran
+        if not ran:
+            self.place = self.where(0)
+        self.owner, self.members, self.sources, self.needs = None, [], [], set()
+        self.signature.open.pop(self.depth, None)
+
+    def read(self, looks: Iterable[Any]) -> None:
+        """Members read these: groups, parameters, or what others look like."""
+        for sources, look in zip(self.sources, looks, strict=True):
+            if type(look) is Group:
+                sources.add(look)
+                self.needs.add(look)
+            else:
+                sources.add(None if isinstance(look, (tuple, type)) else look)
+
+
+def leading_to(wanted: Iterable[Group]) -> list[Group]:
+    """The groups that have not run and must, for these to run; earlier ones first."""
+    found = {g for g in wanted if not g.ran}
+    stack = list(found)
+    while stack:
+        group = stack.pop()
+        group.needs = {need for need in group.needs if not need.ran}
+        fresh = group.needs - found
+        found |= fresh
+        stack += fresh
+    return sorted(found, key=lambda g: g.number)
+
+
+class Agenda:
+    """Groups that run together, in turn.
+
+    Of the signatures that could run, the one of the smallest average depth comes next, as in DyNet
+    (Neubig, Goldberg and Dyer, On-the-fly operation batching, 2017): what all samples end in, such
+    as a loss, waits until the longest has come there, and then runs once. `leading_to` has found
+    what each group needs.
+    """
+
+    def __init__(self, groups: list[Group]) -> None:
+        self.waiting = {group: len(group.needs) for group in groups}
+        self.readers: dict[Group, list[Group]] = {}
+        self.depths: dict[Signature, tuple[int, int]] = {}  # their sum, and of how many
+        self.ready: dict[Signature, list[Group]] = {}
+        self.heap: list[tuple[float, int, Signature]] = []
+        _loosen(groups)
+        for group in groups:
+            total, count = self.depths.get(group.signature, (0, 0))
+            total += group.depth * group.count
+            self.depths[group.signature] = total, count + group.count
+            for need in group.needs:
+                self.readers.setdefault(need, []).append(group)
+        for group in groups:
+            if not group.needs:
+                self._enter(group)
+
+    def __iter__(self) -> Iterator[list[Group]]:
+        while self.heap:
+            together = self.ready.pop(heapq.heappop(self.heap)[2])
+            if len(together) == 1:
+                self._follow(together)
+            yield together
+            for done in together:
+                for reader in self.readers.get(done, ()):
+                    self.waiting[reader] -= 1
+                    if not self.waiting[reader]:
+                        self._enter(reader)
+
+    def _enter(self, group: Group) -> None:
+        """Nothing is missing for this group any more."""
+        signature = group.signature
+        if signature not in self.ready:
+            self.ready[signature] = []
+            total, count = self.depths[signature]
+            heapq.heappush(self.heap, (total / count, group.number, signature))
+        self.ready[signature].append(group)
+
+    def _follow(self, chain: list[Group]) -> None:
+        """Append the sums that go on from this one and miss nothing else: one running sum."""
+        while is_sum(chain[-1]):
+            readers = self.readers.get(chain[-1], [])
+            if len(readers) != 1 or self.waiting[readers[0]] != 1:
+                return
+            if readers[0].signature is not chain[0].signature or readers[0].count != 1:
+                return
+            self.waiting[readers[0]] = -1  # entered here
+            chain.append(readers[0])
+
+
+def _loosen(groups: list[Group]) -> None:
+    """Tell parameters from data, among the tensors that make a signature of their own.
+
+    Parameters are few and read often. Tensors of one shape that are more in number than times that
+    each is read belong to the samples, and operations on them may be joined.
+    """
+    counts: dict[Signature, int] = {}
+    for group in groups:
+        counts[group.signature] = counts.get(group.signature, 0) + group.count
+    uses: dict[Any, Counter[Any]] = {}
+    for signature, count in counts.items():
+        for kind in signature.kinds:
+            form = _form(kind)
+            if form is not None:
+                uses.setdefault(form, Counter())[kind] += count
+    loose = {form for form, counts in uses.items() if len(counts) ** 2 > counts.total()}
+    if loose:
+        known: dict[Any, Signature] = {}
+        for group in groups:
+            if any(_form(kind) in loose for kind in group.signature.kinds):
+                group.signature = group.signature.loosened(loose, known)
+
+
+def is_sum(group: Group) -> bool:
+    """One addition of two values of the same form: a step of a running sum."""
+    signature = group.signature
+    if group.count > 1 or signature.op is not ops.add or signature.dtype.kind != "f":
+        return False
+    form = (signature.shape, signature.dtype)
+    return all(type(k) is tuple and k[:2] == form for k in signature.kinds)
+
+
+def follows(group: Group, other: Group) -> bool:
+    """Whether the group goes on from the other, so that they are a chain."""
+    return group.members[0] is other or group.members[2] is other

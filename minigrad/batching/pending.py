@@ -1,0 +1,153 @@
+"""A tensor whose operation was noted and has not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.batching.gathering import value_of
+from minigrad.batching.groups import Group
+from minigrad.core import Dtype, Op, context
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.recording import at_once, recording
+from minigrad.dynamic.tensor import Tensor
+from minigrad.ops.methods import Size, size_of
+from minigrad.static import Node
+
+PARTS = ("data", "creator", "requires_grad", "grad", "name")  # what a tensor always has
+
+
+class Pending(Tensor):
+    """A tensor of known shape and data type without values: the result of a noted operation.
+
+    It is laid out like a tensor, so that it can turn into one (`settle`). Until then the memory of
+    `data` and `creator` holds the group that it is noted in, and which member of it.
+    """
+
+    __slots__ = ()
+    __init__ = object.__init__
+    group: Any = Tensor.__dict__["data"]
+    row: Any = Tensor.__dict__["creator"]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.group.signature.shape
+        return shape
+
+    @property
+    def dtype(self) -> Dtype:
+        dtype: Dtype = self.group.signature.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> Size:
+        return size_of(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0] if self.shape else len(self.data)  # which says what is wrong
+
+    def detach(self) -> Tensor:
+        """The same values without their history; still noted."""
+        return self._alone(ops.stop_gradient)
+
+
+def settle(pending: Pending) -> None:
+    """Turn it into an ordinary tensor; what it needs is run first."""
+    group, row = pending.group, pending.row
+    run_first(group)
+    with at_once(), recording(group.signature.requires_grad):
+        value = value_of(group, row)
+    pending.__class__ = Tensor  # type: ignore[assignment]
+    for name in PARTS:
+        setattr(pending, name, getattr(value, name))
+    if group.single and group.count > 1:  # one result serves several, each with its own memory
+        pending.data = np.array(pending.data)[()]
+
+
+def run_first(group: Group) -> None:
+    """Have the group run, if it has not."""
+    if not group.ran:
+        if group.owner is None:
+            raise GraphError("lazy_dropped", op=group.signature.op, defined=group.place)
+        group.owner.run([group])
+
+
+def _settling(name: str) -> property:
+    """A part of a tensor that it has only when it is one."""
+
+    def read(self: Pending) -> Any:
+        settle(self)
+        return getattr(self, name)
+
+    def write(self: Pending, value: Any) -> None:
+        settle(self)
+        setattr(self, name, value)
+
+    return property(read, write)
+
+
+KNOWN: dict[str, Callable[[Pending], Any]] = {
+    "requires_grad": lambda self: self.group.signature.requires_grad,
+    "grad": lambda self: None,
+    "name": lambda self: None,
+}
+for _name in PARTS:
+    _part = _settling(_name)
+    setattr(Pending, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
+
+
+def seen(x: Tensor) -> Any:
+    """What counts of a tensor at hand for the group of its reader.
+
+    A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
+    """
+    data, wants = x.data, x.requires_grad
+    shape = data.shape
+    if (len(shape) > 1 and shape[0] > 1) or (wants and shape and x.creator is None):
+        return x
+    return shape, data.dtype, wants
+
+
+# ---- Operators on it ------------------------------------------------------------------------
+
+
+def _in_place(op: Op, name: str) -> Callable[[Pending, Any], Any]:
+    """`x += y` and the like: x stands for the new result from here on.
+
+    Whoever read x before has read the old one, as nothing noted shares memory.
+    """
+
+    def method(self: Pending, other: Any) -> Any:
+        if isinstance(other, Node):
+            return NotImplemented
+        taker = context.now.taker
+        if taker is not None and not taker.builds and type(self) is Pending:
+            result = op(self, other)
+            same = result.shape == self.shape and result.dtype == self.dtype
+            if same and type(result) is Pending:
+                self.group, self.row = result.group, result.row
+                return self
+        settle(self)
+        return getattr(self, name)(other)
+
+    return method
+
+
+for _name, _op in (
+    ("add", ops.add),
+    ("sub", ops.sub),
+    ("mul", ops.mul),
+    ("truediv", ops.div),
+    ("pow", ops.pow),
+    ("matmul", ops.matmul),
+):
+    for _method in (f"__i{_name}__", f"{_name.removeprefix('true')}_"):
+        if hasattr(Tensor, _method):
+            setattr(Pending, _method, _in_place(_op, _method))

@@ -1,0 +1,364 @@
+"""Convolutions of small images, by rows: no patches are laid out, and no product is called.
+
+The images lie in a frame of zeros. A row of the result is a vector that stays in registers while
+it is added up for several kernels at once. Strides other than 1 are left to NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from minigrad import ops
+from minigrad.compiler.c.blocks import WRITTEN, Block, Form, Writer
+from minigrad.compiler.c.loops import Body, Nest
+from minigrad.compiler.c.reductions import Blocks
+from minigrad.core import Op
+from minigrad.ops.windows import Window
+from minigrad.static import Node
+
+MOST = 1 << 15  # elements of what is held at a time
+WIDEST = 16  # elements of a row that one vector holds
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Channels and lengths of what is read and what is written, the window, and the frame."""
+
+    channels: int
+    height: int
+    width: int
+    kernels: int
+    rows: int
+    columns: int
+    size: tuple[int, int]
+    top: int
+    left: int
+
+    @property
+    def frame(self) -> tuple[int, int]:
+        """Height and width of an image in its frame."""
+        return self.rows + self.size[0] - 1, self.columns + self.size[1] - 1
+
+    @property
+    def suits(self) -> bool:
+        """Whether a row is wide enough for vectors, and all that is held has its place."""
+        tall, wide = self.frame
+        held = (
+            self.channels * tall * wide,
+            self.kernels * self.channels * self.size[0] * self.size[1],
+        )
+        return self.columns >= 4 and max(held) <= MOST
+
+
+def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
+    """For a convolution of x with w to y; None where it is not written in C."""
+    if not set(node.attrs) <= {"stride", "padding"}:
+        return None
+    window = Window.of(node.op.name, w.declared[2:], **node.attrs)
+    numbers = (*x.declared[1:], *w.declared, *y.declared[1:])
+    if any(not isinstance(n, int) or not 0 < n <= WRITTEN for n in numbers):
+        return None
+    if window.stride != (1, 1) or x.dtype.kind != "f" or x.dtype != w.dtype:
+        return None
+    tall, wide = w.shape[2:]
+    (top, _), (left, _) = window.pads
+    channels, height, width = x.shape[1:]
+    rows, columns = y.shape[2:]
+    found = Sizes(channels, height, width, w.shape[0], rows, columns, (tall, wide), top, left)
+    return found if found.suits else None
+
+
+def turned(s: Sizes) -> Sizes:
+    """Of the gradient for the images: from where the result lies back to the images."""
+    (tall, wide) = s.size
+    back = tall - 1 - s.top, wide - 1 - s.left
+    return Sizes(s.kernels, s.rows, s.columns, s.channels, s.height, s.width, s.size, *back)
+
+
+def convolution(
+    stem: str, body: Body, results: Sequence[Form], operands: Sequence[Form]
+) -> Block | None:
+    """A convolution with what is done to each element of the result behind it."""
+    (node,) = [n for n in body.steps if n.op is ops.conv2d]
+    place = {x: i for i, x in enumerate(body.inputs)}
+    if any(x not in place for x in node.inputs):
+        return None
+    i, j = (place[x] for x in node.inputs)
+    s = sizes_of(node, operands[i], operands[j], results[0])
+    if s is None or any(f.shape != results[0].shape for f in results):
+        return None
+    writer = Writer(stem, results, operands, contract=True)
+    writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
+    names: dict[Node, str] = {node: "sum[b][i3]"}
+    read_again = {x for n in body.steps if n is not node for x in n.inputs}
+    nest = Nest.over(operands, results[0], apart=True)
+
+    def ending() -> bool:
+        for p, x in enumerate(body.inputs):
+            if x in read_again and x not in names:
+                names[x] = f"v{len(names)}"
+                read = f"x{p}[{nest.index(p)}]"
+                writer.line(f"const {operands[p].type} {names[x]} = {read};", p)
+        found = body.write(writer, names)
+        for p, y in enumerate(body.outputs):
+            if found is not None:
+                writer.line(f"y{p}[(({AT}) * m2 + i2) * m3 + i3] = {found[y]};")
+        return found is not None
+
+    _declare(writer, s, operands[i].type)
+    _over_images(writer, s, operands[i].type, f"x{i}", node)
+    done = _correlate(writer, s, operands[i].type, f"x{j}", ending)
+    writer.close()
+    return writer.block() if done else None
+
+
+AT = "i0 * m1 + i1"
+
+
+def input_gradient(
+    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
+) -> Block | None:
+    """The convolution of the gradient with the kernels turned round by half a turn."""
+    g, w, x = operands
+    forward = sizes_of(node, x, w, g)
+    if forward is None or not turned(forward).suits or g.dtype != w.dtype:
+        return None
+    s, t = turned(forward), g.type
+    writer = Writer(stem, results, operands, (2,), contract=True)
+    tall, wide = s.size
+    writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
+    writer.line(f"{t} turned[{s.kernels}][{s.channels}][{tall}][{wide}];")
+    writer.line("int odd = 0;")
+    for index, length in (("c", s.kernels), ("k", s.channels), ("i", tall), ("j", wide)):
+        writer.loop(index, str(length))
+    from_ = f"((k * {s.kernels} + c) * {tall} + {tall - 1} - i) * {wide} + {wide - 1} - j"
+    writer.line(f"turned[c][k][i][j] = x1[{from_}];")
+    writer.line(f"odd |= x1[{from_}] - x1[{from_}] != 0;")
+    writer.close(4)
+
+    def ending() -> bool:
+        writer.line(f"y0[(({AT}) * m2 + i2) * m3 + i3] = sum[b][i3];")
+        return True
+
+    _declare(writer, s, t)
+    writer.open("if (odd)")
+    _without_frame(writer, s, t)
+    writer.close()
+    writer.open("else")
+    _over_images(writer, s, t, "x0", node)
+    _correlate(writer, s, t, "(&turned[0][0][0][0])", ending)
+    writer.close(2)
+    return writer.block()
+
+
+def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
+    """The same element by element: a weight that is not finite must not meet zeros around g."""
+    tall, wide = s.size
+    for axis in range(4):
+        writer.loop(f"i{axis}", f"m{axis}")
+    writer.line(f"{t} all = 0;")
+    for index, size in (("c", s.channels), ("k", tall), ("l", wide)):
+        writer.loop(index, str(size))
+    writer.line(f"const int64_t i = i2 + k - {s.top}, j = i3 + l - {s.left};")
+    at = f"((i0 * {s.channels} + c) * {s.height} + i) * {s.width} + j"
+    inside = f"i >= 0 && i < {s.height} && j >= 0 && j < {s.width}"
+    writer.line(f"if ({inside}) all += turned[i1][c][k][l] * x0[{at}];")
+    writer.close(3)
+    writer.line(f"y0[(({AT}) * m2 + i2) * m3 + i3] = all;")
+    writer.close(4)
+
+
+def weight_gradient(
+    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
+) -> Block | None:
+    """For each element of a kernel the products of g with all that it lay upon, by rows."""
+    g, x, w = operands
+    s = sizes_of(node, x, w, g)
+    lanes = WIDEST
+    while s is not None and s.columns % lanes:
+        lanes //= 2
+    if s is None or lanes < 4 or g.dtype != x.dtype:
+        return None
+    writer, t = Writer(stem, results, operands, (2,), contract=True), g.type
+    wide, taps = s.size[1], s.size[0] * s.size[1]
+    writer.line(f"const int64_t m0 = {writer.length(1, 0)};")
+    _declare(writer, s, t, lanes)
+    writer.line("static const row zero;")
+    writer.line(f"row total[{s.kernels}][{s.channels}][{taps}];")
+    count = s.kernels * s.channels * taps
+    writer.line(f"for (int64_t i = 0; i < {count}; i++) (&total[0][0][0])[i] = zero;")
+    _over_images(writer, s, t, "x1", node)
+    writer.loop("o", str(s.kernels))
+    writer.loop("c", str(s.channels))
+    for k in range(taps):
+        writer.line(f"row s{k} = total[o][c][{k}];")
+    writer.loop("i", str(s.rows))
+    writer.open(f"for (int64_t j = 0; j < {s.columns}; j += {lanes})")
+    at = f"((i0 * {s.kernels} + o) * {s.rows} + i) * {s.columns} + j"
+    writer.line(f"const row f = *(const row *)&x0[{at}];")
+    for k in range(taps):
+        a, b = divmod(k, wide)
+        writer.line(f"s{k} += f * *(const row *)&frame[c][i + {a}][j + {b}];")
+    writer.close(2)
+    for k in range(taps):
+        writer.line(f"total[o][c][{k}] = s{k};")
+    writer.close(3)
+    writer.loop("i", str(count))
+    writer.line(f"{t} all = 0;")
+    writer.line(f"for (int64_t j = 0; j < {lanes}; j++) all += (&total[0][0][0])[i][j];")
+    writer.line("y0[i] = all;")
+    writer.close()
+    return writer.block()
+
+
+def _declare(writer: Writer, s: Sizes, t: str, lanes: int = 0) -> None:
+    """The type of a row, and the frame."""
+    if not lanes:
+        lanes = WIDEST
+        while lanes > s.columns:
+            lanes //= 2
+    size = {"float": 4, "double": 8}[t]
+    about = f"vector_size({lanes * size}), aligned({size}), may_alias"
+    writer.line(f"typedef {t} row __attribute__(({about}));")
+    writer.line(f"const int64_t m1 = {s.kernels}, m2 = {s.rows}, m3 = {s.columns};")
+    writer.line(f"{t} frame[{s.channels}][{s.frame[0]}][{s.frame[1]}];")
+    writer.line("memset(frame, 0, sizeof frame);")
+
+
+def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> None:
+    """Open the loop over images, and lay each of them into the frame, or what of it fits there."""
+    tall, wide = s.frame
+    rows = max(0, -s.top), min(s.height, tall - s.top)
+    columns = max(0, -s.left), min(s.width, wide - s.left)
+    writer.loop("i0", "m0", node)
+    writer.loop("c", str(s.channels))
+    writer.open(f"for (int64_t i = {rows[0]}; i < {rows[1]}; i++)")
+    writer.open(f"for (int64_t j = {columns[0]}; j < {columns[1]}; j++)")
+    at = f"((i0 * {s.channels} + c) * {s.height} + i) * {s.width} + j"
+    writer.line(f"frame[c][i + {s.top}][j + {s.left}] = {source}[{at}];")
+    writer.close(3)
+
+
+def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[[], bool]) -> bool:
+    """All kernels at all places of the frame; `ending` writes what is done with an element."""
+    together = next(n for n in (8, 4, 2, 1) if s.kernels % n == 0)
+    lanes = WIDEST
+    while lanes > s.columns:
+        lanes //= 2
+    tall, wide = s.size
+    step = s.channels * tall * wide
+    starts = [*range(0, s.columns - lanes + 1, lanes)]
+    if starts[-1] + lanes < s.columns:
+        starts.append(s.columns - lanes)  # some are computed twice
+    writer.open(f"for (int64_t o = 0; o < {s.kernels}; o += {together})")
+    writer.loop("i2", "m2")
+    writer.line(f"{t} sum[{together}][{s.columns}];")
+    for start in starts:
+        writer.open("")
+        writer.line(f"row {', '.join(f's{b} = {{0}}' for b in range(together))};")
+        for index, length in (("c", s.channels), ("k", tall), ("l", wide)):
+            writer.loop(index, str(length))
+        writer.line(
+            f"const {t} *w = {weights} + ((o * {s.channels} + c) * {tall} + k) * {wide} + l;"
+        )
+        writer.line(f"const row r = *(const row *)&frame[c][i2 + k][l + {start}];")
+        for b in range(together):
+            writer.line(f"s{b} += w[{b * step}] * r;")
+        writer.close(3)
+        for b in range(together):
+            writer.line(f"*(row *)&sum[{b}][{start}] = s{b};")
+        writer.close()
+    writer.loop("b", str(together))
+    writer.line("const int64_t i1 = o + b;")
+    writer.loop("i3", "m3", independent=True)
+    done = ending()
+    writer.close(4)
+    return done
+
+
+def max_pool(
+    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
+) -> Block | None:
+    """The largest element of each window; windows do not overlap."""
+    x, y = operands[0], results[0]
+    size = _tiling(node, x, y)
+    if size is None:
+        return None
+    writer, t = Writer(stem, results, operands), x.type
+    tall, wide = size
+    height, width = x.shape[2:]
+    writer.line(f"const int64_t count = {writer.size(1, (0, 1))};")
+    writer.loop("i", f"count * {height // tall}", node)
+    writer.line(f"const {t} *w = x0 + i * {tall * width};")
+    writer.line(f"{t} largest[{width}];")
+    writer.loop("j", str(width), independent=True)
+    writer.line(f"{t} top = w[j];")
+    for k in range(1, tall):
+        _keep_larger(writer, f"w[{k * width} + j]")
+    writer.line("largest[j] = top;")
+    writer.close()
+    writer.loop("j", str(width // wide), independent=True)
+    writer.line(f"{t} top = largest[j * {wide}];")
+    for k in range(1, wide):
+        _keep_larger(writer, f"largest[j * {wide} + {k}]")
+    writer.line(f"y0[i * {width // wide} + j] = top;")
+    writer.close(2)
+    return writer.block()
+
+
+def _keep_larger(writer: Writer, element: str) -> None:
+    writer.line(f"top = (top >= {element}) | (top != top) ? top : {element};")
+
+
+def max_pool_gradient(
+    stem: str, node: Node, results: Sequence[Form], operands: Sequence[Form]
+) -> Block | None:
+    """The gradient of a window goes to its first largest element."""
+    g, y, x = operands
+    size = _tiling(node, x, y)
+    if size is None or g.dtype != x.dtype:
+        return None
+    writer, t = Writer(stem, results, operands), x.type
+    tall, wide = size
+    width, columns = x.shape[3], y.shape[3]
+    writer.line(f"const int64_t count = {writer.size(3, (0, 1))};")
+    writer.loop("i", f"count * {y.shape[2]}", node)
+    writer.loop("j", str(columns), independent=True)
+    writer.line(f"const {t} *w = x2 + i * {tall * width} + j * {wide};")
+    writer.line(f"const {t} top = x1[i * {columns} + j], slope = x0[i * {columns} + j];")
+    writer.line(f"{t} *to = y0 + (w - x2);")
+    writer.line("int free = 1, hit;")
+    for k in range(tall * wide):
+        at = f"[{k // wide * width + k % wide}]"
+        writer.line(f"hit = free & (w{at} == top);")
+        writer.line("free ^= hit;")
+        writer.line(f"to{at} = 0 + slope * hit;")
+    writer.close(2)
+    return writer.block()
+
+
+def _tiling(node: Node, x: Form, y: Form) -> tuple[int, int] | None:
+    """The size of windows that cover the images without overlap or rest, and are small."""
+    options = dict(node.attrs)
+    size = options.pop("kernel_size")
+    if not set(options) <= {"stride", "padding"}:
+        return None
+    window = Window.of(node.op.name, size if isinstance(size, tuple) else (size, size))
+    step = options.get("stride")
+    same = step is None or Window.of(node.op.name, (1, 1), step).stride == window.size
+    framed = options.get("padding", 0) not in (0, "valid", (0, 0))
+    tall, wide = window.size
+    covered = (x.shape[2], x.shape[3]) == (tall * y.shape[2], wide * y.shape[3])
+    known = all(isinstance(n, int) and n <= WRITTEN for n in x.declared[2:])
+    if not same or framed or not covered or not known or tall * wide > 16 or x.dtype.kind != "f":
+        return None
+    return tall, wide
+
+
+WRITERS: dict[Op, Blocks] = {
+    ops.conv2d_input: input_gradient,
+    ops.conv2d_weight: weight_gradient,
+    ops.max_pool2d: max_pool,
+    ops.max_pool2d_input: max_pool_gradient,
+}

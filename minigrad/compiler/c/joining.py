@@ -1,0 +1,143 @@
+"""Neighbouring calls of kernels in C as one: small arrays cost more to call for than to work on."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiler.c.kernels import Kernel, Table
+from minigrad.compiler.c.pieces import absorbed, kernel_of
+from minigrad.compiler.c.units import Part, Unit
+from minigrad.compiler.slots import Call, Slot
+from minigrad.ops import state
+from minigrad.static import Node
+
+
+class Joined:
+    """Several kernels, one after the other, as one function of C.
+
+    moving: the slots whose arrays it is called with, as they may be others at each run.
+    """
+
+    def __init__(self, unit: Unit, calls: Sequence[Call], wanted: Collection[Slot]) -> None:
+        self.unit, self.calls = unit, calls
+        self.node = calls[0].node  # for which it failed, if it did
+        slots: dict[Slot, int] = {}
+        read: set[Slot] = set()
+        parts, lengths = [], list[int]()
+        for piece in absorbed(calls, wanted):
+            places = [slots.setdefault(x, len(slots)) for x in piece.slots]
+            read |= {piece.slots[i] for i in piece.block.used}
+            numbers = range(len(lengths), len(lengths) + len(piece.lengths))
+            parts.append(Part(piece.block, places, numbers, piece.call.node))
+            lengths += piece.lengths
+        self._name = unit.driver(parts)
+        self._table = Table([x.spec for x in slots])
+        self.moving = [x for x in slots if not x.fixed]
+        self._places = [slots[x] for x in self.moving]
+        self._results = [slots[x] for x in self.moving if x.root.kind == "result"]
+        for slot in read:
+            if slot.fixed:
+                self._table[slots[slot]] = slot.array
+        self._sizes = (ctypes.c_int64 * max(len(lengths), 1))(*lengths)
+        self._function: Any = None
+
+    def __call__(self, *arrays: Any) -> None:
+        table = self._table
+        for i, array in zip(self._places, arrays, strict=True):
+            if table.held[i] is not array:
+                table[i] = array
+        try:
+            self._run(arrays)
+        finally:
+            for i in self._results:  # whoever gets it is the only one to hold it
+                table.held[i] = None
+
+    def _run(self, arrays: Sequence[Any]) -> None:
+        if self._function is None:
+            self._function = self.unit.function(self._name) or _refuse
+            self._arguments = self._table.start, ctypes.addressof(self._sizes)
+        failed = 1 if self._table.wrong else self._function(*self._arguments)
+        if failed:
+            self._one_by_one(failed - 1, dict(zip(self.moving, arrays, strict=True)))
+
+    def _one_by_one(self, first: int, now: Mapping[Slot, Any]) -> None:
+        """The calls from one on in NumPy, which says what is wrong."""
+        for call in self.calls[first:]:
+            self.node = call.node
+            given = [x.array if x.fixed else now[x] for x in call.operands]
+            call.function.in_numpy(*given)  # type: ignore[union-attr]
+
+
+def _refuse(*arguments: int) -> int:
+    return 1
+
+
+def joined(calls: Sequence[Call], slots: Mapping[Node, Slot]) -> list[Call]:
+    """The calls, of which kernels in C that follow each other are one.
+
+    An assignment whose value lies in its place already only takes note of that: it may wait until
+    the kernels behind it are done, if none of them reads it.
+    """
+    if not any(isinstance(call.function, Kernel) for call in calls):
+        return list(calls)
+    unit, apart, found = Unit(), Unit(), list[Call]()
+    group: list[Call] = []
+    notes: list[Call] = []
+    kept = {x.root for x in slots.values() if x.root.kind not in ("planned", "scratch")}
+    readers: dict[Slot, list[Call]] = {}
+    for call in calls:
+        first = call.function.outputs if isinstance(call.function, Kernel) else 0
+        for x in call.operands[first:]:
+            if isinstance(x, Slot):
+                readers.setdefault(x.root, []).append(call)
+
+    def close() -> None:
+        if group:
+            inside = set(map(id, group))
+            written = [x for call in group for x in call.operands[: kernel_of(call).outputs]]
+            wanted = {
+                x
+                for x in written
+                if x in kept or any(id(call) not in inside for call in readers.get(x, ()))
+            }
+            one = Joined(unit, tuple(group), wanted)
+            found.append(Call(one, one.moving, {}, one.node))
+        found.extend(notes)
+        group.clear()
+        notes.clear()
+
+    for call in calls:
+        if isinstance(call.function, Kernel) and all(map(_in_one_piece, call.operands)):
+            noted = {slots[x.node] for x in notes}
+            if any(x.root in noted for x in call.operands):
+                close()
+            call.function.join(apart)
+            group.append(call)
+        elif call.node.op is state.assign and len(call.operands) == 1:
+            notes.append(call)
+        else:
+            close()
+            found.append(call)
+    close()
+    return found
+
+
+def _in_one_piece(slot: Any) -> bool:
+    """Whether an operand can be handed to C once for all runs; a constant can, as a copy."""
+    if not isinstance(slot, Slot):
+        return False
+    fixed = slot.root.kind in ("planned", "scratch")
+    return not fixed or np.asarray(slot.array).flags.c_contiguous
+
+
+def with_c(calls: Sequence[Call], text: str) -> str:
+    """The C file of joined calls, if there are any, and this text behind it as a comment."""
+    units = {id(f.unit): f.unit for c in calls if isinstance(f := c.function, Joined)}
+    if not units:
+        return text
+    shown = text.replace("*/", "* /")
+    return "\n".join([*(unit.source() for unit in units.values()), f"/*\n{shown}*/", ""])

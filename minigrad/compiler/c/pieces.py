@@ -1,0 +1,95 @@
+"""What a joined call is made of, and sums that are added up while what they sum is computed.
+
+An array that only such sums read need not be stored at all. The sum stays in memory of its own
+until its turn comes: the plan may use the place of the result for something else before that.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from minigrad.compiler.c.blocks import Block
+from minigrad.compiler.c.kernels import (
+    Kernel,
+    by_element,
+    given_sum,
+    lengths_of,
+    summing,
+    whole_sum,
+)
+from minigrad.compiler.slots import Call, Slot
+from minigrad.core import Spec
+
+
+def kernel_of(call: Call) -> Kernel:
+    """What a call in C calls."""
+    return call.function  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A function of C for one call: its arrays in the order of its results and operands."""
+
+    call: Call
+    kernel: Kernel
+    block: Block
+    slots: tuple[Slot, ...]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, call: Call) -> Piece:
+        kernel = kernel_of(call)
+        return cls(call, kernel, kernel.block, call.operands, tuple(kernel.lengths))
+
+    @property
+    def results(self) -> tuple[Slot, ...]:
+        return self.slots[: self.kernel.outputs]
+
+
+def absorbed(calls: Sequence[Call], wanted: Collection[Slot]) -> list[Piece]:
+    """The pieces for calls that follow each other; `wanted`: what others read, or the caller."""
+    pieces = [Piece.of(call) for call in calls]
+    sums_of, readers = defaultdict[Slot, list[int]](list), defaultdict[Slot, set[int]](set)
+    for j, piece in enumerate(pieces):
+        for slot in piece.slots[piece.kernel.outputs :]:
+            readers[slot.root].add(j)
+        if piece.slots[1:2] and whole_sum(piece.kernel):
+            sums_of[piece.slots[1]].append(j)
+    for i, piece in enumerate(pieces):
+        place = {slot: k for k, slot in enumerate(piece.results)}
+        sums = {j: k for slot, k in place.items() for j in sums_of.get(slot, ()) if j > i}
+        if sums and by_element(piece.kernel.node):
+            read = [slot for slot in place if slot in wanted or not readers[slot] <= sums.keys()]
+            _absorb(pieces, i, sums, [k for slot, k in place.items() if slot not in read])
+    return pieces
+
+
+def _absorb(pieces: list[Piece], i: int, sums: Mapping[int, int], unwritten: Sequence[int]) -> None:
+    """Let a piece add up what sums behind it add up.
+
+    sums: for each of these which result it sums. unwritten: the results that nobody else reads.
+    """
+    piece = pieces[i]
+    summed = sorted(set(sums.values()))
+    block = summing(piece.kernel, summed, unwritten)
+    if block is None:
+        return
+    numbers = [Slot("scratch", NUMBER, np.zeros((), np.float64)) for _ in summed]
+    outputs = piece.kernel.outputs
+    slots = (*piece.slots[:outputs], *numbers, *piece.slots[outputs:])
+    known = [*piece.kernel.outs, *piece.kernel.outs[: len(summed)], *piece.kernel.ins]
+    pieces[i] = replace(piece, block=block, slots=slots, lengths=tuple(lengths_of(block, known)))
+    for j, k in sums.items():
+        old = pieces[j]
+        taken = given_sum(old.kernel)
+        slots = (old.slots[0], numbers[summed.index(k)], old.slots[1])
+        counted = [*old.kernel.outs, *old.kernel.outs, old.kernel.ins[0]]
+        lengths = tuple(lengths_of(taken, counted))
+        pieces[j] = replace(old, block=taken, slots=slots, lengths=lengths)
+
+
+NUMBER = Spec((), np.dtype(np.float64))

@@ -1,0 +1,1 @@
+"""What the NumPy executor does better than one kernel after the other."""

@@ -1,0 +1,269 @@
+"""Convolution and pooling with the batch as the last axis in memory.
+
+Images are (batch, channels, height, width) to everybody. Here they lie in memory as (channels,
+height, width, batch): a patch then moves in long runs, all places of all images stand in one matrix
+product, and pooling compares rows that lie side by side. Views hide that from everybody else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.compiler.layout import Layout, Specs
+from minigrad.compiler.numpy.expand import Expansion, maximum, shaped, turned
+from minigrad.compiler.slots import OUTWARD, Calls, Slot, base_of, outward
+from minigrad.core import Op
+from minigrad.ops.parts import output
+from minigrad.ops.windows import Window, along
+from minigrad.static import Node
+from minigrad.static.fused import FUSED
+
+INWARD = (1, 2, 3, 0)
+
+
+def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
+    n, c, height, width = shape
+    return c, height, width, n
+
+
+def _read(calls: Calls, x: Slot) -> Slot:
+    """The images with the batch last: as they lie, or copied."""
+    base = base_of(x)
+    if base is None:
+        base = calls.scratch(_last(x.shape), x.spec.dtype)
+        calls.call(np.copyto, base, x.view(base.shape, "transpose", INWARD))
+    return base
+
+
+def _written(calls: Calls, out: Slot) -> Slot:
+    """Where a result goes with the batch last; `_hand` brings it where it belongs."""
+    return base_of(out) or calls.scratch(_last(out.shape), out.spec.dtype)
+
+
+def _hand(calls: Calls, base: Slot, out: Slot) -> None:
+    if base is not base_of(out):
+        calls.call(np.copyto, out, outward(base))
+
+
+def _part(base: Slot, rows: slice, columns: slice) -> Slot:
+    """Some rows and columns of all images."""
+    c, height, width, n = base.shape
+    lengths = (len(range(*rows.indices(height))), len(range(*columns.indices(width))))
+    return base.view((c, *lengths, n), "__getitem__", (slice(None), rows, columns))
+
+
+def _matrix(x: Slot, rows: int) -> Slot:
+    return shaped(x, rows, math.prod(x.shape) // rows)
+
+
+def _suits(*slots: Slot) -> bool:
+    dtype = slots[0].spec.dtype
+    plain = dtype.kind == "f" and all(x.spec.dtype == dtype for x in slots)
+    return plain and all(math.prod(x.shape) for x in slots)
+
+
+# ---- Convolution --------------------------------------------------------------------------------
+
+
+def _framed(calls: Calls, x: Slot, window: Window) -> Slot:
+    """The images in a frame of zeros, which stay zero from run to run."""
+    base = _read(calls, x)
+    if window.pads == ((0, 0), (0, 0)):
+        return base
+    c, height, width, n = base.shape
+    (top, bottom), (left, right) = window.pads
+    shape = (c, height + top + bottom, width + left + right, n)
+    frame = calls.zeros(shape, x.spec.dtype)
+    calls.call(np.copyto, _part(frame, slice(top, top + height), slice(left, left + width)), base)
+    return frame
+
+
+def _columns(calls: Calls, x: Slot, window: Window, places: tuple[int, ...]) -> Slot:
+    """(channels · size, places · batch): each column is one patch."""
+
+    def make() -> Slot:
+        frame = _framed(calls, x, window)
+        c, n = x.shape[1], x.shape[0]
+        tall, wide = window.size
+        columns = calls.scratch((c, tall, wide, *places, n), x.spec.dtype)
+        for i, (rows, across) in enumerate(window.offsets(places)):
+            at = (slice(None), i // wide, i % wide)
+            part = columns.view((c, *places, n), "__getitem__", at)
+            calls.call(np.copyto, part, _part(frame, rows, across))
+        return _matrix(columns, c * tall * wide)
+
+    if not calls.needs_columns(x):
+        return make()
+    found: Slot = calls.kept((x, window.size, window.stride, window.pads), make)
+    return found
+
+
+def _conv(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+    x, w = operands
+    if not _suits(x, w, out):
+        return False
+    window = Window.of("Conv2d", w.shape[2:], **node.attrs)
+    columns = _columns(calls, x, window, out.shape[2:])
+    base = _written(calls, out)
+    calls.call(np.dot, _matrix(w, w.shape[0]), columns, _matrix(base, w.shape[0]))
+    _hand(calls, base, out)
+    return True
+
+
+def _conv_weight(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+    """The products of g with all that it lay upon, in one matrix product."""
+    g, x, like = operands
+    if not _suits(g, x, out):
+        return False
+    window = Window.of("Conv2dWeight", like.shape[2:], **node.attrs)
+    columns = _columns(calls, x, window, g.shape[2:])
+    slopes = _matrix(_read(calls, g), g.shape[1])
+    calls.call(np.dot, slopes, turned(columns), _matrix(out, g.shape[1]))
+    return True
+
+
+def _conv_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+    """Each patch gets back what its place weighs, and a pixel the sum over its patches."""
+    g, w, _ = operands
+    if not _suits(g, w, out):
+        return False
+    window = Window.of("Conv2dInput", w.shape[2:], **node.attrs)
+    n, c, height, width = out.shape
+    (top, bottom), (left, right) = window.pads
+    places, (tall, wide) = g.shape[2:], window.size
+    slopes = _matrix(_read(calls, g), g.shape[1])
+    spread = calls.scratch((c, tall, wide, *places, n), out.spec.dtype)
+    product = _matrix(spread, c * tall * wide)
+    calls.call(np.dot, turned(_matrix(w, w.shape[0])), slopes, product)
+    frame = calls.scratch((c, height + top + bottom, width + left + right, n), out.spec.dtype)
+    calls.call(np.copyto, frame, calls.constant(0, out.spec.dtype))
+    for i, (rows, across) in enumerate(window.offsets(places)):
+        at = (slice(None), i // wide, i % wide)
+        here = _part(frame, rows, across)
+        calls.call(np.add, here, spread.view((c, *places, n), "__getitem__", at), here)
+    inside = _part(frame, slice(top, top + height), slice(left, left + width))
+    target = base_of(out)
+    if target is not None:
+        calls.call(np.copyto, target, inside)
+    else:
+        calls.call(np.copyto, out, inside.view(out.shape, "transpose", OUTWARD))
+    return True
+
+
+# ---- Pooling ------------------------------------------------------------------------------------
+
+
+def _pool_window(node: Node) -> Window | None:
+    """The window of a pooling without a frame."""
+    given: dict[str, Any] = dict(node.attrs)
+    size = given.pop("kernel_size")
+    size = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    stride = given.pop("stride", None)
+    window = Window.of("MaxPool2d", size, size if stride is None else stride, **given)
+    return window if window.pads == ((0, 0), (0, 0)) else None
+
+
+def _max_pool(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+    """The larger of rows that lie side by side, then of columns."""
+    (x,) = operands
+    window = _pool_window(node)
+    if window is None or not _suits(x, out):
+        return False
+    base, result = _read(calls, x), _written(calls, out)
+    c, _, width, n = base.shape
+    (tall, wide), (rows, columns) = window.size, out.shape[2:]
+    whole = slice(0, width)
+    row = calls.scratch((c, rows, width, n), x.spec.dtype) if wide > 1 else result
+    parts = [_part(base, along(i, window.stride[0], rows), whole) for i in range(tall)]
+    if wide == 1:
+        parts = [_part(p, slice(0, rows), along(0, window.stride[1], columns)) for p in parts]
+    _largest(calls, parts, row)
+    if wide > 1:
+        every = slice(0, rows)
+        steps = [along(j, window.stride[1], columns) for j in range(wide)]
+        _largest(calls, [_part(row, every, step) for step in steps], result)
+    _hand(calls, result, out)
+    return True
+
+
+def _largest(calls: Calls, parts: Sequence[Slot], out: Slot) -> None:
+    first, *others = parts
+    if not others:
+        calls.call(np.copyto, out, first)
+    for part in others:
+        calls.call(maximum, first, part, out)
+        first = out
+
+
+def _max_pool_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+    """g goes to the first element of each window that is the largest, if windows do not overlap."""
+    g, y, x = operands
+    window = _pool_window(node)
+    if window is None or window.stride != window.size or not _suits(g, y, x, out):
+        return False
+    places = g.shape[2:]
+    if any(m * k != n for m, k, n in zip(places, window.size, x.shape[2:], strict=True)):
+        return False  # what lies outside all windows would have to be 0
+    slopes, tops, base = (_read(calls, v) for v in (g, y, x))
+    result = _written(calls, out)
+    free, hit = (calls.scratch(tops.shape, np.dtype(np.bool_)) for _ in range(2))
+    weight = calls.scratch(tops.shape, out.spec.dtype)
+    for i, (rows, columns) in enumerate(window.offsets(places)):
+        chosen = hit if i else free
+        calls.call(np.equal, _part(base, rows, columns), tops, chosen)
+        if i:
+            calls.call(np.greater, hit, free, hit)  # not if an earlier one was chosen
+            calls.call(np.logical_or, free, hit, free)
+        calls.call(np.copyto, weight, chosen.view(chosen.shape, "view", np.int8))
+        calls.call(np.multiply, slopes, weight, _part(result, rows, columns))
+    _hand(calls, result, out)
+    return True
+
+
+EXPANSIONS: dict[Op, Expansion] = {
+    ops.conv2d: _conv,
+    ops.conv2d_weight: _conv_weight,
+    ops.conv2d_input: _conv_input,
+    ops.max_pool2d: _max_pool,
+    ops.max_pool2d_input: _max_pool_input,
+}
+
+# ---- Which values lie with the batch last -------------------------------------------------------
+
+MAKERS = {ops.conv2d, ops.conv2d_input, ops.max_pool2d, ops.max_pool2d_input}
+READERS = {*EXPANSIONS, ops.sum, ops.sum_like}
+
+
+def batch_last(layout: Layout, specs: Specs) -> set[Node]:
+    """The planned values that are made and read by nothing but what gains by it, or does not care.
+
+    Not those that are shown in another shape: their elements must lie in the order everybody sees.
+    """
+    nodes = layout.order
+    if not any(node.op is ops.conv2d or node.op is FUSED for node in nodes):
+        return set()
+    made = {n for n in nodes if layout.kind[n] == "planned" and _made_by_images(n, specs)}
+    for node in nodes:
+        if layout.kind[node] == "whole" or node.op in READERS or _by_element(node):
+            continue
+        made.difference_update(node.inputs)
+    return made
+
+
+def _made_by_images(node: Node, specs: Specs) -> bool:
+    shape = specs[node].shape
+    if shape is None or len(shape) != 4 or node.dtype.kind != "f":
+        return False
+    source = node.inputs[0] if node.op is output else node
+    return source.op in MAKERS or _by_element(source)
+
+
+def _by_element(node: Node) -> bool:
+    if node.op is FUSED:
+        return bool(node.attrs["kind"] in ("elementwise", "conv"))
+    return node.op.elementwise

@@ -1,0 +1,200 @@
+"""Where results are kept: how long each value lives, and which buffers they can share.
+
+A value lives from the step that computes it to the last step that reads it. Two values whose
+lives do not overlap may lie in one buffer; all buffers together are the arena.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from minigrad.core import Array
+from minigrad.ops.parts import output
+from minigrad.static import Graph, Node
+
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector register
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """One value of the plan: its node, first and last step, size, and the buffer it lies in."""
+
+    node: Node
+    shape: tuple[int, ...]
+    start: int
+    end: int
+    bytes: int
+    buffer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """One piece of the arena: where it starts and how long it is, in bytes."""
+
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Lifetimes and buffers of one program for one choice of shapes."""
+
+    lifetimes: tuple[Lifetime, ...]
+    buffers: tuple[Buffer, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The size of the arena."""
+        return sum(b.bytes for b in self.buffers)
+
+    @property
+    def unshared_bytes(self) -> int:
+        """What the same values would take with a buffer each."""
+        return sum(aligned(x.bytes) for x in self.lifetimes)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that is alive at one step: no plan can do with less.
+
+        A result that overwrites an operand is alive from the next step on.
+        """
+        last = max((x.end for x in self.lifetimes), default=-1)
+        ends = {(x.buffer, x.end) for x in self.lifetimes if x.start < x.end}
+        change = np.zeros(last + 3, np.int64)
+        for x in self.lifetimes:
+            change[x.start + ((x.buffer, x.start) in ends)] += aligned(x.bytes)
+            change[x.end + 1] -= aligned(x.bytes)
+        return int(np.cumsum(change).max(initial=0))
+
+
+def aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def block(size: int) -> Array:
+    """So many bytes of memory, all 0, from the start of a cache line on."""
+    memory = np.zeros(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A value that needs memory: its size, its steps, and whose buffer it may take over."""
+
+    node: Node
+    shape: tuple[int, ...]
+    start: int
+    end: int
+    successor_of: tuple[Node, ...] = ()  # operands that it may overwrite, if they end here
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * self.node.dtype.itemsize
+
+
+def share_buffers(wanted: Sequence[Wanted]) -> Plan:
+    """Give every value a buffer, in the order of the steps: the smallest free one that holds it.
+
+    A free buffer that is too small is made larger before a new one is added. Operands are still
+    being read while a result is written, so their buffers are free only afterwards, unless the
+    result may overwrite them.
+    """
+    sizes: list[int] = []
+    free: list[tuple[int, int]] = []  # size and number of each, the smallest first
+    ends: dict[int, list[int]] = {}  # buffers by the step after which they are free
+    buffer_of: dict[Node, int] = {}
+    last: dict[Node, int] = {}
+    lifetimes = []
+    done = 0
+    for value in sorted(wanted, key=lambda w: w.start):
+        for step in range(done, value.start):
+            for i in ends.pop(step, ()):
+                bisect.insort(free, (sizes[i], i))
+        done = value.start
+        size = value.bytes
+        chosen = _taken_over(value, buffer_of, last, sizes)
+        if chosen is None:
+            chosen = _best(free, size, len(sizes))
+        else:
+            ends[value.start].remove(chosen)
+        if chosen == len(sizes):
+            sizes.append(0)
+        sizes[chosen] = max(sizes[chosen], aligned(size))
+        ends.setdefault(value.end, []).append(chosen)
+        buffer_of[value.node], last[value.node] = chosen, value.end
+        facts = (value.node, value.shape, value.start, value.end, size)
+        lifetimes.append(Lifetime(*facts, chosen))
+    offsets = np.cumsum([0, *sizes])
+    buffers = tuple(Buffer(int(o), n) for o, n in zip(offsets, sizes, strict=False))
+    return Plan(tuple(lifetimes), buffers)
+
+
+def lay_apart(wanted: Sequence[Wanted]) -> Plan:
+    """Give every value a buffer of its own, whenever it lives."""
+    end = max((value.end for value in wanted), default=0)
+    return share_buffers([replace(value, end=end, successor_of=()) for value in wanted])
+
+
+def _taken_over(
+    value: Wanted, buffer_of: Mapping[Node, int], last: Mapping[Node, int], sizes: Sequence[int]
+) -> int | None:
+    for x in value.successor_of:
+        if last.get(x) == value.start and sizes[buffer_of[x]] >= aligned(value.bytes):
+            return buffer_of[x]
+    return None
+
+
+def _best(free: list[tuple[int, int]], need: int, new: int) -> int:
+    """The smallest free buffer that is large enough, else the largest free one, else a new one."""
+    if not free:
+        return new
+    place = min(bisect.bisect_left(free, (need, -1)), len(free) - 1)
+    return free.pop(place)[1]
+
+
+class Arena:
+    """The memory of a plan: one block, aligned, of which every buffer is a part."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.block = block(plan.bytes)
+        self.plan = plan
+
+    def array(self, life: Lifetime) -> Array:
+        """The array of one value, in its buffer."""
+        offset = self.plan.buffers[life.buffer].offset
+        flat = self.block[offset : offset + life.bytes].view(life.node.dtype)
+        return flat.reshape(life.shape)
+
+
+def depth_first(graph: Graph) -> tuple[Node, ...]:
+    """The nodes, each as late as what reads it allows: all that leads to one end, then to the next.
+
+    What has an effect or must be handled by name stays in the order in which it was built.
+    """
+    before: dict[Node, tuple[Node, ...]] = {}
+    readers: set[Node] = set()
+    latest: tuple[Node, ...] = ()
+    for node in graph.nodes:
+        before[node] = (*node.inputs, *node.controls)
+        if node.op.impure or (node.op.effect and node.inputs and node.op is not output):
+            before[node] += latest
+            latest = (node,)
+        readers.update(before[node])
+    done: dict[Node, None] = {}
+    for end in graph.nodes:
+        waiting = [] if end in readers else [end]
+        while waiting:
+            node = waiting[-1]
+            missing = [x for x in before[node] if x not in done]
+            if missing:
+                waiting += reversed(missing)
+                continue
+            waiting.pop()
+            done[node] = None
+    return tuple(done)

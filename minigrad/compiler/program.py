@@ -1,0 +1,314 @@
+"""A graph made ready to run many times."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiler.bound import Bound
+from minigrad.compiler.executors import EXECUTORS, with_c
+from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
+from minigrad.compiler.memory import Two
+from minigrad.compiler.plan import Plan
+from minigrad.compiler.schedule.parallel import Costs, Parallel
+from minigrad.compiler.schedule.schedule import Schedule
+from minigrad.compiler.text.program import write_reference
+from minigrad.control import COND
+from minigrad.control.untaken import branches, warn_of_nan
+from minigrad.core import Array, events
+from minigrad.core.garbage import no_collection
+from minigrad.core.locks import Turn
+from minigrad.diagnostics.arguments import number, refuse, whole
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.static import Graph, Node, bodies_of
+from minigrad.static.feeds import check_feeds
+from minigrad.static.handlers import HANDLERS, Variables, expect_fed
+from minigrad.static.run import Program as Interpreter
+
+__all__ = ["Program"]
+
+MOST_DEVICES = 1024  # threads of a schedule
+MOST_BOUND = 16  # choices of input shapes that are kept ready
+
+
+class Program:
+    """A graph made ready to run many times: `graph.compile()`.
+
+    executor: "numpy" runs planned calls, "c" compiles kernels to C where there is a compiler and
+    leaves the rest to NumPy, "reference" runs one operator after the other. `plan`, `source` and
+    `kernels` tell what it will do; they need shapes that are known, or a run. `variables` holds the
+    values as they are now, in memory that later runs write to: copy what you want to keep.
+
+    Several threads may call it: as all runs work in the same memory, they wait for each other, and
+    with `session` for all runs of that session. For runs side by side compile the graph once for
+    each thread. A listener that calls it in the middle of a run gets a GraphError.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=(None, 3))
+    >>> program = mg.build_graph(x, mg.tanh(x * 2 + 1)).compile()
+    >>> program({x: [[0.0, 1.0, 2.0]]}).shape, program.kernels
+    ((1, 3), 1)
+    """
+
+    def __init__(
+        self, graph: Graph, optimize: bool = True, executor: str = "numpy", session: Any = None
+    ) -> None:
+        if executor != REFERENCE and executor not in EXECUTORS:
+            known = ", ".join([REFERENCE, *EXECUTORS])
+            raise GraphError("unknown_executor", name=executor, names=known, defined=here())
+        if not isinstance(graph, Graph):
+            raise refuse("Program", "graph", graph, fill("expect_graph"))
+        self.graph = graph.optimize() if optimize else graph
+        self.executor, self.optimized = executor, optimize
+        variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
+        self.variables: Variables = variables if session is None else session.variables
+        self._turn: Turn = Turn() if session is None else session.turn
+        self._branches = branches(graph.nodes) if COND in graph.operators else ()
+        self._inputs = self.graph.placeholders
+        self._known: dict[Any, tuple[Node, Any]] = {}  # what may be fed, by node or name
+        for x in sorted(self._inputs, key=attrgetter("order")):  # the newest holds a name
+            self._known[x] = self._known[x.name] = x, x.dtype
+        self._layouts: dict[Kinds, Layout] = {}
+        self._bound: dict[tuple[Shape, ...], Bound] = {}
+        self._pairs: dict[Node, Two] = {}
+        self._latest: Bound | None = None
+        self._parallel: tuple[tuple[Shape, ...], Parallel] | None = None
+
+    def __call__(self, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+        """Run with these feeds, by placeholder or name; one array or a list, as built.
+
+        Raises NotFedError, FeedError, and the errors of the operators with both lines.
+        """
+        with self._turn:
+            feeds = self._as_they_are(feed_dict)
+            bound = None
+            if feeds is not None:
+                bound = self._bound.get(tuple([feeds[x].shape for x in self._inputs]))
+            if feeds is None or bound is None:
+                feeds = check_feeds(self.graph, feed_dict)
+            if self.executor == REFERENCE:
+                results = self._interpreter(feeds, self.variables)
+            else:
+                results = (bound or self.bind(feeds)).run(feeds, self.variables)
+                self._latest = bound or self._latest
+                if self._branches:
+                    values = Interpreter.computing(feeds, self.variables)
+                    warn_of_nan(self._branches, results, values)
+            return results[0] if self.graph.single else results
+
+    def _as_they_are(self, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array] | None:
+        """The feeds by placeholder where nothing is to be converted, else None."""
+        if type(feed_dict) is not dict or len(feed_dict) != len(self._inputs):
+            return None
+        found: dict[Node, Array] = {}
+        for key, value in feed_dict.items():
+            known = self._known.get(key)
+            if known is None or type(value) is not np.ndarray:
+                return None
+            node, dtype = known
+            if value.dtype is not dtype or not value.ndim or not value.flags.c_contiguous:
+                return None
+            found[node] = value
+        return found if len(found) == len(self._inputs) else None
+
+    @functools.cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self.graph.outputs, effects=self.graph.effects)
+
+    def bind(self, feeds: Mapping[Node, Array]) -> Bound:
+        """The calls for feeds of these shapes: made once for each combination."""
+        key = self._shapes_of(feeds)
+        if key not in self._bound:
+            if len(self._bound) >= MOST_BOUND:
+                self._bound.pop(next(iter(self._bound)))
+            self._bound[key] = self._made(key)
+        self._latest = self._bound[key]
+        return self._latest
+
+    def _shapes_of(self, feeds: Mapping[Node, Array]) -> tuple[Shape, ...]:
+        for node in self._inputs:
+            expect_fed(node, feeds, self.graph.outputs[0])
+        return tuple([np.shape(feeds[node]) for node in self._inputs])
+
+    @no_collection()
+    def _made(self, shapes: tuple[Shape, ...], apart: bool = False) -> Bound:
+        """Bind the graph to these shapes; what does not depend on sizes is there from before."""
+        specs = concrete_specs(self.graph, dict(zip(self._inputs, shapes, strict=True)))
+        kinds = kinds_of(self.graph, specs)
+        if kinds not in self._layouts:
+            self._layouts[kinds] = Layout(self.graph, kinds, specs)
+            if events.listeners:
+                events.emit("compiled", None, self)
+        choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
+        bound = Bound(self._layouts[kinds], specs, choose, self._pairs, apart)
+        if events.listeners:
+            events.emit("bound", None, self)
+        return bound
+
+    @property
+    def bound(self) -> Bound:
+        """The calls of the latest run, or those for the declared shapes."""
+        found: Bound = self._turn.look(self._of_latest)
+        return found
+
+    def _of_latest(self) -> Bound:
+        if self._latest is None:
+            for node in self._inputs:
+                if node.shape is None or None in node.shape:
+                    raise GraphError("open_plan", name=node.name, defined=node.where, ran=here())
+            shapes: Any = tuple([node.shape for node in self._inputs])
+            self._latest = self._bound[shapes] = self._made(shapes)
+        return self._latest
+
+    def schedule(
+        self,
+        devices: int = 2,
+        costs: Costs | None = None,
+        feed_dict: Mapping[Any, Any] | None = None,
+        handover: float | None = None,
+    ) -> Schedule:
+        """Which of so many devices (threads, at most 1024) runs which kernel when: list scheduling.
+
+        costs: seconds for each node, as a mapping (from nodes or names) or a function. Without
+        them the kernels are timed, fed with `feed_dict` or with numbers made up, for the shapes of
+        the latest run, and the schedule is tried: where more devices are not quicker, fewer are
+        used. handover: seconds to hand a task to another thread; measured, or 0 for given costs.
+        Measuring changes no variable, prints nothing, and lets BLAS use one thread.
+
+        Raises ArgumentError for bad devices and costs, GraphError for open shapes, costs that are
+        missing, and loops that might not end when fed with numbers made up.
+
+        >>> import minigrad as mg
+        >>> x = mg.placeholder("x", shape=(3,))
+        >>> program = mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile()
+        >>> schedule = program.schedule(devices=2, costs=lambda node: 1.0)
+        >>> schedule.makespan, schedule.total, len(schedule.critical_path)
+        (2.0, 3.0, 2)
+        """
+        devices = whole("schedule", "devices", devices, 1, MOST_DEVICES)
+        if handover is not None:
+            handover = float(number("schedule", "handover", handover))
+        feeds = None if feed_dict is None else check_feeds(self.graph, feed_dict)
+        found: Schedule = self._turn.run(self._scheduled, devices, costs, feeds, handover)
+        return found
+
+    def _scheduled(
+        self,
+        devices: int,
+        costs: Costs | None,
+        feeds: Mapping[Node, Array] | None,
+        handover: float | None,
+    ) -> Schedule:
+        if feeds is None:
+            shapes: Any = [self.bound.specs[node].shape for node in self._inputs]
+        else:
+            shapes = self._shapes_of(feeds)
+        parallel = self._apart(tuple(shapes))
+        schedule = parallel.schedule(devices, costs, feeds, handover, self.variables)
+        return replace(schedule, runner=functools.partial(self._turn.run, self._run_on))
+
+    def _apart(self, shapes: tuple[Shape, ...]) -> Parallel:
+        """The tasks for these shapes; those of the latest are kept."""
+        if self._parallel is None or self._parallel[0] != shapes:
+            self._parallel = shapes, Parallel(self._made(shapes, apart=True))
+        return self._parallel[1]
+
+    def _run_on(
+        self, schedule: Schedule, feed_dict: Mapping[Any, Any] | None
+    ) -> tuple[Any, Schedule]:
+        feeds = check_feeds(self.graph, feed_dict)
+        parallel = self._apart(self._shapes_of(feeds))
+        results, measured = parallel.run(schedule, feeds, self.variables)
+        return (results[0] if self.graph.single else results), measured
+
+    @property
+    def plan(self) -> Plan:
+        """Which values share which memory."""
+        return self.bound.plan
+
+    @property
+    def source(self) -> str:
+        """The program as Python: one line for each call, with the node and the line it came from.
+
+        The text defines `program(feeds, variables)`, which is what runs once it has paid to compile
+        it (from the second run on, with loops from the first) and nobody listens to each call;
+        `load_source` gives it to you. It holds no name of
+        the user's but as a string or in a comment. What the executor "c" has compiled comes before
+        it, in C, and the Python is a comment there.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     x = mg.placeholder("x", shape=(3,))
+        ...     text = mg.build_graph(x, mg.tanh(x)).compile().source
+        >>> print(*(line.split("#")[0].strip() for line in text.splitlines() if "tanh" in line))
+        np.tanh(x, Tanh)
+        """
+        text: str = self._turn.look(self._written)[0]
+        return text if self.executor == REFERENCE else with_c(self.bound.flat, text)
+
+    def load_source(self) -> Callable[..., list[Any]]:
+        """The function `program(feeds, variables)` that the text of `source` defines.
+
+        feeds, variables: dictionaries of arrays by name; new values of variables are put into the
+        second. The results are those of the program itself, bit for bit. As in the program, calls
+        from several threads wait for each other; the text alone leaves that to whoever runs it.
+
+        >>> import minigrad as mg
+        >>> with mg.Graph():
+        ...     x = mg.placeholder("x", shape=())
+        ...     run = mg.build_graph(x, x * x + 3).compile().load_source()
+        >>> run({"x": np.float32(2)}, {})
+        [np.float32(7.0)]
+        """
+        text, constants = self._turn.look(self._written)
+        scope: dict[str, Any] = {"constants": constants}
+        exec(compile(text, "<program>", "exec"), scope)
+        turn, program = Turn(), scope["program"]
+
+        @functools.wraps(program)
+        def one_at_a_time(feeds: Any, variables: Any) -> list[Any]:
+            found: list[Any] = turn.run(program, feeds, variables)
+            return found
+
+        return one_at_a_time
+
+    def _written(self) -> tuple[str, dict[str, Any]]:
+        if self.executor == REFERENCE:
+            written = write_reference(self.graph, self._interpreter)
+        else:
+            written = self.bound.shown
+        return written.shown, written.table.values
+
+    @property
+    def kernels(self) -> int:
+        """How many kernels there are; a fused region is one.
+
+        A run starts each of them once, those within branches and loops as often as these run;
+        `mg.record` counts that.
+        """
+        found: set[int] = set()
+        waiting = [self.graph]
+        while waiting:
+            for node in waiting.pop().nodes:
+                if node.op in HANDLERS:
+                    waiting += bodies_of(node.attrs).values()
+                else:
+                    found.add(id(node))
+        return len(found)
+
+
+REFERENCE = "reference"
+
+
+def _compile(graph: Graph, optimize: bool, executor: str, session: Any) -> Program:
+    return Program(graph, optimize, executor, session)
+
+
+Graph._compiler = _compile

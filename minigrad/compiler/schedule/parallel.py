@@ -1,0 +1,263 @@
+"""The calls of a program as tasks: what each waits for, what it costs, and running them on threads.
+
+One node is one task. It waits for the tasks whose results it reads, for its control dependencies,
+and, where it prints, checks or touches a variable, for what came before in the order of the
+program. A variable that is read gives its value from before the run: new values come into force
+when the whole run has succeeded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from minigrad import control
+from minigrad.compiler.bound import Bound
+from minigrad.compiler.schedule.devices import Pool, Span, TaskFailed, handover
+from minigrad.compiler.schedule.schedule import (
+    Schedule,
+    Task,
+    best_schedule,
+    list_schedule,
+    remaining,
+)
+from minigrad.compiler.slots import Call
+from minigrad.core import STOPS, Array, events, silence
+from minigrad.core.threads import one_blas_thread
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.ops import state
+from minigrad.static import Graph, Node
+from minigrad.static.handlers import Variables
+
+REPEATS = 5  # timed runs, of which the median counts; one before them warms up
+TOUCH_VARIABLES = (state.assign, state.read_value, state.initialize)
+
+Costs = Mapping[Any, float] | Callable[[Node], float]
+
+
+class Parallel:
+    """The tasks of a program for one choice of input shapes, in memory that they do not share."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.calls: dict[Node, list[Call]] = {}
+        for call in bound.calls:
+            self.calls.setdefault(call.node, []).append(call)
+        self.after = self._after()
+        self.nodes = list(self.after)
+        self.place = {node: i for i, node in enumerate(self.nodes)}
+        self.followers: list[list[int]] = [[] for _ in self.nodes]
+        for node, needed in self.after.items():
+            for x in needed:
+                self.followers[self.place[x]].append(self.place[node])
+        self._measured: tuple[Mapping[Node, Array], dict[Node, float]] | None = None
+
+    def _after(self) -> dict[Node, tuple[Node, ...]]:
+        """For each task those that it waits for. What has no call of its own passes on."""
+        reach: dict[Node, tuple[Node, ...]] = {}
+        latest: dict[Any, Node] = {}
+        found = {}
+        for node in self.bound.layout.order:
+            sources = [reach[x] for x in (*node.inputs, *node.controls)]
+            for what in _effects(node):
+                if what in latest:
+                    sources.append((latest[what],))
+                latest[what] = node
+            needed = tuple(dict.fromkeys(x for some in sources for x in some))
+            if node in self.calls:
+                found[node] = needed
+            reach[node] = (node,) if node in self.calls else needed
+        return found
+
+    # ---- Costs ------------------------------------------------------------------------------
+
+    def schedule(
+        self,
+        devices: int,
+        costs: Costs | None,
+        feeds: Mapping[Node, Array] | None,
+        delay: float | None,
+        variables: Variables,
+    ) -> Schedule:
+        """The best schedule for these costs; without costs they are measured, and it is tried."""
+        if costs is not None:
+            given = given_costs(costs, self.nodes)
+            return best_schedule(self.after, given, devices, delay or 0.0)
+        if self._measured is None or feeds is not None:
+            if feeds is None:
+                feeds = stand_ins(self.bound)
+            self._measured = feeds, self.costs(feeds, variables)
+        feeds, found = self._measured
+        delay = handover() if delay is None else delay
+        schedule = best_schedule(self.after, found, devices, delay, "measured")
+        return self.tried(schedule, feeds, variables)
+
+    def costs(self, feeds: Mapping[Node, Array], variables: Variables) -> dict[Node, float]:
+        """Seconds for each task: the median of a few runs of its calls, one after the other.
+
+        Prints and assertions are left out, and no variable changes.
+        """
+        self.bound.begin(feeds, variables)
+        with one_blas_thread():
+            runs = [silence().run(self._timed) for _ in range(REPEATS + 1)][1:]
+        return {node: statistics.median(run[node] for run in runs) for node in self.calls}
+
+    def _timed(self) -> dict[Node, float]:
+        found = {}
+        for node in self.calls:
+            start = time.perf_counter()
+            try:
+                self._perform(node, quietly=True)
+            except (GraphError, *STOPS) as error:
+                raise self._told(node, error) from None
+            found[node] = time.perf_counter() - start
+        return found
+
+    def _perform(self, node: Node, quietly: bool = False) -> None:
+        if quietly and node.op.impure:
+            slots = self.bound.slots
+            slots[node].array = slots[node.inputs[0]].array
+            return
+        for call in self.calls[node]:
+            self.bound.perform(call)
+            if events.listeners and not quietly:
+                self.bound.tell(call)
+
+    def _told(self, node: Node, error: BaseException) -> BaseException:
+        """The error with both lines: where the node was defined, and where it is run."""
+        if isinstance(error, GraphError):
+            error.defined, error.ran = error.defined or node.where, here()
+            return error
+        if isinstance(error, (ValueError, IndexError, TypeError)):
+            arrays = [self.bound.slots[x].array for x in node.inputs]
+            return self.bound.explained(node, arrays, error)
+        return error
+
+    # ---- On threads -------------------------------------------------------------------------
+
+    def spans(self, schedule: Schedule, devices: int, quietly: bool = False) -> dict[Node, Span]:
+        """Run all tasks on a pool; when and where each ran."""
+        nodes = self.nodes
+        costs = {t.node: t.cost for t in schedule.tasks}
+        rest = remaining(nodes, self.after, {node: costs.get(node, 0.0) for node in nodes})
+        pool = Pool(
+            lambda i: self._perform(nodes[i], quietly),
+            [len(needed) for needed in self.after.values()],
+            self.followers,
+            [-rest[node] for node in nodes],
+        )
+        try:
+            with one_blas_thread():
+                spans = pool.run(devices)
+        except TaskFailed as failure:
+            raise self._told(nodes[failure.task], failure.error) from None
+        return dict(zip(nodes, spans, strict=True))
+
+    def run(
+        self, schedule: Schedule, feeds: Mapping[Node, Array], variables: Variables
+    ) -> tuple[list[Any], Schedule]:
+        """The results, and the schedule as it was measured."""
+        self.bound.begin(feeds, variables)
+        with self.bound.held() if events.listeners else contextlib.nullcontext():
+            spans = self.spans(schedule, max(schedule.used, 1))
+            results = self.bound.finish(variables)
+        return results, self._as_run(schedule, spans)
+
+    def _as_run(self, schedule: Schedule, spans: Mapping[Node, Span]) -> Schedule:
+        tasks = [Task(n, s.device, s.start, s.end, self.after[n]) for n, s in spans.items()]
+        tasks.sort(key=lambda t: (t.start, t.end))
+        return replace(schedule, tasks=tuple(tasks), costs="run", rehearsal=None)
+
+    def tried(
+        self, schedule: Schedule, feeds: Mapping[Node, Array], variables: Variables
+    ) -> Schedule:
+        """The schedule if its devices are quicker than one when it is run, or else that of one.
+
+        What prediction leaves out (a busy machine, kernels that keep the interpreter to
+        themselves, memory that cores share) is in what was measured. No variable changes.
+        """
+        self.bound.begin(feeds, variables)
+        runs: dict[int, list[Schedule]] = {1: [], max(schedule.used, 1): []}
+        for _ in range(REPEATS):
+            for devices, found in runs.items():
+                found.append(self._as_run(schedule, self.spans(schedule, devices, quietly=True)))
+        middle = {n: sorted(found, key=_makespan)[REPEATS // 2] for n, found in runs.items()}
+        trials = tuple(
+            replace(t, measured=middle[t.devices].makespan) if t.devices in middle else t
+            for t in schedule.trials
+        )
+        best = min(middle, key=lambda n: middle[n].makespan)
+        tasks = schedule.tasks
+        if best < schedule.used:
+            tasks = list_schedule(self.after, {t.node: t.cost for t in tasks}, best)
+        return replace(schedule, tasks=tasks, trials=trials, rehearsal=middle[best])
+
+
+def _makespan(schedule: Schedule) -> float:
+    return schedule.makespan
+
+
+def _effects(node: Node) -> list[Any]:
+    """What this node must not overtake: everything of the same kind that comes before it."""
+    found: list[Any] = []
+    if node.op in TOUCH_VARIABLES:
+        found += node.attrs.get("variables", ()) or node.inputs[:1]
+    bodies = (v for v in node.attrs.values() if isinstance(v, Graph))
+    if node.op.impure or any(body.effects for body in bodies):
+        found.append("outside")
+    return found
+
+
+def stand_ins(bound: Bound) -> dict[Node, Array]:
+    """Values to measure with where none are given: numbers from 0 to 1, and 0 for integers.
+
+    GraphError when there is a loop that might not end with them.
+    """
+    graph = bound.layout.graph
+    _expect_an_end(graph)
+    random = np.random.default_rng(0)
+    found = {}
+    for node in graph.placeholders:
+        shape: Any = bound.specs[node].shape
+        values = random.random(shape) if node.dtype.kind == "f" else np.zeros(shape)
+        found[node] = np.asarray(values).astype(node.dtype)[()]
+    return found
+
+
+def _expect_an_end(graph: Graph) -> None:
+    graphs = [graph]
+    for inner in graphs:  # which grows meanwhile
+        for node in inner.nodes:
+            if node.op is control.WHILE and node.attrs["max_steps"] is None:
+                raise GraphError("schedule_feeds", name=node.name, defined=node.where, ran=here())
+            graphs += [v for v in node.attrs.values() if isinstance(v, Graph)]
+
+
+def given_costs(costs: Costs, nodes: list[Node]) -> dict[Node, float]:
+    """What a mapping (from nodes or their names) or a function says of each task, in seconds."""
+    if isinstance(costs, Mapping):
+        named = {getattr(key, "name", key): value for key, value in costs.items()}
+        missing = [n.name for n in nodes if n.name not in named]
+        if missing:
+            names = ", ".join(missing[:20])
+            raise GraphError("schedule_costs", names=names, count=len(missing), ran=here())
+        found = {n: named[n.name] for n in nodes}
+    elif callable(costs):
+        found = {n: costs(n) for n in nodes}
+    else:
+        raise refuse("schedule", "costs", costs, fill("expect_costs"))
+    for node, cost in found.items():
+        number = isinstance(cost, (int, float, np.number)) and not isinstance(cost, bool)
+        if not (number and cost >= 0 and math.isfinite(cost)):
+            raise refuse("schedule", f"costs[{node.name}]", cost, fill("expect_costs"))
+    return {node: float(cost) for node, cost in found.items()}

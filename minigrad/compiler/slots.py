@@ -1,0 +1,190 @@
+"""Arrays that calls read and write, and the calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiler.plan import aligned, block
+from minigrad.core import Array, Attrs, Spec
+from minigrad.static import Node
+
+FIXED = ("planned", "scratch", "constant")  # kinds of memory that stay where they are
+
+
+class Slot:
+    """One array of a program: fixed in memory, or another one at each run.
+
+    `kind` says where the array comes from: fed, variable, constant, planned, result, free, scratch,
+    tile or view. `node` is the node whose value it is, if there is one.
+    """
+
+    __slots__ = ("_array", "kind", "node", "source", "spec")
+
+    def __init__(
+        self, kind: str, spec: Spec, array: Array = None, node: Node | None = None
+    ) -> None:
+        self.kind, self.spec, self._array, self.node = kind, spec, array, node
+        self.source: tuple[Slot, str, tuple[Any, ...]] | None = None  # of a view: what, and how
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.spec.shape  # type: ignore[return-value]
+
+    @property
+    def root(self) -> Slot:
+        """The slot whose memory this one shows."""
+        return self if self.source is None else self.source[0].root
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is the same memory at each run."""
+        return self.root.kind in FIXED
+
+    @property
+    def array(self) -> Array:
+        """What it is now; None where that is not known yet."""
+        if self._array is not None or self.source is None:
+            return self._array
+        source, method, args = self.source
+        base = source.array
+        found = None if base is None else getattr(base, method)(*args)
+        if self.fixed:
+            self._array = found
+        return found
+
+    @array.setter
+    def array(self, array: Array) -> None:
+        self._array = array
+
+    def view(self, shape: tuple[int, ...], method: str, *args: Any) -> Slot:
+        """The same memory in this shape, by a method of arrays: `reshape`, `transpose`."""
+        found = Slot("view", Spec(shape, self.spec.dtype), None, self.node)
+        found.source = self, method, args
+        return found
+
+
+class Call:
+    """A function with its arguments, the node that it works for, and the part of a fused one.
+
+    function: None where a value is made anew at each run, by whoever runs the call.
+    """
+
+    __slots__ = ("attrs", "function", "node", "operands", "part")
+
+    def __init__(
+        self, function: Callable[..., Any] | None, operands: Sequence[Any], attrs: Attrs, node: Node
+    ) -> None:
+        self.function, self.operands, self.attrs, self.node = function, tuple(operands), attrs, node
+        self.part = node
+
+    @property
+    def arrays(self) -> list[Any]:
+        """The arguments as they are now."""
+        return [x.array if isinstance(x, Slot) else x for x in self.operands]
+
+    def __call__(self) -> None:
+        self.function(*self.arrays, **self.attrs)  # type: ignore[misc]
+
+
+class Scratch:
+    """Memory that calls use for what nobody else reads: slots first, the memory when all is known.
+
+    Setting `used` back to 0 lets what is taken next lie where other things lay.
+    """
+
+    def __init__(self) -> None:
+        self.slots: list[tuple[Slot, int]] = []
+        self.used = self.bytes = 0
+        self.memory: Array = None
+
+    def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+        slot = Slot("scratch", Spec(shape, dtype))
+        self.slots.append((slot, self.used))
+        self.used += aligned(math.prod(shape) * dtype.itemsize)
+        self.bytes = max(self.bytes, self.used)
+        return slot
+
+    def place(self) -> int:
+        """Give every slot its memory; the bytes of all."""
+        self.memory = block(self.bytes)
+        for slot, offset in self.slots:
+            size = math.prod(slot.shape) * slot.spec.dtype.itemsize
+            flat = self.memory[offset : offset + size].view(slot.spec.dtype)
+            slot.array = flat.reshape(slot.shape)
+        return self.bytes
+
+
+class Calls:
+    """A list of calls in the making, with the memory and constants that they need."""
+
+    exact = False  # whether only what gives the bits of the kernels may take their place
+
+    def __init__(self, node: Node | None = None) -> None:
+        self.calls: list[Call] = []
+        self.node: Any = node  # what is being written out
+        self.part: Node | None = None  # the operator of a fused region that is written out
+        self.shared, self.lasting = Scratch(), Scratch()
+        self._constants: dict[Any, Slot] = {}
+
+    def call(self, function: Callable[..., Any] | None, *operands: Any, **attrs: Any) -> None:
+        """Add a call for the node at hand; operands are slots, or values as they are."""
+        self.calls.append(Call(function, operands, attrs, self.node))
+        self.calls[-1].part = self.node if self.part is None else self.part
+
+    def constant(self, value: Any, dtype: np.dtype[Any]) -> Slot:
+        """An array that never changes; one without axes is what NumPy takes in most quickly."""
+        array = np.asarray(value, dtype)
+        key = array.shape, dtype, array.tobytes()
+        if key not in self._constants:
+            self._constants[key] = Slot("constant", Spec(array.shape, dtype), array)
+        return self._constants[key]
+
+    def scratch(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+        """Memory for the calls of one node; those of the next may use it again."""
+        return self.shared.take(shape, dtype)
+
+    def zeros(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+        """Memory that nobody else uses: what is not written to stays 0."""
+        return self.lasting.take(shape, dtype)
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` computes for several nodes, once; its scratch memory is not used again."""
+        return make()
+
+    def needs_columns(self, x: Slot) -> bool:
+        """Whether the patches of these images are read by more than one node."""
+        return False
+
+    def place(self) -> int:
+        """Give all scratch memory its place; the bytes of it."""
+        return self.shared.place() + self.lasting.place()
+
+
+# ---- Images with the batch as the last axis in memory -------------------------------------------
+
+OUTWARD = (3, 0, 1, 2)  # from (channels, height, width, batch) to what everybody sees
+
+
+def outward(base: Slot) -> Slot:
+    """What everybody sees of memory with the batch last: (batch, channels, height, width)."""
+    c, height, width, n = base.shape
+    return base.view((n, c, height, width), "transpose", OUTWARD)
+
+
+def base_of(x: Slot) -> Slot | None:
+    """The memory with the batch last that this shows, if it does."""
+    if x.source is not None and x.source[1:] == ("transpose", (OUTWARD,)):
+        return x.source[0]
+    return None
+
+
+def like(calls: Calls, x: Slot, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Slot:
+    """Scratch memory of this shape that lies as x does."""
+    if base_of(x) is None or shape != x.shape:
+        return calls.scratch(shape, dtype)
+    n, c, height, width = shape
+    return outward(calls.scratch((c, height, width, n), dtype))

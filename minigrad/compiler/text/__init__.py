@@ -1,0 +1,1 @@
+"""A program as the Python that it runs."""

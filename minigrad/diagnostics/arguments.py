@@ -1,0 +1,164 @@
+"""Arguments that are no operands: axes, lengths, data types, seeds, functions, options.
+
+What NumPy or Python would stumble over later, in words of their own, is refused here with the name
+of the argument and the remedy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad.diagnostics.errors import ArgumentError, ShapeError
+from minigrad.diagnostics.messages import Pair, fill
+from minigrad.diagnostics.source import here
+
+
+def refuse(op: str, name: str, value: object, expected: Pair) -> ArgumentError:
+    """The error for an argument; `expected` says what to write instead."""
+    text = " ".join(repr(value).split())
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    return ArgumentError(
+        "argument", op=op, name=name, value=shown, expected=expected, defined=here()
+    )
+
+
+def two_readings(form: str, one: str, as_one: str, other: str, as_other: str) -> ArgumentError:
+    """The error for what two frameworks read differently: what to write for either reading."""
+    fields: dict[str, Any] = {
+        "form": form,
+        "one": one,
+        "as_one": as_one,
+        "other": other,
+        "as_other": as_other,
+    }
+    return ArgumentError("two_readings", defined=here(), **fields)
+
+
+def is_whole(x: object) -> bool:
+    """Whether this is a whole number; True and False are none."""
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+MOST = (1 << 42) - 1  # as a length or a count: no machine holds more, and to try could take all
+
+
+def whole(op: str, name: str, value: Any, least: int = 0, most: int | None = MOST) -> int:
+    """A whole number that is not below `least` nor, unless it is None, above `most`."""
+    low = not is_whole(value) or value < least
+    if low or (most is not None and value > most):
+        row = "expect_whole" if low and most in (MOST, None) else "expect_whole_between"
+        raise refuse(op, name, value, fill(row, least=least, most=most))
+    return int(value)
+
+
+def number(op: str, name: str, value: Any, least: float | None = 0.0) -> Any:
+    """A number, not below `least` if that is given; a node or tensor is taken as it is."""
+    if hasattr(type(value), "reader"):
+        return value
+    if not isinstance(value, (int, float, np.number)):
+        raise refuse(op, name, value, fill("expect_any_number"))
+    if least is not None and not value >= least:
+        raise refuse(op, name, value, fill("expect_number", least=f"{least:g}"))
+    return value
+
+
+def node_name(op: str, name: Any) -> str | None:
+    """The name of a node, or None; TensorFlow 1 has the data type in its place."""
+    if name is not None and not isinstance(name, str):
+        raise refuse(op, "name", name, fill("expect_node_name"))
+    return name
+
+
+def bound(op: str, name: str, value: Any) -> float | None:
+    """A number as it is, or None."""
+    if value is not None and not isinstance(value, (int, float, np.number)):
+        raise refuse(op, name, value, fill("expect_bound"))
+    return value.item() if isinstance(value, np.number) else value
+
+
+def lengths(op: str, name: str, value: Any, least: int = 0) -> tuple[int, ...]:
+    """The lengths of some axes: whole numbers that are not below `least`, or one alone."""
+    result = whole_numbers(op, name, value, least)
+    if min(result, default=least) < least:
+        raise refuse(op, name, value, fill("expect_shape", least=least))
+    if max(result, default=0) > MOST:
+        raise refuse(op, name, value, fill("expect_less", most=MOST))
+    return result
+
+
+def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int, ...]:
+    """The same, but which numbers are possible is asked elsewhere."""
+    items = (value,) if is_whole(value) else value
+    if not isinstance(items, (tuple, list)) or not all(map(is_whole, items)):
+        raise refuse(op, name, value, fill("expect_shape", least=least))
+    return tuple(map(int, items))
+
+
+def allocated(op: str, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
+    """An array of this shape; ShapeError for one that no memory holds."""
+    try:
+        if max(math.prod(shape), *shape, 0) > MOST:
+            raise MemoryError
+        return make(shape)
+    except MemoryError:
+        raise ShapeError("too_large", op=op, shape=shape, defined=here()) from None
+
+
+def open_shape(op: str, value: Any) -> tuple[int | None, ...] | None:
+    """A shape in which None stands for an unknown length, or None where nothing is known."""
+    if value is None:
+        return None
+    items = (value,) if is_whole(value) else value
+    if not isinstance(items, (tuple, list)) or not all(n is None or is_whole(n) for n in items):
+        raise refuse(op, "shape", value, fill("expect_open_shape"))
+    if any(n is not None and n < 0 for n in items):
+        raise ShapeError("lengths", op=op, shape=tuple(items), defined=here())
+    return tuple(None if n is None else int(n) for n in items)
+
+
+def axes(op: str, axis: Any) -> tuple[int, ...]:
+    """One or several axes, as a tuple."""
+    items = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if not all(map(is_whole, items)):
+        raise refuse(op, "axis", axis, fill("expect_axes"))
+    return tuple(map(int, items))
+
+
+def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """The data type of numbers that this names."""
+    try:  # "a" is text, of which NumPy warns
+        found = None if isinstance(dtype, str) and dtype.startswith("a") else np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found.kind not in "fiub":
+        raise refuse(op, "dtype", dtype, fill("expect_dtype"))
+    return found
+
+
+def seeded(op: str, seed: Any) -> np.random.Generator:
+    """The random numbers that a seed stands for."""
+    if seed is not None:
+        seed = whole(op, "seed", seed, most=None)
+    return np.random.default_rng(seed)
+
+
+def function(op: str, name: str, value: Any) -> Callable[..., Any]:
+    """Something that can be called."""
+    if not callable(value):
+        raise refuse(op, name, value, fill("expect_function"))
+    result: Callable[..., Any] = value
+    return result
+
+
+def listed(op: str, name: str, value: Any) -> Sequence[Any]:
+    """The items of a list; a single tensor is not one, though it could be looped over."""
+    if isinstance(value, (str, bytes)) or hasattr(value, "shape"):
+        raise refuse(op, name, value, fill("expect_list"))
+    if not isinstance(value, Iterable):
+        raise refuse(op, name, value, fill("expect_list"))
+    return list(value)

@@ -1,0 +1,114 @@
+"""How the sentences of `messages.toml` are read and filled in, and the choice of language.
+
+A row has a key, a half in English, one in Chinese; both hold the same `{fields}`. `viz.words.text`
+does the same for what is shown on a page; the language chosen here holds for both.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+Language = Literal["en", "zh", "both"]
+Pair = tuple[str, str]
+
+_language: Language = "en"
+
+
+class Sentences(Mapping[str, Pair]):
+    """Rows by their keys: a file with both languages, read when the first of them is needed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @functools.cached_property
+    def _rows(self) -> dict[str, Pair]:
+        table = tomllib.loads(self._path.read_text("utf-8"))
+        return {key: (halves["en"], halves["zh"]) for key, halves in table.items()}
+
+    def __getitem__(self, key: str) -> Pair:
+        return self._rows[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+ERRORS = Sentences(Path(__file__).with_suffix(".toml"))
+
+
+def get_language() -> Language:
+    """The language that messages are written in: "en", "zh" or "both"."""
+    return _language
+
+
+def set_language(language: Language) -> None:
+    """Choose the language of messages: "en", "zh" or "both"; anything else is a ValueError."""
+    global _language
+    if language not in ("en", "zh", "both"):
+        raise ValueError(f'language is "en", "zh" or "both", not {language!r}')
+    _language = language
+
+
+def choose(pair: Pair, separator: str = "\n") -> str:
+    """The half of a pair that the chosen language asks for, or both halves."""
+    return {"en": pair[0], "zh": pair[1], "both": separator.join(pair)}[_language]
+
+
+def fill(key: str, /, **fields: object) -> Pair:
+    """The row of `key` with its fields filled in, in both languages."""
+    english, chinese = ERRORS[key]
+    if "name" in fields and str(fields["name"]) == str(fields.get("op")):  # it has no other name
+        english = english.replace("{name} ({op}, ", "{name} (").replace("{name} ({op})", "{name}")
+        chinese = chinese.replace("{name}（{op}，", "{name}（").replace(
+            "{name}（{op}）：", "{name}："
+        )
+        chinese = chinese.replace("{name}（{op}）", "{name} ")
+    return fill_pair((english, chinese), fields)
+
+
+def one_line(text: str) -> str:
+    """A name or other text of a user's as it stands in a line: what is no print is escaped.
+
+    >>> print(one_line("a\\nb"))
+    a\\nb
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+class Count(int):
+    """A number that can be written with what it counts: `{steps:step}` is "1 step" or "3 steps"."""
+
+    def __format__(self, noun: str) -> str:
+        if len(noun) < 2 or not noun.isalpha():  # an ordinary format such as "d" or ","
+            return format(int(self), noun)
+        return f"{int(self)} {noun}" if self == 1 else f"{int(self)} {noun}s"
+
+
+def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
+    """Both halves filled in; a field that is itself a pair of sentences gives each its own half.
+
+    >>> fill_pair(
+    ...     ("{steps:step} and {done:step}", "{steps} 步和 {done} 步"), {"steps": 1, "done": 2}
+    ... )
+    ('1 step and 2 steps', '1 步和 2 步')
+    """
+    english, chinese = (
+        half.format(**{name: _half(value, i) for name, value in fields.items()})
+        for i, half in enumerate(pair)
+    )
+    return english, chinese
+
+
+def _half(value: object, which: int) -> object:
+    pair = isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, str) for x in value)
+    if pair and isinstance(value, tuple):
+        return value[which]
+    return Count(value) if type(value) is int else value

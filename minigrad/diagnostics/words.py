@@ -1,0 +1,90 @@
+"""A name of another framework: what to write for it here and, where it can only mean that, a call.
+
+The tables are in `foreign`. A call is written as it is there and as it is here, one text
+each; here it becomes a function with this signature, for `help` and completion to show.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.messages import fill
+
+
+class Word(NamedTuple):
+    """What to write for a name, one line or several to choose from; with `call` it works itself."""
+
+    ours: tuple[str, ...]
+    call: FunctionType | None = None
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The lines in a sentence, in English and in Chinese."""
+        return " or ".join(self.ours), " 或 ".join(self.ours)
+
+
+def refused(table: Mapping[str | tuple[str, ...], str]) -> dict[str, Word]:
+    """Words by their names, from a table of ours: theirs."""
+    found: dict[str, Word] = {}
+    for ours, names in table.items():
+        word = Word((ours,) if isinstance(ours, str) else ours)
+        found |= dict.fromkeys(names.split(), word)
+    return found
+
+
+def spoken(table: Mapping[str, str]) -> dict[str, Word]:
+    """Words that work, from a table of their call: ours, such as "t(x)": "mg.transpose(x)"."""
+    place: dict[str, Any] = dict(_MEANT)
+    source = "".join(f"def {theirs}: return {ours}\n" for theirs, ours in table.items())
+    file = f"{__file__}: words, from {next(iter(table))}"
+    exec(compile(source, file, "exec"), place)  # texts of our own, in one go
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    found = {}
+    for theirs, ours in table.items():
+        name = theirs.partition("(")[0]
+        place[name].__doc__ = f"In PyTorch's words what here is {ours}."
+        found[name] = Word((ours,), place[name])
+    return found
+
+
+def _flat(lengths: tuple[Any, ...]) -> tuple[Any, ...]:
+    """f(2, 3) and f((2, 3)) alike."""
+    nested = len(lengths) == 1 and isinstance(lengths[0], (tuple, list))
+    return tuple(lengths[0]) if nested else lengths
+
+
+def _parts(size: Any) -> dict[str, Any]:
+    """The length of each part, or a list of lengths."""
+    return {"lengths" if isinstance(size, (tuple, list)) else "split_size": size}
+
+
+def _on_cpu(x: Any, device: Any) -> Any:
+    """x where it is; ArgumentError for a device that is not there."""
+    if not str(device).startswith("cpu"):
+        raise refuse("to", "device", device, fill("expect_cpu"))
+    return x
+
+
+def _moved(x: Any, wanted: tuple[Any, ...]) -> Any:
+    """x as a data type, or as that of another value; the processor is where everything is."""
+    for item in wanted:
+        if str(item).startswith(("cpu", "cuda", "mps", "xpu")):
+            x = _on_cpu(x, item)
+        else:
+            x = x.astype(item.dtype if hasattr(type(item), "reader") else item)
+    return x
+
+
+_MEANT = {
+    "__name__": __name__,
+    "flat": _flat,
+    "mg": sys.modules["minigrad"],
+    "moved": _moved,
+    "on_cpu": _on_cpu,
+    "parts": _parts,
+}

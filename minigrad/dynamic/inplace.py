@@ -1,0 +1,253 @@
+"""Changing a tensor in place: what is allowed, what is recorded, and who is told.
+
+A change is an operator whose kernel writes into the memory of the tensor. It is recorded like any
+other, and the tensor then belongs to the new node. The version counter tells the nodes that saved
+what was there before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import (
+    STOPS,
+    Array,
+    Attrs,
+    BaseNode,
+    Op,
+    as_array,
+    as_operand,
+    as_weak,
+    context,
+    events,
+    explain,
+    in_body,
+    is_weak,
+    promote,
+    show_shape,
+    show_shapes,
+    silently,
+    spec_of,
+)
+from minigrad.diagnostics.arguments import bound
+from minigrad.diagnostics.errors import DtypeError, GradientError, ShapeError, TraceError, located
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.changes import changes, owner_of
+from minigrad.dynamic.recorder import TapeReader
+from minigrad.dynamic.recording import at_once
+from minigrad.ops.methods import Value
+from minigrad.ops.placing import put_item
+
+
+def change(
+    x: Any, op: Op, operands: tuple[Any, ...], attrs: Attrs, who: str, convert: bool = False
+) -> Any:
+    """Put the result of an operator, of which x is an operand, in the place of the values of x.
+
+    Everything that can be wrong is looked for before anything is changed. With `convert`, floats
+    may become integers.
+    """
+    _expect_at_once(x, who)
+    taker = context.taker
+    if taker is not None:
+        taker.run_all()  # what was noted reads the values as they are now
+        with at_once():
+            return change(x, op, operands, attrs, who, convert)
+    for z in (x, *operands):
+        getattr(z, "data", None)  # a promise of a tensor becomes one when it is looked at
+    tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
+    arrays = [z.data if type(z) is type(x) else z for z in tensors]
+    spec = op.spec([spec_of(a) for a in arrays], attrs)
+    if spec.shape != x.shape:
+        found = show_shape(spec.shape)
+        raise ShapeError("in_place_shape", op=who, shape=x.shape, found=found)
+    if spec.dtype.kind != x.dtype.kind:
+        raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=spec.dtype)
+    mask = tuple([type(z) is type(x) and z.requires_grad for z in tensors])
+    tracked = context.recording and (x.requires_grad or True in mask)
+    if tracked:
+        _expect_own(x, who)
+    memory = owner_of(changes.array_of(x))
+    reader: TapeReader = x.reader
+    kept = None
+    saved = arrays
+    if tracked and True in mask:
+        kept = reader.pullback(op, mask, x.data, arrays, attrs)
+        saved = [  # what is needed of the old values has to be copied
+            np.array(a) if keeps and owner_of(a) is memory else a
+            for a, keeps in zip(arrays, kept.keeps[1:], strict=True)
+        ]
+    changes.note(x.data)
+    _write(
+        op, x.data, [x.data if z is x else a for z, a in zip(tensors, arrays, strict=True)], attrs
+    )
+    node = None
+    if kept is not None and kept.wanted:
+        node = reader.record(kept, attrs, tensors, saved, mask, x.data)
+    if tracked:
+        x.creator, x.requires_grad = node, node is not None
+    if events.listeners:
+        if node is not None:
+            events.emit("built", op, node, None, tuple(tensors))
+        events.emit("run", op, node, np.array(x.data)[()], tuple(arrays))
+    return x
+
+
+def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> Any:
+    """An operand in the data type of x, which cannot change its own."""
+    if z is x or position in op.shape_only:
+        return z
+    if issubclass(type(z), BaseNode):
+        z = z.numpy()  # a TraceError: a node of a graph has none
+    if type(z) is not type(x):
+        z = as_operand(op, as_weak(op, z))
+    if position in op.selectors:
+        return z
+    weak = is_weak(z)
+    dtype = np.dtype(type(z)) if weak else z.dtype
+    if dtype == x.dtype:
+        return x.dtype.type(z) if weak else z
+    if promote(x.dtype, dtype).kind != x.dtype.kind and not convert:
+        raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=dtype)
+    if not weak:
+        return ops.cast(z, dtype=x.dtype)
+    if x.dtype.kind in "iu" and not math.isfinite(z):
+        raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=z)
+    return x.dtype.type(z)
+
+
+def _expect_at_once(x: Any, who: str) -> None:
+    """TraceError while a graph is built: the change would happen now, not when the graph runs."""
+    if in_body():
+        raise TraceError("tensor_in_place", op=who, name=x.name or x.shape, defined=here())
+
+
+def _expect_own(x: Any, who: str) -> None:
+    """GradientError unless the history of x may change without another tensor's being wrong."""
+    if x.creator is None and x.requires_grad:
+        raise GradientError("leaf_in_place", op=who)
+    sharing = getattr(x, "_sharing", None)
+    if sharing is None:
+        return
+    if sharing.of_leaf:
+        raise GradientError("view_of_leaf", op=who)
+    if sharing.others(x):
+        raise GradientError("view_in_place", op=who)
+
+
+def _write(op: Op, out: Array, arrays: list[Array], attrs: Attrs) -> None:
+    try:
+        silently(op.run, out, *arrays, **attrs)
+    except STOPS as reason:
+        raise explain(op, [spec_of(a) for a in arrays], attrs, reason) from None
+
+
+def _changed_by(op: Op, name: str) -> Callable[..., Any]:
+    """The method that applies an operator of two operands in place."""
+
+    def method(self: Any, other: Any) -> Any:
+        return change(self, op, (self, other), {}, name)
+
+    method.__name__, method.__doc__ = name, f"Put {op.formula.format('x', 'other')} in the place."
+    return located(method)
+
+
+def _written_as(op: Op, name: str) -> Callable[..., Any]:
+    """The method behind `+=` and the like; beside a node of a graph nothing changes in place."""
+
+    def method(self: Any, other: Any) -> Any:
+        if isinstance(other, BaseNode):
+            return NotImplemented
+        return change(self, op, (self, other), {}, name)
+
+    return located(method)
+
+
+def _itself(op: Op, name: str) -> Callable[..., Any]:
+    """The method that applies an operator of one operand in place."""
+
+    def method(self: Any) -> Any:
+        return change(self, op, (self,), {}, name)
+
+    method.__name__, method.__doc__ = name, f"Put {op.formula.format('x')} in the place of x."
+    return located(method)
+
+
+class InPlace(Value):
+    """What changes a tensor instead of making a new one.
+
+    While operations are recorded, a leaf that requires a gradient cannot be changed, nor can a
+    view of one; under `no_grad` both can. Raises GradientError, ShapeError, DtypeError.
+    """
+
+    __slots__ = ()
+    reader: ClassVar[TapeReader]
+
+    add_, __iadd__ = _changed_by(ops.add, "add_"), _written_as(ops.add, "+=")
+    sub_, __isub__ = _changed_by(ops.sub, "sub_"), _written_as(ops.sub, "-=")
+    mul_, __imul__ = _changed_by(ops.mul, "mul_"), _written_as(ops.mul, "*=")
+    div_, __itruediv__ = _changed_by(ops.div, "div_"), _written_as(ops.div, "/=")
+    pow_, __ipow__ = _changed_by(ops.pow, "pow_"), _written_as(ops.pow, "**=")
+    neg_ = _itself(ops.neg, "neg_")
+    exp_ = _itself(ops.exp, "exp_")
+    sqrt_ = _itself(ops.sqrt, "sqrt_")
+    tanh_ = _itself(ops.tanh, "tanh_")
+    sigmoid_ = _itself(ops.sigmoid, "sigmoid_")
+    relu_ = _itself(ops.relu, "relu_")
+
+    @located
+    def clip_(self, low: float | None = None, high: float | None = None) -> Self:
+        """Confine the elements between two bounds."""
+        bounds = {"low": bound("clip_", "low", low), "high": bound("clip_", "high", high)}
+        result: Self = change(self, ops.clip, (self,), bounds, "clip_")
+        return result
+
+    clamp_ = clip_  # PyTorch's word
+
+    @located
+    def copy_(self, value: Any) -> Self:
+        """Take the values of another tensor or array, broadcast to the shape of this one.
+
+        What this one was computed from gets gradients of 0, as in PyTorch.
+        """
+        target: Any = self
+        _expect_at_once(target, "copy_")
+        if issubclass(type(value), BaseNode):
+            value = value.numpy()  # a TraceError: a node of a graph has none
+        elif not hasattr(value, "shape") and not is_weak(value):
+            value = as_array(value, None, "copy_")
+        shape = value.shape if hasattr(value, "shape") else ()
+        if not _stretches(shape, target.shape):
+            raise ShapeError("broadcast", op="copy_", shapes=show_shapes(target.shape, shape))
+        result: Self = change(self, *put_item(self, ..., value), "copy_", convert=True)
+        return result
+
+    def fill_(self, value: Any) -> Self:
+        """Set every element to one number."""
+        return self.copy_(value)
+
+    def zero_(self) -> Self:
+        """Set every element to 0."""
+        return self.copy_(0)
+
+    @located
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """x[key] = value, for the keys that x[key] takes; `value` is broadcast to that shape.
+
+        Gradients flow to the value, and to what is left of the old ones.
+        """
+        op, operands, attrs = put_item(self, key, value)
+        change(self, op, operands, attrs, "x[…] =")
+
+
+def _stretches(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether an array can be repeated to this shape."""
+    if len(shape) > len(wanted):
+        return False
+    pairs = zip(shape[::-1], wanted[::-1], strict=False)
+    return all(m in (1, n) for m, n in pairs)

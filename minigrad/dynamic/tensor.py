@@ -1,0 +1,269 @@
+"""The dynamic graph: tensors that compute at once and leave a record on the tape."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from minigrad import ops
+from minigrad.core import Array, Dtype, as_array, float32, in_body, next_order
+from minigrad.diagnostics.arguments import function, refuse
+from minigrad.diagnostics.errors import DtypeError, GradientError, GraphError, ShapeError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.backward import backward
+from minigrad.dynamic.changes import changes
+from minigrad.dynamic.hooks import Handle, hooks_of
+from minigrad.dynamic.inplace import InPlace
+from minigrad.dynamic.quick.ways import QuickReader
+from minigrad.dynamic.recorder import TapeReader
+from minigrad.dynamic.tape import TapeNode
+from minigrad.ops.methods import Size, size_of
+
+__all__ = ["Tensor"]
+
+if TYPE_CHECKING:
+    from minigrad.static import Graph, Node
+
+
+class Tensor(InPlace):
+    """An array that knows how it was computed.
+
+    `data` is the array (a NumPy scalar when there are no axes), `creator` the tape node that made
+    it (None for a leaf), `grad` the accumulated gradient, None as long as none was computed.
+
+    >>> import minigrad as mg
+    >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = (x * x).sum()
+    >>> y.backward()
+    >>> y, x.grad
+    (tensor(5., creator=Sum), tensor([2., 4.]))
+    """
+
+    __slots__ = (
+        *("__weakref__", "_hooks", "_sharing"),  # both are unset until there is one
+        *("_grad", "creator", "data", "name", "requires_grad"),
+    )
+    reader: ClassVar[TapeReader]
+    data: Array
+    creator: TapeNode | None
+    _grad: Tensor | None
+    requires_grad: bool
+    name: str | None
+
+    def __init__(self, data: Any, requires_grad: bool = False, name: str | None = None) -> None:
+        self.data = float32.type(data) if type(data) is float else as_array(data, None, "tensor")
+        if requires_grad:
+            _expect_floats(self.data, requires_grad, "tensor")
+        self.requires_grad, self.name = requires_grad, name
+        self.creator = self._grad = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of all axes."""
+        shape: tuple[int, ...] = self.data.shape
+        return shape
+
+    @property
+    def dtype(self) -> Dtype:
+        """The data type of the elements."""
+        dtype: Dtype = self.data.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.data.shape)
+
+    @property
+    def size(self) -> Size:
+        """The number of elements; x.size() are the lengths of the axes, x.size(0) one of them."""
+        return size_of(self.data.shape)
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for tensors made by the user, False for results of recorded operations."""
+        return self.creator is None
+
+    @property
+    def version(self) -> int:
+        """How often the memory of this tensor was changed in place."""
+        return changes.count(self.data)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient, None as long as none was computed.
+
+        It can be replaced, by None or by a tensor of this shape: ShapeError for another one,
+        DtypeError for what is no tensor.
+        """
+        return self._grad
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None and not hasattr(gradient, "creator"):
+            kind = type(gradient).__name__
+            raise DtypeError("grad_type", op="grad", found=kind, defined=here())
+        if gradient is not None and gradient.shape != self.shape:
+            found = gradient.shape
+            raise ShapeError("grad_shape", op="grad", shape=self.shape, found=found, defined=here())
+        self._grad = gradient
+
+    def item(self) -> Any:
+        """The single number of this tensor as a Python number; ShapeError if it has more."""
+        return self._single("item")
+
+    def _single(self, use: str) -> Any:
+        if self.data.size != 1:
+            raise ShapeError("one_element", op=use, shape=self.shape, defined=here())
+        return self.data.item()
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The values as an array that shares memory; read-only when a gradient may need them."""
+        view = np.asarray(self.data).view()
+        view.flags.writeable = view.flags.writeable and not self.requires_grad
+        return view
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.data.tolist()
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
+        return np.array(self.data, dtype=dtype) if copy else np.asarray(self.numpy(), dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self._single("bool"))
+
+    def __float__(self) -> float:
+        return float(self._single("float"))
+
+    def __int__(self) -> int:
+        return int(self._single("int"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise DtypeError("index_type", op="index", value=self.dtype, defined=here())
+        return int(self._single("index"))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise ShapeError("rank", op="len", expected="1 axis or more", shape=(), defined=here())
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        values = np.array2string(np.asarray(self.data), separator=", ", prefix="tensor(")
+        facts = [] if self.dtype in (float32, np.int64, np.bool_) else [f"dtype={self.dtype}"]
+        if self.creator is not None:
+            facts.append(f"creator={self.creator}")
+        elif self.requires_grad:
+            facts.append("requires_grad=True")
+        return f"tensor({', '.join([values, *facts])})"
+
+    def detach(self) -> Tensor:
+        """The same values without their history; memory is shared."""
+        if in_body():
+            return self._apply(ops.stop_gradient)
+        detached: Tensor = self.reader.wrap(changes.array_of(self), None)
+        return detached
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
+    ) -> None:
+        """Add the gradient of this tensor to `.grad` of every leaf that it depends on.
+
+        gradient: weights of the elements; needed unless this tensor is a single number.
+        retain_graph: keep what the tape saved, so that the same graph can be walked again.
+        create_graph: record the backward pass itself, for higher orders.
+        Raises GradientError when there is no graph, or it was walked already; then nothing changed.
+        """
+        backward(self, gradient, retain_graph, create_graph)
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> Handle:
+        """Call hook(gradient) in every backward pass, as soon as the gradient here is complete.
+
+        What it returns takes the place of the gradient; None leaves it as it is. The handle that
+        is returned ends the hook: handle.remove(). GradientError without requires_grad.
+
+        >>> import minigrad as mg
+        >>> x = mg.tensor(2.0, requires_grad=True)
+        >>> handle = x.register_hook(lambda g: g * 10)
+        >>> (x * x).backward()
+        >>> x.grad.item()
+        40.0
+        """
+        function("register_hook", "hook", hook)
+        hooks = hooks_of(self, "register_hook")
+        key = next_order()
+        hooks.functions[key] = hook
+        return Handle(hooks, key)
+
+    def retain_grad(self) -> None:
+        """Let backward fill `.grad` of this tensor, though it is no leaf."""
+        hooks = hooks_of(self, "retain_grad")
+        if self.creator is not None:
+            hooks.keep_for(self)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Record what is computed from this leaf from now on, or no longer.
+
+        Raises DtypeError for integers, GradientError for the result of a recorded operation.
+        """
+        if self.creator is not None and not requires_grad:
+            raise GradientError("not_a_leaf", op="requires_grad_", defined=here())
+        _expect_floats(self.data, requires_grad, "requires_grad_")
+        self.requires_grad = bool(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradient: None, as before the first backward; or make it 0 in place."""
+        if set_to_none:
+            self.grad = None
+        elif self.grad is not None:
+            self.grad = self.grad.detach().zero_()
+
+    def as_node(self, graph: Graph) -> Node:
+        """This tensor in a static graph: a parameter is a variable, anything else a constant."""
+        if self.creator is not None:
+            raise GraphError("has_history", op=self.creator.op, defined=here())
+        value = np.array(self.data)[()]
+        if self.requires_grad:
+            return graph.variable(value, self.name, "parameter")
+        return graph.constant(value, self.name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        """A leaf with a copy of values and gradient; the result of an operation has none."""
+        self._expect_leaf("deepcopy")
+        twin = Tensor(self.data, self.requires_grad, self.name)
+        twin.grad = copy.deepcopy(self.grad, memo)
+        return twin
+
+    def __reduce__(self) -> Any:
+        self._expect_leaf("pickle")
+        return _restore, (np.asarray(self.data), self.requires_grad, self.name, self.grad)
+
+    def _expect_leaf(self, who: str) -> None:
+        if self.creator is not None:
+            raise GradientError("copy_history", op=who, creator=self.creator.op, defined=here())
+
+
+def _restore(data: Array, requires_grad: bool, name: str | None, grad: Tensor | None) -> Tensor:
+    """A pickled leaf again."""
+    tensor = Tensor(data, requires_grad, name)
+    tensor.grad = grad
+    return tensor
+
+
+def _expect_floats(data: Array, requires_grad: bool, who: str) -> None:
+    if not isinstance(requires_grad, (bool, np.bool_)):  # NumPy has the data type in this place
+        raise refuse(who, "requires_grad", requires_grad, fill("expect_flag"))
+    if requires_grad and data.dtype.kind != "f":
+        raise DtypeError("float_only", op=who, dtype=data.dtype, defined=here())
+
+
+PLAIN = os.environ.get("MINIGRAD_PLAIN") == "1"
+Tensor.reader = TapeReader(Tensor) if PLAIN else QuickReader(Tensor)  # the one door to speed

@@ -1,0 +1,1 @@
+"""From code to graph: traced, scripted, or called as a function."""

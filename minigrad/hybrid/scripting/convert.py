@@ -1,0 +1,235 @@
+"""Functions in, functions out: rewrite a function, and as it runs whatever of the user's it calls.
+
+The rewriting of a code object is kept, so a function that was rewritten costs a look-up.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, SimpleNamespace
+from typing import Any
+
+from minigrad.diagnostics.errors import ScriptError, TraceError
+from minigrad.diagnostics.source import LIBRARIES, here
+from minigrad.hybrid.scripting import loops, missing, regions, runtime
+from minigrad.hybrid.scripting.expressions import MISSING, resolved
+from minigrad.hybrid.scripting.names import FunctionDef
+from minigrad.hybrid.scripting.reading import Source, assemble, codes_in, compiled, place, read
+from minigrad.hybrid.scripting.refusals import refuse
+from minigrad.hybrid.scripting.replacements import REPLACED
+from minigrad.hybrid.scripting.statements import Rewriter
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The new code of a function, its text, and the name by which it knows the runtime."""
+
+    code: CodeType
+    text: str
+    runtime: str
+
+
+# For each code the file it stands in, and its rewriting or why there is none.
+_kept: weakref.WeakKeyDictionary[CodeType, tuple[str, Rewritten | ScriptError]]
+_kept = weakref.WeakKeyDictionary()
+_done: weakref.WeakSet[CodeType] = weakref.WeakSet()  # the codes of functions that were rewritten
+
+
+def convert(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its control flow rewritten; nothing of it is executed for that.
+
+    With tensors and Python values it does what it did; with nodes it builds branches and loops.
+    Functions, methods and objects with `forward` or `__call__` are taken. Raises ScriptError for
+    what cannot be rewritten.
+    """
+    if isinstance(function, MethodType):
+        return MethodType(convert(function.__func__), function.__self__)
+    if not isinstance(function, FunctionType):
+        rewritten(source_function(function))
+        new: Callable[..., Any] = callee(function)
+        return new
+    if function.__code__ in _done:
+        return function
+    found = rewritten(function)
+    return assemble(function, found.code, {found.runtime: RUNTIME})
+
+
+def source_function(function: Any) -> FunctionType:
+    """The function whose source is rewritten where this is: itself, or `forward` of a layer."""
+    for method in (getattr(type(function), name, None) for name in ("forward", "__call__")):
+        if isinstance(method, FunctionType) and not _of_a_library(method):
+            return method
+    function = getattr(function, "__func__", function)
+    if isinstance(function, FunctionType):
+        return function
+    raise ScriptError("script_callable", name=repr(function)[:60], defined=here())
+
+
+def rewritten(function: FunctionType) -> Rewritten:
+    """The rewriting of a function, made once for its code; ScriptError where it cannot be."""
+    code = function.__code__
+    found = _kept.get(code)
+    if found is None or found[0] != code.co_filename:  # equal code may stand in two files
+        found = _kept[code] = (code.co_filename, _rewritten_or_reason(function))
+    result = found[1]
+    if isinstance(result, ScriptError):
+        raise _again(result)
+    return result
+
+
+def _again(error: ScriptError) -> ScriptError:
+    """The same error for another time, without the way that led to the first."""
+    fields: dict[str, Any] = dict(error.fields)
+    return ScriptError(error.key, defined=error.defined, **fields)
+
+
+def _rewritten_or_reason(function: FunctionType) -> Rewritten | ScriptError:
+    try:
+        return _rewrite(function)
+    except ScriptError as error:
+        return error.with_traceback(None)
+
+
+def _rewrite(function: FunctionType) -> Rewritten:
+    source = read(function)
+    known = _known(function, source.tree)
+
+    def own_context(manager: ast.expr) -> bool:
+        """Whether a context manager is the engine's own."""
+        value = resolved(manager.func if isinstance(manager, ast.Call) else manager, known)
+        home = getattr(value, "__module__", None) or ""
+        return home.split(".")[0] == "minigrad"
+
+    at = functools.partial(place, source.filename, source.lines)
+    refuse(source.tree, at, own_context)
+    rewriter = Rewriter(source.tree, known, _needs_nothing)
+    rewriter.function(source.tree)
+    code = compiled(source, function.__code__, rewriter.runtime)
+    _done.update(codes_in(code))
+    return Rewritten(code, _text(source), rewriter.runtime)
+
+
+def _text(source: Source) -> str:
+    source.tree.decorator_list = []
+    return ast.unparse(source.tree)
+
+
+def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any]:
+    """What a name stands for in the function, unless it is a variable there."""
+    variables = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            variables.add(node.id)
+        elif isinstance(node, FunctionDef) and node is not tree:
+            variables.add(node.name)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    spaces = (function.__globals__, vars(builtins))
+
+    def known(name: str) -> Any:
+        if name in variables:
+            return MISSING
+        if name in cells:
+            try:
+                return cells[name].cell_contents
+            except ValueError:  # not defined yet
+                return MISSING
+        return next((space[name] for space in spaces if name in space), MISSING)
+
+    return known
+
+
+# ---- The functions that rewritten code calls ----------------------------------------------------
+
+
+def callee(f: Any) -> Any:
+    """What to call instead of f: functions and methods of the user's are rewritten first."""
+    if isinstance(f, FunctionType):
+        return f if f.__code__ in _done or _of_a_library(f) else _rewritten_or_unchanged(f)
+    if isinstance(f, MethodType):
+        return MethodType(callee(f.__func__), f.__self__)
+    if isinstance(f, BuiltinMethodType):
+        regions.check_method(f)
+        return REPLACED.get(f, f)
+    if isinstance(f, type):
+        return REPLACED.get(f, f)
+    if isinstance(f, functools.partial):
+        return functools.partial(callee(f.func), *f.args, **f.keywords)
+    return _of_an_object(f)
+
+
+def _of_an_object(f: Any) -> Any:
+    call, forward = (getattr(type(f), name, None) for name in ("__call__", "forward"))
+    if not isinstance(call, FunctionType):
+        return f
+    if not _of_a_library(call):
+        return MethodType(callee(call), f)
+    if isinstance(forward, FunctionType) and not _of_a_library(forward):
+        return MethodType(call, _WithForward(f, callee(f.forward)))
+    return f
+
+
+class _WithForward:
+    """A layer whose `forward` is rewritten, as its own `__call__` sees it."""
+
+    def __init__(self, layer: Any, forward: Any) -> None:
+        self._layer, self.forward = layer, forward
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._layer, name)
+
+
+def _rewritten_or_unchanged(f: FunctionType) -> Callable[..., Any]:
+    """The function rewritten; else itself, and where it meets a node, the reason why it is not."""
+    try:
+        return convert(f)
+    except ScriptError as error:
+        reason = error
+
+    @functools.wraps(f)
+    def unchanged(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except TraceError:
+            raise _again(reason) from None
+
+    return unchanged
+
+
+def _of_a_library(f: FunctionType) -> bool:
+    return f.__code__.co_filename.startswith((*LIBRARIES, "<frozen"))
+
+
+def _needs_nothing(value: Any) -> bool:
+    """Whether it can be called as it is."""
+    if isinstance(value, FunctionType):
+        return _of_a_library(value)
+    if isinstance(value, type | BuiltinMethodType):
+        return value not in REPLACED
+    return type(value).__module__.split(".")[0] in ("minigrad", "numpy")
+
+
+RUNTIME = SimpleNamespace(
+    call=callee,
+    if_=runtime.if_,
+    while_=loops.while_,
+    for_=loops.for_,
+    choose=runtime.choose,
+    and_=runtime.and_,
+    or_=runtime.or_,
+    not_=runtime.not_,
+    bool_=runtime.bool_,
+    assert_=runtime.assert_,
+    plain=loops.plain,
+    items=loops.items,
+    undefined=missing.Undefined,
+    defined=missing.defined,
+    unused=missing.UNUSED,
+    set_attribute=regions.set_attribute,
+    set_item=regions.set_item,
+    raising=regions.raising,
+)

@@ -1,0 +1,212 @@
+"""No more jumps: break, continue and early return become flags and branches.
+
+    while a:                        returned = False
+        if b:                       while a:                  # as long as not returned
+            return x                    if b:
+        y                    →              result, returned = x, True
+    return z                            else:
+                                            y
+                                    if not returned:
+                                        result = z
+                                    return result
+
+What follows a branch that always jumps moves into the other branch; only where a branch may jump
+or not, a flag is asked. Flags that nobody asks are left out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+
+from minigrad.hybrid.scripting.names import (
+    Flow,
+    FunctionDef,
+    Jump,
+    Liveness,
+    Loop,
+    captured,
+    ends,
+    escaping,
+    nested_functions,
+)
+from minigrad.hybrid.scripting.syntax import placed
+
+Unique = Callable[[str], str]
+Alive = Set[str] | None
+
+
+@dataclass
+class Around:
+    """The flags of the loop around a statement: which jump sets which."""
+
+    broke: str
+    skipped: str
+
+
+def lower(function: FunctionDef, unique: Unique) -> tuple[list[ast.stmt], Flow, str]:
+    """The body of a function without jumps (but one return at its end), and what is known of it.
+
+    Returns as well the name of the variable that holds the result.
+    """
+    return _Lowering(function, unique).function()
+
+
+class _Lowering:
+    def __init__(self, function: FunctionDef, unique: Unique) -> None:
+        self.body, self.unique = reachable(function.body), unique
+        self.result, self.returned = unique("result"), unique("returned")
+        self.flow = Flow(flags={self.result, self.returned})
+        nested = nested_functions(*self.body)
+        self.live = Liveness({name for f in nested for name in captured(f)})
+        self.live.before(self.body, frozenset())
+        self.asked: set[str] = set()
+
+    def function(self) -> tuple[list[ast.stmt], Flow, str]:
+        body = self.body
+        returns = [j for j in escaping(*body) if isinstance(j, ast.Return)]
+        only_last = not returns or (len(returns) == 1 and returns[0] is body[-1])
+        if only_last:
+            last = body[-1:] if returns else []
+            return [*self._clean(self.block(body[: len(body) - len(last)])), *last], self.flow, ""
+        if not ends(body):
+            nothing = placed(body[-1], ast.Return(ast.Constant(None)))
+            self.live.target[nothing] = self.live.always
+            body = [*body, nothing]
+        lowered = self._clean(self.block(body))
+        if self.returned in self.asked:
+            lowered = after_docstring(lowered, [self._set(body[0], self.returned, False)])
+        end = placed(lowered[-1], ast.Return(ast.Name(self.result, ast.Load())))
+        return [*lowered, end], self.flow, self.result
+
+    def block(self, statements: Sequence[ast.stmt], around: Around | None = None) -> list[ast.stmt]:
+        """The statements without jumps; what is never reached is left out."""
+        done: list[ast.stmt] = []
+        for k, s in enumerate(statements):
+            rest = list(statements[k + 1 :])
+            if isinstance(s, Jump):
+                return done + self._jump(s, around)
+            jumps = escaping(s)
+            if isinstance(s, ast.If):
+                body, orelse = s.body, s.orelse
+                if jumps and ends(body):
+                    orelse, rest = orelse + rest, []
+                elif jumps and ends(orelse):
+                    body, rest = body + rest, []
+                done.append(self._branches(s, body, orelse, around))
+            elif isinstance(s, Loop):
+                done += self._loop(s)
+            elif isinstance(s, ast.With):
+                done.append(placed(s, ast.With(s.items, self.block(s.body, around))))
+            else:
+                done.append(s)
+            if jumps:
+                return done + ([self._guarded(s, jumps, rest, around)] if rest else [])
+        return done
+
+    def _jump(self, s: Jump, around: Around | None) -> list[ast.stmt]:
+        if isinstance(s, ast.Return):
+            value = s.value or ast.Constant(None)
+            name = ast.Name(self.result, ast.Store())
+            return [placed(s, ast.Assign([name], value)), self._set(s, self.returned, True)]
+        return [self._set(s, self._flag(s, around), True)]
+
+    def _flag(self, s: Jump, around: Around | None) -> str:
+        if isinstance(s, ast.Return) or around is None:
+            return self.returned
+        return around.broke if isinstance(s, ast.Break) else around.skipped
+
+    def _branches(
+        self,
+        s: ast.If,
+        body: Sequence[ast.stmt],
+        orelse: Sequence[ast.stmt],
+        around: Around | None,
+    ) -> ast.If:
+        new = ast.If(s.test, self.block(body, around), self.block(orelse, around))
+        self.flow.alive[new] = (self._alive(body), self._alive(orelse))
+        return placed(s, new)
+
+    def _alive(self, statements: Sequence[ast.stmt]) -> Alive:
+        """What is still needed where these statements lead to, if they end in jumps."""
+        return self._needed(escaping(*statements)) if ends(statements) else None
+
+    def _needed(self, jumps: Sequence[Jump]) -> Set[str]:
+        return frozenset().union(*(self.live.target[j] for j in jumps))
+
+    def _guarded(
+        self, s: ast.stmt, jumps: list[Jump], rest: list[ast.stmt], around: Around | None
+    ) -> ast.If:
+        """The statements after `s`, unless it jumped; within them, it did not."""
+        flags = list(dict.fromkeys(self._flag(j, around) for j in jumps))
+        self.asked.update(flags)
+        none: list[ast.expr] = [ast.UnaryOp(ast.Not(), ast.Name(f, ast.Load())) for f in flags]
+        test = none[0] if len(none) == 1 else ast.BoolOp(ast.And(), none)
+        again = {self._flag(j, around) for j in escaping(*rest)}
+        known = [self._set(rest[0], f, False) for f in flags if f in again]
+        body = known + self.block(rest, around)
+        new = ast.If(test, body, [])
+        self.flow.alive[new] = (self._alive(rest), self._needed(jumps))
+        return placed(s, new)
+
+    def _loop(self, s: Loop) -> list[ast.stmt]:
+        kinds = {type(j) for j in escaping(*s.body)}
+        broke = self.unique("broke") if ast.Break in kinds else ""
+        around = Around(broke, self.unique("skipped") if ast.Continue in kinds else "")
+        stops = [broke] * (ast.Break in kinds) + [self.returned] * (ast.Return in kinds)
+        self.flow.flags |= {around.broke, around.skipped} - {""}
+        body = self.block(s.body, around)
+        self.asked.update(stops)
+        if around.skipped and around.skipped in self.asked:
+            body.insert(0, self._set(s.body[0], around.skipped, False))
+        new: Loop
+        if isinstance(s, ast.While):
+            new = ast.While(s.test, body, [])
+        else:
+            new = ast.For(s.target, s.iter, body, [])
+        self.flow.stops[new] = stops
+        self.flow.carried[new] = self.live.inside[s]
+        first = [self._set(s, broke, False)] if broke else []
+        return [*first, placed(s, new)]
+
+    def _set(self, where: ast.stmt, flag: str, value: bool) -> ast.stmt:
+        return placed(where, ast.Assign([ast.Name(flag, ast.Store())], ast.Constant(value)))
+
+    def _clean(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """Without the flags that nobody asks, and with no empty body."""
+        idle = self.flow.flags - self.asked - {self.result}
+        kept = [s for s in statements if not any(_targets(s, f) for f in idle)]
+        for s in kept:
+            if isinstance(s, ast.If | Loop | ast.With):
+                s.body = self._clean(s.body) or [placed(s, ast.Pass())]
+            if isinstance(s, ast.If):
+                s.orelse = self._clean(s.orelse)
+        return kept
+
+
+def reachable(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements without those that stand behind a jump."""
+    kept: list[ast.stmt] = []
+    for s in statements:
+        kept.append(s)
+        for name in ("body", "orelse"):
+            inner = getattr(s, name, None)
+            if inner and isinstance(s, ast.If | Loop | ast.With):
+                setattr(s, name, reachable(inner))
+        if ends([s]):
+            break
+    return kept
+
+
+def _targets(s: ast.stmt, name: str) -> bool:
+    first = s.targets[0] if isinstance(s, ast.Assign) else None
+    return isinstance(first, ast.Name) and first.id == name
+
+
+def after_docstring(body: list[ast.stmt], added: list[ast.stmt]) -> list[ast.stmt]:
+    """The body with statements added at its beginning, but after its docstring."""
+    first = body[0] if body else None
+    value = first.value if isinstance(first, ast.Expr) else None
+    n = int(isinstance(value, ast.Constant) and isinstance(value.value, str))
+    return [*body[:n], *added, *body[n:]]

@@ -1,0 +1,159 @@
+"""From a function to its source, and from rewritten source back to a function.
+
+Nothing of the user's is executed on the way, not even the definition: the function is put together
+from its new code and from what the old one has (globals, closure, defaults). So it sees the same
+globals and cells, live; and its code keeps the file and the lines of the source.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import copy
+import functools
+import linecache
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from minigrad.diagnostics.errors import ScriptError
+from minigrad.diagnostics.source import Location, SavedLine
+from minigrad.hybrid.scripting.names import FunctionDef
+
+_FLAGS = functools.reduce(
+    int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The definition of one function: its syntax tree, the class around it, and the file."""
+
+    tree: ast.FunctionDef
+    within: str | None
+    filename: str
+    lines: list[str]
+
+
+def place(filename: str, lines: list[str], node: Any) -> Location:
+    """Where in the user's file a piece of source stands."""
+    line = lines[node.lineno - 1] if node.lineno <= len(lines) else ""
+    return Location(SavedLine(filename, node.lineno, line), 0)
+
+
+def read(function: FunctionType) -> Source:
+    """The source of a function; ScriptError where there is none.
+
+    It may stand in a file, in a notebook cell, or in an example of a docstring.
+    """
+    code = function.__code__
+    where = Location(code, 0)
+    name = function.__qualname__
+    if code.co_name == "<lambda>":
+        raise ScriptError("script_lambda", defined=where)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    try:
+        found = list(_definitions(_parsed("".join(lines)), code))
+    except SyntaxError:
+        found = []
+    if not found:
+        raise ScriptError("script_source", name=name, file=code.co_filename, defined=where)
+    within, tree = found[0]
+    if not isinstance(tree, ast.FunctionDef):
+        where = place(code.co_filename, lines, tree)
+        raise ScriptError("script_async", code=f"async def {tree.name}", defined=where)
+    return Source(copy.deepcopy(tree), within, code.co_filename, lines)
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+    """Definitions that this code may come from, with the name of the class around each."""
+    taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
+    while waiting:
+        within, node = waiting.pop()
+        if isinstance(node, FunctionDef):
+            first = min(node.lineno, *(d.lineno for d in node.decorator_list), node.lineno)
+            if (node.name, first) == (code.co_name, code.co_firstlineno) and _takes(node) == taken:
+                yield within, node
+        inner = node.name if isinstance(node, ast.ClassDef) else within
+        waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
+
+
+def _takes(node: FunctionDef) -> set[str]:
+    """The names of the parameters, for the file may have changed since."""
+    arguments = node.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return _plain(a.arg for a in every)
+
+
+def _plain(names: Iterable[str]) -> set[str]:
+    """Without those that Python gives another name in a class."""
+    return {name for name in names if "__" not in name}
+
+
+def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
+    """The code of the rewritten function, with the same free variables and the runtime as one."""
+    tree = copy.deepcopy(source.tree)
+    _strip(tree)
+    tree.name = f"<{code.co_name}>"  # no name, or a global of this name would be taken for it
+    body: ast.stmt = tree
+    if source.within is not None:  # names such as __private belong to a class
+        body = _definition(f"class {source.within}: pass", tree)
+    free = [n for n in (*code.co_freevars, runtime) if n != "__class__" or source.within is None]
+    factory = _definition(f"def factory({', '.join(free)}): pass", body)
+    module = ast.fix_missing_locations(ast.Module([factory], []))
+    flags = code.co_flags & _FLAGS
+    outer = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
+    found = _inner(outer)
+    while found.co_name != tree.name:
+        found = _inner(found)
+    return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+
+
+def _definition(head: str, inside: ast.stmt) -> Any:
+    outer: Any = ast.parse(head).body[0]
+    outer.body = [inside]
+    return outer
+
+
+def _inner(code: CodeType) -> CodeType:
+    return next(c for c in code.co_consts if isinstance(c, CodeType))
+
+
+def _strip(tree: ast.FunctionDef) -> None:
+    """Leave out what the old function has already: decorators, defaults, annotations."""
+    arguments = tree.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    for a in (*every, arguments.vararg, arguments.kwarg):
+        if a is not None:
+            a.annotation = None
+    tree.decorator_list, tree.returns = [], None
+    arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
+
+
+def assemble(function: FunctionType, code: CodeType, runtime: Mapping[str, Any]) -> FunctionType:
+    """A function with this code that is the given one in every other respect."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells.update((name, CellType(value)) for name, value in runtime.items())
+    closure = tuple(cells[name] for name in code.co_freevars)
+    new = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    new.__kwdefaults__ = function.__kwdefaults__
+    functools.update_wrapper(new, function)
+    return new
+
+
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """This code and that of all functions defined in it."""
+    waiting = [code]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += [c for c in found.co_consts if isinstance(c, CodeType)]

@@ -1,0 +1,112 @@
+"""What cannot be rewritten, each with its line and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from minigrad.diagnostics.errors import ScriptError
+from minigrad.diagnostics.source import Location
+from minigrad.hybrid.scripting.names import FunctionDef, own_nodes, parameters, reads, stores
+
+REFUSED: dict[type[ast.AST], str] = {
+    ast.Try: "script_try",
+    ast.TryStar: "script_try",
+    ast.Yield: "script_yield",
+    ast.YieldFrom: "script_yield",
+    ast.AsyncFunctionDef: "script_async",
+    ast.AsyncFor: "script_async",
+    ast.AsyncWith: "script_async",
+    ast.Await: "script_async",
+    ast.Global: "script_global",
+    ast.Nonlocal: "script_global",
+    ast.Delete: "script_del",
+    ast.Import: "script_import",
+    ast.ImportFrom: "script_import",
+    ast.ClassDef: "script_class",
+    ast.Match: "script_match",
+}
+HIDDEN = {"locals", "eval", "exec"}  # they look for variables that now live in other functions
+
+
+def refuse(
+    function: FunctionDef,
+    at: Callable[[Any], Location],
+    own_context: Callable[[ast.expr], bool],
+) -> None:
+    """Raise ScriptError for the first thing that cannot be rewritten, in nested functions as well.
+
+    at: the location of a node. own_context: whether a context manager is one of the engine's.
+    """
+    for one in ast.walk(function):
+        if isinstance(one, FunctionDef):
+            _refuse_in(one, at, own_context)
+
+
+def _refuse_in(
+    function: FunctionDef,
+    at: Callable[[Any], Location],
+    own_context: Callable[[ast.expr], bool],
+) -> None:
+    for node in own_nodes(*function.body):
+        key = REFUSED.get(type(node)) or _other(node, own_context)
+        if key:
+            text = ast.unparse(node).splitlines()[0].rstrip(":")
+            raise ScriptError(key, code=text[:60], defined=at(node))
+    for name, node in _split(function):
+        raise ScriptError("script_closure", name=name, defined=at(node))
+
+
+def _other(node: ast.AST, own_context: Callable[[ast.expr], bool]) -> str | None:
+    if isinstance(node, ast.While | ast.For) and node.orelse:
+        return "script_loop_else"
+    if isinstance(node, ast.With) and not all(own_context(i.context_expr) for i in node.items):
+        return "script_with"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in HIDDEN:
+        return "script_locals"
+    if any(isinstance(n, ast.NamedExpr) for part in _later(node) for n in ast.walk(part)):
+        return "script_walrus"
+    return None
+
+
+def _later(node: ast.AST) -> list[ast.expr]:
+    """The parts of an expression or a loop that become functions of their own."""
+    if isinstance(node, ast.While):
+        return [node.test]
+    if isinstance(node, ast.BoolOp):
+        return node.values[1:]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators] if len(node.ops) > 1 else []
+    return []
+
+
+def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
+    """Variables that a nested function would see with one value and a branch with another.
+
+    A branch or a loop step becomes a function with variables of its own. So a variable that it
+    sets and a function used there reads, which was defined outside, would be two.
+    """
+    for region in own_nodes(*function.body):
+        if not isinstance(region, ast.If | ast.While | ast.For):
+            continue
+        inside = set(own_nodes(region))
+        changed = stores(region).keys()
+        used = reads(region)
+        for node in own_nodes(*function.body):
+            for name, nested in _named(node):
+                if nested not in inside and name in used:
+                    body = nested.body if isinstance(nested.body, list) else [nested.body]
+                    own = {*parameters(nested.args), *stores(*body)}
+                    for variable in sorted((reads(*body) - own) & changed):
+                        yield variable, region
+
+
+def _named(node: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.Lambda]]:
+    """The name that a nested function is bound to here."""
+    if isinstance(node, ast.FunctionDef):
+        yield node.name, node
+    elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+        yield from ((t.id, node.value) for t in node.targets if isinstance(t, ast.Name))

@@ -1,0 +1,101 @@
+"""Where rewritten code is being built into a branch or a loop of the graph, and what that forbids.
+
+Such code runs once, whatever happens when the graph runs, and both sides of a branch run. What it
+does to objects from outside would therefore be wrong; it is refused with its line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from minigrad.diagnostics.errors import ScriptError
+from minigrad.diagnostics.source import here
+
+DEEPEST = 40  # the same branch within itself so many times: a recursion that never ends
+CHANGING: dict[type, set[str]] = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
+    dict: {"update", "pop", "popitem", "setdefault", "clear"},
+    set: {"add", "update", "remove", "discard", "pop", "clear"},
+}
+
+
+class _Regions(threading.local):
+    """The functions that are being built, from the outermost, and the objects that each sees."""
+
+    def __init__(self) -> None:
+        self.codes: list[CodeType] = []
+        self.visible: list[set[int]] = []
+
+
+_regions = _Regions()
+
+
+class region:
+    """Build the body `function` in this block; ScriptError where that goes on without end.
+
+    (A class, because a generator would stand between an error and the user's line.)
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = inspect.unwrap(function)
+
+    def __enter__(self) -> None:
+        code = self.function.__code__
+        if _regions.codes.count(code) >= DEEPEST:
+            raise ScriptError("script_recursion", times=DEEPEST, defined=here())
+        seen = {id(x) for x in _seen(self.function)}
+        _regions.codes.append(code)
+        _regions.visible.append(seen)
+
+    def __exit__(self, *exc: object) -> None:
+        _regions.codes.pop()
+        _regions.visible.pop()
+
+
+def _seen(function: Callable[..., Any]) -> Iterator[Any]:
+    """The objects that a function sees around it, and the attributes of these."""
+    found = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # a variable that has no value yet
+            found.append(cell.cell_contents)
+    names = function.__globals__
+    found += [names[name] for name in function.__code__.co_names if name in names]
+    for x in found:
+        yield x
+        if not isinstance(x, type | ModuleType | FunctionType):
+            yield from getattr(x, "__dict__", {}).values()
+
+
+def set_attribute(text: str) -> None:
+    """Refuse `self.x = …` in a branch or loop of the graph."""
+    if _regions.codes:
+        raise ScriptError("script_attribute", code=text, defined=here())
+
+
+def set_item(text: str, x: Any) -> None:
+    """Refuse `d[k] = …` there, unless `d` was made in it."""
+    if _from_outside(x):
+        raise ScriptError("script_item", code=text, defined=here())
+
+
+def raising() -> None:
+    """Refuse `raise` there."""
+    if _regions.codes:
+        raise ScriptError("script_raise", defined=here())
+
+
+def check_method(method: Any) -> None:
+    """Refuse `xs.append` and the like there, unless `xs` was made in it."""
+    owner = getattr(method, "__self__", None)
+    if method.__name__ in CHANGING.get(type(owner), set()) and _from_outside(owner):
+        code = f"{type(owner).__name__}.{method.__name__}"
+        raise ScriptError("script_item", code=code, defined=here())
+
+
+def _from_outside(x: Any) -> bool:
+    return any(id(x) in visible for visible in _regions.visible)

@@ -1,0 +1,155 @@
+"""Python's built-in functions where they are given nodes: len, range, print, min, sum and others.
+
+Each does what the built-in does as long as no node is among its arguments.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import int64
+from minigrad.diagnostics.errors import ScriptError
+from minigrad.diagnostics.source import here
+from minigrad.hybrid.scripting.loops import Rows, Span, Uncounted, length
+from minigrad.hybrid.scripting.runtime import and_, bool_, is_symbolic, or_, single
+
+REPLACED: dict[Any, Callable[..., Any]] = {}
+
+
+def replaces(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Use the decorated function where `function` is given a node (or rows of nodes)."""
+
+    def register(symbolic: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(symbolic)
+        def either(*args: Any, **kwargs: Any) -> Any:
+            unknown = any(is_symbolic(x) or isinstance(x, Uncounted) for x in args)
+            return (symbolic if unknown else function)(*args, **kwargs)
+
+        REPLACED[function] = either
+        return either
+
+    return register
+
+
+@replaces(range)
+def _range(*bounds: Any) -> Span:
+    for x in bounds:
+        kind = x.dtype.kind if is_symbolic(x) else np.asarray(x).dtype.kind
+        if kind not in "iu":
+            raise ScriptError("script_range", value=str(x), defined=here())
+    start, stop, *step = bounds if len(bounds) > 1 else (0, *bounds)
+    return Span(start, stop, step[0] if step else 1)
+
+
+@replaces(enumerate)
+def _enumerate(xs: Any, start: Any = 0) -> Rows:
+    if isinstance(xs, Rows) and xs.start is None:
+        return Rows(xs.tree, start)
+    if not is_symbolic(xs):
+        raise ScriptError("script_together", name="enumerate", defined=here())
+    return Rows(xs, start)
+
+
+@replaces(zip)
+def _zip(*xs: Any, strict: bool = False) -> Rows:
+    if not all(is_symbolic(x) for x in xs):
+        raise ScriptError("script_together", name="zip", defined=here())
+    return Rows(tuple(xs))
+
+
+@replaces(reversed)
+def _reversed(x: Any) -> Any:
+    if not is_symbolic(x):
+        raise ScriptError("script_together", name="reversed", defined=here())
+    return x[::-1]
+
+
+@replaces(len)
+def _len(x: Any) -> Any:
+    if not is_symbolic(x):
+        raise ScriptError("script_together", name="len", defined=here())
+    return length(x)
+
+
+@replaces(int)
+def _int(x: Any) -> Any:
+    return ops.cast(ops.stop_gradient(single(x, "int")), dtype=int64)
+
+
+@replaces(float)
+def _float(x: Any) -> Any:
+    x = single(x, "float")
+    return x if x.dtype.kind == "f" else ops.cast(x, dtype=np.dtype(np.float32))
+
+
+@replaces(bool)
+def _bool(x: Any) -> Any:
+    return bool_(x)
+
+
+@replaces(sum)
+def _sum(xs: Any, start: Any = 0) -> Any:
+    total = ops.sum(xs, axis=0)
+    return total if isinstance(start, int) and start == 0 else start + total
+
+
+def _extreme(function: Any, better: Callable[[Any, Any], Any], position: Any) -> None:
+    """min and max: where several are equal, the first of them, as in Python."""
+
+    @replaces(function)
+    def extreme(*xs: Any) -> Any:
+        if len(xs) == 1:
+            vector = one_axis(xs[0], function.__name__)
+            return vector[position(vector)]
+        return functools.reduce(lambda a, b: ops.where(better(b, a), b, a), xs)
+
+
+def one_axis(x: Any, who: str) -> Any:
+    """A node with one axis: of several rows Python could not say which is the smallest."""
+    if x.ndim != 1:
+        raise ScriptError("script_rows", name=who, shape=str(x.shape), defined=here())
+    return x
+
+
+_extreme(min, operator.lt, ops.argmin)
+_extreme(max, operator.gt, ops.argmax)
+
+
+@replaces(print)
+def _print(*values: Any, sep: str = " ", end: str = "\n", **kwargs: Any) -> None:
+    """A line for each node whenever the graph runs, with the text before it.
+
+    Text behind the last node stands before it, too, with … in place of the node.
+    """
+    nodes = [i for i, x in enumerate(values) if is_symbolic(x)]
+    texts = [[str(x) for x in values[i + 1 : j]] for i, j in pairwise([-1, *nodes])]
+    if values[nodes[-1] + 1 :]:
+        texts[-1] += ["…", *map(str, values[nodes[-1] + 1 :])]
+    for i, text in zip(nodes, texts, strict=True):
+        ops.print_value(values[i], message=sep.join(text))
+
+
+def _over(function: Any, combine: Callable[..., Any], start: bool) -> None:
+    """any and all over lists that hold nodes: one after the other, as far as needed."""
+
+    def either(xs: Iterable[Any]) -> Any:
+        if is_symbolic(xs):
+            return bool_(getattr(ops, function.__name__)(one_axis(xs, function.__name__)))
+        found = list(xs)
+        if not any(map(is_symbolic, found)):
+            return function(found)
+        return combine(start, *(lambda x=x: bool_(x) for x in found))
+
+    REPLACED[function] = either
+
+
+_over(builtins.any, or_, False)
+_over(builtins.all, and_, True)

@@ -1,0 +1,179 @@
+"""What rewritten code calls: Python decides where it can, and the graph where it must.
+
+Each function looks at the values it is given. Python values and tensors decide at once, as the
+statement would have done; a node becomes the condition of a branch or a loop in the graph.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import control, ops
+from minigrad.control.bodies import Built
+from minigrad.core import is_weak
+from minigrad.core.structure import transform
+from minigrad.hybrid.scripting.carry import State, naming
+from minigrad.hybrid.scripting.merging import Merge
+from minigrad.hybrid.scripting.missing import Falsy
+from minigrad.hybrid.scripting.regions import region
+from minigrad.static import Body, Node, graph_of, has_effect
+
+is_symbolic = control.is_symbolic
+
+
+# ---- Branches -----------------------------------------------------------------------------------
+
+
+def if_(
+    test: Any,
+    then: Callable[..., Any],
+    orelse: Callable[..., Any],
+    gives: str = "",
+    takes: State = (),
+) -> Any:
+    """The values that the one function or the other returns for the variables `gives`."""
+    if not is_symbolic(test):
+        return (then if test else orelse)(*takes)
+    return branch(test, then, orelse, listed(gives), takes)
+
+
+def branch(
+    test: Any,
+    then: Callable[..., Any],
+    orelse: Callable[..., Any],
+    names: Sequence[str],
+    takes: State = (),
+) -> State:
+    """Both functions as branches of one node; what they return alike stays a Python value."""
+    pred = single(test, "if")
+    bodies, ways = [], []
+    for f in (then, orelse):
+        body = Body(pred.graph)
+        with body, region(f):
+            ways.append(f(*map(_own, takes)) or ())
+        bodies.append(body)
+    merge = Merge(names, *ways)
+    values = [_decided(pred, *pair) for pair in merge.outputs]
+    rest = [pair for pair, value in zip(merge.outputs, values, strict=True) if value is None]
+    owners = [o for o, value in zip(merge.owners, values, strict=True) if value is None]
+    chosen = iter(_chosen(pred, bodies, rest, owners))
+    return merge.result([next(chosen) if value is None else value for value in values])
+
+
+def _own(x: Any) -> Any:
+    """A list or dict of this branch alone, which it may change in place."""
+    return transform(x, lambda leaf: leaf) if type(x) in (list, dict) else x
+
+
+def _decided(pred: Node, x: Any, y: Any) -> Node | None:
+    """The condition itself, where the branches do nothing but repeat it."""
+    if x is y or type(x) is not bool or type(y) is not bool:
+        return None
+    decided: Node = _truth(pred) if x else ops.logical_not(pred)
+    return decided
+
+
+def _chosen(
+    pred: Node, bodies: list[Body], pairs: list[tuple[Any, Any]], owners: list[str]
+) -> list[Node]:
+    """The values of a branch that chooses between these pairs of numbers."""
+    columns = list(zip(*pairs, strict=True)) or [(), ()]
+    built = [
+        Built(body, [x if is_weak(x) else body.lift(x) for x in column], len(column))
+        for body, column in zip(bodies, columns, strict=True)
+    ]
+    if not pairs and not any(has_effect(n) for body in bodies for n in body.nodes):
+        return []
+    with naming("if", owners):
+        return control.branch(pred.graph, pred, [], built)[0]
+
+
+def listed(names: str) -> list[str]:
+    return names.split(", ") if names else []
+
+
+# ---- Expressions --------------------------------------------------------------------------------
+
+
+def choose(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """body() if test else orelse(): only one of them runs."""
+    if not is_symbolic(test):
+        return body() if test else orelse()
+    return _one_of(test, body, orelse, "… if … else …")
+
+
+def _one_of(test: Any, body: Callable[[], Any], orelse: Callable[[], Any], name: str) -> Any:
+    (value,) = branch(test, _packed(body), _packed(orelse), [name])
+    return value
+
+
+def _packed(f: Callable[[], Any]) -> Callable[[], Any]:
+    """f with its result as the only one of several."""
+    return functools.wraps(f)(lambda: (f(),))
+
+
+def and_(first: Any, *others: Callable[[], Any]) -> Any:
+    """The first that is false, else the last; those after it do not run."""
+    value, rest = _until(first, others, False)
+    if not rest:
+        return value
+    return _one_of(value, _continued(and_, rest), lambda: Falsy(value), "… and …")
+
+
+def or_(first: Any, *others: Callable[[], Any]) -> Any:
+    """The first that is true, else the last; those after it do not run."""
+    value, rest = _until(first, others, True)
+    if not rest:
+        return value
+    return _one_of(value, lambda: value, _continued(or_, rest), "… or …")
+
+
+Later = Sequence[Callable[[], Any]]
+
+
+def _until(value: Any, others: Later, last: bool) -> tuple[Any, Later]:
+    """Go on until a value that decides, or one whose truth is not known yet."""
+    for k, other in enumerate(others):
+        if is_symbolic(value):
+            return value, others[k:]
+        if bool(value) is last:
+            break
+        value = other()
+    return value, ()
+
+
+def _continued(combine: Callable[..., Any], rest: Later) -> Callable[[], Any]:
+    return functools.wraps(rest[0])(lambda: combine(rest[0](), *rest[1:]))
+
+
+def not_(x: Any) -> Any:
+    """Whether x is false."""
+    return ops.logical_not(single(x, "not")) if is_symbolic(x) else not x
+
+
+def bool_(x: Any) -> Any:
+    """Whether x is true, where `or` is asked for a decision only."""
+    return _truth(single(x, "or")) if is_symbolic(x) else bool(x)
+
+
+def _truth(x: Node) -> Any:
+    return x if x.dtype == np.bool_ else x != 0
+
+
+def single(x: Any, who: str) -> Node:
+    """A node that is one value."""
+    node = graph_of(control.COND, [x]).lift(x)
+    control.expect_one(who, node)
+    return node
+
+
+def assert_(test: Any, message: Callable[[], Any] | None = None) -> None:
+    """Check now, or whenever the graph runs."""
+    if is_symbolic(test):
+        ops.assert_true(test, message=str(message()) if message else "")
+    elif not test:
+        raise AssertionError(*((message(),) if message else ()))

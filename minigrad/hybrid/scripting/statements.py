@@ -1,0 +1,296 @@
+"""Statements that decide something, as calls of `runtime`; their bodies become functions.
+
+    if a:                           def then(y):
+        y = y + 1                       y = y + 1
+                             →          return (y,)
+                                    def orelse(y):
+                                        return (y,)
+                                    (y,) = script.if_(a, then, orelse, "y", (y,))
+
+What a branch sets and is needed afterwards is what its function returns; what it reads before it
+sets it is what its function takes. Everything else it sees as nested functions see it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Any
+
+from minigrad.hybrid.scripting.expressions import Expressions, Known
+from minigrad.hybrid.scripting.jumps import after_docstring, lower
+from minigrad.hybrid.scripting.missing import RETURNED
+from minigrad.hybrid.scripting.names import (
+    FunctionDef,
+    Liveness,
+    Loop,
+    captured,
+    nested_functions,
+    own_nodes,
+    parameters,
+    reads,
+    stores,
+)
+from minigrad.hybrid.scripting.syntax import Scope, definition, head_of, lambda_, load, placed
+
+
+class Rewriter:
+    """Rewrites one function and the functions nested in it."""
+
+    def __init__(
+        self,
+        tree: ast.FunctionDef,
+        known: Known,
+        untouched: Callable[[Any], bool],
+    ) -> None:
+        self.taken = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        self.taken |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+        self.taken |= {n.name for n in ast.walk(tree) if isinstance(n, FunctionDef)}
+        self.known, self.untouched = known, untouched
+        self.runtime = self.unique("script")
+        self.names = {n: self.unique(n) for n in ("then", "orelse", "body", "element")}
+
+    def unique(self, name: str) -> str:
+        """This name, or if the function uses it, one that it does not."""
+        found, n = name, 0
+        while found in self.taken:
+            n += 1
+            found = f"{name}_{n}"
+        self.taken.add(found)
+        return found
+
+    def function(self, tree: ast.FunctionDef, around: Set[str] = frozenset()) -> ast.FunctionDef:
+        """The function without control flow on values that a graph may not know.
+
+        around: the variables of the function around it that may have no value.
+        """
+        return _Function(self, tree, around).rewritten()
+
+
+class _Function:
+    def __init__(self, rewriter: Rewriter, tree: ast.FunctionDef, around: Set[str]) -> None:
+        self.rewriter, self.tree, self.names = rewriter, tree, rewriter.names
+        first = (*tree.args.posonlyargs, *tree.args.args)
+        self.expressions = Expressions(
+            rewriter.runtime,
+            rewriter.unique,
+            rewriter.known,
+            rewriter.untouched,
+            first[0].arg if first else None,
+            rewriter.function,
+        )
+        nested = nested_functions(*tree.body)
+        always = {name for f in nested for name in captured(f)}
+        self.body, self.flow, self.result = lower(tree, rewriter.unique)
+        self.live = Liveness(always, self.flow)
+        self.live.before(self.body, frozenset())
+        regions = [n for n in own_nodes(*self.body) if isinstance(n, ast.If | Loop)]
+        self.maybe = stores(*regions).keys() - self.flow.flags
+        self.around = around - stores(*tree.body).keys() - set(parameters(tree.args))
+
+    def rewritten(self) -> ast.FunctionDef:
+        tree, own = self.tree, set(parameters(self.tree.args))
+        scope = Scope(set(own), set(own))
+        body = self._block(self.body, scope)
+        tree.body = after_docstring(body, self._marks(scope, tree)) or [ast.Pass()]
+        return ast.fix_missing_locations(tree)
+
+    def _marks(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
+        """What marks the variables that have no value yet."""
+        return [
+            placed(at, ast.Assign([ast.Name(name, ast.Store())], self._mark(name)))
+            for name in scope.marked
+        ]
+
+    def _mark(self, name: str) -> ast.expr:
+        if name == self.result:
+            return self._unused()
+        return self.expressions.call("undefined", ast.Constant(name))
+
+    def _block(self, statements: Sequence[ast.stmt], scope: Scope) -> list[ast.stmt]:
+        return [new for s in statements for new in self._statement(s, scope)]
+
+    def _statement(self, s: ast.stmt, scope: Scope) -> list[ast.stmt]:
+        if isinstance(s, ast.If):
+            return self._if(s, scope)
+        if isinstance(s, ast.While):
+            return self._while(s, scope)
+        if isinstance(s, ast.For):
+            return self._for(s, scope)
+        if isinstance(s, ast.With):
+            items = [self._expression(item, scope) for item in s.items]
+            scope.give(stores(*s.items))
+            return [placed(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
+        if isinstance(s, ast.Assert):
+            return [placed(s, ast.Expr(self._assertion(s, scope)))]
+        if isinstance(s, ast.Pass) or self._idle(s):
+            return []
+        if isinstance(s, ast.AnnAssign):
+            if s.value is None:
+                return []
+            s = placed(s, ast.Assign([s.target], s.value))
+        first = self._checks(s) + self._first_read(s, scope)
+        new = self._expression(s, scope)
+        if isinstance(s, FunctionDef):
+            scope.give([s.name])
+        elif isinstance(s, ast.Assign):
+            scope.give(stores(*s.targets))
+        elif isinstance(s, ast.AugAssign):
+            scope.give(stores(s.target))
+        return [*first, new]
+
+    def _idle(self, s: ast.stmt) -> bool:
+        """Whether this sets a flag that nobody will ask."""
+        constant = isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant)
+        own = stores(*s.targets) if constant and isinstance(s, ast.Assign) else {}
+        return bool(own) and own.keys() <= self.flow.flags - self.live.after[s]
+
+    def _expression(self, node: Any, scope: Scope) -> Any:
+        """The expression, or simple statement, rewritten; names in doubt are checked."""
+        doubtful = self.maybe - scope.defined
+        scope.take(reads(node) & doubtful)
+        for part in own_nodes(node):
+            if isinstance(part, ast.NamedExpr):
+                scope.give([part.target.id])
+        return self.expressions.rewrite(node, doubtful | self.around)
+
+    def _test(self, test: ast.expr, scope: Scope) -> ast.expr:
+        new: ast.expr = self._expression(self.expressions.truth(test), scope)
+        return new
+
+    def _assertion(self, s: ast.Assert, scope: Scope) -> ast.expr:
+        test = self._test(s.test, scope)
+        message = [lambda_([], self._expression(s.msg, scope))] if s.msg else []
+        return self.expressions.call("assert_", test, *message)
+
+    def _checks(self, s: ast.stmt) -> list[ast.stmt]:
+        """Statements that refuse, inside a branch of the graph, what only Python can do."""
+        if isinstance(s, ast.Raise):
+            return [placed(s, ast.Expr(self.expressions.call("raising")))]
+        targets = s.targets if isinstance(s, ast.Assign) else []
+        if isinstance(s, ast.AugAssign):
+            targets = [s.target]
+        found: list[ast.stmt] = []
+        for target in own_nodes(*targets):
+            if isinstance(target, ast.Attribute | ast.Subscript) and isinstance(
+                target.ctx, ast.Store
+            ):
+                text = ast.Constant(ast.unparse(target))
+                found.append(placed(s, ast.Expr(self._check(target, text))))
+        return found
+
+    def _first_read(self, s: ast.stmt, scope: Scope) -> list[ast.stmt]:
+        """y = script.defined(y) before y += 1, where y may have no value."""
+        target = s.target if isinstance(s, ast.AugAssign) else None
+        if not isinstance(target, ast.Name) or target.id not in self.maybe - scope.defined:
+            return []
+        value = self.expressions.call("defined", load(target.id))
+        return [placed(s, ast.Assign([ast.Name(target.id, ast.Store())], value))]
+
+    def _check(self, target: ast.Attribute | ast.Subscript, text: ast.Constant) -> ast.expr:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            return self.expressions.call("set_item", text, load(target.value.id))
+        return self.expressions.call("set_attribute", text)
+
+    # ---- branches and loops -----------------------------------------------------------------
+
+    def _if(self, s: ast.If, scope: Scope) -> list[ast.stmt]:
+        head, own = head_of(s, s.test), stores(*s.body, *s.orelse)
+        test = self._test(s.test, scope)
+        gives = [v for v in own if v in self.live.after[s]]
+        sides = list(zip((s.body, s.orelse), self.live.branches[s], strict=True))
+        scope.take(v for v in own if any(v in begin for _, begin in sides))
+        takes = [v for v in own if any(v in stores(*b) and v in begin for b, begin in sides)]
+        functions: list[ast.stmt] = []
+        ways = []
+        alive = self.flow.alive.get(s, (None, None))
+        for name, (body, _), needed in zip(("then", "orelse"), sides, alive, strict=True):
+            inner = scope.inner(stores(*body), takes)
+            results = [self._result(v, needed) for v in gives]
+            functions.append(self._named(name, head, takes, body, inner, results))
+            if needed is None:
+                ways.append(inner.defined)
+        scope.defined = set.intersection(*ways) if ways else scope.defined | own.keys()
+        scope.bound.update(gives)
+        names = [load(self.names[n]) for n in ("then", "orelse")]
+        call = self.expressions.call("if_", test, *names)
+        return [*functions, self._called(head, call, gives, takes)]
+
+    def _result(self, name: str, alive: Set[str] | None) -> ast.expr:
+        """A result of a branch; where the branch ends in a jump, nobody may need it."""
+        if alive is None or name in alive or name in self.flow.flags:
+            return load(name)
+        return self._unused()
+
+    def _unused(self) -> ast.expr:
+        return ast.Attribute(load(self.rewriter.runtime), "unused", ast.Load())
+
+    def _named(
+        self,
+        name: str,
+        head: ast.stmt,
+        takes: Iterable[str],
+        body: Sequence[ast.stmt],
+        scope: Scope,
+        results: list[ast.expr],
+        first: Sequence[ast.stmt] = (),
+    ) -> ast.stmt:
+        """A function out of a body."""
+        inside = [*first, *self._block(body, scope)]
+        inside = self._marks(scope, head) + inside
+        if results:
+            inside.append(placed(head, ast.Return(ast.Tuple(results, ast.Load()))))
+        return placed(head, definition(self.names[name], takes, inside or [ast.Pass()]))
+
+    def _called(
+        self,
+        head: ast.stmt,
+        call: ast.Call,
+        gives: Sequence[str],
+        takes: Sequence[str],
+        stops: Sequence[str] = (),
+    ) -> ast.stmt:
+        if gives or takes:
+            call.args.append(ast.Constant(self._labels(gives)))
+        if takes:
+            call.args.append(ast.Tuple([load(v) for v in takes], ast.Load()))
+        if stops:
+            call.keywords.append(ast.keyword("stop", ast.Constant(self._labels(stops))))
+        if not gives:
+            return placed(head, ast.Expr(call))
+        names: list[ast.expr] = [ast.Name(n, ast.Store()) for n in gives]
+        return placed(head, ast.Assign([ast.Tuple(names, ast.Store())], call))
+
+    def _labels(self, names: Sequence[str]) -> str:
+        return ", ".join(RETURNED if name == self.result else name for name in names)
+
+    def _carried(self, s: Loop, own: Iterable[str]) -> list[str]:
+        """The variables that a loop hands from step to step, or out."""
+        needed = self.live.after[s] | self.live.inside[s]
+        wanted = self.flow.carried[s] | (self.flow.flags & needed)
+        return [v for v in own if v in wanted]
+
+    def _while(self, s: ast.While, scope: Scope) -> list[ast.stmt]:
+        head, own = head_of(s, s.test), stores(*s.body)
+        state = self._carried(s, own)
+        scope.take(state)
+        test = lambda_(state, self._test(s.test, scope))
+        results: list[ast.expr] = [load(v) for v in state]
+        body = self._named("body", head, state, s.body, scope.inner(own, state), results)
+        call = self.expressions.call("while_", placed(s.test, test), load(self.names["body"]))
+        return [body, self._called(head, call, state, state, self.flow.stops[s])]
+
+    def _for(self, s: ast.For, scope: Scope) -> list[ast.stmt]:
+        head, own = head_of(s, s.iter), stores(s.target, *s.body)
+        state = self._carried(s, own)
+        scope.take(state)
+        items = self._expression(s.iter, scope)
+        plain = isinstance(s.target, ast.Name) and s.target.id not in state
+        element = s.target.id if plain and isinstance(s.target, ast.Name) else self.names["element"]
+        first = [] if plain else [placed(head, ast.Assign([s.target], load(element)))]
+        inner = scope.inner(own, state)
+        inner.give(stores(s.target))
+        results: list[ast.expr] = [load(v) for v in state]
+        body = self._named("body", head, [element, *state], s.body, inner, results, first)
+        call = self.expressions.call("for_", items, load(self.names["body"]))
+        return [body, self._called(head, call, state, state, self.flow.stops[s])]

@@ -1,0 +1,117 @@
+"""A traced function for one signature: a graph that is called with values, or inlined.
+
+(TensorFlow calls this a concrete function.)
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import context
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import here
+from minigrad.dynamic.recording import recording
+from minigrad.hybrid.buffers import Update
+from minigrad.hybrid.tracing.body import Arrangement, TracedBody
+from minigrad.hybrid.tracing.calls import Call, building
+from minigrad.static import Body, Graph, Node, graph_of
+
+_uses: weakref.WeakKeyDictionary[Graph, int] = weakref.WeakKeyDictionary()
+
+
+class Concrete:
+    """A finished trace: the graph, where its captured values come from, how results are arranged.
+
+    Inputs of the graph are the arguments, then what was captured, then counters of calls, its own
+    or those of layers; its outputs are the results, then the new values of buffers such as running
+    means.
+    """
+
+    def __init__(
+        self, body: TracedBody, result: Any, sources: Mapping[int, Callable[[], Any]]
+    ) -> None:
+        """`sources`: for the `id` of a captured value, how to get it anew at each call."""
+        with body, recording(True):
+            self.arrangement = Arrangement(result, body)
+            outputs = self.arrangement.outputs
+            newest = {id(u.buffer): u for u in body.updates}
+            renewed = [body.lift(u.value) for u in newest.values()]
+        captured = list(body.captures.values())
+        self._get = [sources.get(id(x)) or functools.partial(_same, x) for x in captured]
+        body.sources = dict(zip(body.captures, self._get, strict=True))
+        body.arrangement = self.arrangement
+        body.finish([*body.arguments, *body.captures, *body.counters], [*outputs, *renewed])
+        body.single = self.arrangement.single and not renewed
+        self.body, self._counted = body, list(body.counters.values())
+        self._results = len(outputs)
+        place = {id(x): i for i, x in enumerate(captured)}
+        self._updates = [(place[i], u) for i, u in newest.items()]
+        self.symbolic = [x for x in captured if isinstance(x, Node)]
+        self._call = Call(body, body.function)
+
+    def run(self, operands: Sequence[Any], count: int) -> Any:
+        """The results for these tensors and arrays; `count`: how many calls there were before."""
+        captured = [get() for get in self._get]
+        counts = [np.int64(count if calls is None else next(calls)) for calls in self._counted]
+        results = self._call([*operands, *captured, *counts])
+        if self._updates:
+            with recording(False):
+                for (i, _), value in zip(self._updates, results[self._results :], strict=True):
+                    captured[i].copy_(value)
+        return self.arrangement.of(results)
+
+    def inline(self, operands: Sequence[Any]) -> Any:
+        """The results as nodes: the graph once more, inside the one that is being built."""
+        body = self.body
+        graph = graph_of(self._call.op, [*operands, *self.symbolic])
+        values = [graph.lift(x) for x in operands]
+        values += [self._captured(graph, get()) for get in self._get]
+        values += [
+            _counter(graph) if calls is None else graph.call_counter(calls)
+            for calls in self._counted
+        ]
+        with building:
+            new = graph.inlined(body, values)
+        self._renew(graph, new)
+        results = [new[y] for y in body.outputs[: self._results]]
+        if not context.recording:
+            results = [ops.stop_gradient(y) if y.dtype.kind == "f" else y for y in results]
+        return self.arrangement.of(results)
+
+    def _captured(self, graph: Graph, x: Any) -> Node:
+        """A captured value in another graph: of a buffer, the newest."""
+        newest = [u.value for u in graph.updates if u.buffer is x]
+        if newest:
+            node: Node = newest[-1]
+            return node
+        return graph.buffer(x) if id(x) in self.body.buffers else graph.lift(x)
+
+    def _renew(self, graph: Graph, new: Mapping[Node, Node]) -> None:
+        """Have the graph at hand renew the buffers that this one renews."""
+        for i, update in self._updates:
+            buffer = self._get[i]()
+            if isinstance(graph, Body) and graph.outer is not None:
+                name = self.body.function
+                raise GraphError("update_in_body", op=name, name=buffer.name, defined=here())
+            sources = frozenset(new[x] for x in update.sources if x in new)
+            graph.updates.append(Update(buffer, new[update.value], sources))
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _counter(graph: Graph) -> Node:
+    """The counter of runs for one more use in this graph: uses must not draw the same numbers."""
+    use = _uses[graph] = _uses.get(graph, -1) + 1
+    counter = graph.run_counter()
+    if use == 0:
+        return counter
+    shifted: Node = counter + np.int64(use << 40)
+    return shifted

@@ -1,0 +1,299 @@
+"""Guards: what a trace depends on besides its arguments.
+
+A function reads more than its arguments: globals, variables of the function around it, attributes
+of `self`. Where such a value is part of the graph, a guard remembers it, and a call that finds
+another one makes a new trace. Which names are read, the compiled code says.
+
+Guarded by value are numbers, strings, None and tuples of these; by shape and data type, tensors
+and arrays (their present values are taken at each call); by identity, functions and other objects.
+Lists, dicts and sets count by what they hold, as long as that is not much: values by value,
+everything else by identity. Python functions that the function calls are looked into, and so are
+the layers of a model that the user wrote. What library code reads is not guarded, except whether
+layers are in training.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.core import Op
+from minigrad.diagnostics.messages import Pair, fill
+from minigrad.diagnostics.source import LIBRARIES
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing.keys import Identity, Key, Part, brief, is_array, is_value, value_key
+
+MISSING = object()
+Get = Callable[[], Any]
+
+_NEVER = (types.ModuleType, type, types.BuiltinFunctionType, np.ufunc, Op)
+_CONTAINERS = (list, dict, set)
+MOST_ITEMS = 200  # what a guarded list may hold, lists in it included; it is compared at each call
+
+
+class Guard(NamedTuple):
+    """One value from around: what it was, where it is read, and whether that still holds."""
+
+    part: Part
+    get: Get
+    holds: Callable[[], bool]
+
+    @classmethod
+    def of(cls, role: str, place: str, get: Get) -> Guard:
+        x = get()
+        if type(x) in _CONTAINERS:
+            return cls.of_container(role, place, get)
+        part = Part.of(role, place, x)
+        if is_array(x):
+            return cls(part, get, _same_array(get, x))
+        if is_value(x):
+            return cls(part, get, _same_value(get, x))
+        return cls(part, get, _same_object(get, x))
+
+    @classmethod
+    def of_container(cls, role: str, place: str, get: Get) -> Guard:
+        x = get()
+        inside = contents(x)
+        part = Part(place, fill(role, name=place), "value", inside, (brief(x),) * 2)
+        holds = _same_object(get, x) if inside is None else lambda: contents(get()) == inside
+        return cls(part, get, holds)
+
+    def change(self) -> Pair:
+        """In words, what it has become."""
+        x = self.get()
+        if type(x) in _CONTAINERS:
+            about = {"source": self.part.source, "before": self.part.shown, "after": brief(x)}
+            return fill("why_value", **about)
+        new = Part.of("an_argument", self.part.place, x)
+        about = {"source": self.part.source, "before": self.part.shown, "after": new.shown}
+        return next(self.part.changes(new), fill("why_object", **about))
+
+
+def contents(x: Any) -> Key | None:
+    """The key of what a list, dict or set holds; None where that is too much to look at."""
+    room = MOST_ITEMS
+
+    def inside(x: Any) -> Key:
+        nonlocal room
+        room -= 1
+        if room < 0:
+            raise OverflowError
+        kind = type(x)
+        if kind in (list, tuple):
+            return kind, tuple([inside(item) for item in x])
+        if kind is dict:
+            return kind, tuple([(name, inside(item)) for name, item in x.items()])
+        if kind is set:
+            return kind, frozenset([inside(item) for item in x])
+        return value_key(x) if is_value(x) else Identity(x)
+
+    try:
+        return inside(x)
+    except OverflowError:
+        return None
+
+
+def _same_array(get: Get, before: Any) -> Callable[[], bool]:
+    kind, shape, dtype = type(before), before.shape, before.dtype
+
+    def tensor_holds() -> bool:
+        x = get()
+        return type(x) is Tensor and x.data.shape == shape and x.data.dtype == dtype
+
+    def holds() -> bool:
+        x = get()
+        return type(x) is kind and bool(x.shape == shape) and bool(x.dtype == dtype)
+
+    return tensor_holds if kind is Tensor else holds
+
+
+def _same_value(get: Get, before: Any) -> Callable[[], bool]:
+    key = value_key(before)
+
+    def holds() -> bool:
+        x = get()
+        return x is before or (is_value(x) and value_key(x) == key)
+
+    return holds
+
+
+def _same_object(get: Get, before: Any) -> Callable[[], bool]:
+    held = _held(before)
+    return lambda: get() is held()
+
+
+def _held(x: Any) -> Get:
+    """A way to the object that does not keep it alive, if there is one."""
+    try:
+        return weakref.ref(x)
+    except TypeError:  # a list, an object with slots
+        return lambda: x
+
+
+def guard_captured(tensor: Tensor) -> Guard:
+    """The shape and type of a tensor that is used, and was reached in a way that is not known."""
+    return Guard.of("a_captured", tensor.name or "tensor", lambda: tensor)
+
+
+def guard_same(one: Guard, get: Get) -> Guard:
+    """A tensor that has two names: the graph has it once, so it must stay one."""
+    return one._replace(holds=lambda: one.get() is get())
+
+
+class Names(NamedTuple):
+    """What a function reads by name: globals, and attributes of whatever objects."""
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+
+
+@functools.lru_cache(maxsize=1000)
+def names_in(code: types.CodeType) -> Names:
+    """The names that a piece of code reads, the functions inside it included."""
+    read: set[str] = set()
+    attributes: set[str] = set()
+    waiting = [code]
+    while waiting:
+        inner = waiting.pop()
+        waiting += [c for c in inner.co_consts if isinstance(c, types.CodeType)]
+        for step in dis.get_instructions(inner):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                read.add(step.argval)
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                attributes.add(step.argval)
+    return Names(frozenset(read), frozenset(attributes))
+
+
+def find_guards(function: Any, objects: Mapping[str, Any]) -> list[Guard]:
+    """Guards for all that a function reads; `objects` are those among its arguments, by name."""
+    finder = _Finder()
+    code, owner = python_function(function)
+    if code is None:
+        return []
+    for name, x in objects.items():
+        finder.object(name, x, names_in(code.__code__))
+    finder.once(code, owner, "self")
+    while finder.waiting:
+        finder.read(*finder.waiting.pop())
+    return finder.guards
+
+
+class _Finder:
+    """Goes through the code of a function and of those that it calls, and collects guards."""
+
+    def __init__(self) -> None:
+        self.guards: list[Guard] = []
+        self.waiting: list[tuple[types.FunctionType, Any, str]] = []
+        self._seen: set[Any] = set()
+
+    def once(self, function: types.FunctionType, owner: Any, name: str) -> None:
+        """Look into a function later, unless that was done or it is library code."""
+        key = (function, id(owner))
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if not _from_library(function):
+            self.waiting.append((function, owner, name))
+        elif is_layer(owner) and id(owner) not in self._seen:
+            self.model(name, owner)
+
+    def read(self, function: types.FunctionType, owner: Any, name: str) -> None:
+        """Guard what one function reads: attributes of its object, closure, globals."""
+        names = names_in(function.__code__)
+        if owner is not None:
+            self.object(name, owner, names)
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        for read, cell in cells:
+            self.value("a_closure", read, _cell(cell), names)
+        around = function.__globals__
+        for read in sorted(names.globals & around.keys()):
+            get = functools.partial(around.get, read, MISSING)
+            self.value("a_global", read, get, names)
+
+    def value(self, role: str, name: str, get: Get, names: Names) -> None:
+        """Guard one value, and what lies behind it."""
+        x = get()
+        if x is MISSING or isinstance(x, _NEVER):
+            return
+        if isinstance(x, (types.FunctionType, types.MethodType)):
+            function, owner = python_function(x)
+            if function is None or _from_library(function):
+                return
+            self.once(function, owner, name)
+        elif not (is_array(x) or is_value(x) or isinstance(x, _CONTAINERS)):
+            self.object(name, x, names)
+        self.guards.append(Guard.of(role, name, get))
+
+    def object(self, name: str, owner: Any, names: Names) -> None:
+        """Guard the attributes of an object that hold values, and look into its methods."""
+        if (id(owner), names) in self._seen:
+            return
+        self._seen.add((id(owner), names))
+        if is_layer(owner) and id(owner) not in self._seen:
+            self.model(name, owner)
+        for read in sorted(names.attributes):
+            x = inspect.getattr_static(owner, read, MISSING)
+            if isinstance(x, types.FunctionType):
+                self.once(x, owner, name)
+            elif is_array(x) or is_value(x):
+                get = _attribute(owner, read)
+                self.guards.append(Guard.of("an_attribute", f"{name}.{read}", get))
+
+    def model(self, name: str, model: Any) -> None:
+        """Guard whether each layer is in training, and look into layers that the user wrote."""
+        layers = dict(model.named_modules())
+        self._seen.update(map(id, layers.values()))
+        held = [weakref.ref(layer) for layer in layers.values()]
+
+        def training() -> tuple[Any, ...]:
+            return tuple([getattr(layer(), "training", None) for layer in held])
+
+        self.guards.append(Guard.of("a_training", name, training))
+        for place, layer in layers.items():
+            function, _ = python_function(layer)
+            if function is not None:
+                self.once(function, layer, f"{name}.{place}" if place else name)
+
+
+def is_layer(x: Any) -> bool:
+    """Whether this is a layer: calling it runs its `forward`, and it knows the layers inside it."""
+    return hasattr(type(x), "forward") and hasattr(type(x), "named_modules")
+
+
+def python_function(x: Any) -> tuple[types.FunctionType | None, Any]:
+    """The Python function that a call of x runs, and the object that it is bound to."""
+    while isinstance(x, functools.partial):
+        x = x.func
+    if isinstance(x, types.FunctionType):
+        return x, None
+    if isinstance(x, types.MethodType) and isinstance(x.__func__, types.FunctionType):
+        return x.__func__, x.__self__
+    name = "forward" if is_layer(x) else "__call__"
+    method = inspect.getattr_static(type(x), name, None)
+    return (method, x) if isinstance(method, types.FunctionType) else (None, None)
+
+
+def _from_library(function: types.FunctionType) -> bool:
+    return function.__code__.co_filename.startswith(LIBRARIES)
+
+
+def _cell(cell: types.CellType) -> Get:
+    def get() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:  # not assigned yet
+            return MISSING
+
+    return get
+
+
+def _attribute(owner: Any, name: str) -> Get:
+    held = _held(owner)
+    return lambda: getattr(held(), name, MISSING)

@@ -1,0 +1,40 @@
+"""The static graph: nodes that are built and not run, and the graph that holds them."""
+
+from minigrad.core import ancestors
+from minigrad.static.body import Body, listen_to_nobody, number_behind, tensors_as_nodes
+from minigrad.static.closed import closed
+from minigrad.static.graph import Graph, bodies_of, has_effect
+from minigrad.static.labels import labels
+from minigrad.static.node import Node
+from minigrad.static.reader import (
+    GraphReader,
+    control_dependencies,
+    expect_node,
+    expect_one_graph,
+    get_default_graph,
+    graph_of,
+    reset_default_graph,
+)
+from minigrad.static.unlisted import Gradients
+
+__all__ = [
+    "Body",
+    "Gradients",
+    "Graph",
+    "GraphReader",
+    "Node",
+    "ancestors",
+    "bodies_of",
+    "closed",
+    "control_dependencies",
+    "expect_node",
+    "expect_one_graph",
+    "get_default_graph",
+    "graph_of",
+    "has_effect",
+    "labels",
+    "listen_to_nobody",
+    "number_behind",
+    "reset_default_graph",
+    "tensors_as_nodes",
+]

@@ -1,0 +1,80 @@
+"""What is fed to a graph: under which names, and as arrays of which types and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, fits, public_shape, show_shape, wrapped
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.errors import FeedError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.ops import state
+from minigrad.static import Graph, Node
+
+
+def check_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Any]:
+    """The fed values as arrays of the placeholders' types and shapes, or the error that says why.
+
+    Keys are placeholders of the graph, or their names; it need not need them all.
+    """
+    if feed_dict is not None and not isinstance(feed_dict, Mapping):
+        raise refuse("run", "feed_dict", feed_dict, fill("expect_feeds"))
+    keyed = {_placeholder_of(graph, key): value for key, value in (feed_dict or {}).items()}
+    return {node: _fed(node, value) for node, value in keyed.items()}
+
+
+def _placeholder_of(graph: Graph, key: Any) -> Node:
+    if isinstance(key, str):
+        found = _newest(graph, key)
+    else:
+        found = key if isinstance(key, Node) and key.op is state.placeholder else None
+    if found is not None and found.graph in origins(graph):
+        return found
+    shown = key.name if isinstance(key, Node) else repr(key)
+    names = ", ".join(dict.fromkeys(n.name for n in graph.placeholders)) or "-"
+    why = "feed_key" if found is None else "feed_foreign"
+    raise FeedError(why, key=shown, names=names, ran=here())
+
+
+def _newest(graph: Graph, name: str) -> Node | None:
+    """The placeholder that holds a name; FeedError for what an older one of the name is called."""
+    found = [n for n in graph.placeholders if n.name == name]
+    if not found:
+        older = next((n for n in graph.placeholders if graph.labels[n] == name), None)
+        if older is not None:
+            raise FeedError(
+                "feed_older", key=name, name=older.name, defined=older.where, ran=here()
+            )
+    return max(found, key=attrgetter("order"), default=None)
+
+
+def origins(graph: Graph) -> set[Graph]:
+    """The graphs that the nodes of a graph may belong to: it may be cut out of another."""
+    return {graph, *(x.graph for x in (*graph.inputs, *graph.outputs))}
+
+
+def _fed(node: Node, value: Any) -> Array:
+    about: dict[str, Any] = {"name": node.name, "defined": node.where, "ran": here()}
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "fiub":
+            raise TypeError(value)  # NumPy would make NaN of None, and drop imaginary parts
+        if given.dtype.kind == "f" and node.dtype.kind != "f":
+            raise FeedError("feed_type", expected=node.dtype, dtype=given.dtype, **about)
+        array = np.ascontiguousarray(given, dtype=node.dtype).reshape(given.shape)
+    except FeedError:
+        raise
+    except (TypeError, ValueError):
+        brief = repr(value)[:60]
+        raise FeedError("feed_value", value=brief, dtype=node.dtype, **about) from None
+    if wrapped(given, array):
+        raise FeedError("feed_range", expected=node.dtype, dtype=given.dtype, **about)
+    if not fits(array.shape, node.spec.shape):
+        shape, expected = show_shape(array.shape), show_shape(public_shape(node.spec.shape))
+        raise FeedError("feed_shape", shape=shape, expected=expected, **about)
+    return array[()] if array.ndim == 0 else array

@@ -1,0 +1,128 @@
+"""Gradients of a static graph: the sweep goes over nodes, and what it adds up are more nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from minigrad import ops
+from minigrad.backprop.contributions import Share, shares
+from minigrad.backprop.sweep import sweep
+from minigrad.core import context, fits
+from minigrad.core.garbage import no_collection
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.errors import GradientError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
+from minigrad.static import (
+    Body,
+    Gradients,
+    Graph,
+    GraphReader,
+    Node,
+    ancestors,
+    expect_node,
+    expect_one_graph,
+)
+
+__all__ = ["gradients", "name_scope"]
+
+
+def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
+    """A list of nodes: the gradients of (the sum of) `ys` with respect to each of `xs`.
+
+    Nothing is computed: the gradients are more nodes of the same graph. It is a list for a single
+    `x`, too; one that `ys` do not depend on gets None. (TensorFlow 1: tf.gradients.)
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=())
+    >>> [dx] = mg.gradients(x * x + 3, x)
+    >>> float(mg.run(mg.build_graph(x, dx), {x: 2}))
+    4.0
+    """
+    outputs = [expect_node("gradients", y) for y in (ys if isinstance(ys, (list, tuple)) else [ys])]
+    if not outputs:
+        raise refuse("gradients", "ys", ys, fill("expect_nodes"))
+    expect_one_graph("gradients", outputs)
+    graph = outputs[0].graph
+    nodes = ancestors(outputs)
+    reached = set(nodes)
+    listed = xs if isinstance(xs, (list, tuple)) else [xs]
+    targets = [_target(x, graph, reached) for x in listed]
+    seeds = grad_ys if isinstance(grad_ys, (list, tuple)) else [grad_ys] * len(outputs)
+    if len(seeds) != len(outputs):
+        raise refuse("gradients", "grad_ys", grad_ys, fill("expect_as_many", count=len(outputs)))
+    found: dict[Any, Any] = {}
+    with name_scope("gradients"), no_collection():
+        for y, seed in zip(outputs, seeds, strict=True):
+            one = (
+                graph.constant(y.dtype.type(1))
+                if seed is None
+                else graph.lift(seed, y.dtype, "gradients")
+            )
+            if seed is not None and not fits(one.spec.shape, y.spec.shape):
+                raise GradientError("seed_shape", seed=one.shape, shape=y.shape, defined=here())
+            g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
+            found[y] = found[y] + g if y in found else g
+        known = set(targets) - {None}
+        leading = set(known)  # nodes of real numbers that some target leads to
+        for node in nodes:
+            if node.dtype.kind == "f" and not leading.isdisjoint(node.inputs):
+                leading.add(node)
+        sweep(
+            [n for n in nodes if n in leading],
+            found,
+            pull=lambda g, node: _shares_of(g, node, leading),
+            keep=known,
+        )
+    return Gradients(found.get(x) for x in targets)
+
+
+def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
+    """The node of a target; a tensor that the graph does not use has none, and no gradient.
+
+    In a branch or loop, what stands there for a node from around it.
+    """
+    if hasattr(type(x), "as_node"):
+        return graph.lifted(x)
+    node = expect_node("gradients", x, graph)
+    if node.graph is graph or node in reached:
+        return node
+    if not isinstance(graph, Body):
+        raise node.graph.stray(node, "gradients")
+    return graph.lifted(node)
+
+
+def _shares_of(g: Any, node: Node, leading: set[Any]) -> list[Share]:
+    """Shares of the operands that lead to a target; no gradient flows through the others."""
+    op, inputs = node.op, node.inputs
+    followed = [i for i, x in enumerate(inputs) if x in leading and op.has_rule(i)]
+    every = followed if op.broadcasts else ()
+    return shares(op, followed, g, (node, *inputs), node.attrs, inputs, every)
+
+
+class name_scope:
+    """Build nodes inside a named scope; drawings fold what belongs together. (tf.name_scope.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.name_scope("encoder"):
+    ...     mg.placeholder("x", shape=(3,))
+    <Node encoder/x = Placeholder: float32 (3,), no value>
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise refuse("name_scope", "name", name, fill("expect_name"))
+        self.name = name
+
+    def __enter__(self) -> str:
+        now = context.now
+        self.outer = outer = now.scope
+        now.scope = f"{outer}/{self.name}" if outer else self.name
+        return now.scope
+
+    def __exit__(self, *exc: object) -> None:
+        context.now.scope = self.outer
+
+
+GraphReader.gradients = staticmethod(gradients)

@@ -1,0 +1,175 @@
+"""What executors do with operators that have no kernel: sources, variables and counters.
+
+Branches and loops enter their handlers themselves, see `control.steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.core import Array, Op, events, show_shape
+from minigrad.diagnostics.errors import NotFedError, ShapeError, UninitializedError
+from minigrad.diagnostics.source import here
+from minigrad.ops import parts, state
+from minigrad.static import Node
+
+if TYPE_CHECKING:
+    from minigrad.static.run import Step
+
+Variables = dict[Node, Array]
+HANDLERS: dict[Op, Callable[[Any, Any, list[Any]], Any]] = {}
+PREPARED: list[Callable[[Sequence[Step]], None]] = []  # called with all steps of a new program
+# Each looks through the nodes of a new program; what it gives is called after each run with the
+# values that came of it, and a function that gives the values of other nodes in the same run.
+WATCHES: list[Callable[[Sequence[Node]], Callable[..., None] | None]] = []
+
+
+def handles(op: Op) -> Callable[[Any], Any]:
+    """Enter a function (run, step, operands) -> value as what executors do with an operator."""
+
+    def enter(handler: Any) -> Any:
+        HANDLERS[op] = handler
+        return handler
+
+    return enter
+
+
+class Run:
+    """What one run of a program works on: its feeds, its variables, the updates it will make."""
+
+    def __init__(self, feeds: Mapping[Node, Array], variables: Variables, target: Any) -> None:
+        self.feeds, self.variables, self.target = feeds, variables, target
+        self.updates: Variables = {}
+        self.histories: dict[Node, list[Any]] = {}  # the states that a loop went through
+
+
+def ran(node: Node, value: Any, operands: list[Any]) -> Any:
+    """Tell that a node ran."""
+    if events.listeners:
+        events.emit("run", node.op, node, value, tuple(operands))
+    return value
+
+
+def expect_fed(node: Node, feeds: Mapping[Node, Array], target: Node) -> None:
+    """NotFedError unless there is a value for this placeholder, which `target` needs."""
+    if node not in feeds:
+        namesake = next((x for x in feeds if x.name == node.name), None)
+        raise NotFedError(
+            "not_fed" if namesake is None else "not_fed_namesake",
+            other="" if namesake is None else namesake.where.label,
+            name=node.name,
+            shape=show_shape(node.shape),
+            dtype=node.dtype,
+            target=target.name,
+            defined=node.where,
+            ran=here(),
+        )
+
+
+@handles(state.placeholder)
+def _placeholder(run: Run, step: Step, operands: list[Any]) -> Array:
+    expect_fed(step.node, run.feeds, run.target)
+    return read(step.node, run.feeds[step.node])
+
+
+def value_of(node: Node, variables: Variables) -> Array:
+    """The present value of a variable; UninitializedError if it has neither this nor its own."""
+    if node in variables:
+        return variables[node]
+    if "role" not in node.attrs:
+        raise UninitializedError(
+            "uninitialized",
+            name=node.name,
+            shape=show_shape(node.shape),
+            defined=node.where,
+            ran=here(),
+        )
+    return node.attrs["value"]
+
+
+@handles(state.variable)
+def _variable(run: Run, step: Step, operands: list[Any]) -> Array:
+    return read(step.node, value_of(step.node, run.variables))
+
+
+@handles(state.constant)
+def _constant(run: Run, step: Step, operands: list[Any]) -> Array:
+    return read(step.node, step.node.attrs["value"])
+
+
+def read(node: Node, value: Array) -> Array:
+    """Tell that a value enters a run."""
+    if events.listeners:
+        events.emit("read", node.op, node, value)
+    return value
+
+
+def copied(value: Any, name: str, shape: Any, defined: Any = None) -> Any:
+    """A copy for the variable of this name and shape: the value may be fetched, too."""
+    if value.shape != shape:
+        expected = show_shape(shape)
+        about: dict[str, Any] = {"shape": value.shape, "defined": defined, "ran": here()}
+        raise ShapeError("assign_shape", op="Assign", name=name, expected=expected, **about)
+    return value.copy()[()]
+
+
+@handles(state.assign)
+def _assign(run: Run, step: Step, operands: list[Any]) -> Array:
+    node, variable, value = step.node, step.node.inputs[0], operands[1]
+    run.updates[variable] = copied(value, variable.name, variable.shape, node.where)
+    return ran(node, value, operands)
+
+
+@handles(state.initialize)
+def _initialize(run: Run, step: Step, operands: list[Any]) -> None:
+    for variable in step.node.attrs["variables"]:
+        run.updates[variable] = variable.attrs["value"].copy()
+
+
+@handles(state.group)
+def _group(run: Run, step: Step, operands: list[Any]) -> None:
+    return None
+
+
+@handles(state.read_value)
+def _read_value(run: Run, step: Step, operands: list[Any]) -> Array:
+    return run.updates.get(step.node.inputs[0], operands[0])
+
+
+@handles(state.run_counter)
+def _run_counter(run: Run, step: Step, operands: list[Any]) -> Array:
+    count = run.variables.get(step.node, np.int64(0))
+    run.updates[step.node] = count + np.int64(1)
+    use, uses = step.place
+    return read(step.node, count * np.int64(uses) + np.int64(use))
+
+
+@handles(parts.output)
+def _output(run: Run, step: Step, operands: list[Any]) -> Array:
+    return read(step.node, operands[0][step.node.attrs["index"]])
+
+
+def places(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
+    """Of each counter which one it is among those of its layer, and of how many."""
+    layers: dict[Any, list[Node]] = {}
+    for node in nodes:
+        if node.op is state.run_counter:
+            layers.setdefault(node.attrs.get("layer"), []).append(node)
+    found: dict[Node, tuple[int, int]] = {}
+    for layer, uses in layers.items():
+        order = sorted({0 if layer is None else n.attrs["use"] for n in uses})
+        found.update((n, (order.index(n.attrs.get("use", 0)), len(order))) for n in uses)
+    return found
+
+
+def find_places(steps: Iterable[Any]) -> None:
+    """Tell the steps of one program that count calls of layers where they stand."""
+    counting = {step.node: step for step in steps if step.node.op is state.run_counter}
+    for node, place in places(counting).items():
+        counting[node].place = place
+
+
+PREPARED.append(find_places)

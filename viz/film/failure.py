@@ -1,0 +1,147 @@
+"""Where an error came from: the nodes that its traceback still holds, and which of them failed.
+
+The frames of a traceback keep their variables. What the engine was working on when it stopped is
+found there, so that nothing has to be recorded in advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FrameType, TracebackType
+from typing import Any
+
+from minigrad.core import BaseNode, Op
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.tensor import Tensor
+from minigrad.static import Graph, Node, ancestors
+from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.picture import graph_picture, picture
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The graph as far as there was one, the box that failed, and what had run before."""
+
+    picture: Picture | None
+    failed: str = ""
+    ran: frozenset[str] = frozenset()
+    waits: frozenset[str] = frozenset()
+
+
+def frames_of(error: BaseException) -> list[FrameType]:
+    """The frames that the error went through, the innermost first."""
+    found: list[FrameType] = []
+    traceback: TracebackType | None = error.__traceback__
+    while traceback is not None:
+        found.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    return found[::-1]
+
+
+def failure(error: BaseException, names: Mapping[int, str]) -> Failure:
+    """What the traceback tells: a run that stopped, an operator that was refused, or a tape."""
+    frames = [frame.f_locals for frame in frames_of(error)]
+    node = failing_node(error)
+    if node is not None:
+        return _stopped(node, frames, names)
+    refused = next(_refused(frames), None)
+    if refused is not None:
+        return _phantom(*refused, error, names)
+    found = _so_far(frames, names)
+    # An error of Python's own says nothing about the graph that happened to be there.
+    return found if isinstance(error, GraphError) else replace(found, failed="")
+
+
+def failing_node(error: BaseException) -> Node | None:
+    """The node that an executor was at, if the error was defined there."""
+    frames = [frame.f_locals for frame in frames_of(error)]
+    where = error.defined if isinstance(error, GraphError) else None
+    for local in frames:
+        node = local.get("node")
+        if isinstance(node, Node) and (where is None or node.where == where):
+            return node
+    return None
+
+
+def _stopped(node: Node, frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:
+    """A run of a graph that came as far as this node."""
+    outputs = next(_outputs(frames), (node,))
+    nodes = ancestors([*outputs, node])
+    drawn = graph_picture(nodes, set(outputs), names)
+    done = _done(frames)
+    ran = {drawn.ids[x] for x in done if x in drawn.ids}
+    failed = drawn.ids[node]
+    rest = {n.id for n in drawn.nodes} - ran - {failed}
+    return Failure(drawn, failed, frozenset(ran), frozenset(rest))
+
+
+def _outputs(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Node, ...]]:
+    """What was to be computed, as the outermost frame that knows it says."""
+    for local in reversed(frames):
+        for value in (local.get("graph"), local.get("self")):
+            outputs = getattr(value, "outputs", None) or getattr(
+                getattr(value, "graph", None), "outputs", None
+            )
+            if outputs and all(isinstance(x, Node) for x in outputs):
+                yield tuple(outputs)
+
+
+def _done(frames: Sequence[Mapping[str, Any]]) -> list[BaseNode]:
+    """The nodes whose step was over."""
+    for local in frames:
+        step, steps = local.get("step"), getattr(local.get("self"), "steps", None)
+        if step is not None and isinstance(steps, list) and any(s is step for s in steps):
+            before = [s is step for s in steps].index(True)
+            return [s.node for s in steps[:before]]
+    return []
+
+
+def _refused(frames: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Op, list[Any]]]:
+    """An operator that could not be applied, and its operands."""
+    for local in frames:
+        for key in ("inputs", "operands", "tensors"):
+            op, given = local.get("op"), local.get(key)
+            listed = list(given) if isinstance(given, (list, tuple)) else []
+            if isinstance(op, Op) and any(isinstance(x, (Tensor, Node)) for x in listed):
+                yield op, listed
+
+
+def _phantom(
+    op: Op, operands: list[Any], error: BaseException, names: Mapping[int, str]
+) -> Failure:
+    """The graph of the operands, and a box for the operator that never became part of it."""
+    known = [x for x in operands if isinstance(x, (Tensor, Node))]
+    kind = Node if isinstance(known[0], Node) else Tensor
+    drawn = picture([x for x in known if isinstance(x, kind)], names)
+    nodes = tuple(replace(n, is_output=False) for n in drawn.nodes)
+    where = getattr(error, "defined", None)
+    keys = [x.creator or x if isinstance(x, Tensor) else x for x in known]
+    inputs = tuple(drawn.ids[key] for key in keys if key in drawn.ids)
+    line = where.label if where else ""
+    about = ("operator", op.name, "", "?")
+    box = PictureNode("failed", *about, inputs=inputs, line=line, title=op.title)
+    edges = [PictureEdge(f"x{k}", source, box.id, k) for k, source in enumerate(inputs)]
+    whole = Picture((*nodes, box), (*drawn.edges, *edges), drawn.kind, drawn.ids)
+    ran = frozenset(n.id for n in nodes) if kind is Tensor else frozenset()
+    return Failure(whole, box.id, ran)
+
+
+def _so_far(frames: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> Failure:
+    """The newest tensor or node that a frame holds, with what led to it."""
+    for local in frames:
+        tensors = [x for x in local.values() if isinstance(x, Tensor)]
+        ends = [(x.creator.order, i) for i, x in enumerate(tensors) if x.creator is not None]
+        if ends:
+            newest_tensor = tensors[max(ends)[1]]
+            drawn = picture(newest_tensor, names)
+            return Failure(drawn, drawn.ids[newest_tensor.creator])
+        nodes = [x for x in local.values() if isinstance(x, Node)]
+        graphs = [x for x in local.values() if isinstance(x, Graph) and x.nodes]
+        if nodes:
+            newest = max(nodes, key=lambda n: n.order)
+            drawn = picture(newest, names)
+            return Failure(drawn, drawn.ids[newest])
+        if graphs:
+            return Failure(picture(graphs[0], names))
+    return Failure(None)

@@ -1,0 +1,193 @@
+"""Recordings to step through: of a tape that exists already, or of a static graph with its feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.backprop.needs import DATA
+from minigrad.core import BaseNode, Spec, apply, context
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.backward import Walk
+from minigrad.dynamic.recording import recording
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing.calls import CallOp
+from minigrad.ops import state
+from minigrad.ops.parts import Parts, output
+from minigrad.static import Graph, Node, ancestors, listen_to_nobody
+from minigrad.static.feeds import check_feeds
+from minigrad.static.run import Program
+from viz.film.frames import Film, event_film, failed_film, static_film, stopped_film
+from viz.picture.picture import picture
+from viz.words.text import choose, row
+
+NOTHING_GIVEN: Mapping[Any, Any] = MappingProxyType({})
+
+
+class LostOperand(TypeError):
+    """A tape that cannot run again, since an operand of an operator is no longer there."""
+
+    def __init__(self, key: str, op: object) -> None:
+        self.pair = row(key, op=op)
+        super().__init__(choose(self.pair))
+
+
+def replay_tape(
+    outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any] = NOTHING_GIVEN
+) -> Film:
+    """Run the operations of a tape once more, from its leaves, and walk it back: recorded.
+
+    The user's tape, tensors and gradients are not touched. The replay uses the present values of
+    the leaves, or those in `given`. What cannot run again is a still with the reason.
+    """
+    lost = next(_lost(outputs), None)
+    if lost is not None:
+        drawn = picture(outputs, names, bodies=True)
+        key = "cannot_step" if lost.saved is not None else "cannot_step_freed"
+        return failed_film(drawn, drawn.ids[lost], LostOperand(key, op=lost.op))
+    try:
+        return _replayed(outputs, names, given)
+    except GraphError as error:
+        return stopped_film(error, names)
+
+
+def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:
+    """The nodes of which the tape does not keep an operand that nothing else holds."""
+    for node in ancestors(t.creator for t in outputs if t.creator is not None):
+        for i, x in enumerate(node.inputs):
+            data = isinstance(x, Spec) and not isinstance(x, (BaseNode, Tensor))
+            if data and _kept(node, i) is None:
+                yield node
+
+
+def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any]) -> Film:
+    new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
+    new_names = {id(new[t]): names.get(id(t), "") for t in given}
+    nodes = ancestors(t.creator for t in outputs if t.creator is not None)
+    with listen_to_nobody(), recording(True), mg.record(values=True) as log:
+        for node in nodes:
+            operands = [
+                _operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)
+            ]
+            before, context.scope = context.scope, node.scope
+            try:
+                result = new[node] = _again(node, operands)
+            finally:
+                context.scope = before
+            twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
+            new_names[id(twin)] = names.get(id(node), "")
+            twin.retell(node.code, node.lasti)
+        again = [new.get(t.creator, t) for t in outputs]
+        backward(again)
+    ends = zip(again, outputs, strict=True)
+    new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
+    film = event_film(picture(again, new_names, bodies=True), log.events)
+    return film.giving(y.data for y in again)
+
+
+def _again(node: TapeNode, operands: list[Any]) -> Any:
+    """The operation once more; a call with several results gives the list of those recorded."""
+    if isinstance(node.op, CallOp):
+        results = [y for y in node.op.call(operands) if y.creator is not None]
+        return results if results[0].creator.op is output else results[0]
+    if node.op is output:
+        return next(y for y in operands[0] if y.creator.attrs == node.attrs)
+    return apply(node.op, tuple(operands), node.attrs)
+
+
+def _operand(
+    node: TapeNode,
+    index: int,
+    x: Any,
+    new: dict[Any, Any],
+    new_names: dict[int, str],
+    names: Mapping[int, str],
+) -> Any:
+    if isinstance(x, BaseNode):
+        return new[x]
+    if isinstance(x, Tensor):
+        if x not in new:
+            new[x] = Tensor(x.data, x.requires_grad, x.name)
+            new_names[id(new[x])] = names.get(id(x), "")
+        return new[x]
+    if isinstance(x, Spec):
+        return Tensor(_kept(node, index), name=getattr(x, "name", None))
+    return x
+
+
+def _kept(node: TapeNode, index: int) -> Any:
+    """What the tape kept of an operand, if it did."""
+    if node.saved is None:
+        return None
+    if isinstance(node.op, CallOp):
+        operand = node.saved[0].operands[index]
+        return None if isinstance(operand, Spec) else operand
+    return node.saved[index + 1] if node.kept.parts[index + 1] == DATA else None
+
+
+def backward(outputs: list[Tensor]) -> None:
+    """One backward pass from all outputs, each element weighted 1; no gradient is kept."""
+    ends = [y for y in outputs if y.requires_grad and y.creator is not None]
+    if ends:
+        seeds = [np.ones(y.shape, y.dtype) for y in ends]
+        Walk(ends, create_graph=False).run(seeds, None, retain_graph=True)
+
+
+def replay_graph(
+    outputs: list[Node],
+    feed_dict: Mapping[Any, Any] | None,
+    session: Any,
+    names: Mapping[int, str],
+    given: Mapping[Node, Any] = NOTHING_GIVEN,
+) -> Film:
+    """Run a static graph with its gradients, recorded, in a graph of its own.
+
+    `given` are other values for some of the placeholders that are fed.
+    Variables have the session's values, or their first ones. Nothing is added to the user's graph.
+    A run that stops is shown as far as it came; where no gradients can be built, without them.
+    """
+    nodes = ancestors(outputs)
+    graph = Graph()
+    twin: dict[Node, Node] = {}
+    for node in nodes:
+        twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
+        twin[node].controls = tuple(twin[x] for x in node.controls)
+    forward, ends = graph.nodes, [twin[y] for y in outputs]
+    fed = check_feeds(mg.build_graph([], outputs), feed_dict)
+    feeds = {twin[k]: given.get(k, v) for k, v in fed.items() if k in twin}
+    kept = {} if session is None else session.variables
+    sources = [n for n in nodes if n.op is state.variable]
+    variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
+    with listen_to_nobody(), recording(True), graph, mg.record(values=True) as built:
+        leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
+        leaves = [n for n in leaves if n.dtype.kind == "f"]
+        sums = [y for y in ends if y.dtype.kind == "f"]
+        problem = _differentiated(sums, leaves) if sums and leaves else None
+    extra = 0 if problem is not None else built.counts.built
+    contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
+    told = [x for e in contributed for x in (*e.operands, e.value)]
+    needed = [n for x in told for n in (x.parts.values() if isinstance(x, Parts) else [x])]
+    results = []
+    with listen_to_nobody(), mg.record(values=True) as ran:
+        try:
+            results = Program([*ends, *needed])(feeds, variables)[: len(ends)]
+        except GraphError as error:
+            problem = error
+    new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
+    drawn = picture(ends, new_names, bodies=True)
+    film = static_film(drawn, forward, contributed, ran.events, extra, problem)
+    return film.giving(results)
+
+
+def _differentiated(sums: list[Node], leaves: list[Node]) -> GraphError | None:
+    """Build the gradients; returns what prevents it, if anything does."""
+    try:
+        mg.gradients(sums, leaves)
+    except GraphError as error:
+        return error
+    return None

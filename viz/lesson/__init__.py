@@ -1,0 +1,1 @@
+"""Questions, checks and their answers."""

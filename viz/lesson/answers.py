@@ -1,0 +1,139 @@
+"""What a check looks at in an answer: is it filled in, and does it equal what is wanted?
+
+An answer may be a value, or a function of the learner's notebook with those that it calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dis
+import linecache
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from minigrad.diagnostics.errors import GraphError
+
+# ---- Gaps ------------------------------------------------------------------------------------
+
+
+def has_gap(answer: Any) -> bool:
+    """Whether a `...` is left: in a value, in a list, in a function or in what it looks up."""
+    if isinstance(answer, list | tuple):
+        return any(map(has_gap, answer))
+    if isinstance(answer, FunctionType):
+        return any(_is_open(part) or _is_missing(part) for part in _reached(answer))
+    return answer is Ellipsis
+
+
+def _reached(start: FunctionType) -> Iterator[FunctionType]:
+    """A function, and those of the same notebook that it calls by their names."""
+    todo, met = [start], set()
+    while todo:
+        function = todo.pop()
+        if function not in met:
+            met.add(function)
+            yield function
+            called = (other for other in _found(function) if isinstance(other, FunctionType))
+            todo += [other for other in called if other.__globals__ is start.__globals__]
+
+
+def _found(function: FunctionType) -> Iterator[Any]:
+    """What the code of a function finds under the names that are not its own."""
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    for opname, name in _lookups(code):
+        if opname != "LOAD_DEREF":
+            yield function.__globals__.get(name)
+        elif name in cells:
+            with contextlib.suppress(ValueError):  # nothing was put into it yet
+                yield cells[name].cell_contents
+
+
+def _is_missing(function: FunctionType) -> bool:
+    return any(found is Ellipsis for found in _found(function))
+
+
+@lru_cache(256)
+def _lookups(code: CodeType) -> tuple[tuple[str, str], ...]:
+    """How and by what name a function, and those within it, look up what is not their own."""
+    found: dict[tuple[str, str], None] = {}
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+            found[instruction.opname, instruction.argval] = None
+        elif isinstance(instruction.argval, CodeType):
+            found |= dict.fromkeys(_lookups(instruction.argval))
+    return tuple(found)
+
+
+def _is_open(function: FunctionType) -> bool:
+    """Whether `...` stands in a function; as an index, as in x[..., 0], it is no gap."""
+    return _stands_open(function.__code__, function.__code__.co_filename)
+
+
+@lru_cache(256)
+def _stands_open(code: CodeType, filename: str) -> bool:
+    """Remembered with its file, as alike pieces of code are equal: a check may run many times."""
+    parts = list(_parsed(code))
+    for part in parts:
+        indices = [node.slice for node in ast.walk(part) if isinstance(node, ast.Subscript)]
+        used = {id(node) for index in indices for node in ast.walk(index)}
+        if any(_is_gap(node) and id(node) not in used for node in ast.walk(part)):
+            return True
+    return not parts and Ellipsis in code.co_consts
+
+
+def _is_gap(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def _parsed(code: CodeType) -> Iterator[ast.AST]:
+    """The functions that begin in the first line of this code; none where its text is not known."""
+    with contextlib.suppress(SyntaxError):
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                before = getattr(node, "decorator_list", [])
+                if (before[0] if before else node).lineno == code.co_firstlineno:
+                    yield node
+
+
+# ---- Equality --------------------------------------------------------------------------------
+
+LISTS = (list, tuple, range, deque)
+WORDS = (str, bytes, dict, set)
+
+
+def equal(got: Any, want: Any, tolerance: float) -> bool:
+    """Words exactly, numbers within the tolerance; a list, or an array for one, item by item."""
+    if isinstance(got, LISTS) or isinstance(want, LISTS):
+        items, wanted = _items(got), _items(want)
+        if items is None or wanted is None or len(items) != len(wanted):
+            return False
+        return all(equal(g, w, tolerance) for g, w in zip(items, wanted, strict=True))
+    if isinstance(want, bool | np.bool_):
+        return isinstance(got, bool | np.bool_) and bool(got == want)
+    if want is None or isinstance(want, WORDS):
+        return isinstance(got, type(want)) and bool(got == want)
+    if got is None or isinstance(got, (bool, np.bool_, *WORDS)):
+        return False
+    with contextlib.suppress(GraphError, TypeError, ValueError):
+        left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
+        return left.shape == right.shape and np.allclose(left, right, tolerance, tolerance)
+    return False
+
+
+def _items(value: Any) -> Sequence[Any] | None:
+    """What a list or an array holds along its first axis; None for what has no axis."""
+    if isinstance(value, LISTS):
+        return value
+    if hasattr(value, "__array__"):
+        with contextlib.suppress(GraphError, TypeError, ValueError):
+            array = np.asarray(value)
+            return list(array) if array.ndim else None
+    return None

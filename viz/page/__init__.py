@@ -1,0 +1,1 @@
+"""From frames to a page that plays them."""

@@ -1,0 +1,351 @@
+"""A board: several drawings side by side, marked anew at each step, with facts and a table beneath.
+
+Where the player shows one run of a graph, a board shows what belongs to different graphs: those
+before and after a pass, those of several ways to write one function. Scenes are plain data; each
+drawing is laid out once, and the browser only changes marks.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import Any
+
+import traitlets
+
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import choose, one_line
+from viz import assets
+from viz.page.page import SHEETS, Page
+from viz.page.player import table
+from viz.page.sliders import Slider
+from viz.picture import marks
+from viz.picture.dot import as_image, render
+from viz.picture.layout import LayoutError
+from viz.picture.picture import Picture
+from viz.picture.theme import MARKS
+from viz.words.text import ROWS, Pair, bilingual, both, html, row
+
+_numbers = itertools.count(1)
+WORDS = [
+    *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
+    *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
+]
+FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing, or a few lines of code, and the marks on them at one step.
+
+    marks: kinds out of `theme.MARKS` by node id; notes: values by node id; code: lines, each with
+    its mark ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath,
+    or instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
+    """
+
+    title: Pair
+    picture: Picture | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    code: tuple[tuple[str, str], ...] = ()
+    svg: str = ""
+    message: Pair | None = None
+    alike: bool = False
+    untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
+
+    def text(self, i: int) -> list[str]:
+        """The panel as lines of text in language i: its title, and what is marked."""
+        lines = [f"  {self.title[i]}"]
+        for node in self.picture.nodes if self.picture else ():
+            kind, value = self.marks.get(node.id, ""), self.notes.get(node.id, "")
+            if (kind or value) and kind not in self.untold:
+                name = f"{node.name} = {node.op}" if node.name and node.inputs else node.label
+                shown = f"{MARKS[kind].sign if kind else ' '} {node.id} {name}"
+                lines.append(one_line(f"    {shown}: {value}" if value else f"    {shown}"))
+        lines += [f"    {MARKS[kind].sign if kind else ' '} {line}" for kind, line in self.code]
+        if self.message:
+            lines += [f"    {line}" for line in self.message[i].splitlines()]
+        return lines
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One step: what happened, the panels, facts beneath them, and the row of the table.
+
+    place: what stands beside the slider instead of the number of the step.
+    inputs: where the sliders of the inputs stand, if the board has any.
+    """
+
+    caption: Pair
+    panels: tuple[Panel, ...] = ()
+    facts: tuple[Pair, ...] = ()
+    row: int | None = None
+    place: str = ""
+    inputs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table that belongs to all steps."""
+
+    head: tuple[Pair, ...]
+    rows: tuple[tuple[Pair, ...], ...]
+
+    def text(self, i: int) -> list[str]:
+        return [" | ".join(cell[i] for cell in line) for line in (self.head, *self.rows)]
+
+    def html(self, now: int | None = None) -> str:
+        head = "".join(f'<th scope="col">{bilingual(cell)}</th>' for cell in self.head)
+        body = "".join(
+            ('<tr class="mg-row">' if k == now else "<tr>")
+            + "".join(f"<td>{bilingual(cell)}</td>" for cell in line)
+            + "</tr>"
+            for k, line in enumerate(self.rows)
+        )
+        return (
+            f'<table class="mg-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
+
+
+class Board(Page):
+    """Drawings side by side with a slider, step buttons and keys; made by viz.passes and others."""
+
+    _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "board"))
+    _css = "".join(
+        [
+            *(assets.source(f"{name}.css") for name in (*SHEETS, "board")),
+            marks.style(),
+        ]
+    )
+    off = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
+
+    def __init__(
+        self,
+        scenes: Sequence[Scene],
+        sheet: Sheet | None = None,
+        verdict: Pair | None = None,
+        slider: Pair | None = None,
+        switches: Sequence[str] = (),
+        again: Callable[[list[str]], Board] | None = None,
+        sliders: Sequence[Slider] = (),
+        moved: Callable[[list[float]], Board] | None = None,
+    ) -> None:
+        super().__init__()
+        self._name = f"mgb{next(_numbers)}"
+        self._switches, self._again = tuple(switches), again
+        self._sliders, self._moved = tuple(sliders), moved
+        self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
+        self.slider = slider or ROWS["position"]
+        self.data = self._payload()
+
+    @traitlets.observe("off")
+    def _switched(self, change: Any) -> None:
+        """Something was switched off or on: the kernel makes the scenes again."""
+        if self._again is not None:
+            self._show(self._again(list(change["new"])))
+
+    @traitlets.observe("inputs")
+    def _move(self, change: Any) -> None:
+        """The reader moved an input: one more scene, the last one, is about the new values."""
+        moved = getattr(self, "_moved", None)  # none while it is made
+        if moved is None:
+            return
+        try:
+            made = moved(list(change["new"]))
+        except GraphError as error:
+            self.data = {**self.data, "trouble": str(error)}
+        else:
+            self.index = len(made.scenes) - 1
+            self._show(made)
+
+    def _show(self, made: Board) -> None:
+        self.scenes, self.sheet, self.verdict = made.scenes, made.sheet, made.verdict
+        self.data = self._payload()
+
+    # ---- As text -------------------------------------------------------------------------------
+
+    def text(self) -> Pair:
+        """All steps, what is marked at each, the facts and the table, in both languages."""
+        english, chinese = ("\n".join(self._lines(i)) for i in (0, 1))
+        return english, chinese
+
+    def _lines(self, i: int) -> list[str]:
+        lines = []
+        for number, scene in enumerate(self.scenes):
+            lines.append(f"{number}. {scene.caption[i]}")
+            told = [panel for panel in scene.panels if not panel.alike]
+            for panel in told:
+                lines += panel.text(i)
+            if told or not scene.panels:
+                lines += [f"  {fact[i]}" for fact in scene.facts]
+        if self.sheet:
+            lines += self.sheet.text(i)
+        if self.verdict:
+            lines.append(self.verdict[i])
+        return lines
+
+    def __str__(self) -> str:
+        return choose(self.text(), "\n\n")
+
+    __repr__ = __str__
+
+    # ---- For the browser -----------------------------------------------------------------------
+
+    def _payload(self) -> dict[str, Any]:
+        """All that the browser needs, as plain JSON; each picture is drawn once."""
+        self._drawings: list[dict[str, Any]] = []
+        self._drawn: dict[Any, int] = {}
+        shown = [self._scene(scene) for scene in self.scenes]
+        return {
+            "scenes": shown,
+            "drawings": self._drawings,
+            "sliders": [asdict(slider) for slider in self._sliders],
+            "trouble": "",
+            "switches": [{"key": key, "on": key not in self.off} for key in self._switches],
+            "sheet": self.sheet.html() if self.sheet else "",
+            "verdict": self.verdict,
+            "words": {key: ROWS[key] for key in WORDS},
+            "labels": {key: both(ROWS[key]) for key in WORDS},
+            "slider": both(self.slider),
+            "signs": {kind: mark.sign for kind, mark in MARKS.items()},
+            "legend": {kind: ROWS[f"mark_{kind}"] for kind in MARKS},
+            "table_title": ROWS["table"],
+        }
+
+    def _scene(self, scene: Scene) -> dict[str, Any]:
+        return {
+            "caption": scene.caption,
+            "say": both(scene.caption),
+            "facts": scene.facts,
+            "row": scene.row,
+            "place": scene.place,
+            "inputs": scene.inputs,
+            "panels": [self._panel(panel) for panel in scene.panels],
+        }
+
+    def _panel(self, panel: Panel) -> dict[str, Any]:
+        drawing = None if panel.picture is None else self._drawing(panel)
+        prefix = f"{self._name}-{drawing}-"
+        return {
+            "title": panel.title,
+            "drawing": drawing,
+            "marks": {f"{prefix}{i}": kind for i, kind in panel.marks.items()},
+            "notes": {f"{prefix}{i}": text for i, text in panel.notes.items()},
+            "code": [list(line) for line in panel.code],
+            "svg": panel.svg,
+            "message": panel.message,
+        }
+
+    def _drawing(self, panel: Panel) -> int:
+        """The number of a picture's drawing, which is made when it is first asked for."""
+        whole, key = panel.picture, _key(panel)
+        if whole is None or key in self._drawn:
+            return self._drawn[key]
+        number = self._drawn[key] = len(self._drawings)
+        picture = focus(whole, panel.marks)
+        prefix = f"{self._name}-{number}"
+        try:
+            drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
+            beside = any(count > 1 for count in drawn)
+            rankdir = "TB" if beside or len(picture.nodes) > 12 else "LR"
+            drawing = render(picture, prefix, values=True, rankdir=rankdir)
+        except LayoutError as error:
+            drawing = f"<p>{bilingual(error.pair)}</p>{table(picture)}"
+        self._drawings.append(
+            {
+                "svg": drawing,
+                "prefix": prefix,
+                "alt": both(picture.alt()),
+                "nodes": {f"{prefix}-{n.id}": _about(n) for n in picture.nodes},
+                "table": table(whole),
+            }
+        )
+        return number
+
+    # ---- Without widgets -----------------------------------------------------------------------
+
+    def _still(self) -> str:
+        """The drawings of the step shown, and all steps as a list."""
+        if not self.scenes:
+            return html("board_empty", "p")
+        now = self.scenes[min(self.index, len(self.scenes) - 1)]
+        figures = "".join(self._figure(panel) for panel in now.panels)
+        facts = "".join(f"<p>{bilingual(fact)}</p>" for fact in now.facts)
+        sheet = self.sheet.html(now.row) if self.sheet else ""
+        verdict = f"<p><b>{bilingual(self.verdict)}</b></p>" if self.verdict else ""
+        steps = "".join(f"<li>{bilingual(s.caption)}</li>" for s in self.scenes)
+        style = f"<style>{assets.source('diagram.css')}</style>"
+        return (
+            f'{style}<figure class="mg-still"><p>{bilingual(now.caption)}</p>'
+            f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>'
+            f"{facts}{sheet}{verdict}<details><summary>{html('table')}</summary>"
+            f"<ol start='0'>{steps}</ol></details></figure>"
+        )
+
+    def _figure(self, panel: Panel) -> str:
+        parts = [f"<figcaption><b>{bilingual(panel.title)}</b></figcaption>"]
+        if panel.picture is not None:
+            drawing = self._drawings[self._drawn[_key(panel)]]
+            svg = drawing["svg"]
+            if svg.startswith("<svg"):
+                svg = marks.marked(svg, drawing["prefix"], panel.marks, panel.notes)
+                svg = as_image(svg, f"{drawing['alt']} {both(_spoken(panel))}".strip())
+            parts.append(svg)
+        parts += [panel.svg] if panel.svg else []
+        parts += [f"<p>{bilingual(panel.message)}</p>"] if panel.message else []
+        if panel.code:
+            code = "\n".join(
+                f"{MARKS[kind].sign if kind else ' '} {line}" for kind, line in panel.code
+            )
+            parts.append(f"<pre>{escape(code)}</pre>")
+        return f'<figure style="margin:0;max-width:100%">{"".join(parts)}</figure>'
+
+
+def _key(panel: Panel) -> Any:
+    """What makes it the same drawing: the picture; of a large one also the part that is drawn."""
+    large = panel.picture is not None and len(panel.picture.nodes) > FOCUS
+    return id(panel.picture), frozenset(panel.marks) if large else None
+
+
+def _about(node: Any) -> dict[str, Any]:
+    """What a click on a node tells."""
+    title = (f"{node.label} · {node.title[0]}", f"{node.label} · {node.title[1]}")
+    return {
+        "title": title if node.title[0] else (node.label, node.label),
+        "shape": node.shape,
+        "line": node.line,
+    }
+
+
+def _spoken(panel: Panel) -> Pair:
+    """The marks in words, for those who do not see the drawing."""
+    kinds = dict.fromkeys(panel.marks.values())
+    nodes = panel.picture.nodes if panel.picture else ()
+    halves = []
+    for i, (colon, comma, semicolon) in enumerate([(": ", ", ", "; "), ("：", "、", "；")]):
+        parts = [
+            ROWS[f"mark_{kind}"][i]
+            + colon
+            + comma.join(n.label for n in nodes if panel.marks.get(n.id) == kind)
+            for kind in kinds
+        ]
+        halves.append(semicolon.join(parts))
+    return row("alt_marks", marks=(halves[0], halves[1])) if kinds else ("", "")
+
+
+def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
+    """Of a large picture the chosen nodes and their neighbours, or its layers; else all of it."""
+    if len(picture.nodes) <= FOCUS:
+        return picture
+    if not chosen:
+        return picture.fold()
+    kept = set(chosen)
+    for edge in picture.edges:
+        if edge.source in chosen or edge.target in chosen:
+            kept |= {edge.source, edge.target}
+    nodes = tuple(n for n in picture.nodes if n.id in kept)
+    edges = tuple(e for e in picture.edges if e.source in kept and e.target in kept)
+    return Picture(nodes, edges, picture.kind, picture.ids)

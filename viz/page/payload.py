@@ -1,0 +1,335 @@
+"""Films as plain JSON: all that the browser needs to play them. Texts are pairs of languages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+from viz.film.film import Film, Frame, Track
+from viz.film.listing import Block, listing
+from viz.picture.boxes import Picture, PictureNode
+from viz.picture.dot import WIDTH, render
+from viz.picture.layout import LayoutError
+from viz.picture.matching import aligned
+from viz.picture.summary import Summary
+from viz.picture.theme import STYLES
+from viz.words.text import ROWS, Pair, bilingual, both, html, row
+
+TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
+VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
+UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
+WIDEST = 18  # characters of a value in a box
+WORDS = [
+    *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
+    *("fit", "fold", "keys", "clocks", "shape"),
+    *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
+    *("close_group", "flows", "line", "formula", "gradient_function", "saved"),
+    *("nothing_saved", "program"),
+    *("need_kernel", "inputs", "legend", "made_by"),
+]
+
+STILL = ("player", "keys", "select")  # said in other words where nothing moves
+
+View = dict[str, Any]
+Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
+
+
+def payload(
+    films: Sequence[Film],
+    verdict: Pair | None,
+    name: str,
+    graphs: Sequence[dict[str, Any]] | None = None,
+    links: Sequence[Mapping[str, str]] = (),
+) -> dict[str, Any]:
+    """Everything that is shown. `graphs` are those of an earlier payload of the same pictures.
+
+    links: for each film but the first, which node of the first film each of its nodes is.
+    """
+    prefixes = prefixes_of(name, films)
+    pairs = list(zip(films, prefixes, strict=True))
+    sides = [(len(films) > 1, order) for order in orders(films, links)]
+    blocks = listing(frame.lines for film in films for frame in film.frames if frame.lines)
+    codes: Codes = {}
+    still = all(film.still for film in films)
+    words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
+    return {
+        "name": name,
+        "graphs": graphs or [graph(*pair, *side) for pair, side in zip(pairs, sides, strict=True)],
+        "nodes": {
+            f"{prefix}-{box.id}": _node(box, film.tracks[box.id])
+            for film, prefix in pairs
+            for box in film.picture.nodes
+        },
+        "edges": {
+            f"{prefix}-{e.id}": [
+                f"{prefix}-{e.source}",
+                f"{prefix}-{e.target}",
+                " ".join(filter(None, (e.shape, e.dtype))),
+            ]
+            for film, prefix in pairs
+            for e in film.picture.edges
+        },
+        "links": _links(links, prefixes),
+        "frames": [
+            _frame([(f, p, i) for f, p in pairs], blocks, codes)
+            for i in range(max((len(f.frames) for f in films), default=0))
+        ],
+        "codes": list(codes),  # after the frames, which fill it
+        "lanes": [
+            _lane(film, prefix, clock, len(films) > 1)
+            for film, prefix in pairs
+            for clock in ("clock_built", "clock_run", "clock_gradient")
+        ],
+        "listing": [[_file(block, films), block.first, block.lines] for block in blocks],
+        "table_title": ROWS["table"],
+        "verdict": verdict,
+        "equal": verdict == ROWS["equal_bits"],
+        "legend": _legend(films),
+        "still": still,
+        "words": words,
+        "labels": {key: both(words[key]) for key in WORDS},
+    }
+
+
+def prefixes_of(name: str, films: Sequence[object]) -> list[str]:
+    """What the ids of each drawing begin with."""
+    return [f"{name}{'abcdef'[i]}" for i in range(len(films))]
+
+
+def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[str, str]:
+    """Which node is which, both ways."""
+    found = {}
+    for prefix, mapping in zip(prefixes[1:], links, strict=False):
+        for here, there in mapping.items():
+            found[f"{prefix}-{here}"] = f"{prefixes[0]}-{there}"
+            found[f"{prefixes[0]}-{there}"] = f"{prefix}-{here}"
+    return found
+
+
+def orders(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> list[dict[str, int]]:
+    """For each film the places of its nodes: as those of the first film that they belong to."""
+    places = {n.id: i for i, n in enumerate(films[0].picture.nodes)} if links else {}
+    known: list[dict[str, int]] = [{i: places[j] for i, j in link.items()} for link in links]
+    return ([{}, *known] + [{}] * len(films))[: len(films)]
+
+
+# ---- Drawings --------------------------------------------------------------------------------
+
+
+def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> dict[str, Any]:
+    """One graph with the drawings that can be had without a kernel, by the groups open in them."""
+    picture = film.picture
+    layers = frozenset(path for path in picture.groups if path not in picture.owners)
+    first = picture.overview() if film.opened is None else film.opened
+    wanted = [first]
+    if len(picture.nodes) <= UNFOLD_LIMIT:
+        wanted.append(layers)
+    if len(picture.nodes) <= VIEWS_LIMIT:
+        wanted += [first | group for group in _closed(picture.fold(first), picture, first).values()]
+        wanted.append(frozenset(picture.groups))
+    return {
+        "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
+        "alt": both(picture.alt()),
+        "views": {key(opened): view(film, prefix, opened, titled, order) for opened in wanted},
+        "shown": key(first),
+        "layers": key(layers),
+        "groups": picture.groups,
+        "table": table(picture.fold(layers)),
+    }
+
+
+def key(opened: Collection[str]) -> str:
+    """The name of the drawing in which these groups are open."""
+    return "\n".join(sorted(opened))
+
+
+def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str, frozenset[str]]:
+    """For each box that can be opened, the groups that this opens."""
+    found = {}
+    bodies: dict[str, set[str]] = {}
+    for path, owner in whole.owners.items():
+        bodies.setdefault(owner, set()).add(path)
+    for n in drawn.nodes:
+        if n.kind == "group":
+            found[n.id] = frozenset({"/".join(filter(None, (n.group, n.name)))})
+        elif n.id in bodies and not bodies[n.id] <= set(opened):
+            found[n.id] = frozenset(bodies[n.id])
+    return found
+
+
+def view(
+    film: Film, prefix: str, opened: Collection[str], beside: bool, order: Mapping[str, int]
+) -> View:
+    """One drawing; the arrows of a small graph that stands alone are long enough to write on."""
+    whole = film.picture
+    drawn = aligned(film.view(opened), order)
+    rankdir = "LR" if len(drawn.nodes) <= 40 else "TB"
+    few = len(drawn.nodes) <= 14 and not (beside or film.still)
+    ranksep = 0.3 if not few else 1.4 if len(drawn.nodes) <= 7 else 1.0
+    closed = _closed(drawn, whole, opened)
+    made_by = {n.id: n.op for n in drawn.nodes}
+    about: View = {
+        "home": _home(whole, drawn, prefix),
+        "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
+        "open": {
+            f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
+        },
+        "nodes": {
+            f"{prefix}-{n.id}": _node(n, _result(film.tracks[n.inputs[0]], made_by[n.inputs[0]]))
+            for n in drawn.nodes
+            if n.id not in film.tracks and n.kind == "tensor"
+        },
+    }
+    plain = film.still and film.error is None  # nothing will be written in its boxes
+    widths = False if plain else {n.id: _width(film, n) for n in drawn.nodes}
+    if not drawn.nodes:
+        return {"svg": "", **about}
+    try:
+        svg = render(drawn, prefix, values=widths, rankdir=rankdir, ranksep=ranksep)
+    except LayoutError as error:
+        svg = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
+    return {"svg": svg, **about}
+
+
+def _width(film: Film, node: PictureNode) -> int:
+    """How many characters its values take."""
+    track = film.tracks.get((node.members or (node.id,))[-1])
+    longest = max((len(s.short) for _, s in track.values), default=0) if track else 0
+    return max(WIDTH, min(WIDEST, longest + 1))
+
+
+def _home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
+    """Where a node or an arrow is that is not drawn itself."""
+    home = {f"{prefix}-{i}": f"{prefix}-{box.id}" for box in drawn.nodes for i in box.members}
+    between = {(e.source, e.target): f"{prefix}-{e.id}" for e in drawn.edges}
+    there = {e.id for e in drawn.edges}
+    for e in whole.edges:  # an arrow between two groups stands for all that join them
+        ends = [home.get(f"{prefix}-{i}", f"{prefix}-{i}") for i in (e.source, e.target)]
+        arrow = between.get((ends[0].rpartition("-")[2], ends[1].rpartition("-")[2]))
+        if e.id not in there and arrow:
+            home[f"{prefix}-{e.id}"] = arrow
+    return home
+
+
+def _legend(films: Sequence[Film]) -> list[Any]:
+    """What the shapes and colours mean that occur here."""
+    kinds = dict.fromkeys(
+        "output" if n.is_output and n.kind == "operator" else n.kind
+        for film in films
+        for n in film.picture.nodes
+    )
+    return [[kind, STYLES[kind].fill, STYLES[kind].label] for kind in kinds]
+
+
+# ---- Nodes and frames ------------------------------------------------------------------------
+
+
+def _node(box: PictureNode, track: Track) -> dict[str, Any]:
+    kind = "output" if box.is_output and box.kind == "operator" else box.kind
+    return {
+        "label": box.label,
+        "title": box.title if box.title[0] else None,
+        "kind": STYLES[kind].label,
+        "shape": box.shape,
+        "dtype": box.dtype,
+        "born": track.born,
+        "freed": track.freed,
+        "values": [[i, _summary(s)] for i, s in track.values],
+        "gradients": [[i, _summary(s)] for i, s in track.gradients],
+        "facts": [list(fact) for fact in track.facts],
+        "filled": [list(entry) for entry in track.filled],
+    }
+
+
+def _result(track: Track, op: str) -> Track:
+    """What is to be told of the result of an operator that has a box of its own."""
+    facts: list[tuple[str, str | Pair]] = [
+        ("made_by", op),
+        *(fact for fact in track.facts if fact[0] == "line"),
+    ]
+    return replace(track, facts=facts, filled=[])
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    """A summary; of a plain number the words are the number, and there is nothing to colour."""
+    plain = summary.long == (summary.short, summary.short) and not summary.grid
+    told = {} if plain else {"long": summary.long, "grid": summary.grid}
+    return {"short": summary.short, **told}
+
+
+def _frame(
+    films: Sequence[tuple[Film, str, int]], blocks: Sequence[Block], codes: Codes
+) -> dict[str, Any]:
+    """One step of all films; a film that ended earlier stays at its last frame.
+
+    What most steps lack is left out, and a line that many light up is sent once, in `codes`.
+    """
+    alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
+    captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
+    still = [i >= len(film.frames) for film, _, i in films]
+    edges = {f"{p}-{e}": text for f, p in alive for e, text in f.edges.items()}
+    notes = {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()}
+    lit = (line for f, _ in alive if (line := _code(f, blocks)))
+    rare = {"still": still if any(still) else None, "edges": edges, "notes": notes}
+    return {
+        "captions": captions,
+        "active": [f"{p}-{i}" for f, p in alive for i in f.active],
+        "code": [codes.setdefault(line, len(codes)) for line in lit],
+        **{name: value for name, value in rare.items() if value},
+    }
+
+
+def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:
+    """Which lines of the program light up: block, first and last line, the expression in it."""
+    if frame.code is None:
+        return None
+    place, *parts = frame.code
+    for i, block in enumerate(blocks):
+        if frame.lines and block.holds(frame.lines):
+            first, last = (n - block.first for n in frame.lines[1:])
+            return (i, first, min(last, len(block.lines) - 1), place, *parts)
+    return (-1, 0, 0, place, *parts)
+
+
+def _file(block: Block, films: Sequence[Film]) -> str:
+    """What the file of a block is called: a notebook cell by its number."""
+    for film in films:
+        for frame in film.frames:
+            if frame.lines and frame.code and block.holds(frame.lines):
+                return frame.code[0].rpartition(",")[0]
+    return block.filename
+
+
+def _lane(film: Film, prefix: str, clock: str, titled: bool) -> dict[str, Any]:
+    marks = [
+        [i, f"{prefix}-{node}"]
+        for i, frame in enumerate(film.frames)
+        for kind, node in frame.marks
+        if kind == clock
+    ]
+    kind = ROWS[f"kind_{film.picture.kind}"]
+    label = row("clock_of", kind=kind, clock=ROWS[clock]) if titled else ROWS[clock]
+    return {"label": label, "said": both(label), "clock": clock, "marks": marks}
+
+
+def table(picture: Picture) -> str:
+    """The picture as an HTML table in both languages: the same data without a drawing."""
+    names = {n.id: n.label for n in picture.nodes}
+    keys = ("column_node", "column_operator", "column_inputs", "column_shape", "column_group")
+    head = "".join(f'<th scope="col">{html(key)}</th>' for key in keys)
+    lines = []
+    for n in picture.nodes[:TABLE_LIMIT]:
+        inputs = ", ".join(names[i] for i in n.inputs)
+        cells = (n.label, n.op, inputs, n.shape, n.group)
+        lines.append("".join(f"<td>{escape(c)}</td>" for c in cells))
+    if len(picture.nodes) > TABLE_LIMIT:
+        more = html("table_more", count=len(picture.nodes) - TABLE_LIMIT)
+        lines.append(f'<td colspan="{len(keys)}">{more}</td>')
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    caption = bilingual(picture.alt())
+    return (
+        f'<table class="mg-table"><caption>{caption}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )

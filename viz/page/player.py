@@ -1,0 +1,151 @@
+"""The player: drawings that light up step by step, in the browser, without the kernel.
+
+The kernel sends one picture per graph and the life of every node; the browser does the stepping.
+The same module plays in a saved page.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import traitlets
+
+from minigrad.diagnostics.errors import GraphError
+from viz import assets
+from viz.film.director import GRADIENT
+from viz.film.frames import Film, Frame
+from viz.page.page import SHEETS, Page
+from viz.page.payload import orders, payload, prefixes_of, table, view
+from viz.page.sliders import Slider
+from viz.picture.dot import as_image
+from viz.picture.marks import marked
+from viz.words.text import ROWS, Pair, bilingual, html
+
+__all__ = ["Player", "Slider", "table"]
+
+_numbers = itertools.count(1)
+Links = Sequence[Mapping[str, str]]
+
+
+class Player(Page):
+    """One or two graphs with a slider, step buttons and keys; made by step, compare, timeline.
+
+    films: one for each drawing. verdict: what was checked, written beneath. links: for each film
+    but the first, which node of the first each of its nodes is. sliders, again: inputs to move,
+    and what makes the films and the verdict for their new values. name: what the ids of the
+    drawings begin with.
+    """
+
+    _esm = "".join(
+        assets.source(f"{name}.js")
+        for name in ("widget", "zoom", "drawing", "panels", "inspector", "player")
+    )
+    _css = "".join(assets.source(f"{name}.css") for name in SHEETS)
+    heading = ROWS["player"]
+    inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
+
+    def __init__(
+        self,
+        films: Sequence[Film],
+        verdict: Pair | None = None,
+        links: Links = (),
+        sliders: Sequence[Slider] = (),
+        again: Callable[[list[float]], tuple[Sequence[Film], Pair | None]] | None = None,
+        name: str = "",
+    ) -> None:
+        self.sliders, self._again, self._name = tuple(sliders), again, name
+        self.films: tuple[Film, ...] = ()
+        super().__init__(inputs=[slider.value for slider in sliders])
+        self.on_msg(self._answer)
+        self.show(films, verdict, links)
+
+    def show(self, films: Sequence[Film], verdict: Pair | None = None, links: Links = ()) -> None:
+        """Replace the films, in every place where the player is displayed.
+
+        Drawings of the same graphs stay where they are, and only what is in them changes.
+        """
+        same = len(films) == len(self.films) and all(map(_alike, films, self.films)) and films
+        name = self.data["name"] if same else self._name or f"mg{next(_numbers)}"
+        graphs = self.data["graphs"] if same else None
+        self.films, self.verdict, self.links = tuple(films), verdict, links
+        sent = payload(self.films, verdict, name, graphs, links)
+        self.data = {**sent, "sliders": [asdict(slider) for slider in self.sliders]}
+
+    @traitlets.observe("inputs")
+    def _move(self, change: Any) -> None:
+        """The reader moved a slider: run again. What cannot run says why, and nothing changes."""
+        if self._again is None or not self.data:
+            return
+        try:
+            films, verdict = self._again(list(change["new"]))
+        except GraphError as error:
+            self.data = {**self.data, "trouble": str(error)}
+        else:
+            self.show(films, verdict, self.links)
+
+    def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
+        """The browser asks for a drawing with other groups open."""
+        if message.get("kind") == "view":
+            number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
+            film, prefix = self.films[number], prefixes_of(self.data["name"], self.films)[number]
+            groups, order = film.picture.groups, orders(self.films, self.links)[number]
+            made = view(film, prefix, opened & set(groups), len(self.films) > 1, order)
+            self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
+
+    def at_the_end(self) -> Self:
+        """Stand at the last step, where everything can be seen, instead of at the first."""
+        self.index = max(0, len(self.data["frames"]) - 1)
+        return self
+
+    def at_backward(self) -> Self:
+        """Stand where the backward pass begins; at the end, if there is none."""
+        marks = [[clock for clock, _ in frame.marks] for frame in self.frames]
+        self.at_the_end()
+        self.index = next((i for i, clocks in enumerate(marks) if GRADIENT in clocks), self.index)
+        return self
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The steps of the film (of the first one, if there are two)."""
+        return self.films[0].frames if self.films else ()
+
+    def text(self) -> Pair:
+        """Everything the player tells, as text in both languages."""
+        if not self.films:
+            return ROWS["player_empty"]
+        halves = [film.text() for film in self.films]
+        english, chinese = (["\n\n".join(h[i] for h in halves)] for i in (0, 1))
+        if self.verdict:
+            english.append(self.verdict[0])
+            chinese.append(self.verdict[1])
+        return "\n".join(english), "\n".join(chinese)
+
+    def _still(self) -> str:
+        """What a page without widgets shows: the drawings, and the steps as a list."""
+        if not self.films:
+            return f"<p>{html('player_empty')}</p>"
+        shown = []
+        prefixes = prefixes_of(self.data["name"], self.films)
+        for film, prefix, g in zip(self.films, prefixes, self.data["graphs"], strict=True):
+            failed = dict.fromkeys(filter(None, [film.frames[-1].failed]), "failed")
+            svg = g["views"][g["shown"]]["svg"]
+            shown.append((marked(svg, prefix, failed, {}) if failed else svg, g["alt"]))
+        drawings = "".join(as_image(svg, alt) for svg, alt in shown if svg.startswith("<svg"))
+        steps = "".join(
+            f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
+            for film in self.films
+        )
+        summary = html("table")
+        return (
+            f'<figure class="mg-still">{drawings}'
+            f"<details><summary>{summary}</summary>{steps}</details></figure>"
+        )
+
+
+def _alike(one: Film, other: Film) -> bool:
+    """Whether two films are of the same drawing: the same boxes, whatever their values."""
+    a, b = one.picture, other.picture
+    return (a.kind, a.edges, a.owners) == (b.kind, b.edges, b.owners) and a.text() == b.text()

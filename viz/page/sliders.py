@@ -1,0 +1,74 @@
+"""Sliders for the inputs of a graph: few numbers, each moved on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.diagnostics.messages import Pair
+
+MOST = 3  # sliders; a reader follows no more
+FINE = 40  # steps from the value to either end
+
+
+@dataclass(frozen=True)
+class Slider:
+    """An input that the reader moves: the kernel runs again and the values change in place."""
+
+    label: str | Pair
+    value: float
+    low: float
+    high: float
+    step: float
+
+
+class Sliders:
+    """The sliders of some inputs, and the inputs for the positions of the sliders.
+
+    inputs: (key, label, array) of each; those of at most three finite floating-point numbers get a
+    slider for each number, as long as three are enough for the whole input.
+
+    >>> sliders = Sliders([("x", "x", np.array([2.0, 5.0])), ("n", "n", np.array(3))])
+    >>> [(s.label, s.low, s.value, s.high, s.step) for s in sliders.shown]
+    [('x[0]', -2.0, 2.0, 6.0, 0.1), ('x[1]', -5.0, 5.0, 15.0, 0.25)]
+    >>> sliders.inputs([3.0, 5.0])
+    {'x': array([3., 5.])}
+    >>> sliders.positions({"x": np.array([3.0, 5.0])})
+    (3.0, 5.0)
+    """
+
+    def __init__(self, inputs: Iterable[tuple[Any, str, Any]]) -> None:
+        self.shown: list[Slider] = []
+        self._moved: list[tuple[Any, Any]] = []
+        for key, label, value in inputs:
+            array = np.asarray(value)
+            fits = 0 < array.size <= MOST - len(self.shown)
+            if not fits or array.dtype.kind != "f" or not np.isfinite(array).all():
+                continue
+            self._moved.append((key, array))
+            for index in np.ndindex(array.shape):
+                place = f"[{', '.join(map(str, index))}]" if index else ""
+                self.shown.append(slider(f"{label}{place}", float(array[index])))
+
+    def positions(self, inputs: Mapping[Any, Any]) -> tuple[float, ...]:
+        """Where the sliders stand for these inputs."""
+        return tuple(float(x) for key, _ in self._moved for x in np.ravel(inputs[key]))
+
+    def inputs(self, positions: Sequence[float]) -> dict[Any, Any]:
+        """For each input that has sliders the array that they stand for."""
+        left = iter(positions)
+        return {
+            key: np.array([next(left) for _ in range(old.size)], old.dtype).reshape(old.shape)
+            for key, old in self._moved
+        }
+
+
+def slider(label: str, value: float) -> Slider:
+    """A slider around a value, to zero and beyond on one side and as far on the other."""
+    step = max(4.0, 2 * abs(value)) / FINE
+    unit = 10.0 ** np.floor(np.log10(step))
+    step = float(unit * next(m for m in (1, 2, 2.5, 5, 10) if m * unit >= step * 0.999))
+    return Slider(label, value, value - FINE * step, value + FINE * step, step)

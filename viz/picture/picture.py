@@ -1,0 +1,260 @@
+"""The picture of tensors (the tape behind them) or of nodes of a static graph.
+
+Everything else (DOT text, frames, tables, alternative text) is made from pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiler import Program
+from minigrad.control import SCAN, WHILE
+from minigrad.core import BaseNode, Spec, public_shape, show_shape
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing import Function, Traced
+from minigrad.hybrid.tracing.calls import CallOp
+from minigrad.ops import state
+from minigrad.static import Graph, Node, ancestors, labels
+from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.words.text import printed
+
+__all__ = ["Picture", "PictureEdge", "PictureNode", "graph_picture", "picture", "tape_picture"]
+
+KINDS = {
+    state.placeholder: "input",
+    state.variable: "variable",
+    state.constant: "constant",
+    state.assign: "assign",
+    state.group: "control",
+}
+
+
+def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = False) -> Picture:
+    """The picture of a tensor, a node, a graph, a program, or a traced function; or of a list.
+
+    `names` gives names to leaves that have none, by `id`. With `bodies` the insides of branches,
+    loops, calls and fused nodes are there, too, as groups that the node owns. Raises TypeError for
+    anything else.
+    """
+    names = names or {}
+    if isinstance(obj, (Function, Traced, Program)):
+        obj = obj.graph
+    if isinstance(obj, Graph):
+        return graph_picture(obj.nodes, set(obj.outputs), names, bodies)
+    items = list(obj) if isinstance(obj, (list, tuple)) else [obj]
+    if items and all(isinstance(x, Node) for x in items):
+        return graph_picture(ancestors(items), set(items), names, bodies)
+    if items and all(isinstance(x, Tensor) for x in items):
+        outputs = {t.creator for t in items if t.creator is not None}
+        leaves = [t for t in items if t.creator is None]
+        names = {**{id(t.creator): names[id(t)] for t in items if id(t) in names}, **names}
+        return tape_picture(ancestors(outputs), outputs, leaves, names, bodies)
+    raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def brief(value: object) -> str:
+    """A short account of any object for a message."""
+    text = f"{type(value).__name__} {value!r}"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class _Builder:
+    """Collects boxes and arrows, and numbers them."""
+
+    def __init__(self, kind: str, names: Mapping[int, str], bodies: bool) -> None:
+        self.kind, self.names, self.bodies = kind, names, bodies
+        self.nodes: list[PictureNode] = []
+        self.edges: list[PictureEdge] = []
+        self.ids: dict[Any, str] = {}
+        self.owners: dict[str, str] = {}
+        self.called: Mapping[Node, str] = {}
+        self.numbers = {"n": 0, "b": 0, "e": 0, "d": 0, "l": 0}
+
+    def _new(self, letter: str) -> str:
+        self.numbers[letter] += 1
+        return f"{letter}{self.numbers[letter]}"
+
+    def node(self, key: Any, letter: str = "n", **about: Any) -> str:
+        new = self.ids[key] = self._new(letter)
+        self.nodes.append(PictureNode(id=new, **about))
+        return new
+
+    def connect(self, source: str, target: str, index: int, kind: str, x: Any) -> None:
+        """An arrow along which `x` flows, as operand `index`; the results of a body have −1, −2, …
+
+        The id of one inside, into or out of a body begins with d, of one back in a loop with l.
+        """
+        spec = {"shape": _shape(x), "dtype": str(getattr(x, "dtype", ""))}
+        inside = "b" in (source[0], target[0])
+        new = self._new("l" if kind == "loop" else "d" if inside else "e")
+        self.edges.append(PictureEdge(new, source, target, index, kind, **spec))
+
+    def operands(self, node: BaseNode, target: str, sources: Iterable[tuple[int, str]]) -> None:
+        for index, source in sources:
+            kind = "control" if index in node.op.shape_only else "forward"
+            self.connect(source, target, index, kind, node.inputs[index])
+
+    def static(self, node: Node, outputs: Collection[Node], path: str, letter: str) -> str:
+        """The box of a node of a static graph, with its arrows, in the group `path`."""
+        inputs = [(i, self.ids[x]) for i, x in enumerate(node.inputs) if x in self.ids]
+        automatic = node.name.rpartition("/")[2].startswith(node.op.name)
+        label = self.called.get(node, node.name).rpartition("/")[2]
+        name = self.names.get(id(node), "") if automatic else label
+        if node.op is state.constant and automatic:
+            name = number(node.attrs["value"]).replace("…", "")
+        target = self.node(
+            node,
+            letter,
+            kind=KINDS.get(node.op, "operator"),
+            op=node.op.name,
+            name=name,
+            shape=show_shape(node.shape),
+            group="/".join(filter(None, (path, node.scope))),
+            inputs=tuple(i for _, i in inputs),
+            is_output=node in outputs,
+            line=node.where.label,
+            title=node.op.title,
+            dtype=str(node.dtype),
+        )
+        self.operands(node, target, inputs)
+        for index, x in enumerate(node.controls, len(node.inputs)):
+            if x in self.ids and node.op is not state.constant:  # a constant waits for nothing
+                self.connect(self.ids[x], target, index, "control", x)
+        return target
+
+    def insides(self, node: BaseNode, target: str, sources: Sequence[str]) -> None:
+        """The graphs inside of a node, each as a group that it owns."""
+        box = self.nodes[-1]
+        for key, body in bodies_of(node).items() if self.bodies else ():
+            label = f"{box.label.replace('/', '∕')}: {BODIES.get(key, key)}"
+            path = "/".join(filter(None, (box.group, label)))
+            path = path if path not in self.owners else f"{path} ({target})"
+            self.owners[path] = target
+            skipped = len(sources) - len(body.inputs)  # the condition of a branch
+            entered = dict(zip(body.inputs, sources[skipped:], strict=False))
+            read = {x for n in body.nodes for x in n.inputs} | set(body.outputs)
+            for inner in body.nodes:
+                if inner in entered and inner not in read:
+                    continue  # what this body takes only because another one needs it
+                new = self.static(inner, (), path, "b")
+                if inner in entered and skipped in (0, 1):
+                    self.connect(entered[inner], new, 0, "forward", inner)
+                self.insides(inner, new, [self.ids[x] for x in inner.inputs])
+            for index, result in enumerate(body.outputs):
+                self.connect(self.ids[result], target, -1 - index, "forward", result)
+            if key == "body" and node.op in LOOPS:
+                self.carry(body, node.attrs.get("carries", len(body.outputs)))
+
+    def carry(self, body: Graph, states: int) -> None:
+        """The arrows back in a loop: from what a step makes to where the next one takes it."""
+        for result, taken in zip(body.outputs[:states], body.inputs, strict=False):
+            if taken in self.ids and result is not taken:
+                self.connect(self.ids[result], self.ids[taken], 1, "loop", result)
+
+    def done(self) -> Picture:
+        return Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids, self.owners)
+
+
+LOOPS = (WHILE, SCAN)
+BODIES = {"orelse": "else"}  # what the engine's names of bodies are in Python's words
+
+
+def bodies_of(node: BaseNode) -> dict[str, Graph]:
+    """The graphs inside of a node: branches, the test and the step of a loop, a function's body."""
+    if isinstance(node.op, CallOp):
+        return {"body": node.op.call.body}
+    return {key: value for key, value in node.attrs.items() if isinstance(value, Graph)}
+
+
+def _shape(x: Any) -> str:
+    return show_shape(public_shape(x.shape) if isinstance(x, Spec) else getattr(x, "shape", ()))
+
+
+def graph_picture(
+    nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str], bodies: bool = False
+) -> Picture:
+    """The picture of these nodes of a static graph, in the order built."""
+    build, nodes = _Builder("static", names, bodies), [*nodes]
+    build.called = labels(nodes)
+    for node in nodes:
+        target = build.static(node, outputs, "", "n")
+        build.insides(node, target, [build.ids[x] for x in node.inputs if x in build.ids])
+    return build.done()
+
+
+def tape_picture(
+    nodes: Iterable[TapeNode],
+    outputs: Collection[TapeNode],
+    leaves: Iterable[Tensor],
+    names: Mapping[int, str],
+    bodies: bool = False,
+) -> Picture:
+    """The picture of these nodes of a tape, in the order recorded."""
+    build = _Builder("dynamic", names, bodies)
+    for leaf in leaves:
+        _leaf(build, leaf, leaf, "")
+    for node in nodes:
+        inputs = [_operand(build, node, i, x) for i, x in enumerate(node.inputs)]
+        target = build.node(
+            node,
+            kind="operator",
+            op=node.op.name,
+            name=names.get(id(node), ""),
+            shape=show_shape(node.shape),
+            group=node.scope,
+            inputs=tuple(inputs),
+            is_output=node in outputs,
+            line=node.where.label,
+            title=node.op.title,
+            dtype=str(node.dtype),
+        )
+        build.operands(node, target, enumerate(inputs))
+        build.insides(node, target, inputs)
+    return build.done()
+
+
+def _operand(build: _Builder, node: TapeNode, index: int, x: Any) -> str:
+    if isinstance(x, BaseNode):
+        return build.ids[x]
+    if isinstance(x, Tensor):
+        return _leaf(build, x, x, node.scope)
+    key = (node, index)  # a number, or an array without gradient
+    if isinstance(x, Spec):
+        name = getattr(x, "name", None) or ""
+        about = {"shape": _shape(x), "dtype": str(x.dtype)}
+        return build.node(key, kind="input", op="data", name=name, **about)
+    about = {"name": number(x), "shape": "()", "dtype": str(np.asarray(x).dtype)}
+    return build.node(key, kind="constant", op="Constant", group=node.scope, **about)
+
+
+def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
+    if key in build.ids:
+        return build.ids[key]
+    parameter = leaf.requires_grad and leaf.name is not None
+    return build.node(
+        key,
+        kind="parameter" if parameter else "input",
+        op="tensor",
+        name=leaf.name or build.names.get(id(leaf), ""),
+        shape=show_shape(leaf.shape),
+        group=scope if parameter else "",
+        dtype=str(leaf.dtype),
+    )
+
+
+def number(value: Any) -> str:
+    """A number, a short array, or several of them, as written in a box."""
+    if isinstance(value, tuple):
+        shown = [number(x) for x in value]
+        return "…" if "…" in shown else f"({', '.join(shown)})"
+    array = np.asarray(value)
+    if array.size == 1:
+        x = array.reshape(-1)[0]
+        return f"{x:.4g}" if array.dtype.kind == "f" else str(x)
+    if array.ndim == 1 and array.size <= 3:
+        return "[" + ", ".join(number(x) for x in array) + "]"
+    return "…"

@@ -1,0 +1,97 @@
+"""Values of any size in few words: what boxes, captions and the inspector say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import show_shape
+from minigrad.ops.parts import Parts
+from viz.picture.picture import number
+from viz.words.text import Pair, row
+
+GRID = 24  # cells along each side of a heat map; larger arrays are thinned out
+WRITTEN = 6  # numbers that a caption writes out, row by row
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A value of any size, in a few characters, in a sentence, and as a small heat map.
+
+    `told` is what a caption says: the numbers themselves where there are few, else `short`.
+    """
+
+    short: str
+    long: Pair
+    grid: tuple[tuple[float | None, ...], ...] = ()
+    told: str = ""
+
+
+def summarize(value: Any) -> Summary:
+    """A value of any size, or several; huge arrays cost no more than a pass over them.
+
+    None is a value that was not recorded.
+    """
+    if value is None:
+        return Summary("?", row("summary_unrecorded"), (), "?")
+    if isinstance(value, Parts):
+        value = tuple(value.parts.values())
+    if isinstance(value, tuple):
+        parts = [summarize(x) for x in value]
+        english, chinese = (", ".join(part.long[i] for part in parts) for i in (0, 1))
+        short, told = (", ".join(getattr(p, a) for p in parts) for a in ("short", "told"))
+        return Summary(f"({short})", (f"({english})", f"({chinese})"), (), f"({told})")
+    array = np.asarray(getattr(value, "data", value))
+    summary = _summary(array)
+    return replace(summary, told=written(array) or summary.short)
+
+
+def written(value: Any) -> str:
+    """A few numbers as they are, row by row: "[[1, -2], [3, 4]]"; "" where they are many, or
+    several values.
+    """
+    if isinstance(value, tuple):
+        return ""
+    array = np.asarray(getattr(value, "data", value))
+    if not 0 < array.size <= WRITTEN or array.ndim > 2:
+        return ""
+    if array.ndim < 2:
+        return number(array) if array.size == 1 else f"[{', '.join(map(number, array))}]"
+    lines = [", ".join(map(number, line)) for line in array]
+    return f"[[{'], ['.join(lines)}]]"
+
+
+def _summary(array: np.ndarray[Any, Any]) -> Summary:
+    short = number(array)
+    if array.size == 1 or short != "…":
+        return Summary(short, (short, short), _grid(array))
+    shape = show_shape(array.shape)
+    if array.size == 0:
+        return Summary("∅", row("summary_empty", shape=shape))
+    with np.errstate(all="ignore"):
+        low, high = array.min(), array.max()  # NaN where there is one
+    if not np.isfinite([low, high]).all():
+        bad = int(array.size - np.isfinite(array).sum())
+        return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad), _grid(array))
+    if low == high:
+        same = number(low)
+        return Summary(f"≡ {same}", row("summary_same", shape=shape, value=same), _grid(array))
+    with np.errstate(over="ignore"):
+        mean = array.mean(dtype=float)
+    fields = {"mean": f"{mean:.3g}", "low": f"{low:.3g}", "high": f"{high:.3g}"}
+    long = row("summary_array", shape=shape, **fields)
+    return Summary(f"{low:.2g} … {high:.2g}", long, _grid(array))
+
+
+def _grid(array: np.ndarray[Any, Any]) -> tuple[tuple[float | None, ...], ...]:
+    """At most GRID × GRID numbers of a vector or matrix; None where there is no finite number."""
+    if array.ndim not in (1, 2) or array.size < 2:
+        return ()
+    matrix = np.atleast_2d(array)
+    rows, columns = (-(-n // GRID) for n in matrix.shape)
+    thin = matrix[::rows, ::columns].astype(float)
+    return tuple(
+        tuple(float(f"{x:.3g}") if np.isfinite(x) else None for x in line) for line in thin
+    )

@@ -1,0 +1,148 @@
+"""`viz.batches`: operations of many samples in the groups that ran together, over their trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import minigrad as mg
+from minigrad.batching.notes import Note, Together
+from minigrad.core import show_shape
+from minigrad.core.events import Recording
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
+from minigrad.static import listen_to_nobody
+from viz.page.board import Board, Panel, Scene, Sheet
+from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.picture import brief, number
+from viz.words.text import ROWS, Pair, printed, row
+
+HEAD = ("batches_group", "batches_operator", "batches_members", "batches_depth", "batches_how")
+CROWDED = 40  # operations; above, parameters and data are not drawn
+HOW = {"batched": "batched", "once": "once", "one by one": "singly", "running sum": "sum"}
+
+
+def batches(obj: Recording | Callable[[], Any]) -> Board:
+    """A board of lazy batching: which operations of the samples ran as one, group after group.
+
+    obj: a recording of a block with `mg.lazy_batch()`; or a function without arguments, which is
+    then run twice, with and without batching, so that both numbers of kernels are measured.
+    TypeError for other things, ValueError for a recording in which nothing was batched.
+
+    >>> import minigrad as mg, viz
+    >>> w = mg.randn(4, 4, seed=0, requires_grad=True)
+    >>> def loss():
+    ...     return sum(mg.tanh(mg.tensor([float(i)] * 4) @ w).sum() for i in range(8))
+    >>> viz.batches(loss).verdict[0]
+    'kernels: 32 without batching, 8 with it'
+    """
+    plain = None
+    if isinstance(obj, Recording):
+        log = obj
+    elif callable(obj):
+        log, plain = _measured(obj)
+    else:
+        raise TypeError(printed("batches_kind", value=brief(obj)))
+    groups = [e.node for e in log.of_kind("group") if isinstance(e.node, Together)]
+    if not groups:
+        raise ValueError(printed("batches_none"))
+    drawn = forest(groups)
+    scenes = [Scene(_count(groups), (_panel(drawn, groups, 0),))]
+    rows = []
+    for i, group in enumerate(groups):
+        how = ROWS["batches_alone"] if group.size == 1 else ROWS[f"batches_{HOW[group.how]}"]
+        about = {"number": i + 1, "op": group.op, "size": group.size, "how": how}
+        panel = _panel(drawn, groups, i + 1)
+        scenes.append(Scene(row("batches_step", **about), (panel,), (), i))
+        cells = (str(i + 1), str(group.op), str(group.size), str(group.depth))
+        rows.append((*((cell, cell) for cell in cells), how))
+    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows))
+    return Board(scenes, sheet, _verdict(log, groups, plain), ROWS["batches_group"])
+
+
+def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:
+    """The forward pass of both ways, recorded."""
+    with listen_to_nobody():
+        with mg.record() as log, mg.lazy_batch():
+            run()
+        with mg.record() as plain:
+            run()
+    return log, plain
+
+
+def _count(groups: list[Together]) -> Pair:
+    size = sum(group.size for group in groups)
+    return row("batches_start", operations=size, groups=len(groups))
+
+
+def _verdict(log: Recording, groups: list[Together], plain: Recording | None) -> Pair:
+    """Kernels with and without batching; what was not measured is counted by operations."""
+    about: dict[str, Any] = {"kernels": log.counts.kernels}
+    if plain is not None:
+        return row("batches_measured", plain=plain.counts.kernels, **about)
+    return row("batches_counted", operations=sum(g.size for g in groups), **about)
+
+
+def _panel(drawn: Picture, groups: list[Together], done: int) -> Panel:
+    """The trees after so many groups: what ran, what runs now, what still waits."""
+    marks, notes = {}, {}
+    for i, group in enumerate(groups, 1):
+        kind = "ran" if i < done else "now" if i == done else "waits"
+        for note in group.members:
+            marks[drawn.ids[note]] = kind
+            notes[drawn.ids[note]] = str(i)
+    return Panel(ROWS["batches_trees"], drawn, marks, notes, untold=("ran", "waits"))
+
+
+def forest(groups: list[Together]) -> Picture:
+    """The noted operations of all samples, in the order noted, with what they read."""
+    members = sorted((n for g in groups for n in g.members), key=lambda note: note.order)
+    ids: dict[Any, str] = {}
+    nodes: dict[str, PictureNode] = {}
+    edges: list[PictureEdge] = []
+
+    def box(key: Any, **about: Any) -> str:
+        i = ids[key] = f"n{len(ids) + 1}"
+        nodes[i] = PictureNode(i, **about)
+        return i
+
+    bare = len(members) > CROWDED
+    read = {x for note in members for x in note.inputs if isinstance(x, Note)}
+    for note in members:
+        operands = [x if isinstance(x, Note) or not bare else None for x in note.inputs]
+        sources = [_operand(box, ids, note, k, x) for k, x in enumerate(operands)]
+        known = [i for i in sources if i]
+        target = box(
+            note,
+            kind="operator",
+            op=note.op.name,
+            name="",
+            shape=show_shape(note.shape),
+            inputs=tuple(known),
+            is_output=note not in read,
+            line=note.where.label,
+            title=note.op.title,
+            dtype=str(note.dtype),
+        )
+        for k, source in enumerate(sources):
+            if source:
+                edges.append(PictureEdge(f"e{len(edges) + 1}", source, target, k))
+    return Picture(tuple(nodes.values()), tuple(edges), "dynamic", ids)
+
+
+def _operand(box: Any, ids: dict[Any, str], note: Note, k: int, x: Any) -> str:
+    """The box of an operand; "" where there is none to draw."""
+    if isinstance(x, (Note, TapeNode)) and x in ids:
+        return ids[x]
+    if isinstance(x, Tensor) and x in ids:
+        return ids[x]
+    if isinstance(x, Tensor) and x.requires_grad:
+        return str(box(x, kind="parameter", op="tensor", name=x.name or "", shape=str(x.shape)))
+    if isinstance(x, Tensor):
+        return str(box(x, kind="input", op="data", name="", shape=str(x.shape)))
+    if isinstance(x, TapeNode):
+        return str(box(x, kind="operator", op=x.op.name, name="", shape=show_shape(x.shape)))
+    if x is None:  # noted while nobody listened
+        return ""
+    name = number(x)
+    return str(box((note, k), kind="constant", op="Constant", name=name, shape="()"))

@@ -1,0 +1,266 @@
+"""`viz.branches`: one function eager, static, traced and scripted, and which arm runs in each."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import fill
+from minigrad.hybrid.tracing import Function, Traced
+from minigrad.static import listen_to_nobody
+from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.sliders import Sliders
+from viz.picture.boxes import Picture
+from viz.picture.picture import brief
+from viz.views.step import argument_names
+from viz.views.ways import (
+    Place,
+    Ran,
+    Way,
+    called_way,
+    eager_way,
+    place_of,
+    shown,
+    static_graph,
+    static_way,
+    traced,
+)
+from viz.words.text import ROWS, Pair, printed, row
+
+WAYS = ("eager", "static", "trace", "script")
+STEPS = 9  # positions of the slider, from minus the example to the example
+
+
+def branches(
+    f: Callable[..., Any],
+    *example: Any,
+    inputs: Sequence[Any] | None = None,
+    cond: Callable[..., Any] | None = None,
+    ways: Sequence[str] = WAYS,
+) -> Board:
+    """A board of the same function eager, static, traced and scripted, with a slider of inputs.
+
+    f: a function of tensors, with Python's own `if` and `while`, or with `mg.cond` and
+    `mg.while_loop`. example: its arguments, on which it is traced. inputs: what the slider goes
+    through, a value (or a tuple of arguments) for each position; by default from minus the example
+    to the example. While a kernel is there, the numbers of an example of at most three have sliders
+    of their own: what they are moved to becomes the last position. cond: the same function written
+    with `mg.cond`, for the static graph. ways: which of "eager", "static", "trace", "script" to
+    show. What runs is lit; what is in the graph and does not run is dashed; what only the eager
+    graph of another input holds is dotted; the arm baked into the trace is marked where it gives
+    another result than Python. Raises TypeError where f is no function, ValueError for other ways,
+    and what f raises.
+
+    >>> import minigrad as mg, viz
+    >>> def f(x):
+    ...     return 2 * x if x > 0 else x - 1
+    >>> board = viz.branches(f, 3.0, inputs=[3.0, -3.0])
+    >>> [scene.caption[0] for scene in board.scenes]
+    ['x = 3: eager 6, trace 6, script 6', 'x = -3: eager -4, trace -6 ✗, script -4']
+    """
+    if not callable(f):
+        raise TypeError(printed("branches_function", value=brief(f)))
+    if not ways or not set(ways) <= set(WAYS):
+        raise ValueError(printed("branches_ways", known=", ".join(WAYS), value=brief(ways)))
+    f = f.python_function if isinstance(f, (Function, Traced)) else f
+    names = argument_names(f, len(example))
+    first = tuple(_array(x) for x in example)
+    rows = [_arguments(x, first) for x in (_around(first) if inputs is None else inputs)]
+    sliders = Sliders(zip(range(len(first)), names, first, strict=True))
+
+    def moved(positions: list[float]) -> Board:
+        given = sliders.inputs(positions)
+        return compared([*rows, tuple(given.get(i, x) for i, x in enumerate(first))])
+
+    def compared(rows: list[tuple[Any, ...]]) -> Board:
+        return _compared(f, cond or f, first, rows, names, ways, sliders, moved)
+
+    return compared(rows)
+
+
+def _compared(
+    f: Callable[..., Any],
+    static: Callable[..., Any],
+    first: tuple[Any, ...],
+    rows: list[tuple[Any, ...]],
+    names: list[str],
+    ways: Sequence[str],
+    sliders: Sliders,
+    moved: Callable[[list[float]], Board],
+) -> Board:
+    """The board for these inputs, one scene each."""
+    with listen_to_nobody():
+        eager = eager_way(f, rows, names)
+        made = {
+            "eager": lambda: eager,
+            "static": lambda: _static(static, first, rows, names),
+            "trace": lambda: called_way(traced(f, first), rows),
+            "script": lambda: _script(f, rows),
+        }
+        tried = {key: made[key]() for key in WAYS if key in ways}
+    able = {key: way for key, way in tried.items() if way.picture is not None}
+    source = Source(f, [run.places for run in eager.runs])
+    scenes: list[Scene] = []
+    for i, values in enumerate(rows):
+        panels = [source.panel(i)] if source.lines else []
+        panels += [_panel(key, way, i, eager.runs[i]) for key, way in tried.items()]
+        told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
+        caption = row("branches_step", inputs=told, results=_results(able, i))
+        facts = tuple(_facts(able, i, eager.runs[i]))
+        if scenes:
+            pairs = zip(panels, scenes[-1].panels, strict=True)
+            panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
+        positions = sliders.positions(dict(enumerate(values)))
+        scenes.append(Scene(caption, tuple(panels), facts, i, told, positions))
+    board = Board(
+        scenes,
+        _sheet(names, rows, able),
+        slider=row("branches_slider"),
+        sliders=[replace(s, label=row("branches_any", name=s.label)) for s in sliders.shown],
+        moved=moved,
+    )
+    wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
+    board.index = next(wrong, 0)
+    return board
+
+
+def _marks(panel: Panel) -> Any:
+    return panel.marks, panel.code, panel.message
+
+
+def _array(x: Any) -> Any:
+    """An argument as an array; Python numbers are float32, as `mg.tensor` makes them of floats."""
+    array = np.asarray(getattr(x, "data", x))
+    return array.astype(mg.float32) if array.dtype == mg.float64 else array
+
+
+def _arguments(x: Any, first: tuple[Any, ...]) -> tuple[Any, ...]:
+    given = x if isinstance(x, tuple) else (x, *first[1:])
+    pairs = zip(given, first, strict=True)
+    return tuple(np.asarray(_array(value)).astype(like.dtype) for value, like in pairs)
+
+
+def _around(first: tuple[Any, ...]) -> list[Any]:
+    """The example times −1 … 1; integers once each."""
+    factors = np.linspace(-1, 1, STEPS)
+    scaled = [(first[0] * k).astype(first[0].dtype) for k in factors] if first else []
+    return list({x.tobytes(): x for x in scaled}.values())
+
+
+def _static(f: Any, first: Any, rows: Any, names: list[str]) -> Way:
+    """The function on placeholders; where Python needs a value, the error says so."""
+    try:
+        return static_way(static_graph(f, first, names), rows, names)
+    except GraphError as error:
+        return Way(None, problem=_first_line(error))
+
+
+def _script(f: Any, rows: Any) -> Way:
+    try:
+        return called_way(mg.script(f), rows)
+    except GraphError as error:
+        return Way(None, problem=_first_line(error))
+
+
+def _first_line(error: GraphError) -> Pair:
+    """What went wrong, without the places, which the panel of the source shows."""
+    english, chinese = (half.splitlines()[0] for half in error.pair)
+    return english, chinese
+
+
+def _result(run: Ran) -> str:
+    return run.result if run.right else f"{run.result} ✗"
+
+
+def _results(able: dict[str, Way], i: int) -> Pair:
+    """What each way gives, on one line."""
+    told = [(row(f"branches_{key}"), _result(way.runs[i])) for key, way in able.items()]
+    english, chinese = ([f"{word[k]} {value}" for word, value in told] for k in (0, 1))
+    return ", ".join(english), "，".join(chinese)
+
+
+def _panel(key: str, way: Way, i: int, eager: Ran) -> Panel:
+    title = row(f"branches_{key}")
+    if way.picture is None:
+        return Panel(title, message=way.problem)
+    run = way.runs[i]
+    other = "absent" if key == "eager" else "ghost"
+    marks = {n.id: "ran" if n.id in run.nodes else other for n in way.picture.nodes}
+    if key == "trace":
+        marks |= _baked(way.picture, run, eager)
+    told = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
+    notes = {k: text for k, text in run.values.items() if k in told}
+    notes |= {k: f"{count}×" for k, count in run.steps.items()}
+    message = None
+    if run.turn is not None:
+        before, now = run.turn
+        message = fill("check_turn", baked=before.pair, now=str(now.outcome))
+    return Panel(title, way.picture, marks, notes, message=message)
+
+
+def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
+    """Operations of the trace that Python does not do for this input, and what becomes of them."""
+    left = Counter(eager.places)
+    surplus = []
+    for node, i in drawn.ids.items():
+        if node.inputs and i in run.nodes:
+            place = place_of(node)
+            left[place] -= 1
+            if left[place] < 0 and run.turn is not None:
+                surplus.append(i)
+    if not run.right and not surplus:  # Python does more than the trace: a loop cut short
+        surplus = [n.id for n in drawn.nodes if n.is_output]
+    return dict.fromkeys(surplus, "baked" if run.right else "wrong")
+
+
+def _facts(able: dict[str, Way], i: int, eager: Ran) -> list[Pair]:
+    """What is in each graph and what of it runs, in numbers; of loops once, if they are alike."""
+    facts, loops = [], []
+    for key, way in able.items():
+        run, drawn, name = way.runs[i], way.picture, ROWS[f"branches_{key}"]
+        if key == "eager":
+            facts.append(row("branches_recorded", way=name, nodes=len(run.nodes)))
+        elif key != "trace" and drawn is not None:
+            about = {"way": name, "nodes": len(drawn.nodes), "ran": len(run.nodes)}
+            facts.append(row("branches_sizes", **about))
+            if run.steps:
+                steps = sum(run.steps.values())
+                loops.append(row("branches_loop", steps=steps, eager=eager.places.total()))
+    return [*facts, *dict.fromkeys(loops)]
+
+
+def _sheet(names: list[str], rows: Any, able: dict[str, Way]) -> Sheet:
+    head = (*((name, name) for name in names), *(row(f"branches_{key}") for key in able))
+    lines = []
+    for i, values in enumerate(rows):
+        cells = [shown(x) for x in values] + [_result(way.runs[i]) for way in able.values()]
+        lines.append(tuple((cell, cell) for cell in cells))
+    return Sheet(head, tuple(lines))
+
+
+class Source:
+    """The lines of a function, and which of them computed something for which input."""
+
+    def __init__(self, f: Any, places: list[Counter[Place]]) -> None:
+        try:
+            lines, start = inspect.getsourcelines(f)
+        except (OSError, TypeError):  # typed where nobody keeps the source
+            lines, start = [], 0
+        self.lines = [line.rstrip("\n") for line in lines]
+        file = getattr(getattr(f, "__code__", None), "co_filename", "")
+        self.ran = [{p[1][0] - start for p in ran if p[0] == file} for ran in places]
+
+    def panel(self, i: int) -> Panel:
+        ever = set().union(*self.ran)
+        code = []
+        for number, line in enumerate(self.lines):
+            kind = "ran" if number in self.ran[i] else "ghost" if number in ever else ""
+            code.append((kind, line))
+        return Panel(row("branches_source"), code=tuple(code))

@@ -1,0 +1,206 @@
+"""`viz.checkpoints`: less memory for a second run of forward values, budget by budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.tensor import Tensor
+from minigrad.passes import recompute
+from minigrad.static import Graph, Node
+from minigrad.static.run import Program as Reference
+from viz.charts.held import Planned, as_input, graph_of, plan_of
+from viz.charts.memory import size
+from viz.page.board import Board, Panel, Scene, Sheet
+from viz.picture import theme
+from viz.picture.picture import brief, graph_picture
+from viz.views.passes import Proof
+from viz.words.text import ROWS, Pair, both, printed, row
+
+POSITIONS = 8  # of the slider, from no budget to the least
+SOURCES = ("Placeholder", "Variable", "Constant")
+HEAD = ("budget", "bytes", "again", "kernels")
+WIDTH, HEIGHT, EDGE = 720, 150, 6
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One position: the graph within a budget, what is computed again in it, and its plan."""
+
+    budget: int | None
+    graph: Graph
+    again: frozenset[Node]
+    planned: Planned
+    kernels: int
+
+
+def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
+    """A board with a slider over memory budgets: what is kept, what is computed again, the bytes.
+
+    obj: a graph with gradients from `mg.build_graph`, all shapes known; or a function (or layer) of
+    tensors, with arrays for it, which is differentiated. At each budget `mg.passes.recompute` is
+    applied, the memory planned, and the graph run on random inputs and compared bit for bit.
+    Raises TypeError for other things, GraphError for open shapes.
+
+    >>> import minigrad as mg, numpy as np, viz
+    >>> def deep(x):
+    ...     for _ in range(8):
+    ...         x = mg.tanh(x)
+    ...     return x
+    >>> for scene in viz.checkpoints(deep, np.ones(1000)).scenes[:2]:
+    ...     print(scene.caption[0])
+    no budget: values kept for the backward pass: 8, computed again: none
+    at most 38.3 kB: values kept: 7, computed again: 1
+    """
+    if isinstance(obj, Graph) and obj.outputs and not inputs:
+        graph = obj
+    elif callable(obj) and not isinstance(obj, (Tensor, Node, Graph)):
+        graph = graph_of(obj, [as_input(x) for x in inputs])
+    else:
+        raise TypeError(printed("checkpoints_kind", value=brief(obj)))
+    choices, least = _choices(graph)
+    proof = _Results(graph)
+    picture = graph_picture(_forward(graph), set(graph.outputs), {})
+    most = max(int(c.planned.held.max(initial=1)) for c in choices)
+    scenes, rows = [], []
+    for i, choice in enumerate(choices):
+        nodes = dict.fromkeys(_kept(choice, graph), "kept") | dict.fromkeys(choice.again, "again")
+        marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
+        told = _peak(choice)
+        panels = (
+            Panel(ROWS["checkpoints_use"], svg=_area(choice, most, told), message=told),
+            Panel(ROWS["checkpoints_forward"], picture, marks),
+        )
+        facts = [_counts(choices[0], choice), proof.verdict(choice.graph)]
+        facts += [row("checkpoints_least", least=size(least))] if i == len(choices) - 1 else []
+        scenes.append(Scene(_caption(choice, graph), panels, tuple(facts), i))
+        rows.append(_cells(choice))
+    sheet = Sheet(tuple(ROWS[f"checkpoints_{key}"] for key in HEAD), tuple(rows))
+    return Board(scenes, sheet, slider=ROWS["checkpoints_slider"])
+
+
+def _choices(graph: Graph) -> tuple[list[Choice], int]:
+    """The graph without a budget, then within budgets from the dear to the least that is found."""
+    found = [_choice(graph, None)]
+    whole = least = found[0].planned.arena
+    try:
+        graph.optimize([recompute(1)])
+    except GraphError as error:
+        if error.key != "recompute_budget":
+            raise
+        least = min(whole, int(str(error.fields["least"])))
+    for budget in np.linspace(whole, least, POSITIONS + 1)[1:] if least < whole else ():
+        choice = _choice(graph, int(np.ceil(budget)))
+        if choice.again and choice.again != found[-1].again:
+            found.append(choice)
+    return found, least
+
+
+def _choice(graph: Graph, budget: int | None) -> Choice:
+    after = graph if budget is None else graph.optimize([recompute(budget)])
+    changes = after.history[-1].changes if budget is not None else ()
+    again = frozenset(node for change in changes for node in change.before)
+    program = after.compile(optimize=False)
+    return Choice(budget, after, again, plan_of(program), program.kernels)
+
+
+def _forward(graph: Graph) -> list[Node]:
+    """The forward pass: the nodes before the first one of the backward pass."""
+    nodes = list(graph.nodes)
+    gradients = (i for i, n in enumerate(nodes) if "gradients" in n.scope.split("/"))
+    return nodes[: next(gradients, len(nodes))]
+
+
+def _kept(choice: Choice, graph: Graph) -> set[Node]:
+    """Forward values that something after the forward pass reads."""
+    forward = set(_forward(graph))
+    late = {x for n in choice.graph.nodes if n not in forward for x in n.inputs}
+    return {n for n in forward & late if n.op.name not in SOURCES and n.shape != ()}
+
+
+class _Results:
+    """What graphs compute for the same random inputs."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._drawn = Proof(graph, None, None)
+        self._first = self._run(graph)
+
+    def _run(self, graph: Graph) -> list[Any]:
+        feeds = {n: self._drawn.feeds[graph.labels[n]] for n in graph.placeholders}
+        kept = {v: np.array(self._drawn.variables[graph.labels[v]])[()] for v in graph.variables}
+        return [np.asarray(x) for x in Reference(list(graph.outputs))(feeds, kept)]
+
+    def verdict(self, graph: Graph) -> Pair:
+        pairs = zip(self._first, self._run(graph), strict=True)
+        if all(a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs):
+            return row("checkpoints_proof", count=len(self._first))
+        return ROWS["checkpoints_unequal"]
+
+
+# ---- What is written and drawn ----------------------------------------------------------------
+
+
+def _caption(choice: Choice, graph: Graph) -> Pair:
+    kept = len(_kept(choice, graph))
+    if choice.budget is None:
+        return row("checkpoints_whole", kept=kept)
+    return row("checkpoints_step", budget=size(choice.budget), kept=kept, again=len(choice.again))
+
+
+def _counts(first: Choice, choice: Choice) -> Pair:
+    sizes = {"arena": size(choice.planned.arena), "whole": size(first.planned.arena)}
+    return row("checkpoints_arena", **sizes, kernels=choice.kernels, before=first.kernels)
+
+
+def _cells(choice: Choice) -> tuple[Pair, ...]:
+    budget = "" if choice.budget is None else size(choice.budget)
+    cells = (size(choice.planned.arena), str(len(choice.again)), str(choice.kernels))
+    return (ROWS["checkpoints_none"] if not budget else (budget, budget), *((c, c) for c in cells))
+
+
+def _peak(choice: Choice) -> Pair:
+    held = choice.planned.held
+    peak = int(held.max(initial=0))
+    return row(
+        "checkpoints_peak",
+        peak=size(peak),
+        at=int(held.argmax()) if peak else 0,
+        steps=len(held),
+    )
+
+
+def _area(choice: Choice, most: int, told: Pair) -> str:
+    """The bytes in use, step by step; one scale for all budgets, so that they can be compared."""
+    held = choice.planned.held
+    top = max(most, choice.budget or 0)
+
+    def at(step: float, count: float) -> str:
+        x = EDGE + (WIDTH - 2 * EDGE) * step / max(len(held), 1)
+        return f"{x:.1f},{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * count / top:.1f}"
+
+    corners = [at(0, 0)]
+    for step, count in enumerate(held):
+        corners += [at(step, int(count)), at(step + 1, int(count))]
+    corners.append(at(len(held), 0))
+    lines = [("6 4", at(0, choice.budget), at(len(held), choice.budget))] if choice.budget else []
+    if choice.planned.boundary is not None:
+        lines.append(("2 3", at(choice.planned.boundary, 0), at(choice.planned.boundary, top)))
+    drawn = "".join(
+        f'<path d="M{a}L{b}" stroke="currentColor" stroke-width="2" stroke-dasharray="{dash}"/>'
+        for dash, a, b in lines
+    )
+    label = escape(
+        both(
+            (f"{ROWS['checkpoints_use'][0]}: {told[0]}", f"{ROWS['checkpoints_use'][1]}：{told[1]}")
+        )
+    )
+    return (
+        f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" '
+        f'style="max-width:{WIDTH}px"><polygon points="{" ".join(corners)}" fill="{theme.SKY}" '
+        f'stroke="currentColor"/>{drawn}</svg>'
+    )

@@ -1,0 +1,229 @@
+"""`viz.draw`: a diagram of a tensor, a node or a graph."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
+from minigrad.ops.methods import Value
+from viz import assets
+from viz.film.frames import still_film
+from viz.page.payload import UNFOLD_LIMIT, prefixes_of, table
+from viz.page.player import Player
+from viz.picture import dot
+from viz.picture.boxes import paths
+from viz.picture.formula import whole
+from viz.picture.layout import LayoutError
+from viz.picture.picture import Picture, picture
+from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
+from viz.words.user import write
+
+_numbers = itertools.count(1)
+FORMATS = (".svg", ".pdf", ".png", ".dot", ".html")
+
+
+class Diagram:
+    """A drawing that a notebook shows; `str` of it is the graph as text."""
+
+    def __init__(
+        self,
+        full: Picture,
+        fold: bool | None = None,
+        opened: Collection[str] = (),
+        tensors: bool = False,
+        title: str | None = None,
+        *,
+        note: Pair | None = None,
+    ) -> None:
+        layers = frozenset(path for path in full.groups if path not in full.owners)
+        plain = full.fold(layers)  # what there is without the insides of nodes
+        folded = len(plain.nodes) > 60 if fold is None else fold
+        self._shown = (full.overview() if folded else layers) | _named(full, opened)
+        self.full, self.tensors, self.title, self.note = full, tensors, title, note
+        self.picture = self._view(self._shown)
+        self._name = f"mgd{next(_numbers)}"
+        self._prefix = prefixes_of(self._name, [None])[0]
+
+    def _view(self, opened: Collection[str]) -> Picture:
+        drawn = self.full.fold(opened)
+        return drawn.with_tensors() if self.tensors else drawn
+
+    @cached_property
+    def player(self) -> Player:
+        """The drawing as a film of one frame, in which groups open and fold."""
+        look = {"title": self.heading, "opened": self._shown, "tensors": self.tensors}
+        film = still_film(self.full, self.note or ("", ""), **look)
+        return Player([film], name=self._name)
+
+    def __str__(self) -> str:
+        return self.picture.text() or printed("graph_empty")
+
+    __repr__ = __str__
+
+    @property
+    def heading(self) -> Pair:
+        """The title: as given, else what kind of graph it is; and its formula, if it is short."""
+        kind = ROWS[f"kind_{self.full.kind}"] if self.title is None else (self.title, self.title)
+        # of a loop it would mislead
+        formula = "" if self.full.owners else whole(self.full.fold(self._shown))
+        return row("heading", title=kind, formula=formula) if formula else kind
+
+    @property
+    def dot(self) -> str:
+        """The drawing in the DOT language."""
+        return self._source(self.picture)
+
+    def _source(self, drawn: Picture, title: str = "") -> str:
+        rankdir = "LR" if len(drawn.nodes) <= 40 else "TB"
+        return dot.dot(drawn, self._prefix, rankdir=rankdir, title=title)
+
+    @property
+    def svg(self) -> str:
+        """The drawing as an <svg> element. Raises LayoutError without a layout engine."""
+        return self._svg(self.picture)
+
+    def _svg(self, drawn: Picture) -> str:
+        if len(drawn.nodes) > dot.LAYOUT_LIMIT:
+            raise LayoutError("too_large", nodes=len(drawn.nodes))
+        return dot.svg(self._source(drawn))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        still = {"text/plain": str(self), "text/html": self.html}
+        if not self.picture.nodes:
+            return still
+        bundle = self.player._repr_mimebundle_(**kwargs)
+        return {**(bundle[0] if isinstance(bundle, tuple) else bundle), **still}
+
+    @property
+    def html(self) -> str:
+        """The drawing with its title, its description, and the same content as a table.
+
+        It is what a page shows that runs no scripts, so a group cannot be opened on its own: the
+        drawing with all groups open is there, too, as long as it can be surveyed.
+        """
+        if not self.picture.nodes:
+            return f'<p class="mg-note">{html("graph_empty")}</p>'
+        try:
+            drawing, opened = dot.as_image(self.svg, both(self.picture.alt())), ""
+        except LayoutError as error:
+            drawing, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
+        style = f"<style>{assets.source('diagram.css')}</style>"
+        note = f'<p class="mg-note">{bilingual(self.note)}</p>' if self.note else ""
+        return (
+            f'{style}<figure class="mg-diagram"><figcaption>{bilingual(self.heading)}</figcaption>'
+            f"{drawing}{note}{self._unfolded()}<details{opened}><summary>"
+            f"{html('table')}</summary>{table(self.picture)}</details></figure>"
+        )
+
+    def _unfolded(self) -> str:
+        """The drawing with everything open, which a click shows."""
+        if set(self.full.groups) <= self._shown or len(self.full.nodes) > UNFOLD_LIMIT:
+            return ""
+        drawn = self._view(self.full.groups)
+        try:
+            drawing = dot.as_image(self._svg(drawn), both(drawn.alt()))
+        except LayoutError:
+            return ""
+        summary = html("unfolded", nodes=len(drawn.nodes))
+        return f"<details><summary>{summary}</summary>{drawing}</details>"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the drawing; the ending chooses: .svg, .pdf, .png, .dot or .html."""
+        target = Path(path)
+        suffix = target.suffix.lower()
+        if suffix not in FORMATS:
+            raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
+        titled = self._source(self.picture, choose(self.heading, " / "))
+        if suffix == ".html":
+            return self.player.save(target)
+        if suffix == ".dot":
+            write(target, titled)
+        elif suffix == ".svg":
+            write(target, dot.with_glyphs(dot.image(titled, "svg").decode()))
+        else:
+            write(target, dot.image(titled, suffix[1:]))
+        return target
+
+
+def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
+    """The groups of these names; a node's name stands for all that it has inside."""
+    labels = {n.id: n.label for n in full.nodes}
+    owned = [(path, labels[owner]) for path, owner in full.owners.items()]
+    found = set()
+    for name in names:
+        meant = {path for path in full.groups if name in (path, path.rpartition("/")[2])}
+        meant |= {path for path, label in owned if label == name}
+        if not meant:
+            known = ", ".join(dict.fromkeys([*full.groups, *(label for _, label in owned)]))
+            raise ValueError(printed("open_unknown", name=repr(name), known=known or "-"))
+        found |= {around for path in meant for around in paths(path)}
+    return frozenset(found)
+
+
+def draw(
+    obj: Any,
+    fold: bool | None = None,
+    opened: Collection[str] = (),
+    tensors: bool = False,
+    title: str | None = None,
+) -> Diagram:
+    """The diagram of a tensor, a node, a graph, a program, or a traced function.
+
+    Lists of tensors or of nodes are drawn together. Of a tensor its tape is drawn, of a function
+    its newest graph. Leaves without a name are called by the variable that holds them where `draw`
+    is called. `fold` draws each layer as one box; by default only large graphs are folded.
+    `opened` names groups to draw open, and branches, loops, functions and fused nodes whose insides
+    to draw. With `tensors` the results of operators are boxes, too. `title` stands in place of the
+    kind of graph. TypeError for other things, ValueError for a name in `opened` that is not there.
+
+    >>> import minigrad as mg
+    >>> from viz import draw
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> y = x * x + 3
+    >>> print(draw(y))
+    n1: x = tensor ()
+    n2: Mul(x, x) ()
+    n3: 3 = Constant ()
+    n4: y = Add(Mul, 3) ()  -> output
+    """
+    return diagram_of(obj, names_in(sys._getframe(1)), fold, opened, tensors, title)
+
+
+def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
+    """The diagram of what `draw` takes, with the names of variables as `names_of` gives them."""
+    drawn = picture(obj, names, bodies=True)
+    return Diagram(drawn, *options, note=_note(drawn))
+
+
+def _note(drawn: Picture) -> Pair | None:
+    """What is to be known of the state of a graph."""
+    if not drawn.nodes:
+        return None
+    if drawn.kind == "static":
+        return ROWS["draw_unrun"]
+    freed = any(isinstance(n, TapeNode) and n.saved is None for n in drawn.ids)
+    return ROWS["draw_freed"] if freed else None
+
+
+def names_in(frame: FrameType) -> Mapping[int, str]:
+    """The names of variables in a frame, as `names_of`."""
+    return names_of(frame.f_globals, frame.f_locals)
+
+
+def names_of(*scopes: Mapping[str, Any]) -> Mapping[int, str]:
+    """The names of variables, by `id` of the tensor, its tape node, or the node."""
+    found: dict[int, str] = {}
+    for scope in scopes:
+        for name, value in list(scope.items()):
+            if isinstance(value, Value) and name.isidentifier() and name[0] != "_":
+                found[id(value)] = name
+                if isinstance(value, Tensor) and value.creator is not None:
+                    found[id(value.creator)] = name
+    return found

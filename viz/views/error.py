@@ -1,0 +1,108 @@
+"""`viz.error`: the graph as far as it came, the node that failed, and the lines to look at."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from typing import Any
+
+from IPython import get_ipython
+from IPython.display import display
+
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import INSIDE, Location
+from minigrad.static import listen_to_nobody
+from viz.film.failure import failure, frames_of
+from viz.page.board import Board, Panel, Scene
+from viz.picture.picture import brief
+from viz.views.draw import names_in
+from viz.words.text import ROWS, Pair, printed, row
+
+AROUND = 2  # lines of source above and below the one that is meant
+
+
+def error(exception: BaseException | None = None) -> Board:
+    """A board for an error: the partial graph with the failing node, and the lines behind it.
+
+    exception: one that was raised, by default the last that was shown. The node's definition line
+    and, for a run, the line that ran it are shown in their source. TypeError where there is none.
+
+    >>> import minigrad as mg, viz
+    >>> x = mg.placeholder("x")
+    >>> graph = mg.build_graph(x, (x * 2) @ mg.constant([1.0, 2.0, 3.0]))
+    >>> try:
+    ...     mg.run(graph, {x: [1.0, 2.0]})
+    ... except mg.ShapeError as exception:
+    ...     board = viz.error(exception)
+    >>> [line for line in board.text()[0].splitlines() if "✗ n" in line]
+    ['    ✗ n5 MatMul']
+    """
+    shown: Any = getattr(sys, "last_value", None) if exception is None else exception
+    if not isinstance(shown, BaseException):
+        raise TypeError(printed("error_none", value=brief(shown)))
+    names: dict[int, str] = {}
+    for frame in reversed(frames_of(shown)):
+        if not INSIDE[frame.f_code.co_filename]:  # what the user's variables are called
+            names.update(names_in(frame))
+    with listen_to_nobody():
+        found = failure(shown, names)
+    marks = dict.fromkeys(found.ran, "ran") | dict.fromkeys(found.waits, "waits")
+    marks |= {found.failed: "failed"} if found.failed else {}
+    panels = [] if found.picture is None else [Panel(ROWS["error_graph"], found.picture, marks)]
+    panels += _lines(shown)
+    return Board([Scene(_summary(shown), tuple(panels), tuple(_places(shown)))])
+
+
+def _summary(shown: BaseException) -> Pair:
+    """The first line of the message, after the kind of the error."""
+    pair = shown.pair if isinstance(shown, GraphError) else (str(shown), str(shown))
+    english, chinese = (half.splitlines()[0] if half else "" for half in pair)
+    kind = type(shown).__name__
+    return row("error_summary", kind=kind, message=(english, chinese))
+
+
+def _located(shown: BaseException) -> list[tuple[str, Location]]:
+    """The lines of the user that the error names, each under its key of the text table."""
+    pairs = [("error_defined", "defined"), ("error_ran", "ran")]
+    found = [(key, getattr(shown, name, None)) for key, name in pairs]
+    return [(key, where) for key, where in found if isinstance(where, Location)]
+
+
+def _places(shown: BaseException) -> list[Pair]:
+    return [row("error_line", what=ROWS[key], where=where.label) for key, where in _located(shown)]
+
+
+def _lines(shown: BaseException) -> list[Panel]:
+    """The source around each of these lines."""
+    panels = []
+    for key, where in _located(shown):
+        first = max(1, where.lineno - AROUND)
+        numbers = range(first, where.lineno + AROUND + 1)
+        read = [(n, linecache.getline(where.filename, n).rstrip()) for n in numbers]
+        kind = "failed" if key == "error_defined" else "now"
+        code = [(kind if n == where.lineno else "", line) for n, line in read]
+        while code and not code[-1][1]:
+            code.pop()
+        if code:
+            panels.append(Panel(ROWS[key], code=tuple(code)))
+    return panels
+
+
+def show_errors(on: bool = True) -> None:
+    """From now on show each error of the engine in this notebook as a board, too; or no longer.
+
+    The usual traceback is printed as before. Outside of notebooks nothing happens.
+
+    >>> show_errors(False)
+    """
+    shell = get_ipython()
+    if shell is not None:
+        shell.set_custom_exc((GraphError,) if on else (), _handle if on else None)
+
+
+def _handle(shell: Any, kind: Any, value: BaseException, traceback: Any, tb_offset: Any) -> Any:
+    """What IPython calls for an error: print it as always, then draw it."""
+    lines = shell.InteractiveTB.structured_traceback(kind, value, traceback, tb_offset=tb_offset)
+    shell._showtraceback(kind, value, lines)
+    display(error(value))  # type: ignore[no-untyped-call]
+    return lines

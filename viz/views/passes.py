@@ -1,0 +1,244 @@
+"""`viz.passes`: what each optimiser pass changed and why, and whether results are the same."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.core import Array
+from minigrad.diagnostics.errors import GraphError
+from minigrad.passes import PASSES, PIPELINE, PassRecord
+from minigrad.static import Graph, Node, listen_to_nobody
+from minigrad.static.feeds import check_feeds
+from minigrad.static.run import Program
+from viz.page.board import Board, Panel, Scene
+from viz.picture.picture import Picture, brief, graph_picture
+from viz.words.text import ROWS, Pair, printed, row
+
+MOST = 8  # changes of one pass that are told one by one
+UNKNOWN = 3  # elements along an axis of unknown length, where inputs are drawn
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a graph computes for the inputs of the check: outputs in order, gradients by name."""
+
+    outputs: list[Array]
+    gradients: dict[str, Array]
+
+
+def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Board:
+    """A board that replays the optimiser: before and after each pass, what changed, and why.
+
+    graph: from `mg.build_graph`, or already optimised (then its own passes are shown). After each
+    pass the graph before all passes and the one after it are run, and outputs and gradients
+    compared: with `feed_dict`, or with inputs drawn at random where none are given; variables as in
+    `session`, or with their first values. In a notebook each pass can be switched off.
+    Raises TypeError for other things, and what a run raises.
+
+    >>> import minigrad as mg, viz
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=(3,))
+    ...     graph = mg.build_graph(x, x * 1 + 3)
+    >>> [scene.caption[0] for scene in viz.passes(graph).scenes][1:]
+    ['simplify: 5 → 4 nodes', 'remove_dead: 4 → 3 nodes', 'all passes together: 5 → 3 nodes']
+    """
+    if not isinstance(graph, Graph) or not graph.outputs:
+        raise TypeError(printed("passes_graph", value=brief(graph)))
+    names = [r.name for r in graph.history] or [p.__name__ for p in PIPELINE]
+    start = graph.history[0].before if graph.history else graph
+    known = all(name in PASSES for name in names)  # else they cannot be applied again
+    proof = Proof(start, feed_dict, session)
+
+    def again(off: list[str]) -> Board:
+        kept = [name for name in names if name not in off]
+        history = start.optimize(kept).history if known else graph.history
+        return Board(_scenes(start, history, proof))
+
+    switches = tuple(dict.fromkeys(names)) if known else ()
+    first = again([])
+    return Board(first.scenes, slider=ROWS["passes_slider"], switches=switches, again=again)
+
+
+def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:
+    pictures: dict[int, Picture] = {}
+
+    def drawn(graph: Graph) -> Picture:
+        if id(graph) not in pictures:
+            pictures[id(graph)] = graph_picture(graph.nodes, set(graph.outputs), {})
+        return pictures[id(graph)]
+
+    first = proof.counts(start)
+    scenes = [
+        Scene(
+            row("passes_start", nodes=first[0], kernels=first[1], bytes=first[2]),
+            (Panel(ROWS["passes_before"], drawn(start)),),
+            proof.about,
+        )
+    ]
+    idle, last = [], start
+    for record in history:
+        if record.after is record.before:
+            idle.append(record.name)
+            continue
+        last = record.after
+        sizes = {"before": len(record.before.nodes), "after": len(last.nodes)}
+        facts = [*_reasons(record), *proof.facts(record.before, last, start)]
+        panels = _panels(record, drawn(record.before), drawn(last))
+        scenes.append(Scene(row("passes_step", name=record.name, **sizes), panels, tuple(facts)))
+    sizes = {"before": len(start.nodes), "after": len(last.nodes)}
+    facts = [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
+    ends = (Panel(ROWS["passes_before"], drawn(start)), Panel(ROWS["passes_after"], drawn(last)))
+    facts += proof.facts(start, last, start)
+    return [*scenes, Scene(row("passes_end", **sizes), ends, tuple(facts))]
+
+
+def _reasons(record: PassRecord) -> list[Pair]:
+    told = [row("passes_change", what=change.what, why=change.reason) for change in record.changes]
+    more = len(told) - MOST
+    return [*told[:MOST], row("passes_more", count=more)] if more > 0 else told
+
+
+def _panels(record: PassRecord, before: Picture, after: Picture) -> tuple[Panel, Panel]:
+    """Both graphs, and what the pass made of their nodes.
+
+    A node that is only further down than a change is another object afterwards, but the same
+    operator on the same operands: it bears no mark.
+    """
+    old, new = set(record.before.nodes), set(record.after.nodes)
+    taken = {x for change in record.changes for x in change.before}
+    given = {x for change in record.changes for x in change.after}
+    left, right = {}, {}
+    for x in record.before.nodes:
+        if x not in new and (x in taken or not x.inputs):
+            left[before.ids[x]] = "gone"
+        elif x not in new and not taken.isdisjoint(x.inputs):
+            left[before.ids[x]] = "moved"
+    for x in record.after.nodes:
+        if x in given:
+            right[after.ids[x]] = "heir" if x in old else "new"
+        elif x not in old and not given.isdisjoint(x.inputs):
+            right[after.ids[x]] = "moved"
+    return (
+        Panel(ROWS["passes_before"], before, left),
+        Panel(ROWS["passes_after"], after, right),
+    )
+
+
+class Proof:
+    """Runs of graphs on the same inputs, and how far their results are apart."""
+
+    def __init__(self, graph: Graph, feed_dict: Mapping[Any, Any] | None, session: Any) -> None:
+        given = check_feeds(graph, feed_dict)
+        random = np.random.default_rng(0)
+        missing = [n for n in graph.placeholders if n not in given]
+        given |= {node: _drawn(node, random) for node in missing}
+        names = graph.labels
+        self.feeds = {names[node]: given[node] for node in graph.placeholders}
+        kept = {} if session is None else session.variables
+        self.variables = {names[v]: kept.get(v, v.attrs["value"]) for v in graph.variables}
+        drawn = ", ".join(names[node] for node in missing)
+        self.about = (row("passes_drawn", names=drawn),) if missing else ()
+        self._known: dict[int, tuple[Graph, Results]] = {}
+
+    def counts(self, graph: Graph) -> tuple[int, int, int]:
+        """Nodes, kernels, and bytes of the planned memory."""
+        program = graph.compile(optimize=False)
+        program.bind({n: self.feeds[graph.labels[n]] for n in graph.placeholders})
+        return len(graph.nodes), program.kernels, program.plan.bytes
+
+    def facts(self, before: Graph, after: Graph, start: Graph) -> list[Pair]:
+        """The counts before and after, and whether the results are those of the first graph."""
+        pairs = zip(self.counts(before), self.counts(after), strict=True)
+        nodes, kernels, size = (f"{a} → {b}" for a, b in pairs)
+        counts = row("passes_counts", nodes=nodes, kernels=kernels, bytes=size)
+        return [counts, self.verdict(start, after)]
+
+    def verdict(self, start: Graph, after: Graph) -> Pair:
+        """How far the results of two graphs are apart."""
+        left, right = self.results(start), self.results(after)
+        names = dict.fromkeys([*left.gradients, *right.gradients])
+        both = ((left.gradients.get(n), right.gradients.get(n)) for n in names)
+        outputs = [*zip(left.outputs, right.outputs, strict=True)]
+        gradients = [(_or_zero(a, b), _or_zero(b, a)) for a, b in both]
+        about = {"outputs": len(outputs), "gradients": len(gradients)}
+        return row("passes_proof", **about, first=_apart(outputs), second=_apart(gradients))
+
+    def results(self, graph: Graph) -> Results:
+        """Outputs and gradients of one graph, computed once."""
+        if id(graph) not in self._known:
+            with listen_to_nobody(), contextlib.redirect_stdout(io.StringIO()):
+                self._known[id(graph)] = graph, self._run(graph)
+        return self._known[id(graph)][1]
+
+    def _run(self, graph: Graph) -> Results:
+        fresh = Graph()
+        with fresh:
+            inputs = [fresh.add_copy(x, ()) for x in graph.inputs]
+            twin = fresh.inlined(graph, inputs, effects=False)
+            outputs = [twin[y] for y in graph.outputs]
+            leaves = [twin[x] for x in (*graph.placeholders, *graph.variables) if x in twin]
+            leaves = [x for x in leaves if x.dtype.kind == "f"]
+            gradients = _gradients([y for y in outputs if y.dtype.kind == "f"], leaves)
+        given = (x for x in (*graph.placeholders, *graph.variables) if x in twin)
+        names = {twin[x]: graph.labels[x] for x in given}
+        feeds = {n: self.feeds[names[n]] for n in fresh.placeholders}
+        kept = {n: self.variables[names[n]] for n in fresh.variables}
+        variables = {n: np.array(value)[()] for n, value in kept.items()}
+        results = Program([*outputs, *gradients.values()])(feeds, variables)
+        arrays = [np.asarray(x) for x in results]
+        rest = arrays[len(outputs) :]
+        named = {names[leaf]: x for leaf, x in zip(gradients, rest, strict=True)}
+        return Results(arrays[: len(outputs)], named)
+
+
+def _gradients(ends: list[Node], leaves: list[Node]) -> dict[Node, Node]:
+    """The gradient of each leaf that has one; none at all where there is no way back."""
+    if not ends or not leaves:
+        return {}
+    try:
+        found = mg.gradients(ends, leaves)
+    except GraphError:  # an operator without a gradient, such as an assignment
+        return {}
+    return {x: g for x, g in zip(leaves, found, strict=True) if g is not None}
+
+
+def _drawn(node: Node, random: np.random.Generator) -> Array:
+    """Some input of the right shape: normal numbers; for integers and truth values 0 or 1."""
+    shape = [UNKNOWN if n is None else n for n in node.shape or ()]
+    if node.dtype.kind == "f":
+        return np.asarray(random.standard_normal(shape), node.dtype)[()]
+    return np.asarray(random.integers(0, 2, shape), node.dtype)[()]
+
+
+def _or_zero(x: Array | None, like: Array | None) -> Array:
+    """A gradient that nothing flows into is 0."""
+    return np.zeros_like(like) if x is None else x
+
+
+def _apart(pairs: list[tuple[Any, Any]]) -> Pair:
+    """How far pairs of arrays are apart at most, in words."""
+    if all(_same_bits(a, b) for a, b in pairs):
+        return ROWS["passes_equal"]
+    return row("passes_differ", difference=f"{max(_gap(a, b) for a, b in pairs):.3g}")
+
+
+def _same_bits(a: Array, b: Array) -> bool:
+    return bool(a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())
+
+
+def _gap(a: Array, b: Array) -> float:
+    if a.shape != b.shape:
+        return np.inf
+    with np.errstate(all="ignore"):
+        gaps = np.abs(np.subtract(a, b, dtype=float))
+    gaps = (
+        np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, gaps) if a.dtype.kind == "f" else gaps
+    )
+    return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))

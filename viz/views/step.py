@@ -1,0 +1,246 @@
+"""The verbs that make players: step, compare, timeline."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.core.events import Recording
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.recording import recording
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing import functions_run_eagerly
+from minigrad.static import Body, Graph, Node, ancestors
+from minigrad.static.feeds import check_feeds
+from viz.film.frames import Film, event_film, still_film, stopped_film
+from viz.film.replay import replay_graph, replay_tape
+from viz.page.player import Player
+from viz.page.sliders import Sliders
+from viz.picture.matching import matching
+from viz.picture.picture import brief, graph_picture, tape_picture
+from viz.views.draw import names_in
+from viz.words.text import ROWS, Pair, printed, row
+from viz.words.user import user
+
+
+def step(
+    obj: Any, feed_dict: Mapping[Any, Any] | None = None, session: mg.Session | None = None
+) -> Player:
+    """A player for the forward and the backward pass, one operator at a time.
+
+    obj: a tensor (its tape is run again from its leaves, the user's tape stays as it is), a graph
+    node or a graph (run with `feed_dict`; variables as in `session`, or with their first values),
+    or a function without arguments that computes a tensor. Up to three numbers among the inputs
+    get sliders: moving one runs all again, and the values change where they stand.
+    A run that stops is shown as far as it came, with the node that failed and the reason.
+    Raises TypeError for other things, FeedError for a feed that does not fit the graph.
+
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> print(step(x * x).text()[0])
+    0. Nothing has happened yet. Press → to begin.
+    1. run and recorded at once: Mul = x × x = 2 × 2 = 4
+    2. backward starts at the output: ∂Mul/∂Mul = 1
+    3. Mul passes back to x: upstream × local = 1 × 2 = 2
+    4. Mul passes back to x again: 2 + 2 = 4
+    5. done: 1 node built, 1 operator run, 2 contributions passed back.
+    """
+    names = names_in(sys._getframe(1))
+    if callable(obj) and not isinstance(obj, (Tensor, Node)):
+        try:
+            with recording(True):
+                obj = obj()
+        except GraphError as error:
+            return Player([stopped_film(error, names)])
+    items: list[Any] = list(_ends(obj)) if isinstance(obj, Graph) else _listed(obj)
+    if isinstance(obj, Graph) and not items:
+        return Player([still_film(graph_picture([], set(), names), ROWS["graph_empty"])])
+    if items and all(isinstance(x, Tensor) for x in items):
+        nodes = ancestors(t.creator for t in items if t.creator is not None)
+        leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
+        sliders = Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
+        return _movable(sliders, lambda given: replay_tape(items, names, given))
+    if items and all(isinstance(x, Node) for x in items):
+        sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
+        return _movable(
+            sliders, lambda given: replay_graph(items, feed_dict, session, names, given)
+        )
+    raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tuple[Node, Any]]:
+    """The placeholders that are fed, with their values; an error names the user's line."""
+    try:
+        return check_feeds(mg.build_graph([], items), feed_dict).items()
+    except GraphError as error:
+        error.ran = user()
+        raise
+
+
+def _movable(sliders: Sliders, film: Callable[[dict[Any, Any]], Film]) -> Player:
+    """A player of the film that is made for the values of some inputs."""
+
+    def again(positions: list[float]) -> tuple[list[Film], None]:
+        return [_complete(film(sliders.inputs(positions)))], None
+
+    first = film({})
+    player = Player([first], None, (), sliders.shown, again)
+    return player.at_the_end() if first.error is not None else player
+
+
+def _complete(film: Film) -> Film:
+    """The film, if the run in it came to its end; else the error that stopped it."""
+    if film.error is not None:
+        raise film.error
+    return film
+
+
+def _ends(graph: Graph) -> list[Node]:
+    """The outputs of a graph; of one without declared outputs, the nodes that no other reads."""
+    read = {x for node in graph.nodes for x in node.inputs}
+    return list(graph.outputs) or [node for node in graph.nodes if node not in read]
+
+
+def _listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def compare(model: Callable[..., Any], *inputs: Any) -> Player:
+    """The same function both ways, side by side: dynamic on the left, static on the right.
+
+    model: a function (or layer) of tensors or nodes; inputs: arrays or tensors for it, of which
+    floating-point ones get a gradient. That both give the same bits is checked and said.
+
+    >>> print(compare(lambda x: x * x, 3.0).text()[0].splitlines()[-1])
+    checked: values and gradients of both graphs are equal, bit for bit
+    """
+    arrays = [np.array(getattr(x, "data", x)) for x in inputs]
+    arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
+    labels = argument_names(model, len(arrays))
+    tensors = [
+        mg.tensor(a, requires_grad=True) if a.dtype.kind == "f" else mg.tensor(a, name=label)
+        for a, label in zip(arrays, labels, strict=True)
+    ]
+    names = {id(t): label for t, label in zip(tensors, labels, strict=True)}
+    with recording(True), _eagerly():
+        computed = _listed(model(*tensors))
+    with mg.Graph(), recording(True):
+        nodes = [
+            mg.placeholder(label, shape=a.shape, dtype=a.dtype)
+            for label, a in zip(labels, arrays, strict=True)
+        ]
+        with recording(True), _eagerly():
+            outputs = _listed(model(*nodes))
+
+    def films(given: Mapping[int, Any]) -> list[Film]:
+        moved = [given.get(i, a) for i, a in enumerate(arrays)]
+        fed = dict(zip(nodes, moved, strict=True))
+        dynamic = replay_tape(computed, names, {tensors[i]: v for i, v in given.items()})
+        static = replay_graph(outputs, fed, None, {})
+        return [_complete(film).ticking() for film in (dynamic, static)]
+
+    def again(positions: list[float]) -> tuple[list[Film], Pair | None]:
+        made = films(sliders.inputs(positions))
+        return made, _verdict(*made)
+
+    sliders = Sliders(zip(range(len(arrays)), labels, arrays, strict=True))
+    dynamic, static = films({})
+    links = [matching(dynamic.picture, static.picture)]
+    player = Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
+    return player.at_the_end()
+
+
+@contextlib.contextmanager
+def _eagerly() -> Iterator[None]:
+    """Run functions as plain Python: their operators are to be seen on both sides."""
+    before = functions_run_eagerly()
+    mg.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        mg.run_functions_eagerly(before)
+
+
+def argument_names(model: Callable[..., Any], count: int) -> list[str]:
+    """What the function calls its arguments; x1, x2, … where it does not say."""
+    try:
+        named = [p.name for p in inspect.signature(model).parameters.values() if p.kind in _PLAIN]
+    except (TypeError, ValueError):
+        named = []
+    plain = ["x"] if count == 1 else [f"x{i}" for i in range(1, count + 1)]
+    return named[:count] if len(named) >= count else plain
+
+
+_PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _verdict(dynamic: Film, static: Film) -> Pair | None:
+    """Whether both films end with the same output and the same gradients of all leaves."""
+    left, right = dynamic.results, static.results
+    pairs = [(left.get(key), right.get(key)) for key in {**left, **right}]
+    differences = [_difference(a, b) for a, b in pairs if not _same_bits(a, b)]
+    if differences:
+        return row("unequal_bits", difference=f"{max(differences):.3g}")
+    return row("equal_bits") if pairs else None
+
+
+def _same_bits(left: Any, right: Any) -> bool:
+    if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    return bool(left.tobytes() == right.tobytes())
+
+
+def _difference(left: Any, right: Any) -> float:
+    """The largest difference; infinite where one side is missing, NaN, or of another shape."""
+    if left is None or right is None or left.shape != right.shape:
+        return np.inf
+    gaps = np.abs(np.subtract(left, right, dtype=float))
+    return float(np.max(np.where(np.isnan(gaps), np.inf, gaps), initial=0))
+
+
+def timeline(log: Recording) -> Player:
+    """A player for a recording: which nodes were born when, and which ran when.
+
+    log: from `with mg.record(values=True) as log:`; without values, nodes have "?" instead. Dynamic
+    and static nodes in one recording are shown side by side, each with its clocks. TypeError for
+    other things.
+
+    >>> with mg.record(values=True) as log:
+    ...     y = mg.tensor(2.0, requires_grad=True) * 3
+    >>> print(timeline(log).text()[0])
+    0. Nothing has happened yet. Press → to begin.
+    1. run and recorded at once: y = tensor × 3 = 2 × 3 = 6
+    2. done: 1 node built, 1 operator run.
+    """
+    if not isinstance(log, Recording):
+        raise TypeError(printed("cannot_draw", value=brief(log)))
+    return Player(films_of(log, names_in(sys._getframe(1)))).at_the_end()
+
+
+def _inside(node: Node) -> bool:
+    """Whether it belongs to a branch or a loop, which is drawn as one box."""
+    return isinstance(node.graph, Body) and node.graph.outer is not None
+
+
+def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
+    """The film of the dynamic nodes of a recording, and that of the static ones, if any."""
+    nodes = [e.node for e in log.events if e.node is not None and e.kind != "contributed"]
+    tape = [n for n in dict.fromkeys(nodes) if isinstance(n, TapeNode)]
+    graph = [n for n in dict.fromkeys(nodes) if isinstance(n, Node) and not _inside(n)]
+    films = []
+    if tape or not graph:
+        used = {x for n in tape for x in n.inputs if isinstance(x, TapeNode)}
+        ends = {n for n in tape if n not in used}
+        films.append(event_film(tape_picture(tape, ends, [], names), log.events))
+    if graph:
+        read = {x for n in graph for x in n.inputs}
+        graph.sort(key=lambda n: n.order)
+        picture = graph_picture(graph, {n for n in graph if n not in read}, names)
+        films.append(event_film(picture, log.events))
+    return [film.ticking() for film in films] if len(films) > 1 else films

@@ -1,0 +1,127 @@
+"""What a function gives, or which error it raises; for each of a few values, as a board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minigrad.diagnostics.errors import GraphError
+from minigrad.static import Graph, listen_to_nobody
+from viz.charts import Chart
+from viz.page.board import Board, Panel, Scene, Sheet
+from viz.picture.picture import brief
+from viz.questions import TableText, find_table
+from viz.views.draw import Diagram, draw
+from viz.views.error import error
+from viz.views.images import Images
+from viz.views.tables import filled
+from viz.words.text import Pair, printed, row
+
+Drawn = Graph | Diagram | Chart | Images | Board
+
+
+def attempt(f: Callable[..., Any], *args: Any) -> Any:
+    """What `f` returns for these arguments, or the error of the engine that it raises.
+
+    Of both, `viz.table` makes cells. Any other error is raised.
+
+    >>> import minigrad as mg, viz
+    >>> viz.attempt(mg.zeros, ()), type(viz.attempt(mg.tensor, "three")).__name__
+    (tensor(0.), 'DtypeError')
+    """
+    try:
+        return f(*args)
+    except GraphError as raised:
+        return raised
+
+
+def side_by_side(*drawn: Drawn) -> Board:
+    """A board of finished drawings: graphs, diagrams, charts, images, the present step of boards.
+
+    TypeError for anything else, and for nothing.
+
+    >>> import minigrad as mg, viz
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> board = viz.side_by_side(viz.draw(x * x), viz.draw(x + 3))
+    >>> [panel.title[0] for panel in board.scenes[0].panels]
+    ['dynamic graph: Mul = x × x', 'dynamic graph: Add = x + 3']
+    """
+    for one in drawn or (None,):
+        if not isinstance(one, Drawn):
+            raise TypeError(printed("side_by_side_takes", value=brief(one)))
+    panels = tuple(panel for one in drawn for panel in _panels(one))
+    return Board([Scene(row("side_by_side", count=len(panels)), panels)])
+
+
+def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
+    """A board with a slider over `values`: what `f` gives for each, and all of it as a table.
+
+    id: a table of the bank of questions, whose first column is the value. f: takes a value and
+    returns a cell for each other column (one cell, or a tuple of them); graphs, diagrams, charts
+    and images among them are drawn instead. An error of the engine is shown with its lines, and
+    its kind is the first cell. UnknownIdError for an unknown table, ValueError for no values or
+    for cells that do not fit, and any other error of `f`.
+
+    >>> import minigrad as mg, viz
+    >>> board = viz.sweep("examples.squares", lambda x: (x * x + 3, 2 * x), [1, 2])
+    >>> [scene.caption[0] for scene in board.scenes]
+    ['x = 1: value 4, gradient 2', 'x = 2: value 7, gradient 4']
+    """
+    text = find_table(id)
+    if not values:
+        raise ValueError(printed("sweep_values", id=id))
+    with listen_to_nobody():
+        found = [_outcome(f, value, len(text.head) - 1) for value in values]
+    pairs = zip(values, found, strict=True)
+    lines = filled(text, [out.cells if text.rows else [x, *out.cells] for x, out in pairs])
+    scenes = [
+        Scene(_caption(text, line), tuple(out.panels), tuple(out.facts), i)
+        for i, (line, out) in enumerate(zip(lines, found, strict=True))
+    ]
+    board = Board(scenes, Sheet(text.head, tuple(lines)), slider=text.head[0])
+    board.heading = text.caption
+    return board
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one value led to: cells of the table, what is drawn, and what is said."""
+
+    cells: list[Any]
+    panels: list[Panel]
+    facts: Sequence[Pair] = ()
+
+
+def _outcome(f: Callable[[Any], Any], value: Any, columns: int) -> Outcome:
+    """What the function gives for one value, or the error that it raises."""
+    got = attempt(f, value)
+    if isinstance(got, GraphError):
+        failed = error(got).scenes[0]
+        blank = [None] * (columns - 1)
+        return Outcome([got, *blank], list(failed.panels), [failed.caption, *failed.facts])
+    parts = got if isinstance(got, tuple) else (got,)
+    cells = [x for x in parts if not isinstance(x, Drawn)]
+    return Outcome(cells, [p for x in parts if isinstance(x, Drawn) for p in _panels(x)])
+
+
+def _panels(drawn: Drawn) -> list[Panel]:
+    if isinstance(drawn, Board):
+        return list(drawn.scenes[drawn.index].panels)
+    if isinstance(drawn, Graph):
+        drawn = draw(drawn)
+    if isinstance(drawn, Diagram):
+        return [Panel(drawn.heading, drawn.picture)]
+    if isinstance(drawn, Images):
+        return [Panel(drawn.about, svg=drawn.figures)]
+    return [Panel(drawn.title, svg=drawn._repr_mimebundle_()["text/html"])]
+
+
+def _caption(text: TableText, line: Sequence[Pair]) -> Pair:
+    """The row of the table in words."""
+    pairs = zip(text.head[1:], line[1:], strict=True)
+    told = [row("sweep_cell", head=head, value=shown) for head, shown in pairs]
+    cells = (", ".join(t[0] for t in told), "，".join(t[1] for t in told))
+    if text.rows:
+        return row("sweep_named", value=line[0], cells=cells)
+    return row("sweep_step", head=text.head[0], value=line[0], cells=cells)

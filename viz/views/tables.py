@@ -1,0 +1,237 @@
+"""Tables that stand alone: of a lesson, of a tape, of gradients beside central differences."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.dynamic.check import numerical_gradient
+from minigrad.dynamic.tape import TapeNode
+from minigrad.dynamic.tensor import Tensor
+from viz.film.director import spec_of
+from viz.lesson.ask import LEFT, MARKS
+from viz.picture import formula
+from viz.picture.boxes import Picture
+from viz.picture.picture import brief, picture
+from viz.picture.summary import summarize
+from viz.questions import TableText, find_table
+from viz.views.draw import names_in
+from viz.views.step import argument_names
+from viz.words.text import ROWS, Pair, bilingual, choose, printed, row
+
+NONE: Pair = ("–", "–")
+
+
+class Table:
+    """A table that a notebook shows; `str` of it has a line for each row."""
+
+    def __init__(
+        self, caption: Pair, head: Sequence[Pair], rows: Sequence[tuple[Pair, ...]]
+    ) -> None:
+        self.caption, self.head, self.rows = caption, tuple(head), tuple(rows)
+
+    def __repr__(self) -> str:
+        lines = [
+            [self.caption[i], *(" | ".join(c[i] for c in line) for line in (self.head, *self.rows))]
+            for i in (0, 1)
+        ]
+        return choose(("\n".join(lines[0]), "\n".join(lines[1])))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col" {LEFT}>{bilingual(cell)}</th>' for cell in self.head)
+        body = "".join(
+            f'<tr><th scope="row" {LEFT}>{bilingual(line[0])}</th>'
+            + "".join(f"<td {LEFT}>{bilingual(cell)}</td>" for cell in line[1:])
+            + "</tr>"
+            for line in self.rows
+        )
+        style = "text-align:left;white-space:nowrap"
+        caption = f'<caption style="{style}">{bilingual(self.caption)}</caption>'
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+# ---- Tables of the lessons ---------------------------------------------------------------------
+
+
+def table(id: str, rows: Sequence[Sequence[Any]]) -> Table:
+    """A table whose words stand in the bank of questions, filled with what was just measured.
+
+    rows: for each row its cells: numbers and arrays in few characters, truth as ✓ or ✗, None as –,
+    an error as its kind, texts as they are. Where the bank names the rows, the first column is
+    its; rows and cells are then those that are left. UnknownIdError for an unknown table,
+    ValueError for cells that do not fit its columns.
+
+    >>> print(table("examples.squares", [(x, x * x + 3, 2 * x) for x in (2, 3.5)]))
+    x*x + 3 and its gradient
+    x | value | gradient
+    2 | 7 | 4
+    3.5 | 15.25 | 7
+    """
+    text = find_table(id)
+    return Table(text.caption, text.head, filled(text, rows))
+
+
+def filled(text: TableText, rows: Sequence[Sequence[Any]]) -> list[tuple[Pair, ...]]:
+    """The cells of a table of the bank, as pairs; ValueError where they do not fit it."""
+    if text.rows and len(text.rows) != len(rows):
+        counts = {"wanted": len(text.rows), "given": len(rows)}
+        raise ValueError(printed("table_height", id=text.id, **counts))
+    wanted = len(text.head) - bool(text.rows)
+    for number, line in enumerate(rows, 1):
+        if len(line) != wanted:
+            counts = {"wanted": wanted, "given": len(line)}
+            raise ValueError(printed("table_width", id=text.id, number=number, **counts))
+    cells = [tuple(map(cell, line)) for line in rows]
+    return [(n, *line) for n, line in zip(text.rows, cells, strict=True)] if text.rows else cells
+
+
+def cell(value: Any) -> Pair:
+    """What a table says of a value."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool | np.bool_):
+        value = MARKS[bool(value)]
+    elif isinstance(value, BaseException):
+        value = type(value).__name__
+    elif not isinstance(value, str):
+        value = summarize(value).told if _numeric(value) else brief(value)
+    return value, value
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, int | float | np.ndarray | np.generic | Tensor)
+
+
+# ---- The tape ---------------------------------------------------------------------------------
+
+
+def tape(*tensors: Tensor) -> Table:
+    """The tape behind some tensors: each node with what it saved and its gradient functions.
+
+    In the order recorded, which backward walks from the bottom up; ∂ is the upstream gradient.
+    TypeError for anything but tensors: a static graph has no tape.
+
+    >>> x = mg.tensor(2.0, requires_grad=True)
+    >>> y = x * x + 3
+    >>> print(tape(y))
+    tape: 2 nodes, 1 of them with saved values
+    node | saved | gradient function
+    Mul = x × x | x = 2 | to x: ∂ × x + ∂ × x
+    y = Mul + 3 | nothing | to Mul: ∂
+    """
+    if not tensors or not all(isinstance(x, Tensor) for x in tensors):
+        raise TypeError(printed("tape_tensors", value=brief(tensors)))
+    drawn = picture(list(tensors), names_in(sys._getframe(1)))
+    nodes = {key: drawn_id for key, drawn_id in drawn.ids.items() if isinstance(key, TapeNode)}
+    rows = [_recorded(node, *_names(drawn, name)) for node, name in nodes.items()]
+    holding = sum(node.saved is not None and node.kept.has_data for node in nodes)
+    caption = row("tape_caption", nodes=len(nodes), saved=holding)
+    return Table(
+        caption, [ROWS[key] for key in ("tape_node", "tape_saved", "gradient_function")], rows
+    )
+
+
+def _names(drawn: Picture, id: str) -> tuple[str, list[str]]:
+    """What the picture calls a node and its operands."""
+    boxes = {box.id: box for box in drawn.nodes}
+    return boxes[id].label, [boxes[i].label for i in boxes[id].inputs]
+
+
+def _recorded(node: TapeNode, name: str, operands: list[str]) -> tuple[Pair, ...]:
+    """The row of one node."""
+    computed = f"{name} = {formula.forward(node.op, operands, node.attrs)}"
+    return (computed, computed), _saved(node, [name, *operands]), _functions(node, name, operands)
+
+
+def _saved(node: TapeNode, names: list[str]) -> Pair:
+    """The result and the operands, as far as the node holds them."""
+    if node.saved is None:
+        return ROWS["tape_dropped"]
+    pairs = zip(names, node.saved, strict=True)
+    held = {name: summarize(value).told for name, value in pairs if value is not None}
+    text = ", ".join(
+        f"{name} = {told}" if name != told else told for name, told in held.items()
+    )  # a number is its own name
+    return (text, text) if held else ROWS["nothing_saved"]
+
+
+def _functions(node: TapeNode, name: str, operands: list[str]) -> Pair:
+    """For each operand that a gradient goes to: what becomes of the upstream gradient."""
+    specs = [spec_of(node), *(spec_of(x) for x in node.inputs)]
+    found: dict[str, list[str]] = {}
+    for i in node.kept.wanted:
+        text = formula.local(node.op, i, specs, node.attrs, (name, *operands))
+        found.setdefault(operands[i], []).append(text or node.op.name)
+    parts = [row("tape_to", name=to, formula=" + ".join(texts)) for to, texts in found.items()]
+    return "; ".join(p[0] for p in parts), "；".join(p[1] for p in parts)
+
+
+# ---- The gradient check -----------------------------------------------------------------------
+
+
+def gradient_check(
+    f: Callable[..., Tensor], *inputs: Any, tolerance: float = 1e-6, step: float = 1e-5
+) -> Table:
+    """The gradients of a function by backward, beside central differences, in float64.
+
+    f takes tensors and returns a single number; each input but integer arrays gets a row. A
+    gradient that does not arrive is not computed, whatever the differences say. `mg.check_grads`
+    compares the same silently, with higher orders. TypeError if f returns no tensor.
+
+    >>> print(gradient_check(lambda x, w: (x * w).sum(), [1.0, 2.0], 3.0))
+    gradient check: 2 of 2 agree
+    input | backward | central differences | difference
+    x | [3, 3] | [3, 3] | ✓ < 1e-06
+    w | 3 | 3 | ✓ < 1e-06
+    """
+    given = [np.asarray(getattr(x, "data", x)) for x in inputs]
+    arrays = [x if x.ndim and x.dtype.kind in "bui" else x.astype(mg.float64) for x in given]
+    exact = _backward(f, arrays)
+
+    def value(*moved: Any) -> float:
+        with mg.no_grad():
+            return float(f(*(mg.tensor(x) for x in moved)))
+
+    names = argument_names(f, len(arrays))
+    rows, agreeing = [], 0
+    for i, gradient in exact.items():
+        approximate = numerical_gradient(value, arrays, i, step)
+        near, verdict = _verdict(gradient, approximate, tolerance)
+        agreeing += near
+        rows.append((_told(names[i]), _told(gradient), _told(approximate), verdict))
+    keys = ("input", "backward", "differences", "difference")
+    caption = row("gradients_caption", agreeing=agreeing, inputs=len(rows))
+    return Table(caption, [ROWS[f"gradients_{key}"] for key in keys], rows)
+
+
+def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
+    """The gradient for each input that can have one, by position; None if none arrived."""
+    leaves = [mg.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
+    y = f(*leaves)
+    if not isinstance(y, Tensor):
+        raise TypeError(printed("gradients_result", value=brief(y)))
+    if y.requires_grad:
+        y.backward()
+    found = {i: x.grad for i, x in enumerate(leaves) if x.requires_grad}
+    return {i: None if g is None else g.data for i, g in found.items()}
+
+
+def _verdict(gradient: Any, approximate: Any, tolerance: float) -> tuple[bool, Pair]:
+    """Whether two gradients are as near as that, and the largest difference in words."""
+    if gradient is None:
+        return False, NONE
+    difference = float(np.max(np.abs(gradient - approximate), initial=0))
+    near = difference <= tolerance
+    text = f"✓ < {tolerance:.0e}" if near else f"✗ {difference:.3g}"
+    return near, (text, text)
+
+
+def _told(value: Any) -> Pair:
+    if value is None:
+        return ROWS["not_computed"]
+    text = value if isinstance(value, str) else summarize(value).told
+    return text, text

@@ -1,0 +1,95 @@
+"""`viz.traces`: the cache of a function, call by call, and what forced each trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from minigrad.core.events import Recording
+from minigrad.hybrid.tracing import Function
+from minigrad.hybrid.tracing.traces import Trace, listed
+from viz.page.board import Board, Panel, Scene, Sheet
+from viz.picture.boxes import Picture
+from viz.picture.picture import brief, picture
+from viz.words.text import ROWS, Pair, printed, row
+
+HEAD = ("traces_call", "traces_trace", "traces_event", "traces_arguments", "traces_why")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, or several that a trace served, and whether a trace was made for it."""
+
+    numbers: str
+    trace: Trace
+    new: bool
+
+
+def traces(f: Function, log: Recording | None = None) -> Board:
+    """A board with the cache table of a function: which call made a trace, and what forced it.
+
+    f: made by `mg.function` or `mg.script`. log: a recording of calls, to see each of them with the
+    trace that served it; without it there is a row for each trace. TypeError for other things.
+
+    >>> import minigrad as mg, viz
+    >>> f = mg.function(lambda x, n: x * n)
+    >>> with mg.record() as log:
+    ...     y = [f(mg.tensor([1.0] * size), 2) for size in (3, 3, 4)]
+    >>> for scene in viz.traces(f, log).scenes:
+    ...     print(scene.caption[0])
+    call 1 made trace 1: first call
+    call 2 used trace 1
+    call 3 made trace 2: argument x: shape (3,) → (4,)
+    """
+    if not isinstance(f, Function) or not isinstance(log, (Recording, type(None))):
+        raise TypeError(printed("traces_function", value=brief(f if log is None else log)))
+    calls = _from_cache(f) if log is None else _from_recording(f, log)
+    known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
+    drawn: dict[Trace, Picture] = {}
+    scenes, rows = [], []
+    for i, call in enumerate(calls):
+        number = str(known.get(call.trace, "–"))
+        reason = listed(call.trace.reasons) if call.new else ("–", "–")
+        key = "traces_made" if call.new else "traces_used"
+        about = {"call": call.numbers, "number": number}
+        if call.trace not in drawn and hasattr(call.trace, "concrete"):
+            drawn[call.trace] = picture(call.trace.graph)
+        caption = row(key, **about, why=reason) if call.new else row(key, **about)
+        scenes.append(Scene(caption, (_panel(call, number, drawn),), (), i))
+        event = ROWS["traces_new"] if call.new else ROWS["traces_hit"]
+        cells = ((call.numbers,) * 2, (number,) * 2, event, _signature(call.trace), reason)
+        rows.append(cells)
+    sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows))
+    made = sum(call.new for call in calls)
+    verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
+    told = row("traces_cache", function=f.__name__, traces=len(calls))
+    return Board(scenes, sheet, verdict if log is not None else told, ROWS["traces_call"])
+
+
+def _from_recording(f: Function, log: Recording) -> list[Call]:
+    """The calls in the order in which they were made."""
+    told: list[Any] = log.of_kind("traced", "hit")
+    events = [e for e in told if e.node.function is f]
+    return [Call(str(i), e.node, e.kind == "traced") for i, e in enumerate(events, 1)]
+
+
+def _from_cache(f: Function) -> list[Call]:
+    """The calls that made the traces that there are."""
+    return [Call(str(trace.made), trace, True) for trace in f.cache]
+
+
+def _panel(call: Call, number: str, drawn: dict[Trace, Picture]) -> Panel:
+    title = row("traces_graph", number=number, calls=call.trace.calls)
+    if call.trace not in drawn:
+        return Panel(title, message=ROWS["traces_failed"])
+    whole = drawn[call.trace]
+    marks = dict.fromkeys((n.id for n in whole.nodes), "new") if call.new else {}
+    return Panel(title, whole, marks)
+
+
+def _signature(trace: Trace) -> Pair:
+    """The arguments that a trace was made for, in both languages."""
+    english, chinese = (
+        ", ".join(f"{part.place}: {part.shown[i]}" for part in trace.parts) or "()" for i in (0, 1)
+    )
+    return english, chinese

@@ -1,0 +1,200 @@
+"""`viz.train`: a loop whose loss and gradients are drawn while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from typing import Any
+
+import numpy as np
+from IPython import get_ipython
+from IPython.display import display
+
+from minigrad.nn.module import Module
+from viz import assets
+from viz.charts import Chart, curves
+from viz.page.page import SHEETS, Page
+from viz.picture.picture import brief
+from viz.words.text import ROWS, Pair, bilingual, both, html, printed, row
+
+POINTS = 200  # of a curve that are sent to the browser; of a longer one every second, third, …
+PAUSE = 0.1  # seconds between two drawings while it runs
+WORDS = ("train_loss", "train_norms", "train_log", "train_progress", "table")
+
+
+class Training(Page):
+    """A loop that draws itself; made by viz.train."""
+
+    _esm = assets.source("widget.js") + assets.source("train.js")
+    _css = "".join(assets.source(f"{name}.css") for name in (*SHEETS, "train"))
+
+    def __init__(self, items: Iterable[Any], total: int | None, model: Module | None) -> None:
+        super().__init__()
+        self._items, self.total, self._model = items, total, model
+        self.series: dict[str, list[float]] = {}
+        self.norms: dict[str, list[float]] = {}
+        self.done, self.state = 0, "ready"
+        self._begin: float | None = None
+        self._drawn = self._elapsed = 0.0
+        self._draw()
+
+    # ---- While it runs -------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Any]:
+        """The items, one a step; however the loop ends, the chart is complete and stays."""
+        self._begin, self.state, self.done = time.monotonic(), "running", 0
+        shown = None
+        if get_ipython() is not None:
+            shown = display(self, display_id=True)  # type: ignore[no-untyped-call]
+        try:
+            for item in self._items:
+                yield item
+                self.done += 1
+                if time.monotonic() - self._drawn > PAUSE:
+                    self._draw()
+            self.state = "done"
+        finally:  # an interrupt, an error or a break comes here as well
+            self.state = self.state if self.state == "done" else "stopped"
+            self._draw()
+            if shown is not None:  # what the notebook stores is the end, not the empty start
+                shown.update(self)
+
+    def log(self, gradients: Mapping[str, Any] | None = None, **numbers: Any) -> None:
+        """Note the numbers of this step: loss=…, accuracy=…; and the norm of each gradient.
+
+        Gradients are those of the model, layer by layer, as they are now; or arrays by name, as a
+        static graph gives them. ValueError for what is not a single number.
+        """
+        known = {name: _number(name, value) for name, value in numbers.items()}
+        found = _by_layer(self._model) if gradients is None else _named(gradients)
+        for series, values in ((self.series, known), (self.norms, found)):
+            for name, value in values.items():
+                series.setdefault(name, []).append(value)
+
+    # ---- What is shown -------------------------------------------------------------------------
+
+    @property
+    def status(self) -> Pair:
+        """How far it came, in words without times."""
+        total = "?" if self.total is None else self.total
+        return row(f"train_{self.state}", done=self.done, total=total)
+
+    def text(self) -> Pair:
+        """How far it came, and of each curve the first, last, smallest and largest number."""
+        charts = [chart for chart in (self.chart(), self.gradient_chart()) if chart is not None]
+        halves = []
+        for i in (0, 1):
+            lines = [self.status[i]]
+            for chart in charts:
+                lines += [chart.title[i], " | ".join(chart.head[i])]
+                lines += [" | ".join(line[i]) for line in chart.rows]
+            halves.append("\n".join(lines))
+        return halves[0], halves[1]
+
+    def __str__(self) -> str:
+        return self.text()[0]
+
+    __repr__ = __str__
+
+    def chart(self) -> Chart | None:
+        """The logged numbers over the steps; None before there are any."""
+        if not self.series:
+            return None
+        title, x, y = ROWS["train_loss"], ROWS["train_step"], ROWS["train_value"]
+        return curves(self.series, title=title, x=x, y=y)
+
+    def gradient_chart(self) -> Chart | None:
+        """The norm of the gradient of each layer over the steps; None without gradients."""
+        if not self.norms:
+            return None
+        positive = all(x > 0 for values in self.norms.values() for x in values)
+        title, x, y = ROWS["train_norms"], ROWS["train_step"], ROWS["train_norm"]
+        return curves(self.norms, title=title, x=x, y=y, logy=positive)
+
+    def _still(self) -> str:
+        charts = [chart for chart in (self.chart(), self.gradient_chart()) if chart is not None]
+        shown = "".join(chart._repr_mimebundle_()["text/html"] for chart in charts)
+        return f"<p>{bilingual(self.status)}</p>{shown}"
+
+    def _draw(self) -> None:
+        """Send the curves to every place where the training is displayed."""
+        now = time.monotonic()
+        if self._begin is not None:
+            self._elapsed = now - self._begin
+        self._drawn = now
+        times = row("train_elapsed", elapsed=f"{self._elapsed:.1f}")
+        if self.state == "running" and self.done and self.total is not None:
+            left = f"{self._elapsed / self.done * (self.total - self.done):.1f}"
+            times = row("train_left", elapsed=f"{self._elapsed:.1f}", left=left)
+        self.data = {
+            "status": bilingual(self.status),
+            "say": both(self.status),
+            "done": self.done,
+            "total": self.total,
+            "state": self.state,
+            "times": bilingual(times),
+            "series": [_sent(name, values) for name, values in self.series.items()],
+            "norms": [_sent(name, values) for name, values in self.norms.items()],
+            "words": {key: html(key) for key in WORDS}
+            | {"train_step": html("train_step", "tspan")},
+            "labels": {key: both(ROWS[key]) for key in WORDS},
+        }
+
+
+def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
+    """A loop over `steps` that draws what is logged in it: curves, progress, time left.
+
+    steps: how many, or the batches themselves. model: the norms of its layers' gradients are drawn,
+    too, as they are at each `log`. In a notebook the chart appears when the loop begins and is
+    renewed in place; interrupt the kernel, break, or let an error come: the chart stays, and says
+    where it stopped. TypeError for other things.
+
+    >>> import minigrad as mg, viz
+    >>> w = mg.tensor(1.0, requires_grad=True)
+    >>> training = viz.train(3)
+    >>> for step in training:
+    ...     loss = w * 0.5**step
+    ...     training.log(loss=loss)
+    >>> print(training)
+    done: step 3 of 3
+    Training
+    series | count | first | last | min | max
+    loss | 3 | 1 | 0.25 | 0.25 | 1
+    """
+    if isinstance(steps, (int, np.integer)) and not isinstance(steps, bool):
+        return Training(range(int(steps)), int(steps), model)
+    if not isinstance(steps, Iterable) or isinstance(steps, str):
+        raise TypeError(printed("train_steps", value=brief(steps)))
+    total = len(steps) if isinstance(steps, Sized) else None
+    return Training(steps, total, model)
+
+
+def _number(name: str, value: Any) -> float:
+    array = np.asarray(getattr(value, "data", value))
+    if array.size != 1 or array.dtype.kind not in "fiub":
+        raise ValueError(printed("train_number", name=name, value=brief(value)))
+    return float(array.reshape(-1)[0])
+
+
+def _by_layer(model: Module | None) -> dict[str, float]:
+    """The norm of the gradient of each layer, all its parameters together."""
+    squares: dict[str, float] = {}
+    for name, parameter in model.named_parameters() if model is not None else ():
+        if parameter.grad is not None:
+            layer = name.rpartition(".")[0] or name
+            part = float(np.sum(np.square(parameter.grad.data, dtype=np.float64)))
+            squares[layer] = squares.get(layer, 0.0) + part
+    return {layer: float(np.sqrt(total)) for layer, total in squares.items()}
+
+
+def _named(gradients: Mapping[str, Any]) -> dict[str, float]:
+    arrays = {name: np.asarray(getattr(g, "data", g), float) for name, g in gradients.items()}
+    return {name: float(np.sqrt(np.sum(np.square(a)))) for name, a in arrays.items()}
+
+
+def _sent(name: str, values: list[float]) -> dict[str, Any]:
+    """A curve for the browser: thinned out, without NaN and infinity, and always with its end."""
+    stride = -(-len(values) // POINTS)
+    chosen = sorted({*range(0, len(values), stride), len(values) - 1})
+    points = [[i, float(f"{values[i]:.6g}") if np.isfinite(values[i]) else None] for i in chosen]
+    return {"name": name, "points": points}

@@ -1,0 +1,202 @@
+"""One function four ways (eager, static, traced, scripted), and what runs in each for an input.
+
+Everything is told by the engine's own events; nothing is worked out from the source.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.control import COND, WHILE
+from minigrad.core import BaseNode
+from minigrad.core.events import Event, Recording
+from minigrad.core.structure import flatten
+from minigrad.dynamic.recording import recording
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing import Traced
+from minigrad.ops import state
+from minigrad.static import Graph
+from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.picture import picture
+from viz.picture.summary import summarize
+from viz.words.text import Pair
+
+Place = tuple[str, Any, str]  # file, span of the expression, operator: where an operation stands
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What ran for one input: nodes of the picture with their values, and the result.
+
+    places: how often each operation of the source ran; steps: of each loop, by node id.
+    """
+
+    nodes: frozenset[str]
+    values: Mapping[str, str]
+    result: str
+    places: Counter[Place] = field(default_factory=Counter)
+    steps: Mapping[str, int] = field(default_factory=dict)
+    turn: tuple[Any, Any] | None = None  # a traced decision that goes the other way
+    right: bool = True
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to write the function: its picture, and what ran for each input; or why not."""
+
+    picture: Picture | None
+    runs: tuple[Ran, ...] = ()
+    problem: Pair | None = None
+
+
+def place_of(node: BaseNode) -> Place:
+    """Where the operation stands in the user's source."""
+    return node.where.filename, node.where.span, node.op.name
+
+
+def shown(result: Any) -> str:
+    """A result of any arrangement in a few characters."""
+    return ", ".join(summarize(x).told for x in flatten(result)[0])
+
+
+# ---- Eager: a graph for each input, laid over each other ------------------------------------
+
+
+def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
+    """The tapes of all inputs in one picture: what they have in common is drawn once."""
+    merged = _Merged()
+    runs = []
+    for values in inputs:
+        tensors = [Tensor(x, np.asarray(x).dtype.kind == "f") for x in values]
+        with recording(True), mg.record(values=True) as log:
+            result = f(*tensors)
+        ends = [y for y in flatten(result)[0] if isinstance(y, Tensor)] or tensors
+        called = {id(t): name for t, name in zip(tensors, names, strict=True)}
+        drawn = picture(ends, called)
+        worth = {e.node: summarize(e.value).short for e in log.of_kind("run") if e.node is not None}
+        worth |= {t: summarize(t.data).short for t in tensors}
+        new = merged.add(drawn)
+        known = {drawn.ids[x]: text for x, text in worth.items() if x in drawn.ids}
+        notes = {new[i]: text for i, text in known.items()}
+        built = [e.node for e in log.of_kind("built")]
+        runs.append(
+            Ran(frozenset(new.values()), notes, shown(result), Counter(map(place_of, built)))
+        )
+    return Way(merged.picture(), tuple(runs))
+
+
+class _Merged:
+    """Pictures on top of each other: boxes that do the same with the same are one box."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[Any, PictureNode] = {}
+        self.edges: dict[tuple[str, str, int], PictureEdge] = {}
+
+    def add(self, drawn: Picture) -> dict[str, str]:
+        """Lay one picture over the others; returns the new id of each of its boxes."""
+        new: dict[str, str] = {}
+        seen: Counter[Any] = Counter()
+        for n in drawn.nodes:
+            inputs = tuple(new[i] for i in n.inputs)
+            about = (n.kind, n.op, n.name, n.shape, n.line, inputs)
+            seen[about] += 1
+            key = (*about, seen[about])
+            i = new[n.id] = self.nodes[key].id if key in self.nodes else f"n{len(self.nodes) + 1}"
+            output = n.is_output or (key in self.nodes and self.nodes[key].is_output)
+            self.nodes[key] = replace(n, id=i, inputs=inputs, is_output=output)
+        for e in drawn.edges:
+            ends = (new[e.source], new[e.target], e.index)
+            if ends not in self.edges:
+                i = f"e{len(self.edges) + 1}"
+                self.edges[ends] = replace(e, id=i, source=ends[0], target=ends[1])
+        return new
+
+    def picture(self) -> Picture:
+        return Picture(tuple(self.nodes.values()), tuple(self.edges.values()), "dynamic", {})
+
+
+# ---- Static: one graph for all inputs -------------------------------------------------------
+
+
+def static_graph(f: Callable[..., Any], example: tuple[Any, ...], names: list[str]) -> Graph:
+    """The graph of the function on placeholders. TraceError where it needs a value."""
+    arrays = [np.asarray(x) for x in example]
+    with mg.Graph(), recording(True):
+        inputs = [
+            mg.placeholder(name, shape=a.shape, dtype=a.dtype)
+            for name, a in zip(names, arrays, strict=True)
+        ]
+        return mg.build_graph(inputs, [*flatten(f(*inputs))[0]])
+
+
+def static_way(graph: Graph, inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
+    """What runs in a graph with placeholders of these names."""
+    drawn = picture(graph, bodies=True)
+    runs = []
+    for values in inputs:
+        feeds = dict(zip(names, values, strict=True))
+        with mg.record(values=True) as log:
+            results = mg.run(graph, {n: feeds[n.name] for n in graph.placeholders})
+        runs.append(_ran(drawn, log, shown(results)))
+    return Way(drawn, tuple(runs))
+
+
+def called_way(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Way:
+    """What runs in the one graph of a traced or scripted function."""
+    runs = []
+    f(*map(Tensor, inputs[0]))  # a script has no graph before its first call
+    drawn = picture(f.graph, bodies=True)
+    for values in inputs:
+        tensors = [Tensor(x) for x in values]
+        with mg.record(values=True) as log:
+            result = f(*tensors)
+        worth = zip(f.graph.inputs, tensors, strict=False)
+        fed = [Event(0, "read", x.op, x, t.data) for x, t in worth]
+        log.events = [*fed, *log.events]
+        ran = _ran(drawn, log, shown(result))
+        runs.append(_checked(f, ran, tensors) if isinstance(f, Traced) else ran)
+    return Way(drawn, tuple(runs))
+
+
+def traced(f: Callable[..., Any], example: tuple[Any, ...]) -> Traced:
+    """The function traced on the example; that it bakes in a branch is what will be shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mg.TraceWarning)
+        return mg.trace(f, *map(Tensor, example))
+
+
+def _checked(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran:
+    """Whether Python gives the same, and if not, which decision it takes the other way."""
+    check = f.check(*tensors)
+    return replace(ran, turn=check.turn, right=check.equal)
+
+
+def _ran(drawn: Picture, log: Recording, result: str) -> Ran:
+    """Which boxes ran, those inside of branches and loops included, and what they were worth."""
+    events = [e for e in log.events if e.node in drawn.ids and e.kind in ("run", "read")]
+    values = {drawn.ids[e.node]: summarize(e.value).short for e in events}
+    steps = Counter(drawn.ids[e.node] for e in log.of_kind("step") if e.node in drawn.ids)
+    ran = set(values)
+    opened = {path for e in events for path in _opened(drawn, e, steps)}
+    handed = (n for n in drawn.nodes if n.group in opened and n.op == state.placeholder.name)
+    ran |= {n.id for n in handed}
+    places = Counter(place_of(e.node) for e in events if e.kind == "run")
+    return Ran(frozenset(ran), values, result, places, steps)
+
+
+def _opened(drawn: Picture, event: Event, steps: Mapping[str, int]) -> list[str]:
+    """The bodies of a node that were entered: the taken branch, the test, the step if any."""
+    owned = [path for path, owner in drawn.owners.items() if owner == drawn.ids[event.node]]
+    if event.op is COND:
+        side = ": then" if bool(event.operands[0]) else ": else"
+        return [path for path in owned if path.endswith(side)]
+    if event.op is WHILE and not steps.get(drawn.ids[event.node]):
+        return [path for path in owned if path.endswith(": test")]
+    return owned

@@ -1,0 +1,1 @@
+"""Every sentence that the pages say, in both languages."""

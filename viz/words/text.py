@@ -1,0 +1,50 @@
+"""How a row of `text.toml`, a sentence in both languages, becomes text.
+
+HTML carries both halves, each in an element with its `lang`, and one style rule shows the chosen
+one, so a page changes its language without a kernel. What is printed follows the language chosen
+when it is printed. The engine's errors are the rows of `minigrad/diagnostics/messages.toml`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from minigrad.diagnostics.messages import Pair, Sentences, choose, fill_pair
+
+__all__ = ["Pair", "bilingual", "both", "choose", "html", "printed", "row"]
+
+ROWS = Sentences(Path(__file__).with_suffix(".toml"))
+
+
+def row(key: str, **fields: object) -> Pair:
+    """The row of `key`, with its fields filled in. A field may itself be a pair."""
+    return fill_pair(ROWS[key], fields)
+
+
+def bilingual(pair: Pair, tag: str = "span") -> str:
+    """A pair as two HTML elements, escaped, of which the style rule shows one or both.
+
+    Halves that are the same, such as numbers, are one element without a language.
+    """
+    if pair[0] == pair[1]:
+        return f"<{tag}>{escape(pair[0])}</{tag}>"
+    return " ".join(
+        f'<{tag} lang="{lang}">{escape(text)}</{tag}>'
+        for lang, text in zip(("en", "zh"), pair, strict=True)
+    )
+
+
+def html(key: str, tag: str = "span", **fields: object) -> str:
+    """A row as HTML in both languages."""
+    return bilingual(row(key, **fields), tag)
+
+
+def both(pair: Pair) -> str:
+    """A pair on one line: for attributes (labels for screen readers), that know no style rule."""
+    return pair[0] if pair[0] == pair[1] else " / ".join(pair)
+
+
+def printed(key: str, **fields: object) -> str:
+    """A row as plain text in the chosen language."""
+    return choose(row(key, **fields))
