@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 
 Built = tuple[mg.Node, mg.Node]
 NEAR = 1.1  # calls per node, of a graph four times as large
@@ -74,7 +74,7 @@ def phases(shape: str, n: int, folder: Path) -> Iterator[tuple[str, Callable[[],
         kept["graph"] = mg.build_graph(kept["x"], [kept["y"], kept["dx"]])
 
     def plan() -> None:
-        kept["program"] = Program(kept["graph"].outputs)
+        kept["program"] = Interpreter(kept["graph"].outputs)
 
     def run() -> None:
         kept["found"] = kept["program"]({kept["x"]: np.float64(0.5)}, {})

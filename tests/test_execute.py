@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import ops
 from minigrad.static.feeds import check_feeds
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 
 
 @pytest.fixture(autouse=True)
@@ -169,8 +169,8 @@ def test_an_open_axis_takes_any_length_again_and_again() -> None:
 
 def test_a_program_is_made_once_and_run_for_every_feed() -> None:
     x = mg.placeholder("x", shape=())
-    program = Program([x * 2, x])
+    program = Interpreter([x * 2, x])
     assert program.placeholders == [x]
     assert program({x: np.float32(3)}, {}) == [6, 3]
     assert program({x: np.float32(4)}, {}) == [8, 4]
-    assert Program([])({}, {}) == []
+    assert Interpreter([])({}, {}) == []

@@ -16,7 +16,7 @@ from minigrad.ops.shape import single_axes_first
 
 ndarray = np.ndarray
 
-Share = tuple[Any, Any, int]  # where to, how much, and for which operand
+Contribution = tuple[Any, Any, int]  # where to, how much, and for which operand
 
 
 class _Freed:
@@ -34,7 +34,7 @@ def freed(node: BaseNode) -> GradientError:
     return GradientError("freed", op=node.op, defined=node.where, ran=here())
 
 
-def shares(
+def contributions(
     op: Op,
     wanted: Sequence[int],
     g: Any,
@@ -42,7 +42,7 @@ def shares(
     attrs: Attrs,
     targets: Sequence[Any],
     fit: Container[int],
-) -> list[Share]:
+) -> list[Contribution]:
     """What the rules give to each wanted operand; nothing is said of one to which nothing flows."""
     found = []
     for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs), strict=True):

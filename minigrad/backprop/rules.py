@@ -11,11 +11,11 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.backprop.contributions import Share, freed, shape_of, shares
+from minigrad.backprop.contributions import Contribution, contributions, freed, shape_of
 from minigrad.backprop.needs import DATA, SHAPE, Retained
 from minigrad.core import Op
 
-Pull = Callable[[Any, Any], Iterable[Share]]
+Pull = Callable[[Any, Any], Iterable[Contribution]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,9 @@ class Pullback:
         return cls(op, parts, needs.wanted, pull, keeps, DATA in parts, len(parts) - 1)
 
 
-def apply_rules(op: Op, needs: Retained, fit: Container[int], g: Any, node: Any) -> list[Share]:
+def apply_rules(
+    op: Op, needs: Retained, fit: Container[int], g: Any, node: Any
+) -> list[Contribution]:
     """Apply the rules as they stand: for any number of operands, and with attributes.
 
     The operands `fit` may have been repeated.
@@ -57,4 +59,4 @@ def apply_rules(op: Op, needs: Retained, fit: Container[int], g: Any, node: Any)
         shape_of(source) if part == SHAPE else value
         for value, part, source in zip(saved, needs.parts, (node, *sources), strict=True)
     ]
-    return shares(op, needs.wanted, g, values, node.attrs, sources, fit)
+    return contributions(op, needs.wanted, g, values, node.attrs, sources, fit)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from minigrad.backprop.contributions import Share, plain
+from minigrad.backprop.contributions import Contribution, plain
 from minigrad.backprop.rules import Pull
 from minigrad.core import events
 from minigrad.ops.rows import RowGradient
@@ -26,7 +26,7 @@ def sweep(
 ) -> None:
     """Walk `nodes` (in the order built) backwards, and add up gradients in `gradients`.
 
-    `pull(g, node)` gives the shares of the operands; without it, each node of a tape knows how.
+    `pull(g, node)` gives the contributions to operands; without it, each node of a tape knows how.
     `adjust` holds functions that a node's gradient goes through before it is used. Gradients of
     nodes not in `keep` are dropped once used; with `drop`, so is what the tape saved.
     """
@@ -47,7 +47,7 @@ def sweep(
         del parts  # the last that holds those which were added up
 
 
-def _hand_out(parts: Iterable[Share], node: Any, g: Any, gradients: dict[Any, Any]) -> None:
+def _hand_out(parts: Iterable[Contribution], node: Any, g: Any, gradients: dict[Any, Any]) -> None:
     """Add each part of a gradient to that of its target."""
     for target, part, position in parts:
         total = part if target not in gradients else gradients[target] + part

@@ -23,7 +23,7 @@ from minigrad.diagnostics.source import here
 from minigrad.ops import parts, state
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED
-from minigrad.static.handlers import HANDLERS, find_places
+from minigrad.static.handlers import HANDLERS, number_counters
 from minigrad.static.run import Step
 
 SOURCES = (state.placeholder, state.variable, state.constant)
@@ -157,7 +157,7 @@ class Layout:
     def _steps(self) -> dict[Node, Step]:
         """What executors do by name, made ready once: the bodies of branches and loops."""
         found = {n: Step(n, [], 0, ()) for n in self.order if n.op in HANDLERS}
-        find_places(found.values())
+        number_counters(found.values())
         for node in self.order:
             if node.op is control.HISTORY:
                 found[node.inputs[0]].keeps_history = True

@@ -30,7 +30,7 @@ from minigrad.diagnostics.source import here
 from minigrad.static import Graph, Node, bodies_of
 from minigrad.static.feeds import check_feeds
 from minigrad.static.handlers import HANDLERS, Variables, expect_fed
-from minigrad.static.run import Program as Interpreter
+from minigrad.static.run import Interpreter
 
 __all__ = ["Program"]
 

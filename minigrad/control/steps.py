@@ -142,8 +142,8 @@ def _begin_step(node: Node, count: int) -> None:
 def _find_histories(steps: Sequence[Any]) -> None:
     """Tell the loops whose states somebody reads to keep them."""
     wanted = {step.node.inputs[0] for step in steps if step.node.op is HISTORY}
-    for step in steps if wanted else ():
+    for step in steps:
         step.keeps_history = step.node in wanted
 
 
-PREPARED.append(_find_histories)
+PREPARED[HISTORY] = _find_histories

@@ -95,7 +95,7 @@ def watch(nodes: Sequence[Node]) -> Callable[..., None] | None:
     return functools.partial(warn_of_nan, found) if found else None
 
 
-WATCHES.append(watch)
+WATCHES[COND] = watch
 _told: dict[Any, Any] = {}  # once for each line, unless warnings are asked for otherwise
 
 

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.backprop.contributions import FREED, Share, freed, plain, shape_of, shares
+from minigrad.backprop.contributions import (
+    FREED,
+    Contribution,
+    contributions,
+    freed,
+    plain,
+    shape_of,
+)
 from minigrad.backprop.sweep import sweep
 from minigrad.core import Array, as_array, context, events, in_body, silently
 from minigrad.core.locks import Turn
@@ -86,7 +93,7 @@ class Walk:
         for node in self.used:
             node.release()
 
-    def _pull(self, g: Any, node: TapeNode) -> list[Share]:
+    def _pull(self, g: Any, node: TapeNode) -> list[Contribution]:
         """Apply the rules to tensors: to record them, or to tell of their kernels."""
         op, sources = node.op, node.sources
         saved = node.saved
@@ -96,7 +103,9 @@ class Walk:
         pairs = zip(saved, (node, *sources), strict=True)
         values = [rejoin(value, source, node) for value, source in pairs]
         every = node.kept.wanted if op.broadcasts else ()
-        found = shares(op, node.kept.wanted, self._tensor(g), values, node.attrs, sources, every)
+        found = contributions(
+            op, node.kept.wanted, self._tensor(g), values, node.attrs, sources, every
+        )
         return [(target, self._tensor(part), i) for target, part, i in found]
 
     def _tensor(self, g: Any) -> Any:

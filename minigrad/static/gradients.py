@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 from minigrad import ops
-from minigrad.backprop.contributions import Share, shares
+from minigrad.backprop.contributions import Contribution, contributions
 from minigrad.backprop.sweep import sweep
 from minigrad.core import context, fits
 from minigrad.core.garbage import no_collection
@@ -72,7 +72,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
         sweep(
             [n for n in nodes if n in leading],
             found,
-            pull=lambda g, node: _shares_of(g, node, leading),
+            pull=lambda g, node: _contributions_of(g, node, leading),
             keep=known,
         )
     return Gradients(found.get(x) for x in targets)
@@ -93,12 +93,12 @@ def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
     return graph.lifted(node)
 
 
-def _shares_of(g: Any, node: Node, leading: set[Any]) -> list[Share]:
+def _contributions_of(g: Any, node: Node, leading: set[Any]) -> list[Contribution]:
     """Shares of the operands that lead to a target; no gradient flows through the others."""
     op, inputs = node.op, node.inputs
     followed = [i for i, x in enumerate(inputs) if x in leading and op.has_rule(i)]
     every = followed if op.broadcasts else ()
-    return shares(op, followed, g, (node, *inputs), node.attrs, inputs, every)
+    return contributions(op, followed, g, (node, *inputs), node.attrs, inputs, every)
 
 
 class name_scope:

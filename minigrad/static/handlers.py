@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 Variables = dict[Node, Array]
 HANDLERS: dict[Op, Callable[[Any, Any, list[Any]], Any]] = {}
-PREPARED: list[Callable[[Sequence[Step]], None]] = []  # called with all steps of a new program
-# Each looks through the nodes of a new program; what it gives is called after each run with the
+# Called with all steps of a new program in which the operator occurs.
+PREPARED: dict[Op, Callable[[Sequence[Step]], None]] = {}
+# Each looks through the nodes of such a program; what it gives is called after each run with the
 # values that came of it, and a function that gives the values of other nodes in the same run.
-WATCHES: list[Callable[[Sequence[Node]], Callable[..., None] | None]] = []
+WATCHES: dict[Op, Callable[[Sequence[Node]], Callable[..., None] | None]] = {}
 
 
 def handles(op: Op) -> Callable[[Any], Any]:
@@ -152,7 +153,7 @@ def _output(run: Run, step: Step, operands: list[Any]) -> Array:
     return read(step.node, operands[0][step.node.attrs["index"]])
 
 
-def places(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
+def counter_numbers(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
     """Of each counter which one it is among those of its layer, and of how many."""
     layers: dict[Any, list[Node]] = {}
     for node in nodes:
@@ -165,11 +166,11 @@ def places(nodes: Iterable[Node]) -> dict[Node, tuple[int, int]]:
     return found
 
 
-def find_places(steps: Iterable[Any]) -> None:
+def number_counters(steps: Iterable[Any]) -> None:
     """Tell the steps of one program that count calls of layers where they stand."""
     counting = {step.node: step for step in steps if step.node.op is state.run_counter}
-    for node, place in places(counting).items():
+    for node, place in counter_numbers(counting).items():
         counting[node].place = place
 
 
-PREPARED.append(find_places)
+PREPARED[state.run_counter] = number_counters

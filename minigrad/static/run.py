@@ -38,12 +38,12 @@ class Step:
         self.node, self.sources, self.target, self.release = node, sources, target, release
         self.handler: Callable[..., Any] = HANDLERS.get(node.op, _run_kernel)
         self.keeps_history = False
-        self.place = 0, 1  # of a counter: see `places`
+        self.place = 0, 1  # of a counter: see `counter_numbers`
         bodies = bodies_of(node.attrs) if node.op in HANDLERS else {}  # a kernel runs its own
-        self.bodies = {k: Program(v.outputs, v.inputs, v.effects) for k, v in bodies.items()}
+        self.bodies = {k: Interpreter(v.outputs, v.inputs, v.effects) for k, v in bodies.items()}
 
 
-class Program:
+class Interpreter:
     """A graph made ready to run: the reference executor.
 
     It runs every node of the graph as it stands, in the order built, by the kernels that the
@@ -74,9 +74,10 @@ class Program:
             for i, node in enumerate(self.nodes)
             if node not in known
         ]
-        for prepare in PREPARED:
-            prepare(self.steps)
-        watches = [watch(self.nodes) for watch in WATCHES]
+        found = {n.op for n in self.nodes}
+        for op in found & PREPARED.keys():
+            PREPARED[op](self.steps)
+        watches = [WATCHES[op](self.nodes) for op in found & WATCHES.keys()]
         self._watches = [watch for watch in watches if watch is not None]
 
     def __call__(self, feeds: Mapping[Node, Array], variables: Variables) -> list[Any]:
@@ -90,7 +91,7 @@ class Program:
         results = silently(self.compute, run, [feeds[x] for x in self.given])
         for watch in self._watches:
             changed = run.updates.values()
-            watch([*results, *changed], Program.computing(feeds, variables))
+            watch([*results, *changed], Interpreter.computing(feeds, variables))
         variables.update(run.updates)
         return [own(x.op, value) for x, value in zip(self.outputs, results, strict=True)]
 
@@ -148,5 +149,5 @@ def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
     """
     if not isinstance(graph, Graph) or not graph.outputs:
         raise GraphError("no_outputs", ran=here())
-    results = Program(graph.outputs, effects=graph.effects)(check_feeds(graph, feed_dict), {})
+    results = Interpreter(graph.outputs, effects=graph.effects)(check_feeds(graph, feed_dict), {})
     return results[0] if graph.single else results

@@ -15,7 +15,7 @@ from minigrad.diagnostics.source import here
 from minigrad.static import Graph, Node, get_default_graph
 from minigrad.static.feeds import check_feeds, origins
 from minigrad.static.handlers import Variables
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 
 __all__ = ["Session"]
 
@@ -42,7 +42,7 @@ class Session:
         self.graph = graph or get_default_graph()
         self.variables: Variables = {}
         self.turn = Turn()  # also that of programs which were compiled for this session
-        self._programs: dict[tuple[Node, ...], Program] = {}
+        self._programs: dict[tuple[Node, ...], Interpreter] = {}
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -78,7 +78,7 @@ class Session:
         arrangement = self._collect(fetches, nodes)
         key = tuple(nodes)
         if key not in self._programs:
-            self._programs[key] = Program(nodes)
+            self._programs[key] = Interpreter(nodes)
         program = self._programs[key]
         results = program(check_feeds(self.graph, feed_dict), self.variables)
         return _arrange(arrangement, results)

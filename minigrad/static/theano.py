@@ -20,7 +20,7 @@ from minigrad.static import Graph, Node, expect_node, expect_one_graph
 from minigrad.static.build import assign
 from minigrad.static.current import lifting
 from minigrad.static.feeds import check_feeds
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 from minigrad.static.session import Session
 
 __all__ = ["theano_function"]
@@ -79,8 +79,8 @@ class TheanoFunction:
         if not self.outputs and not self.updates:
             raise GraphError("no_outputs", defined=here())
         self.givens = {_node(x): _stand_in(_node(x), value) for x, value in givens}
-        self._givens = Program(list(self.givens.values()))
-        self._program = Program([*self.outputs, *self.updates.values()], list(self.givens))
+        self._givens = Interpreter(list(self.givens.values()))
+        self._program = Interpreter([*self.outputs, *self.updates.values()], list(self.givens))
         wanted = (*self.outputs, *self.updates)
         expect_one_graph("theano_function", wanted, self.inputs)
         self._expect_inputs()

@@ -21,7 +21,7 @@ from minigrad.ops import state
 from minigrad.ops.parts import Parts, output
 from minigrad.static import Graph, Node, ancestors, listen_to_nobody
 from minigrad.static.feeds import check_feeds
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 from viz.film.frames import Film, event_film, failed_film, static_film, stopped_film
 from viz.picture.picture import picture
 from viz.words.text import choose, row
@@ -175,7 +175,7 @@ def replay_graph(
     results = []
     with listen_to_nobody(), mg.record(values=True) as ran:
         try:
-            results = Program([*ends, *needed])(feeds, variables)[: len(ends)]
+            results = Interpreter([*ends, *needed])(feeds, variables)[: len(ends)]
         except GraphError as error:
             problem = error
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}

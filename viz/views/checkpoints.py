@@ -13,7 +13,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tensor import Tensor
 from minigrad.passes import recompute
 from minigrad.static import Graph, Node
-from minigrad.static.run import Program as Reference
+from minigrad.static.run import Interpreter
 from viz.charts.held import Planned, as_input, graph_of, plan_of
 from viz.charts.memory import size
 from viz.page.board import Board, Panel, Scene, Sheet
@@ -133,7 +133,7 @@ class _Results:
     def _run(self, graph: Graph) -> list[Any]:
         feeds = {n: self._drawn.feeds[graph.labels[n]] for n in graph.placeholders}
         kept = {v: np.array(self._drawn.variables[graph.labels[v]])[()] for v in graph.variables}
-        return [np.asarray(x) for x in Reference(list(graph.outputs))(feeds, kept)]
+        return [np.asarray(x) for x in Interpreter(list(graph.outputs))(feeds, kept)]
 
     def verdict(self, graph: Graph) -> Pair:
         pairs = zip(self._first, self._run(graph), strict=True)

@@ -16,7 +16,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.passes import PASSES, PIPELINE, PassRecord
 from minigrad.static import Graph, Node, listen_to_nobody
 from minigrad.static.feeds import check_feeds
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 from viz.page.board import Board, Panel, Scene
 from viz.picture.picture import Picture, brief, graph_picture
 from viz.words.text import ROWS, Pair, printed, row
@@ -191,7 +191,7 @@ class Proof:
         feeds = {n: self.feeds[names[n]] for n in fresh.placeholders}
         kept = {n: self.variables[names[n]] for n in fresh.variables}
         variables = {n: np.array(value)[()] for n, value in kept.items()}
-        results = Program([*outputs, *gradients.values()])(feeds, variables)
+        results = Interpreter([*outputs, *gradients.values()])(feeds, variables)
         arrays = [np.asarray(x) for x in results]
         rest = arrays[len(outputs) :]
         named = {names[leaf]: x for leaf, x in zip(gradients, rest, strict=True)}

@@ -13,7 +13,7 @@ import minigrad as mg
 from minigrad.core.structure import flatten
 from minigrad.static import Graph, Node, listen_to_nobody
 from minigrad.static.feeds import check_feeds
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 from viz.page.board import Board, Panel, Scene, Sheet
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
@@ -76,7 +76,7 @@ def _run(graph: Graph, order: Sequence[Node], feed_dict: Any) -> tuple[dict[Node
     again = graph.reordered(order)
     variables = {v: np.array(v.attrs["value"])[()] for v in again.variables}
     with mg.record(values=True) as log:
-        result = Program(list(again.outputs))(check_feeds(again, feed_dict), variables)
+        result = Interpreter(list(again.outputs))(check_feeds(again, feed_dict), variables)
     back = dict(zip(again.nodes, order, strict=True))
     events = log.of_kind("run", "read")
     values = {e.node: summarize(e.value).short for e in events}

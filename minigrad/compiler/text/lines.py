@@ -13,8 +13,8 @@ from minigrad.core import REGISTRY, Op
 from minigrad.ops import parts, state
 from minigrad.static import Graph, Node
 from minigrad.static.fused import FUSED
-from minigrad.static.handlers import copied, places
-from minigrad.static.run import Program as Interpreter
+from minigrad.static.handlers import copied, counter_numbers
+from minigrad.static.run import Interpreter
 
 INDENT = "    "
 RESERVED = (
@@ -76,7 +76,7 @@ class Given(NamedTuple):
     node: Node | None = None
 
 
-class Reader:
+class LineWriter:
     """Writes nodes; what the lines need besides NumPy is collected on the way."""
 
     def __init__(self, graph: Graph) -> None:
@@ -85,7 +85,7 @@ class Reader:
         self.table = Table(self.names)
         kept = [n for n in graph.nodes if n.op in (state.variable, state.run_counter)]
         self.keys = {x: graph.labels[x] for x in (*graph.placeholders, *kept)}
-        self.places = places(self.keys)
+        self.numbers = counter_numbers(self.keys)
         self.given: dict[str, Given] = {}
         self.imports: dict[Any, str] = {}
         self.functions: list[Line] = []
@@ -239,7 +239,7 @@ class Reader:
         return [*found, f"{name} = None"]
 
     def _run_counter(self, node: Node, name: str, operands: Sequence[str]) -> list[str]:
-        key, (use, uses) = self.keys[node], self.places[node]
+        key, (use, uses) = self.keys[node], self.numbers[node]
         lines = [
             f"{name} = variables.get({key!r}, np.int64(0))",
             f"updates[{key!r}] = {name} + np.int64(1)",

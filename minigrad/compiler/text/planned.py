@@ -23,13 +23,13 @@ from minigrad.compiler.layout import (
 from minigrad.compiler.memory import Two, apart, own
 from minigrad.compiler.plan import block
 from minigrad.compiler.slots import Call, Slot
-from minigrad.compiler.text.lines import INDENT, Line, Reader, indented
+from minigrad.compiler.text.lines import INDENT, Line, LineWriter, indented
 from minigrad.compiler.text.names import literal
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import parts, state
 from minigrad.static import Graph, Node, bodies_of
 from minigrad.static.fused import FUSED
-from minigrad.static.run import Program as Interpreter
+from minigrad.static.run import Interpreter
 
 # Beside element-wise operators: what gives contiguous results of contiguous operands. The order in
 # memory is the order in which sums and products add up.
@@ -55,7 +55,7 @@ class Planned:
 
     def __init__(
         self,
-        text: Reader,
+        text: LineWriter,
         built: Builder,
         twos: Mapping[Slot, Two],
         given: Mapping[Node, str] | None = None,

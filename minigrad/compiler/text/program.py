@@ -18,12 +18,12 @@ import numpy as np
 from minigrad.compiler.builder import Builder
 from minigrad.compiler.memory import Two, own
 from minigrad.compiler.slots import Call, Slot
-from minigrad.compiler.text.lines import Line, Reader, indented, plain
+from minigrad.compiler.text.lines import Line, LineWriter, indented, plain
 from minigrad.compiler.text.planned import Planned
 from minigrad.core import Spec
 from minigrad.ops import state
 from minigrad.static import Graph
-from minigrad.static.run import Program as Interpreter
+from minigrad.static.run import Interpreter
 
 HEAD = '''"""{about}
 
@@ -42,7 +42,7 @@ from minigrad.core import REGISTRY, Spec
 FILE = f"{__file__}: program"  # inside the package: see source.caller
 
 
-class Text(Reader):
+class Text(LineWriter):
     """A program that is written: the names that are there before, the functions, the program."""
 
     def __init__(self, graph: Graph, about: str) -> None:

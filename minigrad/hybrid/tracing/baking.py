@@ -32,7 +32,7 @@ from minigrad.hybrid.tracing.parameters import TRACED, Parameters, conform
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors
 from minigrad.static.handlers import Run
-from minigrad.static.run import Program
+from minigrad.static.run import Interpreter
 
 __all__ = ["TraceWarning", "trace"]
 
@@ -116,7 +116,7 @@ class ExampleBody(TracedBody):
         operands = [self.values[x] for x in node.inputs]
         if node.op.impure:
             return operands[0]
-        program = Program([node], node.inputs)
+        program = Interpreter([node], node.inputs)
         return silently(program.compute, Run({}, {}, None), operands)[0]
 
 

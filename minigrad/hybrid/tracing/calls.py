@@ -33,7 +33,7 @@ from minigrad.ops.parts import Parts, output
 from minigrad.static import Body, Node, ancestors, listen_to_nobody
 from minigrad.static.gradients import gradients
 from minigrad.static.handlers import Run
-from minigrad.static.run import Program, own
+from minigrad.static.run import Interpreter, own
 
 building = Lock()  # bodies are shared by all threads: one at a time builds on them
 
@@ -52,7 +52,7 @@ class Pull:
     given: dict[Node, bool]
     seeds: list[Node]
     connected: Positions
-    program: Program
+    program: Interpreter
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Derivative:
     outputs: Positions
     loops: list[Node]
     pull: Pull
-    forward: Program
+    forward: Interpreter
     kept: Pullback
     needed: tuple[bool, ...]
 
@@ -124,9 +124,9 @@ class Call:
         self._gradients: dict[tuple[Positions, Positions], tuple[Call, Positions]] = {}
 
     @functools.cached_property
-    def forward(self) -> Program:
+    def forward(self) -> Interpreter:
         """What runs when no gradient is wanted."""
-        return Program(self.body.outputs, self.body.inputs, self.body.effects)
+        return Interpreter(self.body.outputs, self.body.inputs, self.body.effects)
 
     def __call__(self, operands: Sequence[Any]) -> list[Tensor]:
         """Run it; the results are recorded as one operation if a gradient may flow through it."""
@@ -138,7 +138,7 @@ class Call:
                 return self._recorded(derivative, operands, arrays)
         return [Tensor.reader.wrap(y, None) for y in self._run(self.forward, arrays)]
 
-    def _run(self, program: Program, arrays: Sequence[Array]) -> list[Array]:
+    def _run(self, program: Interpreter, arrays: Sequence[Array]) -> list[Array]:
         """All results of a program. The outputs come first, and belong to the caller."""
         results: list[Array] = silently(program.compute, Run({}, {}, None), arrays)
         for i, node in enumerate(self.body.outputs):
@@ -219,7 +219,7 @@ class Call:
         kept = Pullback.interpreting(self.op, Retained(parts, pull.connected))
         loops = [n for n in body.nodes if isinstance(n.spec, TupleSpec) and n in live]
         loops = loops if len(outputs) > 1 else []
-        forward = Program([*body.outputs, *pull.given, *loops], body.inputs, body.effects)
+        forward = Interpreter([*body.outputs, *pull.given, *loops], body.inputs, body.effects)
         inside = set(ancestors(pull.given))
         needed = tuple(x in inside for x in body.inputs)
         return Derivative(tuple(outputs), loops, pull, forward, kept, needed)
@@ -246,7 +246,7 @@ class Call:
                 if x in inside and x.op is not state.constant:
                     given[x] = given.get(x, True) and i in node.op.shape_only
         connected = tuple(i for i, g in zip(wanted, found, strict=True) if g is not None)
-        return Pull(given, seeds, connected, Program(results, [*given, *seeds]))
+        return Pull(given, seeds, connected, Interpreter(results, [*given, *seeds]))
 
     def _gradient(self, wanted: Positions, present: Positions) -> tuple[Call, Positions]:
         """The gradients as a function of the operands and the seeds, which can be differentiated.
