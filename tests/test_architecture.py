@@ -34,6 +34,7 @@ HOUSE = {
         ["page"],
         ["lesson"],
         ["views"],
+        ["later"],
         ["viz"],
         ["__main__"],
     ],

@@ -132,6 +132,19 @@ def test_all_names_can_be_listed(way: str) -> None:
     assert {*mg.__all__} <= {*fresh(first).split()}
 
 
+def test_the_viewer_loads_when_a_view_is_asked_for() -> None:
+    loaded = fresh("import minigrad, viz, sys; print(*sys.modules)").split()
+    assert {"viz", "minigrad.dynamic"} <= {*loaded}
+    assert {"viz.later", "viz.views", "anywidget", "IPython", "graphviz"}.isdisjoint(loaded)
+    names = "print(*viz.__all__); assert {*viz.__all__} <= {*dir(viz)}"
+    every = fresh(f"import viz; {names}").split()
+    assert every == sorted(n for n in vars(importlib.import_module("viz.later")) if n[0] != "_")
+    assert {"draw", "Player", "curves", "check", "table"} <= {*every}
+    fresh("import viz.views.draw, viz; assert viz.draw is viz.views.draw.draw")
+    fresh("from viz import *; assert callable(draw)")
+    fresh("import viz; assert not hasattr(viz, 'drawn') and not hasattr(viz, '_drawn')")
+
+
 def test_a_drawing_loads_no_library_of_charts() -> None:
     drawing = "viz.draw(mg.tensor(2.0, requires_grad=True) * 3)"
     program = f"import sys, minigrad as mg, viz; {drawing}; print(*sys.modules)"

@@ -279,11 +279,13 @@ def control_flow() -> Iterable[Workload]:
 
 def beginnings() -> Iterable[Workload]:
     engine, viewer = "minigrad, beside NumPy", "minigrad's viz, beside both"
+    drawing = "minigrad and its viz, with the first drawing"
     yield Workload(
         "import in a fresh process",
         {
             engine: partial(first.imported, "minigrad", "numpy"),
             viewer: partial(first.imported, "viz", "numpy", "minigrad"),
+            drawing: partial(first.imported, "minigrad, viz", "numpy", then=first.DRAWING),
         },
         (Target(engine, 0.08), Target(viewer, 0.25)),
         timed=False,

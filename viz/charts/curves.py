@@ -11,6 +11,8 @@ from minigrad.diagnostics.messages import Pair
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl
 
+__all__ = ["curves"]
+
 Label = str | Pair
 HEAD: tuple[Row, Row] = (
     ("series", "count", "first", "last", "min", "max"),

@@ -17,6 +17,8 @@ from viz.picture import mpl, theme
 from viz.picture.style import COLORS
 from viz.words.text import Pair, printed, row
 
+__all__ = ["memory"]
+
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 

@@ -12,6 +12,8 @@ from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.words.text import printed, row
 
+__all__ = ["ratios"]
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:

@@ -13,6 +13,8 @@ from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.words.text import Pair, printed, row
 
+__all__ = ["schedule"]
+
 LISTED = 40  # tasks in the table
 NAMED = 0.02  # of the width: for each letter of a name that is written into its bar
 

@@ -37,6 +37,8 @@ from viz.questions import (
 )
 from viz.words.text import printed, row
 
+__all__ = ["check", "claims", "order", "predict", "quiz"]
+
 MARKS = {True: "✓", False: "✗"}
 MISSING: Any = object()
 GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook

@@ -28,6 +28,8 @@ from viz.picture.picture import Picture
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS, Pair, bilingual, both, html, row
 
+__all__ = ["Board"]
+
 _numbers = itertools.count(1)
 WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),

@@ -19,6 +19,8 @@ from viz import assets
 from viz.picture import theme
 from viz.words.text import printed, row
 
+__all__ = ["language"]
+
 
 class LanguageSwitch(anywidget.AnyWidget):
     """Three buttons, English, 中文 and both, for the notebook that they stand in."""

@@ -17,6 +17,8 @@ from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.picture import brief, number
 from viz.words.text import ROWS, Pair, printed, row
 
+__all__ = ["batches"]
+
 HEAD = ("batches_group", "batches_operator", "batches_members", "batches_depth", "batches_how")
 CROWDED = 40  # operations; above, parameters and data are not drawn
 HOW = {"batched": "batched", "once": "once", "one by one": "singly", "running sum": "sum"}

@@ -34,6 +34,8 @@ from viz.views.ways import (
 )
 from viz.words.text import ROWS, Pair, printed, row
 
+__all__ = ["branches"]
+
 WAYS = ("eager", "static", "trace", "script")
 STEPS = 9  # positions of the slider, from minus the example to the example
 

@@ -22,6 +22,8 @@ from viz.picture.picture import brief, graph_picture
 from viz.views.passes import Proof
 from viz.words.text import ROWS, Pair, both, printed, row
 
+__all__ = ["checkpoints"]
+
 POSITIONS = 8  # of the slider, from no budget to the least
 SOURCES = ("Placeholder", "Variable", "Constant")
 HEAD = ("budget", "bytes", "again", "kernels")

@@ -25,6 +25,8 @@ from viz.picture.picture import Picture, picture
 from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
 from viz.words.user import write
 
+__all__ = ["Diagram", "draw"]
+
 _numbers = itertools.count(1)
 FORMATS = (".svg", ".pdf", ".png", ".dot", ".html")
 

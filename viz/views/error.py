@@ -18,6 +18,8 @@ from viz.picture.picture import brief
 from viz.views.draw import names_in
 from viz.words.text import ROWS, Pair, printed, row
 
+__all__ = ["error", "show_errors"]
+
 AROUND = 2  # lines of source above and below the one that is meant
 
 

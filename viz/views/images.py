@@ -15,6 +15,8 @@ from minigrad.diagnostics.messages import choose
 from viz.picture import mpl
 from viz.words.text import Pair, bilingual, both, row
 
+__all__ = ["images"]
+
 SHOWN = 24  # images; more do not fit in a row that one can survey
 WIDTH = 56  # of an image on the screen, where nothing is said of it
 

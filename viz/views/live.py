@@ -19,6 +19,8 @@ from viz.page.player import Player
 from viz.views.draw import names_in
 from viz.views.step import films_of
 
+__all__ = ["live"]
+
 LONGEST = 3.0  # seconds that all pauses of one block may add up to
 DENSE = 60  # nodes; above, the drawing is renewed only at the end
 

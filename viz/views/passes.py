@@ -21,6 +21,8 @@ from viz.page.board import Board, Panel, Scene
 from viz.picture.picture import Picture, brief, graph_picture
 from viz.words.text import ROWS, Pair, printed, row
 
+__all__ = ["passes"]
+
 MOST = 8  # changes of one pass that are told one by one
 UNKNOWN = 3  # elements along an axis of unknown length, where inputs are drawn
 

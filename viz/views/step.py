@@ -29,6 +29,8 @@ from viz.views.draw import names_in
 from viz.words.text import ROWS, Pair, printed, row
 from viz.words.user import user
 
+__all__ = ["compare", "step", "timeline"]
+
 
 def step(
     obj: Any, feed_dict: Mapping[Any, Any] | None = None, session: mg.Session | None = None

@@ -18,6 +18,8 @@ from viz.views.images import Images
 from viz.views.tables import filled
 from viz.words.text import Pair, printed, row
 
+__all__ = ["attempt", "side_by_side", "sweep"]
+
 Drawn = Graph | Diagram | Chart | Images | Board
 
 

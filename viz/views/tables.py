@@ -23,6 +23,8 @@ from viz.views.draw import names_in
 from viz.views.step import argument_names
 from viz.words.text import ROWS, Pair, bilingual, choose, printed, row
 
+__all__ = ["gradient_check", "table", "tape"]
+
 NONE: Pair = ("–", "–")
 
 

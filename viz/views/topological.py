@@ -22,6 +22,8 @@ from viz.views.draw import names_in
 from viz.views.ways import shown
 from viz.words.text import ROWS, Pair, printed, row
 
+__all__ = ["topological_orders"]
+
 MOST = 24  # orders; more cannot be looked through
 
 

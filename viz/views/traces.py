@@ -13,6 +13,8 @@ from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.words.text import ROWS, Pair, printed, row
 
+__all__ = ["traces"]
+
 HEAD = ("traces_call", "traces_trace", "traces_event", "traces_arguments", "traces_why")
 
 

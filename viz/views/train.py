@@ -17,6 +17,8 @@ from viz.page.page import SHEETS, Page
 from viz.picture.picture import brief
 from viz.words.text import ROWS, Pair, bilingual, both, html, printed, row
 
+__all__ = ["train"]
+
 POINTS = 200  # of a curve that are sent to the browser; of a longer one every second, third, …
 PAUSE = 0.1  # seconds between two drawings while it runs
 WORDS = ("train_loss", "train_norms", "train_log", "train_progress", "table")
