@@ -356,6 +356,13 @@ def test_leaves_can_be_copied_and_results_cannot() -> None:
         copy.deepcopy(x * 2)
 
 
+def test_tensors_that_were_pickled_before_their_module_moved_are_read() -> None:
+    now = pickle.dumps(leaf([1.0, 2.0], name="x"), protocol=0)
+    before = now.replace(b"minigrad.dynamic.tensor", b"minigrad.eager")
+    assert now != before
+    assert pickle.loads(before).tolist() == [1, 2]
+
+
 # ---- What stays alive ---------------------------------------------------------------------------
 
 
