@@ -326,7 +326,7 @@ FORKED = """
 import os, signal, sys, threading, warnings
 import numpy as np
 import minigrad as mg
-from minigrad import events
+from minigrad.core import events
 from minigrad.compiler.c import cache, compiler
 from pathlib import Path
 
