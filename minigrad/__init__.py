@@ -5,9 +5,6 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 `Session`. One set of operators serves both; `record` shows what either of them does.
 """
 
-import functools
-import importlib
-import importlib.util
 import sys
 import types
 import typing
@@ -17,7 +14,8 @@ from minigrad.core import float32 as float32
 from minigrad.core import float64 as float64
 from minigrad.core import int32 as int32
 from minigrad.core import int64 as int64
-from minigrad.core import threads
+from minigrad.core import loading, threads
+from minigrad.core import name_scope as name_scope
 from minigrad.core.events import *
 from minigrad.core.threads import *
 from minigrad.diagnostics import foreign
@@ -36,28 +34,16 @@ protocol.install()
 if typing.TYPE_CHECKING:
     from minigrad.later import *
 else:  # modules, and the names of `later`, load when the first of them is asked for
-    _names = [n for n, x in vars().items() if n[0] != "_" and not isinstance(x, types.ModuleType)]
+    _own = [n for n, x in vars().items() if n[0] != "_" and not isinstance(x, types.ModuleType)]
+    _look, __dir__ = loading.from_later(__name__, _own)
 
     def __getattr__(name: str) -> typing.Any:
         if name == "train":
             return foreign.Elsewhere("mg.train", foreign.TRAIN)
-        if name[0] != "_" and importlib.util.find_spec(f"minigrad.{name}"):
-            return importlib.import_module(f"minigrad.{name}")
-        if name[0] != "_" or name == "__all__":
-            _load()
-        if name in globals():
-            return globals()[name]
-        raise foreign.missing("mg", name, sys.modules[__name__], foreign.FUNCTIONS)
-
-    def __dir__() -> list[str]:
-        _load()
-        return sorted(globals())
-
-    @functools.cache
-    def _load() -> None:
-        later = vars(importlib.import_module("minigrad.later"))
-        found = {name: later[name] for name in later if name[0] != "_"}
-        globals().update(found, __all__=sorted([*_names, *found]))
+        found = _look(name)
+        if found is None:
+            raise foreign.missing("mg", name, sys.modules[__name__], foreign.FUNCTIONS)
+        return found
 
 
 globals().update(foreign.works(foreign.FUNCTIONS))

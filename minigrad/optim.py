@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.backprop.contributions import plain
-from minigrad.core import Array, events, float64, in_body
+from minigrad.core import Array, events, float64, in_body, name_scope
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.arguments import listed, number, refuse
 from minigrad.diagnostics.errors import GradientError, GraphError
@@ -28,7 +28,7 @@ from minigrad.nn import updates
 from minigrad.ops import state
 from minigrad.static import Node, ancestors, expect_node
 from minigrad.static.build import assign, group
-from minigrad.static.gradients import gradients, name_scope
+from minigrad.static.gradients import gradients
 
 __all__ = [
     "SGD",

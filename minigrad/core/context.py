@@ -11,9 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import SavedLine
 
-__all__ = ["Context", "State", "context", "in_body", "next_order", "silence", "silently"]
+__all__ = [
+    "Context",
+    "State",
+    "context",
+    "in_body",
+    "name_scope",
+    "next_order",
+    "silence",
+    "silently",
+]
 
 # Infinity and NaN are answers and no reason for a warning, as in every framework. NumPy keeps what
 # it does about them in a context variable, so a context of our own leaves the user's NumPy alone;
@@ -96,3 +107,27 @@ def in_body() -> bool:
 
 
 next_order = itertools.count(1).__next__
+
+
+class name_scope:
+    """Build nodes inside a named scope; drawings fold what belongs together. (tf.name_scope.)
+
+    >>> import minigrad as mg
+    >>> with mg.Graph(), mg.name_scope("encoder"):
+    ...     mg.placeholder("x", shape=(3,))
+    <Node encoder/x = Placeholder: float32 (3,), no value>
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise refuse("name_scope", "name", name, fill("expect_name"))
+        self.name = name
+
+    def __enter__(self) -> str:
+        now = context.now
+        self.outer = outer = now.scope
+        now.scope = f"{outer}/{self.name}" if outer else self.name
+        return now.scope
+
+    def __exit__(self, *exc: object) -> None:
+        context.now.scope = self.outer

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
-from minigrad.core import PublicShape, show_shape
+from minigrad.core import PublicShape, name_scope, show_shape
 from minigrad.diagnostics.arguments import two_readings
 from minigrad.diagnostics.errors import ShapeError
 from minigrad.diagnostics.source import here
 from minigrad.ops.arrange import as_operand
-from minigrad.static.gradients import name_scope
 
 __all__ = ["binary_cross_entropy_with_logits", "cross_entropy", "l1_loss", "mse_loss", "nll_loss"]
 

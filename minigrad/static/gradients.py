@@ -8,7 +8,7 @@ from typing import Any
 from minigrad import ops
 from minigrad.backprop.contributions import Contribution, contributions
 from minigrad.backprop.sweep import sweep
-from minigrad.core import context, fits
+from minigrad.core import fits, name_scope
 from minigrad.core.garbage import no_collection
 from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import GradientError
@@ -25,7 +25,7 @@ from minigrad.static import (
     expect_one_graph,
 )
 
-__all__ = ["gradients", "name_scope"]
+__all__ = ["gradients"]
 
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
@@ -99,30 +99,6 @@ def _contributions_of(g: Any, node: Node, leading: set[Any]) -> list[Contributio
     followed = [i for i, x in enumerate(inputs) if x in leading and op.has_rule(i)]
     every = followed if op.broadcasts else ()
     return contributions(op, followed, g, (node, *inputs), node.attrs, inputs, every)
-
-
-class name_scope:
-    """Build nodes inside a named scope; drawings fold what belongs together. (tf.name_scope.)
-
-    >>> import minigrad as mg
-    >>> with mg.Graph(), mg.name_scope("encoder"):
-    ...     mg.placeholder("x", shape=(3,))
-    <Node encoder/x = Placeholder: float32 (3,), no value>
-    """
-
-    def __init__(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise refuse("name_scope", "name", name, fill("expect_name"))
-        self.name = name
-
-    def __enter__(self) -> str:
-        now = context.now
-        self.outer = outer = now.scope
-        now.scope = f"{outer}/{self.name}" if outer else self.name
-        return now.scope
-
-    def __exit__(self, *exc: object) -> None:
-        context.now.scope = self.outer
 
 
 GraphReader.gradients = staticmethod(gradients)

@@ -1,0 +1,38 @@
+"""Names that a package hands on, loaded when the first of them is asked for."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def from_later(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], Any], Any]:
+    """What `__getattr__` finds (None: nothing), and `__dir__`, of a package with a module `later`.
+
+    A name is a module of the package, or is in `later`; `own` are the public names that are there
+    from the start.
+    """
+    here = vars(sys.modules[package])
+
+    @functools.cache
+    def load() -> None:
+        later = vars(importlib.import_module(f"{package}.later"))
+        found = {name: later[name] for name in later if name[0] != "_"}
+        here.update(found, __all__=sorted([*own, *found]))
+
+    def look(name: str) -> Any:
+        if name[0] != "_" and importlib.util.find_spec(f"{package}.{name}"):
+            return importlib.import_module(f"{package}.{name}")
+        if name[0] != "_" or name == "__all__":
+            load()
+        return here.get(name)
+
+    def listed() -> list[str]:
+        load()
+        return sorted(here)
+
+    return look, listed
