@@ -803,3 +803,26 @@ def test_processes_may_compile_at_once(tmp_path: Path) -> None:
     made = [p for p in tmp_path.rglob("*") if p.is_file()]
     assert {p.suffix for p in made} == {compiler.SUFFIX}
     assert len({p.name[:32] for p in made}) == 1
+
+
+WEIGHTS = np.arange(24, dtype=np.float32).reshape(4, 6) / 8
+
+
+@pytest.mark.parametrize(
+    "other", [WEIGHTS * 2, np.asfortranarray(WEIGHTS), WEIGHTS[:, ::-1], np.float64(1) * WEIGHTS]
+)
+def test_a_variable_in_another_shape_is_handed_over_as_it_is(other: Any) -> None:
+    """It is not made anew for each run, and whatever is put in its place is read rightly."""
+    x = mg.placeholder("x", shape=(6, 4))
+    w = mg.Variable(WEIGHTS, name="w")
+    graph = mg.build_graph(x, mg.sqrt(x + mg.reshape(w, (6, 4))) * 2.0)
+    found = []
+    for executor in ("numpy", "c"):
+        program = graph.compile(executor=executor)
+        program.variables[w] = WEIGHTS.copy()
+        feeds = {"x": np.ones((6, 4), np.float32)}
+        program(feeds)
+        program.variables[w] = other
+        found.append(program(feeds))
+    np.testing.assert_array_equal(*found)
+    assert "reshape" not in "".join(line.text for line in program._latest.text.code)

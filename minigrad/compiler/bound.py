@@ -38,7 +38,9 @@ class Named:
         self.nodes, self.values = nodes, values
 
     def __getitem__(self, name: str) -> Array:
-        return value_of(self.nodes[name], self.values)
+        node = self.nodes[name]
+        found = self.values.get(node)
+        return value_of(node, self.values) if found is None else found
 
     def get(self, name: str, default: Any) -> Any:
         return self.values.get(self.nodes[name], default)

@@ -29,8 +29,9 @@ class Joined:
         read: set[Slot] = set()
         parts, lengths = [], list[int]()
         for piece in absorbed(calls, wanted):
-            places = [slots.setdefault(x, len(slots)) for x in piece.slots]
-            read |= {piece.slots[i] for i in piece.block.used}
+            handed = [_handed(x) for x in piece.slots]
+            places = [slots.setdefault(x, len(slots)) for x in handed]
+            read |= {handed[i] for i in piece.block.used}
             numbers = range(len(lengths), len(lengths) + len(piece.lengths))
             parts.append(Part(piece.block, places, numbers, piece.call.node))
             lengths += piece.lengths
@@ -68,8 +69,25 @@ class Joined:
         """The calls from one on in NumPy, which says what is wrong."""
         for call in self.calls[first:]:
             self.node = call.node
-            given = [x.array if x.fixed else now[x] for x in call.operands]
+            given = [_array(x, now) for x in call.operands]
             call.function.in_numpy(*given)  # type: ignore[union-attr]
+
+
+def _handed(slot: Slot) -> Slot:
+    """What shows the same elements in the same order, and need not be made anew at each run."""
+    while not slot.fixed and slot.source is not None and slot.source[1] == "reshape":
+        slot = slot.source[0]
+    return slot
+
+
+def _array(slot: Slot, now: Mapping[Slot, Any]) -> Any:
+    """What a slot is now, when those that move are these."""
+    if slot.fixed:
+        return slot.array
+    if slot in now or slot.source is None:
+        return now[slot]
+    source, method, args = slot.source
+    return getattr(_array(source, now), method)(*args)
 
 
 def _refuse(*arguments: int) -> int:

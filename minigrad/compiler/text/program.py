@@ -54,12 +54,10 @@ class Text(LineWriter):
     @functools.cached_property
     def code(self) -> list[Line]:
         """All functions, line by line."""
-        inside = [
-            Line("updates = {}"),
-            *self.inside,
-            Line("variables.update(updates)"),
-            Line(f"return [{', '.join(self.results)}]"),
-        ]
+        inside = self.inside
+        if any("updates" in line.text for line in [*self.functions, *inside]):
+            inside = [Line("updates = {}"), *inside, Line("variables.update(updates)")]
+        inside = [*inside, Line(f"return [{', '.join(self.results)}]")]
         start = [Line(""), Line("def program(feeds, variables):")]
         return [*self.functions, *start, *indented(inside)]
 
