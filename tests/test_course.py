@@ -307,7 +307,7 @@ def run(path: Path, language: str) -> list[Shown]:
             source = re.sub(r'viz\.language\("\w+"\)', f'viz.language("{language}")', cell.source)
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 value = run_cell(source, names, f"cell {place}")
-            if "# NBVAL_IGNORE_OUTPUT" in cell.source:
+            if "nbval-ignore-output" in cell.metadata.get("tags", []):
                 continue
             data = shown_as(value)
             text = printed.getvalue() + data.get("text/plain", "")

@@ -17,6 +17,7 @@ import nbformat
 import outputs
 import pytest
 from lessons import LESSONS, NOTEBOOKS, ROOT, TEMPLATE, code_cells, number, places, read
+from nbval.plugin import metadata_tags
 
 from viz.questions import lessons
 
@@ -213,6 +214,14 @@ def test_the_rules_accept_a_good_pair():
 def test_lines_of_code_fit_a_page(path):
     lines = [line for cell in code_cells(path) for line in cell.source.splitlines()]
     assert [line for line in lines if len(line) > 79] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_what_is_told_to_nbval_is_a_tag_that_it_knows_and_no_learner_sees(path):
+    assert [cell.source for cell in code_cells(path) if "NBVAL" in cell.source.upper()] == []
+    tags = {tag for cell in code_cells(path) for tag in cell.metadata.get("tags", [])}
+    assert "nbval-ignore-output" in tags  # of the cell that prints the versions, or a clock
+    assert {tag for tag in tags if tag.startswith("nbval")} <= set(metadata_tags)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
