@@ -59,22 +59,23 @@ def origins(graph: Graph) -> set[Graph]:
 
 
 def _fed(node: Node, value: Any) -> Array:
-    about: dict[str, Any] = {"name": node.name, "defined": node.where, "ran": here()}
+    dtype, declared = node.spec.dtype, node.spec.shape
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "fiub":
             raise TypeError(value)  # NumPy would make NaN of None, and drop imaginary parts
-        if given.dtype.kind == "f" and node.dtype.kind != "f":
-            raise FeedError("feed_type", expected=node.dtype, dtype=given.dtype, **about)
-        array = np.ascontiguousarray(given, dtype=node.dtype).reshape(given.shape)
-    except FeedError:
-        raise
     except (TypeError, ValueError):
-        brief = repr(value)[:60]
-        raise FeedError("feed_value", value=brief, dtype=node.dtype, **about) from None
+        raise _wrong(node, "feed_value", value=repr(value)[:60], dtype=dtype) from None
+    if given.dtype.kind == "f" and dtype.kind != "f":
+        raise _wrong(node, "feed_type", expected=dtype, dtype=given.dtype)
+    array = np.ascontiguousarray(given, dtype).reshape(given.shape)
     if wrapped(given, array):
-        raise FeedError("feed_range", expected=node.dtype, dtype=given.dtype, **about)
-    if not fits(array.shape, node.spec.shape):
-        shape, expected = show_shape(array.shape), show_shape(public_shape(node.spec.shape))
-        raise FeedError("feed_shape", shape=shape, expected=expected, **about)
+        raise _wrong(node, "feed_range", expected=dtype, dtype=given.dtype)
+    if not fits(array.shape, declared):
+        shape, expected = show_shape(array.shape), show_shape(public_shape(declared))
+        raise _wrong(node, "feed_shape", shape=shape, expected=expected)
     return array[()] if array.ndim == 0 else array
+
+
+def _wrong(node: Node, why: str, **about: Any) -> FeedError:
+    return FeedError(why, name=node.name, defined=node.where, ran=here(), **about)
