@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.backprop.contributions import plain
+from minigrad.backprop.rules import plain
 from minigrad.core import Array, events, float64, in_body, name_scope
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.arguments import listed, number, refuse
@@ -181,8 +181,7 @@ class Optimizer:
         Rules of others may be written for arrays alone; of them, what is assigned is told.
         """
         ours = all(getattr(type(self), name).__module__ == __name__ for name in ("rule", "move"))
-        wrap = Tensor.reader.wrap
-        given = [wrap(x, None) if ours else x for x in (p.data, g, *slots)]
+        given = [Tensor._around(x) if ours else x for x in (p.data, g, *slots)]
         with events.during("update"):
             new, *renewed = map(plain, self.rule(*given))
             overwrite(p, new)

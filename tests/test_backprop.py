@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad import ops
 from minigrad.backprop import needs
-from minigrad.backprop.needs import DATA, NOTHING, SHAPE
+from minigrad.backprop.rules import DATA, NOTHING, SHAPE
 from minigrad.core import REGISTRY, Spec, context, events, float32
 
 W = [[1.0, -2.0], [3.0, 4.0]]

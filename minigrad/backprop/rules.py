@@ -1,21 +1,41 @@
 """How the gradient of a result becomes gradients of its operands: an operator's rules, applied.
 
-What they need is derived, not declared: the rules are applied once to stand-ins, and what these
-are asked for is what the tape must keep.
+Each wanted operand gets its contribution, in the operand's own shape.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad.backprop.contributions import Contribution, contributions, freed, shape_of
-from minigrad.backprop.needs import DATA, SHAPE, Retained
-from minigrad.core import Op
+import numpy as np
 
+from minigrad import ops
+from minigrad.core import Attrs, BaseNode, Dim, Op, Shape, Spec
+from minigrad.diagnostics.errors import GradientError
+from minigrad.diagnostics.source import here
+from minigrad.ops.shape import single_axes_first
+
+ndarray = np.ndarray
+
+Contribution = tuple[Any, Any, int]  # where to, how much, and for which operand
 Pull = Callable[[Any, Any], Iterable[Contribution]]
+NOTHING, SHAPE, DATA = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What the gradient rules of one operator read, for one choice of operands with gradients.
+
+    `parts` says for the result and each operand: NOTHING, SHAPE or DATA. `wanted` are the
+    positions of the operands that get a gradient. `ranked`: a rule asked for the number of axes.
+    """
+
+    parts: tuple[int, ...]
+    wanted: tuple[int, ...]
+    ranked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,3 +80,83 @@ def apply_rules(
         for value, part, source in zip(saved, needs.parts, (node, *sources), strict=True)
     ]
     return contributions(op, needs.wanted, g, values, node.attrs, sources, fit)
+
+
+def contributions(
+    op: Op,
+    wanted: Sequence[int],
+    g: Any,
+    values: Sequence[Any],
+    attrs: Attrs,
+    targets: Sequence[Any],
+    fit: Container[int],
+) -> list[Contribution]:
+    """What the rules give to each wanted operand; nothing is said of one to which nothing flows."""
+    found = []
+    for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs), strict=True):
+        if part is not None:
+            target = targets[i]
+            found.append((target, unbroadcast(part, target) if i in fit else part, i))
+    return found
+
+
+def pull_back(op: Op, wanted: Iterable[int], g: Any, values: Sequence[Any], attrs: Attrs) -> Any:
+    """The gradients of the operands at the positions `wanted`, by the operator's rules."""
+    if not isinstance(op.vjp, tuple):
+        parts = op.vjp(g, *values, wanted=tuple(wanted), **attrs)
+        return [parts[i] for i in wanted]
+    rules = [op.vjp[i] for i in wanted]
+    return [None if rule is None else rule(g, *values, **attrs) for rule in rules]
+
+
+def unbroadcast(part: Any, target: Any) -> Any:
+    """Sum a gradient over the axes along which its operand had been repeated."""
+    if type(part) is ndarray:
+        mine, wanted = part.shape, target.shape
+        lead = len(mine) - len(wanted)
+        if lead > 0 and mine[lead:] == wanted:  # as for a bias
+            if single_axes_first(mine, lead):
+                return part.reshape(wanted)  # what the sum would give
+            return ops.sum.run(None, part, axis=tuple(range(lead)))
+    spec = getattr(target, "spec", None)  # of a node: it tells unknown lengths apart
+    mine, wanted = (part.spec.shape, spec.shape) if spec else (part.shape, target.shape)
+    if mine == wanted and mine is not None:
+        return part
+    lead = 0 if mine is None or wanted is None else len(mine) - len(wanted)
+    if mine is None or wanted is None or _may_stretch(mine[lead:], wanted):
+        return ops.sum_like(part, shape_of(target))
+    return ops.sum(part, axis=tuple(range(lead)))
+
+
+def _may_stretch(mine: Shape, wanted: Shape) -> bool:
+    pairs = zip(mine, wanted, strict=True)
+    return any(m != n and (n == 1 or isinstance(n, Dim)) for m, n in pairs)
+
+
+def plain(x: Any) -> Any:
+    """The array of a tensor that has no history; anything else as it is."""
+    return x.data if hasattr(x, "creator") and not x.requires_grad else x
+
+
+def shape_of(source: Any) -> Any:
+    """What stands for an operand of which only shape and data type are read."""
+    if isinstance(source, BaseNode):
+        return source
+    if type(source) is tuple:
+        return Spec(*source[:2])
+    return Spec(source.shape, source.dtype) if hasattr(source, "shape") else source
+
+
+class _Freed:
+    """Stands where a node saved something that a backward pass has used and dropped."""
+
+    def __repr__(self) -> str:
+        return "freed"
+
+
+FREED = _Freed()
+
+
+def freed(node: BaseNode) -> GradientError:
+    """The error about a node of which a backward pass dropped what this one wants to read."""
+    return GradientError("freed", op=node.op, defined=node.where, ran=here())

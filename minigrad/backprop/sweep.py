@@ -10,8 +10,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from minigrad.backprop.contributions import Contribution, plain
-from minigrad.backprop.rules import Pull
+from minigrad.backprop.rules import Contribution, Pull, plain
 from minigrad.core import events
 from minigrad.ops.rows import RowGradient
 

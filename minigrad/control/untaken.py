@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.needs import pull_back
+from minigrad.backprop.rules import pull_back
 from minigrad.control.flow import COND
 from minigrad.core import silently
 from minigrad.diagnostics.messages import choose, fill

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.backprop.contributions import (
+from minigrad.backprop.rules import (
     FREED,
     Contribution,
     contributions,
@@ -52,7 +52,7 @@ class Walk:
         self.on_tensors = create_graph or (bool(heard) and not in_body())
         self.may_stop = not all(isinstance(ear.listener, events.Recording) for ear in heard)
         self.ends = [y.creator for y in outputs]  # asking makes tensors of promises
-        self.wrap: Callable[..., Any] = outputs[0].reader.wrap
+        self.around: Callable[..., Any] = outputs[0]._around  # a tensor
         self.found: dict[Any, Any] = {}  # gradients by leaf, or by node
         self.retained: list[tuple[Any, Any]] = []  # tensors in the middle that asked for theirs
         self.used: Sequence[TapeNode] = ()  # nodes whose saved values are still to be dropped
@@ -67,9 +67,9 @@ class Walk:
                 raise GradientError("no_graph", defined=here())
             key, g = end or y, _seed(y, seed)
             if self.create_graph:
-                g = seed if type(seed) is type(y) else self.wrap(g, None)
+                g = seed if type(seed) is type(y) else self.around(g)
             elif self.on_tensors:
-                g = self.wrap(g, None)
+                g = self.around(g)
             found[key] = found[key] + g if key in found else g
         nodes = reachable([end for end in self.ends if end is not None])
         keep: Any = ()
@@ -110,7 +110,7 @@ class Walk:
 
     def _tensor(self, g: Any) -> Any:
         """A gradient as a tensor, when it comes as an array: from a hook, or a call."""
-        return g if hasattr(g, "reader") else self.wrap(g, None)
+        return g if hasattr(g, "reader") else self.around(g)
 
     def _with_history(self, value: Any, source: Any, node: TapeNode) -> Any:
         """What was saved, as a tensor that knows where it came from."""
@@ -118,7 +118,7 @@ class Walk:
             return source
         if value is None:  # at most its shape is read
             return shape_of(source)
-        return self.wrap(value, source) if isinstance(source, TapeNode) else value
+        return self.around(value, source) if isinstance(source, TapeNode) else value
 
     def _alone(self, value: Any, source: Any, node: TapeNode) -> Any:
         """What was saved, as a tensor that does not; what a call saved stays as it is."""
@@ -129,7 +129,7 @@ class Walk:
             value = np.broadcast_to(like.dtype.type(0), like.shape)  # nobody reads these zeros
         elif isinstance(value, (int, float)):
             value = node.dtype.type(value)
-        return self.wrap(value, None) if isinstance(value, (np.ndarray, np.generic)) else value
+        return self.around(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
     # ---- hooks
 
@@ -156,7 +156,7 @@ class Walk:
         """A gradient after its hooks; a hook gets a tensor, and may give another one back."""
         shape = g.shape
         for hook in list(hooks.functions.values()):
-            given = g if hasattr(g, "creator") else self.wrap(g, None)
+            given = g if hasattr(g, "creator") else self.around(g)
             answer = hook(given)
             if answer is None:
                 continue
@@ -164,7 +164,7 @@ class Walk:
             if g.shape != shape:
                 raise GradientError("hook_shape", found=g.shape, shape=shape, defined=here())
             if self.create_graph:
-                g = answer if hasattr(answer, "creator") else self.wrap(g, None)
+                g = answer if hasattr(answer, "creator") else self.around(g)
         return g
 
 
@@ -241,14 +241,14 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     if end is not None:
         nodes = reachable((end,))
         silently(y.reader.sweep, nodes, found, not retain_graph)
-    accumulating.run(_accumulate, found, y.reader.wrap)
+    accumulating.run(_accumulate, found)
 
 
-def _accumulate(found: dict[Any, Any], wrap: Callable[..., Any]) -> None:
+def _accumulate(found: dict[Any, Any]) -> None:
     for x, part in zip(found, _unshared(found.values()), strict=True):
         before = x._grad
         total = part if before is None else silently(add, before.data, part)
-        x._grad = wrap(total, None)
+        x._grad = x._around(total)
 
 
 def _exchanged(x: Any, before: Any, now: Any) -> bool:
@@ -267,7 +267,7 @@ def _backward_with_care(y: Any, gradient: Any, retain_graph: bool, create_graph:
     receivers = [*found, *(x for x, _ in walk.retained)]
     parts += [g for _, g in walk.retained]
     for x, part in zip(receivers, _unshared(parts), strict=True):
-        g = part if hasattr(part, "creator") else walk.wrap(part, None)
+        g = part if hasattr(part, "creator") else walk.around(part)
         done = False
         while not done:  # the addition may tell listeners, who are free to do what they like
             before = x.grad
@@ -339,7 +339,7 @@ def _gradients_of(
         result.append(g)
     walk.finish()
     parts = _unshared(result)
-    return [g if g is None or hasattr(g, "creator") else walk.wrap(g, None) for g in parts]
+    return [g if g is None or hasattr(g, "creator") else walk.around(g) for g in parts]
 
 
 def _unshared(parts: Iterable[Any]) -> Iterator[Any]:

@@ -31,7 +31,7 @@ from minigrad.dynamic.tape import TapeNode
 
 NONE: Attrs = {}  # shared by all nodes without attributes; nobody writes to it
 
-ndarray, new = np.ndarray, object.__new__
+ndarray = np.ndarray
 getframe, listeners = sys._getframe, events.listeners
 
 
@@ -56,7 +56,7 @@ class TapeReader:
         y = run_kernel(op, arrays, attrs)
         node = None
         mask = tuple([type(x) is tensor and x.requires_grad for x in tensors])
-        if True in mask and context.recording:
+        if True in mask and context.now.recording:
             kept = self.pullback(op, mask, y, arrays, attrs)
             if kept.wanted:
                 node = self.record(kept, attrs, tensors, arrays, mask, y)
@@ -64,7 +64,8 @@ class TapeReader:
             if node is not None:
                 events.emit("built", op, node, None, tuple(tensors))
             events.emit("run", op, node, y, tuple(arrays))
-        return self.wrap(y, node, () if op.elementwise else tensors)
+        result = tensor._around(y, node)
+        return result if op.elementwise else as_view(result, tensors)
 
     def pullback(
         self, op: Op, mask: tuple[bool, ...], y: Array, arrays: Sequence[Array], attrs: Attrs
@@ -80,18 +81,6 @@ class TapeReader:
             return x
         return as_operand(op, as_weak(op, x))
 
-    def wrap(self, y: Array, node: TapeNode | None, viewed: Sequence[Any] = ()) -> Any:
-        """A tensor around an array that is known to be in order."""
-        result = new(self.tensor)
-        result.data, result.creator = y, node
-        result.requires_grad = node is not None
-        result._grad = result.name = None
-        for x in viewed:
-            if isinstance(x, self.tensor) and looks_at(y, x.data):
-                share(result, x)
-                break
-        return result
-
     def record(
         self,
         kept: Pullback,
@@ -106,6 +95,15 @@ class TapeReader:
         sources = [(x.creator or x) if wants else stub(x) for x, wants in pairs]
         saved = [a if keep else None for a, keep in zip((y, *arrays), kept.keeps, strict=True)]
         return TapeNode.of(kept, sources, saved, y, attrs, context.now.place or caller(getframe(1)))
+
+
+def as_view(result: Any, operands: Sequence[Any]) -> Any:
+    """The result, noted as a view of the operand whose memory it looks at, if there is one."""
+    for x in operands:
+        if isinstance(x, type(result)) and looks_at(result.data, x.data):
+            share(result, x)
+            break
+    return result
 
 
 def looks_at(y: Array, a: Array) -> bool:

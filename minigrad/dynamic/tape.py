@@ -7,8 +7,7 @@ from operator import attrgetter
 from types import CodeType
 from typing import Any
 
-from minigrad.backprop.contributions import FREED
-from minigrad.backprop.rules import Pullback
+from minigrad.backprop.rules import FREED, Pullback
 from minigrad.core import READY, Array, Attrs, BaseNode, Dtype, Op, Unrecorded, context, next_order
 from minigrad.diagnostics.errors import GradientError
 from minigrad.diagnostics.source import SavedLine, here
@@ -86,7 +85,7 @@ class TapeNode(BaseNode):
         else:
             node._source, node._operand = tuple(sources), tuple(operands)
         node._kept, node._attrs, node._shape, node._dtype = kept, attrs, about.shape, about.dtype
-        node._order, node._scope = next_order(), context.scope
+        node._order, node._scope = next_order(), context.now.scope
         node._code, node._lasti = place
         return node
 

@@ -27,6 +27,8 @@ from minigrad.ops.methods import Size, size_of
 
 __all__ = ["Tensor"]
 
+new = object.__new__
+
 if TYPE_CHECKING:
     from minigrad.static import Graph, Node
 
@@ -62,6 +64,14 @@ class Tensor(InPlace):
             _expect_floats(self.data, requires_grad, "tensor")
         self.requires_grad, self.name = requires_grad, name
         self.creator = self._grad = None
+
+    @staticmethod
+    def _around(data: Array, creator: TapeNode | None = None) -> Tensor:
+        """A tensor around an array that is known to be in order."""
+        result = new(Tensor)
+        result.data, result.creator, result.requires_grad = data, creator, creator is not None
+        result._grad = result.name = None
+        return result
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -168,8 +178,7 @@ class Tensor(InPlace):
         """The same values without their history; memory is shared."""
         if in_body():
             return self._apply(ops.stop_gradient)
-        detached: Tensor = self.reader.wrap(changes.array_of(self), None)
-        return detached
+        return Tensor._around(changes.array_of(self))
 
     def backward(
         self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 from minigrad import ops
-from minigrad.backprop.contributions import Contribution, contributions
+from minigrad.backprop.rules import Contribution, contributions
 from minigrad.backprop.sweep import sweep
 from minigrad.core import fits, name_scope
 from minigrad.core.garbage import no_collection

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.needs import pull_back
+from minigrad.backprop.rules import pull_back
 from minigrad.core import BaseNode, Spec, TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode

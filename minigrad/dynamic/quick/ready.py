@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from minigrad.backprop.needs import DATA, Retained, retained
-from minigrad.backprop.rules import Pull, Pullback, apply_rules
+from minigrad.backprop.needs import retained
+from minigrad.backprop.rules import DATA, Pull, Pullback, Retained, apply_rules
 from minigrad.core import Array, Attrs, Dtype, Op, Spec, quick_kernel
 from minigrad.dynamic.quick.written import Kind, Written, as_kernels, as_rules
 

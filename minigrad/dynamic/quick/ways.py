@@ -36,7 +36,7 @@ from minigrad.diagnostics.source import INSIDE, caller
 from minigrad.dynamic.changes import share
 from minigrad.dynamic.quick.descent import descend
 from minigrad.dynamic.quick.ready import MIXED, Ready, kernel_of, prepared
-from minigrad.dynamic.recorder import NONE, TapeReader, looks_at
+from minigrad.dynamic.recorder import NONE, TapeReader, as_view, looks_at
 from minigrad.dynamic.tape import TapeNode
 from minigrad.ops.methods import Value
 
@@ -123,7 +123,7 @@ class QuickReader(TapeReader):
         return super().record(kept, attrs, tensors, arrays, mask, y)
 
     def _single(self, op: Op, kernel: Callable[..., Array] | None = None) -> Way:
-        tensor, general, wrap = self.tensor, self.general, self.wrap
+        tensor, general, around = self.tensor, self.general, self.tensor._around
         may_view, own = not op.elementwise, kernel is not None
         kernel = kernel or kernel_of(op)
         plain: Any = None  # the pullbacks met last: without attributes, and with
@@ -138,7 +138,7 @@ class QuickReader(TapeReader):
                 y = silence().run(kernel, a, **attrs)
             except FAILURES:
                 return general(op, (x,), attrs)
-            return wrap(y, None, (x,) if may_view else ())
+            return as_view(around(y), (x,)) if may_view else around(y)
 
         def way(x: Any, attrs: Attrs = NONE) -> Any:
             nonlocal plain, special, user
@@ -174,7 +174,7 @@ class QuickReader(TapeReader):
                 else:
                     plain = kept
             if not kept.wanted:
-                return wrap(y, None, (x,))
+                return as_view(around(y), (x,))
             node = TapeNode()
             node._source = x.creator or x
             keeps_y, keeps_a = kept.keeps
@@ -209,7 +209,7 @@ class QuickReader(TapeReader):
         return way
 
     def _pair(self, op: Op) -> Way:
-        tensor, general, wrap = self.tensor, self.general, self.wrap
+        tensor, general, around = self.tensor, self.general, self.tensor._around
         kernel, may_view = kernel_of(op), not op.elementwise
         kernels = _Kernels(op)
         takes_numbers = op.symbol is not None  # on scalars
@@ -234,7 +234,7 @@ class QuickReader(TapeReader):
                 y = silence().run(kernels[a.ndim, b.ndim] if not attrs else kernel, a, b, **attrs)
             except FAILURES:
                 return general(op, (x, z), attrs)  # which says what is wrong
-            return wrap(y, None, (x, z) if may_view and y.base is not None else ())
+            return as_view(around(y), (x, z)) if may_view and y.base is not None else around(y)
 
         def way(x: Any, z: Any, attrs: Attrs = NONE) -> Any:
             nonlocal kept_both, kept_left, kept_right, user
@@ -307,7 +307,7 @@ class QuickReader(TapeReader):
                 else:
                     kept_left = kept
             if not kept.wanted:
-                return wrap(y, None, (x, z))
+                return as_view(around(y), (x, z))
             shape = y.shape
             if shape and kept.stretched is not None:
                 if shape != a.shape:
@@ -349,12 +349,7 @@ class QuickReader(TapeReader):
             result.creator = node
             result.requires_grad = True
             result._grad = result.name = None
-            if may_view and y.base is not None:
-                if x_kind is tensor and looks_at(y, a):
-                    share(result, x)
-                elif z_kind is tensor and looks_at(y, b):
-                    share(result, z)
-            return result
+            return as_view(result, (x, z)) if may_view and y.base is not None else result
 
         if not _takes_floats_as_they_are(op, 2):
             way = _general_way(general, op, 2)

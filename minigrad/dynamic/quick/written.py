@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.contributions import FREED, freed, shape_of, unbroadcast
-from minigrad.backprop.needs import DATA, SHAPE, Probe, Retained, build
+from minigrad.backprop.needs import Probe, build
+from minigrad.backprop.rules import DATA, FREED, SHAPE, Retained, freed, shape_of, unbroadcast
 from minigrad.core import Attrs, Dim, Op, Spec, ancestors, quick_kernel
 from minigrad.diagnostics.errors import GraphError
 

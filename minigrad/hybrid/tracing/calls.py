@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import control
-from minigrad.backprop.contributions import plain
-from minigrad.backprop.needs import DATA, NOTHING, Retained
-from minigrad.backprop.rules import Pullback
+from minigrad.backprop.rules import DATA, NOTHING, Pullback, Retained, plain
 from minigrad.core import Array, Op, Spec, TupleSpec, context, events, float32, silently, spec_of
 from minigrad.core.locks import Lock
 from minigrad.diagnostics.errors import VerifyError
@@ -136,7 +134,7 @@ class Call:
             derivative = self._derivative(tuple(wants)) if wants else None
             if derivative is not None:
                 return self._recorded(derivative, operands, arrays)
-        return [Tensor.reader.wrap(y, None) for y in self._run(self.forward, arrays)]
+        return [Tensor._around(y) for y in self._run(self.forward, arrays)]
 
     def _run(self, program: Interpreter, arrays: Sequence[Array]) -> list[Array]:
         """All results of a program. The outputs come first, and belong to the caller."""
@@ -171,7 +169,7 @@ class Call:
             _tell(node, tuple(results[:count]) if more else results[first], operands, arrays)
             for i, choice in creators.items() if more else ():
                 _tell(choice, results[i], (), (tuple(results[:count]),))
-        return [Tensor.reader.wrap(y, creators.get(i)) for i, y in enumerate(results[:count])]
+        return [Tensor._around(y, creators.get(i)) for i, y in enumerate(results[:count])]
 
     def _vjp(self, g: Any, y: Any, *operands: Any, wanted: Positions, **attrs: Any) -> list[Any]:
         saved = y.data if isinstance(y, Tensor) else y
@@ -298,7 +296,7 @@ def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
             x = np.broadcast_to(x.dtype.type(0), x.shape)  # type: ignore[arg-type]
         known = isinstance(source, TapeNode)
         operands.append(
-            source if type(source) is Tensor else Tensor.reader.wrap(x, source) if known else x
+            source if type(source) is Tensor else Tensor._around(x, source) if known else x
         )
     return operands
 
