@@ -68,11 +68,9 @@ function pane(data, parent, choose) {
     drawing.hidden = tools.hidden = !picture;
     drawing.setAttribute("role", "group");
     drawing.setAttribute("aria-label", picture?.alt ?? "");
-    nodes = [...drawing.querySelectorAll("g.node")].map((g) => {
-      const texts = g.querySelectorAll("text");
-      texts[texts.length - 1].classList.add("mg-value");
-      return { g, slot: texts[texts.length - 1], look: null, said: null };
-    });
+    nodes = [...drawing.querySelectorAll("g.node")].map((g) => (
+      { g, slot: g.querySelector(".mg-value"), kind: g.getAttribute("class"), look: null, said: null }
+    ));
     for (const { g } of nodes) {
       g.setAttribute("tabindex", "0");
       g.setAttribute("role", "button");
@@ -92,9 +90,9 @@ function pane(data, parent, choose) {
       for (const node of nodes) {
         const kind = panel.marks[node.g.id];
         const said = `${kind ? data.signs[kind] : ""} ${panel.notes[node.g.id] ?? ""}`.trim();
-        const look = ["node", kind && `mg-${kind}`, said ? "" : "mg-bare"].filter(Boolean).join(" ");
+        const look = [node.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== node.look) node.g.setAttribute("class", look);
-        if (said !== node.said) node.slot.textContent = said || "\u2007";
+        if (said !== node.said && node.slot) node.slot.textContent = said;
         Object.assign(node, { look, said });
       }
       fresh("title", panel.title, () => tell(title, panel.title));

@@ -6,6 +6,7 @@ Nothing is computed here that the engine did not compute: frames are made from r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from minigrad.core import BaseNode, Spec
@@ -22,6 +23,8 @@ from viz.picture.picture import Picture
 from viz.picture.summary import Summary, summarize
 from viz.words.text import Pair, row
 
+NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
+
 __all__ = [
     "Film",
     "Frame",
@@ -36,13 +39,22 @@ __all__ = [
 ]
 
 
-def still_film(picture: Picture, note: Pair = ("", ""), **look: Any) -> Film:
+def still_film(
+    picture: Picture,
+    note: Pair = ("", ""),
+    values: Mapping[TapeNode, Any] = NOTHING_KNOWN,
+    **look: Any,
+) -> Film:
     """A film of one frame: what there is, with the formulas and the lines of its nodes.
 
-    `note` is said beneath; `look` are the fields of Film that say how it is drawn.
+    `note` is said beneath; `values` are what nodes of a tape hold; `look` are the fields of Film
+    that say how it is drawn.
     """
     director = Director(picture)
     director.describe()
+    for node, value in values.items():
+        if node in picture.ids:
+            director.tracks[picture.ids[node]].values.append((0, summarize(value)))
     return Film(picture, (Frame(note),), director.tracks, **look)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -68,26 +69,43 @@ def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:
 def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any]) -> Film:
     new: dict[Any, Any] = {t: Tensor(v, t.requires_grad, t.name) for t, v in given.items()}
     new_names = {id(new[t]): names.get(id(t), "") for t in given}
-    nodes = ancestors(t.creator for t in outputs if t.creator is not None)
     with listen_to_nobody(), recording(True), mg.record(values=True) as log:
-        for node in nodes:
-            operands = [
-                _operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)
-            ]
-            before, context.scope = context.scope, node.scope
-            try:
-                result = new[node] = _again(node, operands)
-            finally:
-                context.scope = before
-            twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
-            new_names[id(twin)] = names.get(id(node), "")
-            twin.retell(node.code, node.lasti)
+        _run_again(outputs, names, new, new_names)
         again = [new.get(t.creator, t) for t in outputs]
         backward(again)
     ends = zip(again, outputs, strict=True)
     new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
     film = event_film(picture(again, new_names, bodies=True), log.events)
     return film.giving(y.data for y in again)
+
+
+def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
+    """What each node of a tape computes from its leaves as they are now; {} if it cannot run."""
+    if next(_lost(outputs), None) is not None:
+        return {}
+    new: dict[Any, Any] = {}
+    with listen_to_nobody(), recording(True), contextlib.suppress(GraphError):
+        _run_again(outputs, {}, new, {})
+    return {x: y.data for x, y in new.items() if isinstance(x, TapeNode) and hasattr(y, "data")}
+
+
+def _run_again(
+    outputs: list[Tensor],
+    names: Mapping[int, str],
+    new: dict[Any, Any],
+    new_names: dict[int, str],
+) -> None:
+    """Run the operations of a tape in their order; `new` gets the twin of each, by the old one."""
+    for node in ancestors(t.creator for t in outputs if t.creator is not None):
+        operands = [_operand(node, i, x, new, new_names, names) for i, x in enumerate(node.inputs)]
+        before, context.scope = context.scope, node.scope
+        try:
+            result = new[node] = _again(node, operands)
+        finally:
+            context.scope = before
+        twin = result[0].creator.inputs[0] if isinstance(result, list) else result.creator
+        new_names[id(twin)] = names.get(id(node), "")
+        twin.retell(node.code, node.lasti)
 
 
 def _again(node: TapeNode, operands: list[Any]) -> Any:

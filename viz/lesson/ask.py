@@ -24,6 +24,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair, choose
 from viz import assets
 from viz.lesson.answers import equal, has_gap
+from viz.page.sheets import sheets
 from viz.questions import (
     Claim,
     Question,
@@ -78,7 +79,7 @@ class Questions(anywidget.AnyWidget):
     """One or more questions with real radio buttons; `answers` holds what was chosen so far."""
 
     _esm = assets.source("ask.js")
-    _css = assets.source("theme.css") + assets.source("ask.css")
+    _css = sheets("theme", "ask")
     questions: traitlets.List[Any] = traitlets.List().tag(sync=True)
     answers: traitlets.List[Any] = traitlets.List().tag(sync=True)
     verdicts: traitlets.List[Any] = traitlets.List().tag(sync=True)

@@ -20,10 +20,12 @@ from minigrad.diagnostics.messages import choose, one_line
 from viz import assets
 from viz.page.page import SHEETS, Page
 from viz.page.player import table
+from viz.page.sheets import sheets
 from viz.page.sliders import Slider
-from viz.picture import marks
-from viz.picture.dot import as_image, render
+from viz.picture.cards import Room
+from viz.picture.drawing import PAGE_WIDE, as_image, render
 from viz.picture.layout import LayoutError
+from viz.picture.marks import states
 from viz.picture.picture import Picture
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS, Pair, bilingual, both, html, row
@@ -35,6 +37,7 @@ WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
     *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
 ]
+WIDTH = 9  # characters of a value, unless told otherwise
 FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
 
 
@@ -115,12 +118,7 @@ class Board(Page):
     """Drawings side by side with a slider, step buttons and keys; made by viz.passes and others."""
 
     _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "board"))
-    _css = "".join(
-        [
-            *(assets.source(f"{name}.css") for name in (*SHEETS, "board")),
-            marks.style(),
-        ]
-    )
+    _css = sheets(*SHEETS, "board")
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
@@ -250,10 +248,7 @@ class Board(Page):
         picture = focus(whole, panel.marks)
         prefix = f"{self._name}-{number}"
         try:
-            drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
-            beside = any(count > 1 for count in drawn)
-            rankdir = "TB" if beside or len(picture.nodes) > 12 else "LR"
-            drawing = render(picture, prefix, values=True, rankdir=rankdir)
+            drawing = self._render(picture, prefix)
         except LayoutError as error:
             drawing = f"<p>{bilingual(error.pair)}</p>{table(picture)}"
         self._drawings.append(
@@ -266,6 +261,13 @@ class Board(Page):
             }
         )
         return number
+
+    def _render(self, picture: Picture, prefix: str, **look: Any) -> str:
+        """A drawing that fits beside those it is shown with."""
+        drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
+        rooms = {n.id: Room(value=WIDTH) for n in picture.nodes}
+        width = PAGE_WIDE // max(*drawn, 1)
+        return render(picture, prefix, rooms, width=width, **look)
 
     # ---- Without widgets -----------------------------------------------------------------------
 
@@ -293,7 +295,9 @@ class Board(Page):
             drawing = self._drawings[self._drawn[_key(panel)]]
             svg = drawing["svg"]
             if svg.startswith("<svg"):
-                svg = marks.marked(svg, drawing["prefix"], panel.marks, panel.notes)
+                marked = {"states": states(panel.marks, panel.notes)}
+                picture = focus(panel.picture, panel.marks)
+                svg = self._render(picture, drawing["prefix"], **marked)
                 svg = as_image(svg, f"{drawing['alt']} {both(_spoken(panel))}".strip())
             parts.append(svg)
         parts += [panel.svg] if panel.svg else []

@@ -16,6 +16,7 @@ from IPython.display import display
 
 from minigrad.diagnostics import messages
 from viz import assets
+from viz.page.sheets import sheets
 from viz.picture import theme
 from viz.words.text import printed, row
 
@@ -26,7 +27,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     """Three buttons, English, 中文 and both, for the notebook that they stand in."""
 
     _esm = assets.source("language.js")
-    _css = assets.source("theme.css") + assets.source("language.css")
+    _css = sheets("theme", "language")
     language = traitlets.Enum(["en", "zh", "both"], "en").tag(sync=True)
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 

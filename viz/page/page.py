@@ -23,7 +23,7 @@ from viz.words.user import write
 MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|polyline|ellipse|tr|td)\b)")
 
 
-SHEETS = ("theme", "player", "diagram", "language")  # what every page needs of the style sheets
+SHEETS = ("theme", "player", "diagram", "language")  # what every page needs
 
 
 class AbstractWidget(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]

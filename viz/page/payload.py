@@ -10,17 +10,18 @@ from typing import Any
 from viz.film.film import Film, Frame, Track
 from viz.film.listing import Block, listing
 from viz.picture.boxes import Picture, PictureNode
-from viz.picture.dot import WIDTH, render
+from viz.picture.cards import Room, State
+from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
 from viz.picture.summary import Summary
-from viz.picture.theme import STYLES
+from viz.picture.theme import KINDS
 from viz.words.text import ROWS, Pair, bilingual, both, html, row
 
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
-WIDEST = 18  # characters of a value in a box
+WIDTH, WIDEST = 5, 18  # characters of a value in a box, at least and at most
 WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
     *("fit", "fold", "keys", "clocks", "shape"),
@@ -162,12 +163,9 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
 def view(
     film: Film, prefix: str, opened: Collection[str], beside: bool, order: Mapping[str, int]
 ) -> View:
-    """One drawing; the arrows of a small graph that stands alone are long enough to write on."""
+    """One drawing, and what is in its boxes."""
     whole = film.picture
     drawn = aligned(film.view(opened), order)
-    rankdir = "LR" if len(drawn.nodes) <= 40 else "TB"
-    few = len(drawn.nodes) <= 14 and not (beside or film.still)
-    ranksep = 0.3 if not few else 1.4 if len(drawn.nodes) <= 7 else 1.0
     closed = _closed(drawn, whole, opened)
     made_by = {n.id: n.op for n in drawn.nodes}
     about: View = {
@@ -182,22 +180,56 @@ def view(
             if n.id not in film.tracks and n.kind == "tensor"
         },
     }
-    plain = film.still and film.error is None  # nothing will be written in its boxes
-    widths = False if plain else {n.id: _width(film, n) for n in drawn.nodes}
     if not drawn.nodes:
         return {"svg": "", **about}
     try:
-        svg = render(drawn, prefix, values=widths, rankdir=rankdir, ranksep=ranksep)
+        svg = (still if film.still else _stage)(film, prefix, drawn, beside)
     except LayoutError as error:
         svg = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
     return {"svg": svg, **about}
 
 
-def _width(film: Film, node: PictureNode) -> int:
-    """How many characters its values take."""
-    track = film.tracks.get((node.members or (node.id,))[-1])
-    longest = max((len(s.short) for _, s in track.values), default=0) if track else 0
-    return max(WIDTH, min(WIDEST, longest + 1))
+def _stage(film: Film, prefix: str, drawn: Picture, beside: bool = False, **look: Any) -> str:
+    """The drawing with room for whatever its cards will show."""
+    rooms = {n.id: room(film, n) for n in drawn.nodes}
+    return render(drawn, prefix, rooms, width=HALF_WIDE if beside else PAGE_WIDE, **look)
+
+
+def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
+    """The drawing as it is at the end of the film. Raises LayoutError as `render` does."""
+    return _stage(film, prefix, drawn, beside, states=_states(film, drawn), title=title)
+
+
+def _inside(film: Film, node: PictureNode) -> list[Track]:
+    """The lives of the nodes in a box; of the result of an operator, that operator's."""
+    ids = node.members or (node.inputs if node.kind == "tensor" else (node.id,))
+    return [film.tracks[i] for i in ids if i in film.tracks]
+
+
+def room(film: Film, node: PictureNode) -> Room:
+    """What a card keeps room for: as much as it will ever show."""
+    inside = _inside(film, node)
+    value = node.kind != "constant" or not node.name
+    longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
+    gradient = any(t.gradients for t in inside)
+    width = max(WIDTH, min(WIDEST, longest + 1)) if value else 0
+    return Room(width, gradient, clock=not film.still and node.kind != "constant")
+
+
+def _states(film: Film, drawn: Picture) -> dict[str, State]:
+    """What each card shows at the end."""
+    found = {}
+    failed = film.frames[-1].failed
+    for n in drawn.nodes:
+        inside = _inside(film, n)
+        value = next((t.values[-1][1].short for t in inside[-1:] if t.values), "")
+        gradient = next((t.gradients[-1][1].short for t in inside[-1:] if t.gradients), "")
+        computes = n.kind not in ("constant", "input", "parameter", "variable")
+        plan = film.picture.kind == "static" and not value and n.kind != "constant"
+        look = "mg-failed" if n.id == failed else "mg-born" if plan else "mg-ran"
+        shown = (look,) if computes or plan else ()
+        found[n.id] = State(shown, "" if n.kind == "constant" and n.name else value, gradient)
+    return found
 
 
 def _home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
@@ -220,7 +252,7 @@ def _legend(films: Sequence[Film]) -> list[Any]:
         for film in films
         for n in film.picture.nodes
     )
-    return [[kind, STYLES[kind].fill, STYLES[kind].label] for kind in kinds]
+    return [[kind, KINDS[kind].mark, KINDS[kind].label] for kind in kinds]
 
 
 # ---- Nodes and frames ------------------------------------------------------------------------
@@ -231,7 +263,7 @@ def _node(box: PictureNode, track: Track) -> dict[str, Any]:
     return {
         "label": box.label,
         "title": box.title if box.title[0] else None,
-        "kind": STYLES[kind].label,
+        "kind": KINDS[kind].label,
         "shape": box.shape,
         "dtype": box.dtype,
         "born": track.born,

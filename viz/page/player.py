@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -18,10 +19,11 @@ from viz import assets
 from viz.film.director import GRADIENT
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Page
-from viz.page.payload import orders, payload, prefixes_of, table, view
+from viz.page.payload import orders, payload, prefixes_of, still, table, view
+from viz.page.sheets import sheets
 from viz.page.sliders import Slider
-from viz.picture.dot import as_image
-from viz.picture.marks import marked
+from viz.picture.drawing import as_image
+from viz.picture.layout import LayoutError
 from viz.words.text import ROWS, Pair, bilingual, html
 
 __all__ = ["Player", "Slider", "table"]
@@ -43,7 +45,7 @@ class Player(Page):
         assets.source(f"{name}.js")
         for name in ("widget", "zoom", "drawing", "panels", "inspector", "player")
     )
-    _css = "".join(assets.source(f"{name}.css") for name in SHEETS)
+    _css = sheets(*SHEETS)
     heading = ROWS["player"]
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
@@ -130,10 +132,10 @@ class Player(Page):
         shown = []
         prefixes = prefixes_of(self.data["name"], self.films)
         for film, prefix, g in zip(self.films, prefixes, self.data["graphs"], strict=True):
-            failed = dict.fromkeys(filter(None, [film.frames[-1].failed]), "failed")
-            svg = g["views"][g["shown"]]["svg"]
-            shown.append((marked(svg, prefix, failed, {}) if failed else svg, g["alt"]))
-        drawings = "".join(as_image(svg, alt) for svg, alt in shown if svg.startswith("<svg"))
+            first = film.view(g["shown"].split("\n"))
+            with suppress(LayoutError):
+                shown.append(as_image(still(film, prefix, first, len(self.films) > 1), g["alt"]))
+        drawings = "".join(shown)
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
             for film in self.films

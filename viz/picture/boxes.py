@@ -5,9 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from minigrad.diagnostics.messages import one_line
+from viz.picture.theme import EDGES
 from viz.words.text import Pair, row
 
 EASY = 20  # boxes that are surveyed at a glance; the first drawing opens groups up to here
@@ -33,6 +35,7 @@ class PictureNode:
     title: Pair = ("", "")
     members: tuple[str, ...] = ()  # of a folded group, or of folded bodies
     dtype: str = ""
+    sign: str = ""  # what the operator is written with in a formula: ×, +, σ, @
 
     @property
     def label(self) -> str:
@@ -80,6 +83,16 @@ class Picture:
             output = "  -> output" if n.is_output else ""
             lines.append(one_line(f"{n.id}: {name}{call} {n.shape}{group}{output}"))
         return "\n".join(lines)
+
+    def edge_label(self, edge: PictureEdge) -> str:
+        """What is written beside an arrow: its sign, and the shape where that is news."""
+        shape = edge.shape if edge.shape not in ("()", "?", self.shapes[edge.source]) else ""
+        return f"{EDGES[edge.kind].sign} {shape}".strip()
+
+    @cached_property
+    def shapes(self) -> Mapping[str, str]:
+        """The shape of each node's result."""
+        return {n.id: n.shape for n in self.nodes}
 
     def alt(self) -> Pair:
         """What the drawing shows, for those who do not see it."""

@@ -20,7 +20,15 @@ LONGEST = 60  # characters of a formula that is read at a glance
 MOST = 4  # operands that are written where an operator takes any number of them
 EVERY = "{all}"
 OPENING, CLOSING = ("(", "[", "|", ", "), (")", "]", "|", ",")  # around what needs no parentheses
+SIGNS = ("+", "@", "^", "=", ">", "<", "||", "?:", ">0", "&", "|", "~")
 UPSTREAM = "∂"  # how the incoming gradient is written
+
+
+def sign(op: Op) -> str:
+    """What is left of the operator's formula without its operands: ×, +, Σ; "" if it is a word."""
+    left = "".join(before for before, *_ in Formatter().parse(op.formula))
+    left = "".join(c for c in left if c not in " (),…[]")
+    return left if (len(left) <= 2 and not left.isascii()) or left in SIGNS else ""
 
 
 def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:

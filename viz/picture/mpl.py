@@ -10,17 +10,18 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import fontManager as fontManager
     from matplotlib.image import imsave as imsave
     from matplotlib.lines import Line2D as Line2D
-    from matplotlib.patches import Ellipse as Ellipse
+    from matplotlib.patches import FancyBboxPatch as FancyBboxPatch
     from matplotlib.patches import Patch as Patch
     from matplotlib.patches import PathPatch as PathPatch
     from matplotlib.patches import Polygon as Polygon
     from matplotlib.patches import Rectangle as Rectangle
     from matplotlib.path import Path as Path
+    from matplotlib.patheffects import withStroke as withStroke
     from matplotlib.ticker import LogLocator as LogLocator
     from matplotlib.ticker import MaxNLocator as MaxNLocator
     from matplotlib.ticker import NullFormatter as NullFormatter
 else:
-    PLACES = ".path .figure .axes .patches .lines .ticker .image .font_manager"
+    PLACES = ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager"
 
     def __getattr__(name: str) -> Any:
         for place in (*PLACES.split(), ""):  # last of all, as it has a Path of another kind

@@ -1,4 +1,4 @@
-"""A drawing as PNG or PDF: the shapes and words of Graphviz's SVG, painted by matplotlib.
+"""A drawing as PNG or PDF: the cards and arrows of our SVG, painted by matplotlib.
 
 So they need no more than the SVG does, whichever engine laid it out, and show Chinese everywhere.
 """
@@ -7,70 +7,109 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from viz.picture import mpl
+from viz.picture.look import resolved
 from viz.picture.style import UNDATED, chart_style
 
-POINTS = 72  # of Graphviz and of matplotlib, for an inch
-PIXELS = 192  # of a PNG: two for one of a page
+INCH = 96  # pixels of a page
+POINT = 72 / INCH  # of a pixel
+SCALE = 2  # pixels of a PNG for one of a page
 NUMBER = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 SIDE = {"start": "left", "middle": "center", "end": "right"}
 
 
 def paint(svg: str, form: str) -> bytes:
-    """Paint what Graphviz wrote as SVG, as "png" or "pdf"."""
-    root = ElementTree.fromstring(svg)
-    whole = root[0]
-    left, top, width, height = _numbers(root.attrib["viewBox"])
-    right, down = _numbers(whole.attrib["transform"].partition("translate")[2])
+    """Paint a drawing of `drawing.render`, with one language in it, as "png" or "pdf"."""
     with chart_style(), mpl.rc_context({"savefig.bbox": None}), io.BytesIO() as file:
-        figure = mpl.Figure((width / POINTS, height / POINTS))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(left - right, left - right + width), ylim=(top - down + height, top - down))
-        axes.set_axis_off()
-        for order, element in enumerate(whole.iter()):
-            _add(axes, element.tag.rpartition("}")[2], element.attrib, element.text or "", order)
-        figure.savefig(file, format=form, dpi=PIXELS, metadata=UNDATED[form])
+        figure = painted(svg)
+        figure.savefig(file, format=form, dpi=SCALE * INCH, metadata=UNDATED[form])
         return file.getvalue()
 
 
-def _add(axes: mpl.Axes, tag: str, look: dict[str, str], words: str, order: int) -> None:
-    """Add one element; those that only group others have nothing to paint."""
-    if tag == "text":
-        x, y, size = (float(look[name]) for name in ("x", "y", "font-size"))
-        side, colour = SIDE[look.get("text-anchor", "start")], look.get("fill", "black")
-        axes.text(x, y, words, ha=side, va="baseline", size=size, color=colour, zorder=order)
-        return
-    line: dict[str, Any] = {
-        "facecolor": _colour(look.get("fill", "black")),
-        "edgecolor": _colour(look.get("stroke", "none")),
-        "linewidth": float(look.get("stroke-width", 1)),
-        "linestyle": (0, _numbers(look.get("stroke-dasharray", "")) or None),
-        "zorder": order,
-    }
-    if tag == "ellipse":
-        x, y, rx, ry = (float(look[name]) for name in ("cx", "cy", "rx", "ry"))
-        axes.add_patch(mpl.Ellipse((x, y), 2 * rx, 2 * ry, **line))
-    elif tag == "polygon":
-        axes.add_patch(mpl.Polygon(_pairs(look["points"]), **line))
-    elif tag == "polyline":
-        axes.add_patch(mpl.PathPatch(mpl.Path(_pairs(look["points"])), **line))
-    elif tag == "path":  # one start, then cubic curves
-        places = _pairs(look["d"])
-        codes = [mpl.Path.MOVETO, *[mpl.Path.CURVE4] * (len(places) - 1)]
-        axes.add_patch(mpl.PathPatch(mpl.Path(places, codes), **line))
+def painted(svg: str) -> mpl.Figure:
+    """The figure that is painted, as large as the drawing; inside `chart_style`."""
+    root = ElementTree.fromstring(svg)
+    _, _, width, height = _numbers(root.attrib["viewBox"])
+    figure = mpl.Figure((width / INCH, height / INCH))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    _Painter(axes).add(root, (), (0, 0))
+    return figure
 
 
-def _colour(name: str) -> str:
-    return "none" if name == "transparent" else name
+class _Painter:
+    """Adds elements in their order, each where the groups around have moved it."""
+
+    def __init__(self, axes: mpl.Axes) -> None:
+        self.axes, self.order = axes, 0
+
+    def add(self, element: ElementTree.Element, groups: Sequence[str], at: Sequence[float]) -> None:
+        """Add an element, with those in it, of groups with these classes."""
+        self.order += 1
+        tag, look = element.tag.rpartition("}")[2], element.attrib
+        name = look.get("class", "")
+        style = resolved(groups, name)
+        if style.get("display") == "none" or tag == "title":
+            return
+        if tag == "text":
+            self._write(element, style, at)
+        elif tag == "rect":
+            x, y, width, height, rx = (float(look.get(k, 0)) for k in SHAPE)
+            box = mpl.FancyBboxPatch(
+                (x + at[0], y + at[1]), width, height, f"round,pad=0,rounding_size={rx}"
+            )
+            self._patch(box, style)
+        elif tag == "path" and look["d"]:
+            self._patch(mpl.PathPatch(_path(look["d"], at)), style)
+        else:
+            moved = _numbers(look.get("transform", "")) or (0, 0)
+            for inner in element:
+                self.add(inner, [*groups, *name.split()], (at[0] + moved[0], at[1] + moved[1]))
+
+    def _patch(self, patch: Any, style: dict[str, str]) -> None:
+        patch.set(
+            facecolor=style.get("fill", "none"),
+            edgecolor=style.get("stroke", "none"),
+            linewidth=float(style.get("stroke-width", 1)) * POINT,
+            linestyle=(0, [d * POINT for d in _numbers(style.get("stroke-dasharray", ""))] or None),
+            zorder=self.order,
+        )
+        self.axes.add_patch(patch)
+
+    def _write(
+        self, element: ElementTree.Element, style: dict[str, str], at: Sequence[float]
+    ) -> None:
+        look, colour = element.attrib, style.get("fill", "black")
+        bold = style.get("font-weight") == "600"  # the font has one weight
+        self.axes.text(
+            float(look["x"]) + at[0],
+            float(look["y"]) + at[1],
+            "".join(element.itertext()),
+            ha=SIDE[look.get("text-anchor", "start")],
+            va="baseline",
+            size=float(style.get("font-size", "12px")[:-2]) * POINT,
+            color=colour,
+            zorder=self.order,
+            path_effects=[mpl.withStroke(linewidth=0.4, foreground=colour)] if bold else None,
+        )
+
+
+SHAPE = ("x", "y", "width", "height", "rx")
+
+
+def _path(d: str, at: Sequence[float]) -> mpl.Path:
+    """A start, then cubic curves or straight lines."""
+    numbers = _numbers(d)
+    places = [(x + at[0], y + at[1]) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+    line = mpl.Path.CURVE4 if "C" in d else mpl.Path.LINETO
+    codes = [mpl.Path.MOVETO, *[line] * (len(places) - 1)]
+    return mpl.Path(places, codes)
 
 
 def _numbers(text: str) -> list[float]:
     return [float(number) for number in NUMBER.findall(text)]
-
-
-def _pairs(text: str) -> list[tuple[float, float]]:
-    numbers = _numbers(text)
-    return list(zip(numbers[::2], numbers[1::2], strict=True))

@@ -20,6 +20,7 @@ from minigrad.hybrid.tracing.calls import CallOp
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.formula import sign
 from viz.words.text import printed
 
 __all__ = ["Picture", "PictureEdge", "PictureNode", "graph_picture", "picture", "tape_picture"]
@@ -109,8 +110,9 @@ class _Builder:
         target = self.node(
             node,
             letter,
-            kind=KINDS.get(node.op, "operator"),
+            kind=_kind(node),
             op=node.op.name,
+            sign=sign(node.op),
             name=name,
             shape=show_shape(node.shape),
             group="/".join(filter(None, (path, node.scope))),
@@ -170,6 +172,13 @@ def bodies_of(node: BaseNode) -> dict[str, Graph]:
     return {key: value for key, value in node.attrs.items() if isinstance(value, Graph)}
 
 
+def _kind(node: Node) -> str:
+    """What a node of a static graph is: a variable of a layer is a parameter in either mode."""
+    if node.op is state.variable and node.scope:
+        return "parameter"
+    return KINDS.get(node.op, "operator")
+
+
 def _shape(x: Any) -> str:
     return show_shape(public_shape(x.shape) if isinstance(x, Spec) else getattr(x, "shape", ()))
 
@@ -203,6 +212,7 @@ def tape_picture(
             node,
             kind="operator",
             op=node.op.name,
+            sign=sign(node.op),
             name=names.get(id(node), ""),
             shape=show_shape(node.shape),
             group=node.scope,
@@ -234,7 +244,7 @@ def _operand(build: _Builder, node: TapeNode, index: int, x: Any) -> str:
 def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
     if key in build.ids:
         return build.ids[key]
-    parameter = leaf.requires_grad and leaf.name is not None
+    parameter = leaf.requires_grad and bool(scope)  # of a layer; it looks so with and without name
     return build.node(
         key,
         kind="parameter" if parameter else "input",

@@ -1,16 +1,43 @@
-"""The one place for colours, shapes and the font; nothing here draws.
+"""The one place for colours, type, space and motion; nothing here draws.
 
-Colour never stands alone: every kind of node has its own shape, every kind of edge its own line.
-The colours are those of M. Okabe and K. Ito, Color Universal Design, 2008, which stay apart for
-all common forms of colour blindness.
+Colour is grammar: neutral by default, one hue each for what is built, run, sent back, and happening
+now; red only for what is wrong. It never stands alone: a node's kind is a mark and a word, its
+state is its material (an outline is a plan, a fill has run), and lines differ in their dashes.
+docs/design.md says why.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from minigrad.diagnostics.messages import Pair
 
+# On light and on dark paper.
+TOKENS: Mapping[str, tuple[str, str]] = {
+    "paper": ("#FFFFFF", "#14171D"),
+    "ink": ("#1D2330", "#EEF1F6"),
+    "soft": ("#5B6475", "#A3ACBB"),
+    "line": ("#868F9E", "#6E7788"),
+    "card": ("#F6F7F9", "#1D222B"),
+    "built": ("#2F62C9", "#7AA2F7"),
+    "run": ("#0F7A55", "#4CC38A"),
+    "ran": ("#E4F1EC", "#1B322B"),  # the fill of what has run
+    "grad": ("#B54708", "#FF9A62"),
+    "now": ("#B07800", "#FFD04D"),
+    "lit": ("#FFF3CC", "#40371A"),  # the fill of what is happening now, in code and tables
+    "bad": ("#C01B37", "#FF6B81"),
+    "spoilt": ("#FBE6E9", "#3B1A20"),  # the fill of what is wrong
+}
+
+SMALL, NAME, LARGE = 12, 13, 16  # sizes of text, px
+ROUND = 10  # of a card's corners, px
+MOTION = 300  # of a value along an arrow, ms
+
+# M. Okabe and K. Ito, Color Universal Design, 2008: for curves and heat maps, where many colours
+# must stay apart for all common forms of colour blindness.
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
 GREEN = "#009E73"
@@ -26,26 +53,20 @@ FONT_FAMILY = "Noto Sans SC"
 FONT_PATH = Path(__file__).parent / "fonts" / "NotoSansSC-subset.ttf"
 
 Line = Literal["solid", "dashed", "dotted"]
+DASHES: Mapping[Line, str] = {"solid": "none", "dashed": "5 4", "dotted": "2 3"}
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
-    """How one kind of node looks: fill colour, shape name of Graphviz, number of outlines, word."""
+class Kind:
+    """What a node is, the same in both modes: a small mark and a word."""
 
-    fill: str
-    shape: str
+    mark: str
     label: Pair
-    peripheries: int = 1
-
-    @property
-    def text(self) -> str:
-        """The colour of writing on the fill."""
-        return WHITE if self.fill in (BLUE, BLACK) else BLACK
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeStyle:
-    """How one kind of edge looks: colour, line, the sign written beside it, word."""
+    """How one kind of edge looks: token of its colour, line, the sign written beside it, word."""
 
     color: str
     line: Line
@@ -55,52 +76,53 @@ class EdgeStyle:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What has become of a node: colour and line of its outline, the sign written in it."""
+    """What has become of a node: token and line of its outline, token of its fill, its sign."""
 
     color: str
     line: Line
+    fill: str
     sign: str
-    width: float = 3.0
+    width: float = 2.0
 
 
-STYLES = {
-    "input": Style(YELLOW, "box", ("input", "输入")),
-    "parameter": Style(ORANGE, "hexagon", ("parameter", "参数")),
-    "variable": Style(GREEN, "cylinder", ("variable", "变量")),
-    "tensor": Style(WHITE, "parallelogram", ("tensor", "张量")),
-    "constant": Style(WHITE, "note", ("constant", "常量")),
-    "operator": Style(SKY, "ellipse", ("operator", "算子")),
-    "control": Style(PINK, "diamond", ("control-flow operator", "控制流算子")),
-    "assign": Style(GREEN, "cds", ("assignment", "赋值")),
-    "gradient": Style(VERMILION, "octagon", ("gradient", "梯度")),
-    "group": Style(WHITE, "component", ("group of nodes", "一组节点")),
-    "output": Style(BLUE, "box", ("output", "输出"), peripheries=2),
+KINDS = {
+    "input": Kind("▷", ("input", "输入")),
+    "parameter": Kind("◆", ("parameter", "参数")),
+    "variable": Kind("◇", ("variable", "变量")),
+    "tensor": Kind("□", ("tensor", "张量")),
+    "constant": Kind("■", ("constant", "常量")),
+    "operator": Kind("○", ("operator", "算子")),
+    "control": Kind("△", ("control flow", "控制流")),
+    "assign": Kind("←", ("assignment", "赋值")),
+    "gradient": Kind("∂", ("gradient", "梯度")),
+    "group": Kind("▲", ("group", "一组节点")),
+    "output": Kind("●", ("output", "输出")),
 }
 
 EDGES = {
-    "forward": EdgeStyle(BLACK, "solid", "", ("forward", "前向")),
-    "gradient": EdgeStyle(VERMILION, "dashed", "∂", ("gradient", "梯度")),
-    "loop": EdgeStyle(BLACK, "dashed", "⇒", ("to the next step of the loop", "到循环的下一步")),
-    "control": EdgeStyle(BLACK, "dotted", "", ("control dependency", "控制依赖")),
+    "forward": EdgeStyle("soft", "solid", "", ("forward", "前向")),
+    "gradient": EdgeStyle("grad", "dashed", "∂", ("gradient", "梯度")),
+    "loop": EdgeStyle("soft", "dashed", "⇒", ("to the next step of the loop", "到循环的下一步")),
+    "control": EdgeStyle("soft", "dotted", "", ("control dependency", "控制依赖")),
 }
 
 # What each means is said in `viz.words.text`: mark_ran, mark_ghost, …
 MARKS = {
-    "ran": Mark(BLUE, "solid", "●"),
-    "ghost": Mark(BLACK, "dashed", "○", 1.0),
-    "absent": Mark(BLACK, "dotted", "·", 1.0),
-    "baked": Mark(BLACK, "solid", "■"),
-    "wrong": Mark(VERMILION, "dotted", "✗", 3.5),
-    "gone": Mark(VERMILION, "dashed", "−"),
-    "new": Mark(GREEN, "solid", "+", 3.5),
-    "heir": Mark(GREEN, "dashed", "▲"),
-    "moved": Mark(BLUE, "dotted", "~"),
-    "now": Mark(VERMILION, "solid", "▶", 3.5),
-    "ready": Mark(GREEN, "dotted", "▷", 3.5),
-    "waits": Mark(BLACK, "dashed", "…", 1.0),
-    "failed": Mark(VERMILION, "dashed", "✗", 4.0),
-    "kept": Mark(BLUE, "solid", "◆"),
-    "again": Mark(VERMILION, "dashed", "◇"),
+    "ran": Mark("run", "solid", "ran", "●"),
+    "ghost": Mark("line", "dashed", "none", "○", 1.0),
+    "absent": Mark("line", "dotted", "none", "·", 1.0),
+    "baked": Mark("ink", "solid", "card", "■"),
+    "wrong": Mark("bad", "dotted", "spoilt", "✗", 3.0),
+    "gone": Mark("soft", "dashed", "none", "−"),
+    "new": Mark("built", "solid", "card", "+", 3.0),
+    "heir": Mark("built", "dashed", "card", "▲"),
+    "moved": Mark("built", "dotted", "card", "~"),
+    "now": Mark("now", "solid", "ran", "▶", 3.0),
+    "ready": Mark("now", "dotted", "none", "▷", 2.0),
+    "waits": Mark("built", "dashed", "none", "…", 1.0),
+    "failed": Mark("bad", "dashed", "spoilt", "✗", 3.0),
+    "kept": Mark("run", "solid", "ran", "◆", 2.5),
+    "again": Mark("grad", "dashed", "card", "◇", 2.5),
 }
 
 

@@ -10,17 +10,21 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from minigrad.diagnostics.messages import get_language
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.methods import Value
 from viz import assets
-from viz.film.frames import still_film
-from viz.page.payload import UNFOLD_LIMIT, prefixes_of, table
+from viz.film.frames import NOTHING_KNOWN, Film, still_film
+from viz.film.replay import values
+from viz.page.payload import UNFOLD_LIMIT, prefixes_of, room, still, table
 from viz.page.player import Player
-from viz.picture import dot
+from viz.picture import drawing
 from viz.picture.boxes import paths
+from viz.picture.cards import one_language
 from viz.picture.formula import whole
 from viz.picture.layout import LayoutError
+from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
 from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
 from viz.words.user import write
@@ -28,6 +32,7 @@ from viz.words.user import write
 __all__ = ["Diagram", "draw"]
 
 _numbers = itertools.count(1)
+VALUES_LIMIT = 200  # nodes; up to here the operations run again, to show what each node holds
 FORMATS = (".svg", ".pdf", ".png", ".dot", ".html")
 
 
@@ -43,12 +48,14 @@ class Diagram:
         title: str | None = None,
         *,
         note: Pair | None = None,
+        values: Mapping[TapeNode, Any] = NOTHING_KNOWN,
     ) -> None:
         layers = frozenset(path for path in full.groups if path not in full.owners)
         plain = full.fold(layers)  # what there is without the insides of nodes
         folded = len(plain.nodes) > 60 if fold is None else fold
         self._shown = (full.overview() if folded else layers) | _named(full, opened)
         self.full, self.tensors, self.title, self.note = full, tensors, title, note
+        self._values = values
         self.picture = self._view(self._shown)
         self._name = f"mgd{next(_numbers)}"
         self._prefix = prefixes_of(self._name, [None])[0]
@@ -58,11 +65,15 @@ class Diagram:
         return drawn.with_tensors() if self.tensors else drawn
 
     @cached_property
-    def player(self) -> Player:
-        """The drawing as a film of one frame, in which groups open and fold."""
+    def film(self) -> Film:
+        """The drawing as a film of one frame."""
         look = {"title": self.heading, "opened": self._shown, "tensors": self.tensors}
-        film = still_film(self.full, self.note or ("", ""), **look)
-        return Player([film], name=self._name)
+        return still_film(self.full, self.note or ("", ""), self._values, **look)
+
+    @cached_property
+    def player(self) -> Player:
+        """The film, in which groups open and fold."""
+        return Player([self.film], name=self._name)
 
     def __str__(self) -> str:
         return self.picture.text() or printed("graph_empty")
@@ -80,21 +91,14 @@ class Diagram:
     @property
     def dot(self) -> str:
         """The drawing in the DOT language."""
-        return self._source(self.picture)
-
-    def _source(self, drawn: Picture, title: str = "") -> str:
-        rankdir = "LR" if len(drawn.nodes) <= 40 else "TB"
-        return dot.dot(drawn, self._prefix, rankdir=rankdir, title=title)
+        rooms = {n.id: room(self.film, n) for n in self.picture.nodes}
+        made = drawing.cards_of(self.picture, rooms)
+        return drawing.source(self.picture, made, title=choose(self.heading, " / "))
 
     @property
     def svg(self) -> str:
         """The drawing as an <svg> element. Raises LayoutError without a layout engine."""
-        return self._svg(self.picture)
-
-    def _svg(self, drawn: Picture) -> str:
-        if len(drawn.nodes) > dot.LAYOUT_LIMIT:
-            raise LayoutError("too_large", nodes=len(drawn.nodes))
-        return dot.svg(self._source(drawn))
+        return still(self.film, self._prefix, self.picture)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         still = {"text/plain": str(self), "text/html": self.html}
@@ -113,14 +117,14 @@ class Diagram:
         if not self.picture.nodes:
             return f'<p class="mg-note">{html("graph_empty")}</p>'
         try:
-            drawing, opened = dot.as_image(self.svg, both(self.picture.alt())), ""
+            drawn, opened = drawing.as_image(self.svg, both(self.picture.alt())), ""
         except LayoutError as error:
-            drawing, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
+            drawn, opened = f'<p class="mg-note">{bilingual(error.pair)}</p>', " open"
         style = f"<style>{assets.source('diagram.css')}</style>"
         note = f'<p class="mg-note">{bilingual(self.note)}</p>' if self.note else ""
         return (
             f'{style}<figure class="mg-diagram"><figcaption>{bilingual(self.heading)}</figcaption>'
-            f"{drawing}{note}{self._unfolded()}<details{opened}><summary>"
+            f"{drawn}{note}{self._unfolded()}<details{opened}><summary>"
             f"{html('table')}</summary>{table(self.picture)}</details></figure>"
         )
 
@@ -128,13 +132,14 @@ class Diagram:
         """The drawing with everything open, which a click shows."""
         if set(self.full.groups) <= self._shown or len(self.full.nodes) > UNFOLD_LIMIT:
             return ""
-        drawn = self._view(self.full.groups)
+        whole = self._view(self.full.groups)
         try:
-            drawing = dot.as_image(self._svg(drawn), both(drawn.alt()))
+            svg = still(self.film, self._prefix, whole)
         except LayoutError:
             return ""
-        summary = html("unfolded", nodes=len(drawn.nodes))
-        return f"<details><summary>{summary}</summary>{drawing}</details>"
+        summary = html("unfolded", nodes=len(whole.nodes))
+        image = drawing.as_image(svg, both(whole.alt()))
+        return f"<details><summary>{summary}</summary>{image}</details>"
 
     def save(self, path: str | Path) -> Path:
         """Write the drawing; the ending chooses: .svg, .pdf, .png, .dot or .html."""
@@ -142,15 +147,17 @@ class Diagram:
         suffix = target.suffix.lower()
         if suffix not in FORMATS:
             raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
-        titled = self._source(self.picture, choose(self.heading, " / "))
         if suffix == ".html":
             return self.player.save(target)
         if suffix == ".dot":
-            write(target, titled)
-        elif suffix == ".svg":
-            write(target, dot.with_glyphs(dot.image(titled, "svg").decode()))
+            write(target, self.dot)
+            return target
+        heading = choose(self.heading, " / ")
+        svg = still(self.film, self._prefix, self.picture, title=heading)
+        if suffix == ".svg":
+            write(target, drawing.alone(svg))
         else:
-            write(target, dot.image(titled, suffix[1:]))
+            write(target, paint(one_language(svg, get_language()), suffix[1:]))
         return target
 
 
@@ -201,7 +208,10 @@ def draw(
 def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
     """The diagram of what `draw` takes, with the names of variables as `names_of` gives them."""
     drawn = picture(obj, names, bodies=True)
-    return Diagram(drawn, *options, note=_note(drawn))
+    items = obj if isinstance(obj, (list, tuple)) else [obj]
+    few = drawn.kind == "dynamic" and len(drawn.nodes) <= VALUES_LIMIT
+    held = values([t for t in items if isinstance(t, Tensor)]) if few else NOTHING_KNOWN
+    return Diagram(drawn, *options, note=_note(drawn), values=held)
 
 
 def _note(drawn: Picture) -> Pair | None:

@@ -14,6 +14,7 @@ from minigrad.nn.module import Module
 from viz import assets
 from viz.charts import Chart, curves
 from viz.page.page import SHEETS, Page
+from viz.page.sheets import sheets
 from viz.picture.picture import brief
 from viz.words.text import ROWS, Pair, bilingual, both, html, printed, row
 
@@ -28,7 +29,7 @@ class Training(Page):
     """A loop that draws itself; made by viz.train."""
 
     _esm = assets.source("widget.js") + assets.source("train.js")
-    _css = "".join(assets.source(f"{name}.css") for name in (*SHEETS, "train"))
+    _css = sheets(*SHEETS, "train")
 
     def __init__(self, items: Iterable[Any], total: int | None, model: Module | None) -> None:
         super().__init__()

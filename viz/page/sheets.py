@@ -1,0 +1,14 @@
+"""The style sheets of widgets and pages: the tokens, how drawings look, then what each needs."""
+
+from __future__ import annotations
+
+from viz import assets
+from viz.picture.look import page_style, variables
+
+WIDGETS = ":is(.mg-player, .mg-ask, .mg-language)"
+
+
+def sheets(*names: str) -> str:
+    """The text of these style sheets, after the tokens and the look of drawings."""
+    first = f"{WIDGETS} {{ {variables()} }}\n{page_style()}"
+    return first + "".join(assets.source(f"{name}.css") for name in names)

@@ -1,0 +1,185 @@
+"""The node card: what is written in it, how large it is, and how it is drawn as SVG.
+
+Graphviz places the cards and does not draw them. From top to bottom: kind and name, sign and
+value, shape, gradient, clock. A row that may appear later has its room from the start, so nothing
+moves when it does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html import escape
+
+from viz.picture.boxes import PictureNode
+from viz.picture.theme import KINDS, LARGE, NAME, ROUND, SMALL
+from viz.words.text import ROWS, Pair
+
+NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
+LINE_LIMIT = 160  # characters of a tooltip
+PAD = 12  # between the border of a card and what is written in it, px
+GAP = 10  # between two words of a row, px
+ROWS_HIGH = {"head": 16, "main": 23, "shape": 16, "grad": 18, "clock": 17}  # px
+UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
+NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%—…→←○●◆◇■□▲△▷▶")
+# Of a page's both halves a card shows one: it has room for one.
+HALF = re.compile(r'<tspan lang="(\w+)">([^<]*)</tspan>')
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What has become of a node in one still: `classes` say how it looks, the texts what it holds.
+
+    value, gradient: short, "" where there is none yet. clock: a pair of sentences.
+    """
+
+    classes: tuple[str, ...] = ()
+    value: str = ""
+    gradient: str = ""
+    clock: Pair = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a card keeps room for: characters of a value, a gradient row, a clock row."""
+
+    value: int = 0
+    gradient: bool = False
+    clock: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """One card before it has a place: its words, and its size in pixels."""
+
+    node: PictureNode
+    room: Room = field(default_factory=Room)
+
+    @property
+    def kind(self) -> str:
+        node = self.node
+        return "output" if node.is_output and node.kind == "operator" else node.kind
+
+    @property
+    def what(self) -> Pair:
+        kind = KINDS[self.kind]
+        return f"{kind.mark} {kind.label[0]}", f"{kind.mark} {kind.label[1]}"
+
+    @property
+    def sign(self) -> str:
+        """The heading: the operator's sign, or what a leaf is called."""
+        return (self.node.sign or self.node.op) if self._operates else plain(self.node.label)
+
+    @property
+    def name(self) -> str:
+        """The small name: the user's, else the operator's where the sign does not say it."""
+        if not self._operates:
+            return ""
+        return plain(self.node.name) or (self.node.op if self.sign != self.node.op else "")
+
+    @property
+    def shape(self) -> str:
+        return plain(self.node.shape) if self.node.shape not in ("()", "?", "") else ""
+
+    @property
+    def _operates(self) -> bool:
+        return self.node.kind in ("operator", "control", "assign", "gradient")
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows that there is room for, from the top."""
+        there = {"shape": self.shape, "grad": self.room.gradient, "clock": self.room.clock}
+        return ["head", "main", *(name for name, wanted in there.items() if wanted)]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels: even numbers, so that the middle is one, too."""
+        head = max(wide(half, SMALL) for half in self.what) + _after(wide(self.name, NAME))
+        none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.value else 0
+        value = max(self.room.value * 0.58 * LARGE, none) if self.room.value else 0
+        clock = wide("born 88 · ran 88", SMALL) if self.room.clock else 0
+        widest = max(head, wide(self.sign, LARGE) * 1.06 + _after(value), wide(self.shape, SMALL))
+        width = 2 * PAD + max(widest, clock)
+        height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
+        return 2 * round(max(width, 72) / 2), 2 * round(height / 2)
+
+    def svg(self, prefix: str, x: float, y: float, state: State) -> str:
+        """The card at a place, in a state."""
+        width, height = self.size
+        classes = ["node", f"mg-kind-{self.kind}", *state.classes]
+        if self.node.is_output:
+            classes.append("mg-output")
+        right, low, parts = width - PAD, 8, []
+        low += ROWS_HIGH["head"]
+        parts.append(text("mg-what", PAD, low - 4, bilingual(self.what)))
+        if self.name:
+            parts.append(text("mg-name", right, low - 4, escape(self.name), "end"))
+        low += ROWS_HIGH["main"]
+        parts.append(text("mg-sign", PAD, low - 6, escape(self.sign)))
+        if self.room.value or state.value:
+            shown = escape(state.value) or ""
+            parts.append(text("mg-value", right, low - 6, shown, "end"))
+            parts.append(text("mg-none", right, low - 6, bilingual(ROWS["card_none"]), "end"))
+        if self.shape:
+            low += ROWS_HIGH["shape"]
+            parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
+        if self.room.gradient:
+            low += ROWS_HIGH["grad"]
+            shown = f"∂ {escape(state.gradient)}" if state.gradient else ""
+            parts.append(text("mg-grad", PAD, low - 5, shown))
+        if self.room.clock:
+            low += ROWS_HIGH["clock"]
+            parts.append(text("mg-clock", PAD, low - 4, bilingual(state.clock)))
+        told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
+        return (
+            f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
+            f'transform="translate({x:g},{y:g})"><title>{told}</title>'
+            f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
+            f"{''.join(parts)}</g>"
+        )
+
+
+def text(kind: str, x: float, y: float, inside: str, at: str = "start") -> str:
+    """A line of text of which x is the start, the middle or the end; it is escaped already."""
+    anchor = f' text-anchor="{at}"' if at != "start" else ""
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}"{anchor}>{inside}</text>'
+
+
+def bilingual(pair: Pair) -> str:
+    """Both halves, of which a page shows one; `one_language` leaves one."""
+    english, chinese = map(escape, pair)
+    if english == chinese:
+        return english
+    return f'<tspan lang="en">{english}</tspan><tspan lang="zh">{chinese}</tspan>'
+
+
+def one_language(svg: str, language: str) -> str:
+    """The drawing for where no style rule chooses: with one half of each pair."""
+    kept = "zh" if language == "zh" else "en"
+    return HALF.sub(lambda half: half[2] if half[1] == kept else "", svg)
+
+
+def plain(text: str, limit: int = NAME_LIMIT) -> str:
+    """Any text as one line of limited length, of characters that XML can hold."""
+    line = UNFIT.sub(" ", text)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def wide(text: str, size: int) -> float:
+    """About how wide a text is in pixels; rather too wide than too narrow."""
+    return size * sum(_em(c) for c in text)
+
+
+def _em(c: str) -> float:
+    if c > "\u2e7f":
+        return 1.0
+    if c in NARROW:
+        return 0.34
+    if c in WIDE:
+        return 0.92
+    return 0.7 if c.isupper() else 0.58
+
+
+def _after(width: float) -> float:
+    """What a second word in a row takes."""
+    return width + GAP if width else 0

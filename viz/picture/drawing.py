@@ -1,0 +1,200 @@
+"""A picture as SVG: cards where the layout engine placed them, arrows between them, frames around.
+
+docs/design.md says why it looks so; `look` holds how.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from html import escape
+from math import hypot
+
+from minigrad.diagnostics.messages import get_language
+from viz.picture.boxes import Picture, PictureEdge
+from viz.picture.cards import Card, Room, State, one_language, plain, text, wide
+from viz.picture.dot import INCH, dot
+from viz.picture.fonts import font_face
+from viz.picture.layout import LayoutError
+from viz.picture.look import file_style
+from viz.picture.place import Course, Places, Point, places
+from viz.picture.theme import LARGE
+
+LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
+ASIDE = 9  # between an arrow and the lane of its gradient, px
+PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
+SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
+HEADING = 34  # height of a title, px
+EDGE = 12  # between the drawing and the border of its paper, px
+Rooms = Mapping[str, Room]
+
+
+def render(
+    picture: Picture,
+    prefix: str,
+    rooms: Rooms | None = None,
+    states: Mapping[str, State] | None = None,
+    title: str = "",
+    width: int = PAGE_WIDE,
+) -> str:
+    """The picture as an <svg> element: from left to right if that fits `width` pixels, else down.
+
+    rooms: what each card keeps room for; states: what each shows. Every id begins with `prefix`.
+    Raises LayoutError when the picture is too large or there is no engine.
+    """
+    if len(picture.nodes) > LAYOUT_LIMIT:
+        raise LayoutError("too_large", nodes=len(picture.nodes))
+    rooms, states = rooms or {}, states or {}
+    cards = cards_of(picture, rooms)
+    there = places(source(picture, cards, width))
+    parts = [
+        *_frames(picture, there, prefix),
+        *_edges(picture, there, prefix, any(room.gradient for room in rooms.values())),
+        *(
+            card.svg(prefix, there.nodes[i].x, there.nodes[i].y, states.get(i, State()))
+            for i, card in cards.items()
+        ),
+    ]
+    return _whole(there, "".join(parts), title)
+
+
+def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
+    """A card for each node."""
+    return {n.id: Card(n, rooms.get(n.id, Room())) for n in picture.nodes}
+
+
+def source(
+    picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE, title: str = ""
+) -> str:
+    """The DOT text that is laid out: from left to right if that fits `width` pixels, else down."""
+    depth: dict[str, int] = {}
+    widest: dict[int, int] = {}
+    for n in picture.nodes:
+        rank = depth[n.id] = 1 + max((depth.get(i, 0) for i in n.inputs), default=0)
+        widest[rank] = max(widest.get(rank, 0), cards[n.id].size[0])
+    room = width - sum(widest.values()) - 2 * EDGE
+    gap = min(room / max(len(widest) - 1, 1), LONGEST)
+    across = gap >= SHORTEST
+    return dot(picture, cards, "LR" if across else "TB", (gap if across else DOWN) / INCH, title)
+
+
+def _whole(there: Places, inside: str, title: str) -> str:
+    """The <svg> element: never shrunk, since what is too small cannot be read."""
+    top = HEADING if title else 0
+    width = max(there.width, wide(title, LARGE) + 2 * EDGE if title else 0)
+    heading = text("mg-title", EDGE, 24, escape(plain(title, 160))) if title else ""
+    return (
+        f'<svg class="mg-svg" width="{width:.0f}" height="{there.height + top:.0f}" '
+        f'viewBox="0 0 {width:.0f} {there.height + top:.0f}">{heading}'
+        f'<g class="graph" transform="translate({(width - there.width) / 2:g},{top})">'
+        f"{inside}</g></svg>"
+    )
+
+
+def _frames(picture: Picture, there: Places, prefix: str) -> list[str]:
+    found = []
+    for i, path in enumerate(picture.groups):
+        box, (x, y) = there.frames[f"c{i}"]
+        name = plain(path.rpartition("/")[2])
+        found.append(
+            f'<g id="{prefix}-c{i}" class="cluster"><title>{escape(plain(path, 160))}</title>'
+            f'<rect class="mg-frame" x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" '
+            f'height="{box.height:g}" rx="12"/>'
+            f"{text('mg-frame-name', x, y, escape(name), 'middle')}</g>"
+        )
+    return found
+
+
+def _edges(picture: Picture, there: Places, prefix: str, lanes: bool) -> list[str]:
+    names = {n.id: n.label for n in picture.nodes}
+    outer = _outer(picture, there)
+    found = []
+    for e in picture.edges:
+        course = there.edges[e.id]
+        points = course.points[::-1] if e.kind == "loop" else course.points
+        told = escape(plain(f"{names[e.source]} → {names[e.target]} {e.shape}", 160))
+        lane = f'<path class="mg-lane" d="{_lane(points, outer[e.id])}"/>' if lanes else ""
+        found.append(
+            f'<g id="{prefix}-{e.id}" class="edge mg-edge-{e.kind}"><title>{told}</title>'
+            f'<path class="mg-line" d="{_curve(points)}"/>'
+            f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
+            f"{_label(e, course, picture)}</g>"
+        )
+    return found
+
+
+def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
+    said = picture.edge_label(edge)
+    if not said or course.label is None:
+        return ""
+    return text("mg-edge-label", *course.label, escape(said), "middle")
+
+
+def _outer(picture: Picture, there: Places) -> dict[str, int]:
+    """On which side of an arrow its lane is: of two arrows side by side on the outer one."""
+    beside: dict[tuple[str, str], list[str]] = {}
+    for e in picture.edges:
+        beside.setdefault((e.source, e.target), []).append(e.id)
+    sides = {}
+    for ids in beside.values():
+        placed = sorted(ids, key=lambda i: _aside(there.edges[i].points))
+        for k, i in enumerate(placed):
+            sides[i] = -1 if 2 * (k + 1) <= len(placed) else 1
+    return sides
+
+
+def _aside(points: tuple[Point, ...]) -> float:
+    """How far the middle of a curve lies to the side of its chord's direction."""
+    (x, y), (dx, dy) = points[len(points) // 2], _across(points)
+    return x * dx + y * dy
+
+
+def _across(points: tuple[Point, ...]) -> Point:
+    """The direction across a curve, of length 1: down for one that runs to the right."""
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    length = hypot(x1 - x0, y1 - y0) or 1
+    return -(y1 - y0) / length, (x1 - x0) / length
+
+
+def _lane(points: tuple[Point, ...], side: int) -> str:
+    """The way back, beside the arrow."""
+    dx, dy = (ASIDE * side * part for part in _across(points))
+    return _curve(tuple((x + dx, y + dy) for x, y in points[::-1]))
+
+
+def _curve(points: tuple[Point, ...]) -> str:
+    first, *rest = (f"{x:.1f},{y:.1f}" for x, y in points)
+    return f"M{first}C{' '.join(rest)}"
+
+
+def _corners(points: tuple[Point, ...]) -> str:
+    return f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in points)}Z" if points else ""
+
+
+# ---- For where no page gives it its style ------------------------------------------------------
+
+
+def alone(svg: str) -> str:
+    """A drawing as a file of its own: paper, style, one language, the glyphs beyond ASCII."""
+    told = one_language(svg, get_language())
+    glyphs = "" if told.isascii() else font_face(told)
+    paper = '<rect class="mg-paper" width="100%" height="100%"/>'
+    head = f"<style>{glyphs}{file_style()}</style>{paper}"
+    drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, told, count=1)
+    return drawn.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+
+
+def as_image(svg: str, alt: str) -> str:
+    """A drawing as an <img> with alternative text, in a box that scrolls where it is too narrow.
+
+    Pages that are not trusted keep images and take inline drawings apart. An image cannot use the
+    fonts and colours of its page, so it brings along its own, those of a dark page included.
+    """
+    source = base64.b64encode(alone(svg).encode()).decode()
+    width = re.search(r'width="(\d+)"', svg)
+    size = f' width="{width[1]}"' if width else ""
+    return (
+        f'<div style="overflow-x:auto"><img alt="{escape(alt)}"{size} style="max-width:none" '
+        f'src="data:image/svg+xml;base64,{source}"></div>'
+    )

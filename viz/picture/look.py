@@ -1,0 +1,107 @@
+"""How each part of a drawing looks: rules that pages, images and painted files share.
+
+A rule is (class of the group around, or "", class of the element, properties). Values that are
+names of tokens become colours: variables in a page, plain colours in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from viz.picture.theme import DASHES, EDGES, LARGE, MARKS, NAME, SMALL, TOKENS
+
+FONTS = "var(--mg-font, Helvetica, Arial, sans-serif)"
+Rule = tuple[str, str, Mapping[str, str]]
+
+
+def _words(size: int, color: str, weight: int = 400) -> dict[str, str]:
+    return {"font-size": f"{size}px", "fill": color, "font-weight": str(weight)}
+
+
+def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> dict[str, str]:
+    return {
+        "stroke": color,
+        "fill": fill,
+        "stroke-width": str(width),
+        "stroke-dasharray": dashes,
+    }
+
+
+RULES: tuple[Rule, ...] = (
+    ("", "mg-card", _outline("line", "card")),
+    ("", "mg-frame", _outline("line", "none", 1, "2 4")),
+    ("", "mg-frame-name", _words(SMALL, "soft")),
+    ("", "mg-title", _words(LARGE, "ink", 600)),
+    ("", "mg-what", _words(SMALL, "soft")),
+    ("", "mg-name", _words(NAME, "ink")),
+    ("", "mg-sign", _words(LARGE, "ink", 600)),
+    ("", "mg-shape", _words(SMALL, "soft")),
+    ("", "mg-value", _words(LARGE, "ink", 600)),
+    ("", "mg-none", {**_words(SMALL, "soft"), "display": "none"}),
+    ("", "mg-grad", _words(NAME, "grad", 600)),
+    ("", "mg-clock", _words(SMALL, "soft")),
+    ("", "mg-edge-label", _words(SMALL, "soft")),
+    ("", "mg-lane", {**_outline("grad", "none", 1.4, "2 3"), "display": "none"}),
+    ("mg-back", "mg-lane", {"display": "inline"}),
+    *(
+        rule
+        for kind, edge in EDGES.items()
+        for rule in (
+            (f"mg-edge-{kind}", "mg-line", _outline(edge.color, "none", 1.4, DASHES[edge.line])),
+            (f"mg-edge-{kind}", "mg-tip", {"stroke": "none", "fill": edge.color}),
+        )
+    ),
+    ("mg-born", "mg-card", _outline("built", "none", 1.4, DASHES["dashed"])),
+    ("mg-born", "mg-none", {"display": "inline"}),
+    *(
+        (f"mg-{kind}", "mg-card", _outline(m.color, m.fill, m.width, DASHES[m.line]))
+        for kind, m in MARKS.items()
+    ),
+    ("mg-freed", "mg-card", _outline("line", "none", 1, DASHES["dotted"])),
+    ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
+    ("mg-bad", "mg-value", {"fill": "bad"}),
+    ("mg-bad", "mg-grad", {"fill": "bad"}),
+)
+
+
+def page_style() -> str:
+    """The rules for a page, whose colours are variables; `variables` gives these."""
+    written = [_rule(".mg-svg", rule, lambda token: f"var(--mg-{token})") for rule in RULES]
+    return "\n".join([f".mg-svg text {{ font-family: {FONTS}; }}", *written]) + "\n"
+
+
+def variables() -> str:
+    """The tokens as variables of a page, for light | dark paper."""
+    return " ".join(f"--mg-{k}: light-dark({a}, {b});" for k, (a, b) in TOKENS.items())
+
+
+def file_style() -> str:
+    """The rules for a drawing that stands alone, which follows the theme of who shows it."""
+    light, dark = (
+        [_rule("", rule, colors.__getitem__) for rule in RULES]
+        for colors in ({k: pair[i] for k, pair in TOKENS.items()} for i in (0, 1))
+    )
+    paper = [f".mg-paper {{ fill: {color}; }}" for color in TOKENS["paper"]]
+    return (
+        "\n".join([paper[0], *light])
+        + "\n@media (prefers-color-scheme: dark) {\n"
+        + "\n".join([paper[1], *dark])
+        + "\n}"
+    )
+
+
+def resolved(groups: Iterable[str], element: str) -> dict[str, str]:
+    """What an element of this class looks like inside of groups of these classes, on white."""
+    around = {"", *groups}
+    found: dict[str, str] = {}
+    for group, name, properties in RULES:
+        if name == element and group in around:
+            found.update(properties)
+    return {k: TOKENS[v][0] if v in TOKENS else v for k, v in found.items()}
+
+
+def _rule(before: str, rule: Rule, color: Callable[[str], str]) -> str:
+    group, element, properties = rule
+    where = " ".join(filter(None, (before, f".{group}" if group else "", f".{element}")))
+    told = "; ".join(f"{k}: {color(v) if v in TOKENS else v}" for k, v in properties.items())
+    return f"{where} {{ {told}; }}"
