@@ -17,7 +17,7 @@ import minigrad as mg
 from minigrad.compiler.c import cache, compiler
 from minigrad.diagnostics.messages import set_language
 from minigrad.dynamic.tensor import PLAIN
-from viz.picture import dot, layout
+from viz.picture import layout, place
 from viz.words.text import ROWS
 
 if TYPE_CHECKING:
@@ -113,22 +113,22 @@ def english() -> Iterator[None]:
 @pytest.fixture
 def drawn_anew() -> Iterator[None]:
     """English, and no drawing that is remembered."""
-    dot.svg.cache_clear()
+    place.places.cache_clear()
     set_language("en")
     yield
     set_language("en")
-    dot.svg.cache_clear()
+    place.places.cache_clear()
 
 
 @pytest.fixture
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine on which nothing can be laid out."""
-    dot.svg.cache_clear()
+    place.places.cache_clear()
     monkeypatch.setattr(layout.shutil, "which", lambda name: None)
     monkeypatch.setattr(layout, "bundled", lambda: None)
     monkeypatch.setattr(layout, "pygraphviz_fault", lambda: ROWS["engine_absent"])
     yield
-    dot.svg.cache_clear()
+    place.places.cache_clear()
 
 
 @pytest.fixture(scope="session")

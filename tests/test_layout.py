@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from matplotlib.ft2font import FT2Font
-from test_dot import ids, texts, titles
 from test_draw import branch_and_loop
+from test_drawing import dot_of, elements, ids, texts, titles
 from test_picture import digits, e1, e2
 
 import minigrad as mg
 from minigrad.diagnostics.messages import set_language
-from viz.picture import dot, layout
+from viz.picture import drawing, layout, place
+from viz.picture.cards import Room, one_language
+from viz.picture.look import resolved
 from viz.picture.picture import picture
 from viz.picture.theme import FONT_PATH
 
 pytestmark = pytest.mark.usefixtures("drawn_anew")
 
-SVG = "{http://www.w3.org/2000/svg}"
 ENGINES = ("dot", "graphviz-pure", "pygraphviz")
 TINY = "digraph { a -> b }"
 
@@ -75,15 +77,15 @@ def test_every_engine_draws_the_same_and_writes_nothing(
     named = picture(mg.tensor(1.0, requires_grad=True, name="输入「甲」，很长的名字") * 2)
     loop = picture(branch_and_loop(), bodies=True)
     for drawn in (picture(e1()), picture(e2()), picture(digits()[0]), named, loop):
-        source = dot.dot(drawn, "p", values=True)
-        svg = layout.layout(source)
-        assert {f"p-{n.id}": "node" for n in drawn.nodes}.items() <= ids(svg).items()
-        assert {f"p-{e.id}" for e in drawn.edges} <= set(ids(svg))
-        labels = re.findall(r'\blabel=(?:"((?:[^"\\]|\\.)+)"|(\w+))', source)
-        lines = [line for a, b in labels for line in (a or b).split(r"\n")]
-        assert sorted(texts(svg)) == sorted(line for line in lines if line.strip(" "))
+        there = place.places(dot_of(drawn))
+        assert there.nodes.keys() == {n.id for n in drawn.nodes}
+        assert there.edges.keys() == {e.id for e in drawn.edges}
+        assert len(there.frames) == len(drawn.groups)
+        for found in (*there.nodes.values(), *(frame for frame, _ in there.frames.values())):
+            assert 0 <= found.x < found.x + found.width <= there.width
+            assert 0 <= found.y < found.y + found.height <= there.height
+        svg = drawing.render(drawn, "p")
         assert len(titles(svg)) == len(ids(svg))
-        assert set(re.findall('font-family="([^"]*)"', svg)) == {layout.FONTS}
     assert capfd.readouterr() == ("", "")
 
 
@@ -111,42 +113,47 @@ def width(text: str, size: float) -> float:
     )
 
 
-def box(svg: str, id: str) -> tuple[float, float]:
-    """The left and right end of a box: of its inner line, if there are two."""
-    (group,) = (g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("id") == id)
-    outline, *_ = group.iter(f"{SVG}polygon")
-    places = [float(pair.split(",")[0]) for pair in outline.get("points", "").split()]
-    return min(places), max(places)
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", NAMES)
+def test_words_fit_into_their_cards(name: str, language: str) -> None:
+    with mg.Graph():
+        x = mg.placeholder(NAMES[name], shape=(64, 784))
+        y = mg.exp(x * x)
+        drawn = picture(y, {id(y): NAMES[name] + "2"})
+    rooms = {n.id: Room(9, True, True) for n in drawn.nodes}
+    svg = one_language(drawing.render(drawn, "p", rooms), language)
+    for group in elements(svg, "g"):
+        if "node" not in group.get("class", "").split():
+            continue
+        (rect,) = elements(ET.tostring(group, "unicode"), "rect")
+        rows: dict[str, float] = {}
+        for words in elements(ET.tostring(group, "unicode"), "text"):
+            size = float(resolved((), words.get("class", ""))["font-size"][:-2])
+            row = words.get("y", "")
+            rows[row] = rows.get(row, 0) + width("".join(words.itertext()), size) + 6
+        assert max(rows.values()) < float(rect.get("width", 0)) - 12
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", NAMES)
-def test_words_fit_into_their_boxes(
+def test_a_frame_is_as_wide_as_its_name(
     name: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(monkeypatch, engine)
-    with mg.Graph():
-        node = mg.placeholder(NAMES[name])
-    left, right = box(layout.layout(dot.dot(picture(node), "p")), "p-n1")
-    needed = width(NAMES[name], 13)
-    assert needed < right - left < 1.35 * needed + 30
+    with mg.Graph(), mg.name_scope("scope"):
+        drawn = picture(mg.placeholder("x"))
+    box = replace(drawn.nodes[0], group=NAMES[name])
+    there = place.places(dot_of(replace(drawn, nodes=(box,))))
+    ((frame, _),) = there.frames.values()
+    assert frame.width > width(NAMES[name], 12)
 
 
-def test_a_title_fits_into_its_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, "graphviz-pure")
+def test_a_title_fits_into_its_drawing() -> None:
     title = "动态图：" + NAMES["chinese"] * 2
-    svg = layout.layout(dot.dot(picture(e1()), "p", title=title))
-    (wide,) = re.findall(r'<svg width="([\d.]+)pt"', svg)
-    assert float(wide) > width(title, 14)
+    svg = drawing.render(picture(e1()), "p", title=title)
+    (wide,) = re.findall(r'<svg class="mg-svg" width="(\d+)"', svg)
+    assert float(wide) > width(title, 16)
     assert title in texts(svg)
-
-
-def test_room_for_a_value_is_as_wide_as_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, "graphviz-pure")
-    with mg.Graph():
-        node = mg.placeholder("x")
-    left, right = box(layout.layout(dot.dot(picture(node), "p", values={"n1": 18})), "p-n1")
-    assert 0 < right - left - width("0" * 18, 13) < 25
 
 
 # ---- What is said ---------------------------------------------------------------------------
@@ -154,8 +161,8 @@ def test_room_for_a_value_is_as_wide_as_its_digits(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.usefixtures("no_engine")
 def test_without_an_engine_it_is_said_what_is_missing_and_what_to_type() -> None:
-    with pytest.raises(dot.LayoutError) as failed:
-        dot.render(picture(e1()), "p")
+    with pytest.raises(layout.LayoutError) as failed:
+        drawing.render(picture(e1()), "p")
     for half in failed.value.pair:
         assert "PATH" in half
         assert f'"{sys.executable}" -m pip install graphviz-pure' in half
@@ -206,13 +213,15 @@ def test_a_broken_drawing_says_what_the_engine_said(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(monkeypatch, engine)
-    with pytest.raises(dot.LayoutError, match=r"Graphviz stopped: .*(syntax error|Invalid Input)"):
-        dot.image("digraph {", "svg")
+    with pytest.raises(
+        layout.LayoutError, match=r"Graphviz stopped: .*(syntax error|Invalid Input)"
+    ):
+        layout.layout("digraph {")
 
 
 def test_a_program_that_does_not_start_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layout.shutil, "which", lambda name: str(tmp_path / "gone"))
-    with pytest.raises(dot.LayoutError, match=r"Graphviz stopped: .*gone"):
-        dot.image(TINY, "svg")
+    with pytest.raises(layout.LayoutError, match=r"Graphviz stopped: .*gone"):
+        layout.layout(TINY)

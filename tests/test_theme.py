@@ -1,13 +1,11 @@
 """Colours that can be read, shapes that can be told apart, and a font with every character."""
 
-import re
 from pathlib import Path
 
 import pytest
 from matplotlib.ft2font import FT2Font
 
-from viz.assets import source
-from viz.picture import theme
+from viz.picture import look, theme
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ["minigrad", "viz", "notebooks", "docs"]
@@ -19,46 +17,37 @@ GREEK = "".join(map(chr, [*range(0x391, 0x3A2), *range(0x3A3, 0x3AA), *range(0x3
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵀ₀₁₂₃₄₅₆₇₈₉"
 
 
-@pytest.mark.parametrize("kind", theme.STYLES)
-def test_every_label_can_be_read(kind: str) -> None:
-    style = theme.STYLES[kind]
-    assert style.fill in (*theme.PALETTE, theme.WHITE)
-    assert theme.contrast(style.text, style.fill) >= 4.5
+TEXTS = ("ink", "soft", "built", "run", "grad", "now", "bad")
+FILLS = {"paper": TEXTS[:-2], "card": TEXTS[:-2], "ran": ("ink", "soft", "grad", "run")}
 
 
-@pytest.mark.parametrize("color", theme.PALETTE)
-def test_white_is_written_on_blue_and_black_only(color: str) -> None:
-    text = theme.Style(color, "box", ("", "")).text
-    assert text == (theme.WHITE if color in ("#0072B2", "#000000") else theme.BLACK)
-    assert theme.contrast(text, color) >= 4.5
+@pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("fill", FILLS)
+def test_words_can_be_read_on_every_fill(fill: str, dark: int) -> None:
+    for token in FILLS[fill]:
+        pair = theme.TOKENS[token][dark], theme.TOKENS[fill][dark]
+        assert theme.contrast(*pair) >= 4.5, token
+
+
+@pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
+def test_lines_can_be_seen_on_paper(dark: int) -> None:
+    for token in ("line", "soft", "built", "run", "grad", "now", "bad"):
+        assert theme.contrast(theme.TOKENS[token][dark], theme.TOKENS["paper"][dark]) >= 3, token
+    assert theme.contrast(theme.TOKENS["bad"][dark], theme.TOKENS["spoilt"][dark]) >= 4.5
+    assert theme.contrast(theme.TOKENS["ink"][dark], theme.TOKENS["lit"][dark]) >= 4.5
 
 
 def test_kinds_differ_without_colour() -> None:
-    looks = [(style.shape, style.peripheries) for style in theme.STYLES.values()]
-    assert len(set(looks)) == len(looks)
+    assert len({kind.mark for kind in theme.KINDS.values()}) == len(theme.KINDS)
     edges = [(edge.line, edge.sign) for edge in theme.EDGES.values()]
     assert len(set(edges)) == len(edges)
-    born, ran = (
-        re.search(rf"\.mg-{k} [^{{]*{{([^}}]*)}}", source("player.css")) for k in ("born", "ran")
-    )
-    assert born is not None
-    assert "stroke-dasharray" in born[1], "a node that has not run is dashed"
-    assert ran is None, "one that has run is drawn as it was laid out: solid"
+    assert not {kind.mark for kind in theme.KINDS.values()} - CHARACTERS
 
 
-@pytest.mark.parametrize("kind", theme.EDGES)
-def test_every_edge_is_visible_on_white(kind: str) -> None:
-    assert theme.contrast(theme.EDGES[kind].color, theme.WHITE) >= 3
-
-
-def test_the_kinds_that_lessons_describe_in_words() -> None:
-    shapes = {kind: (style.shape, style.peripheries) for kind, style in theme.STYLES.items()}
-    assert shapes["input"] == ("box", 1)
-    assert shapes["parameter"] == ("hexagon", 1)
-    assert shapes["operator"] == ("ellipse", 1)
-    assert shapes["output"] == ("box", 2)
-    gradient, forward = theme.EDGES["gradient"], theme.EDGES["forward"]
-    assert (forward.line, gradient.line, gradient.sign) == ("solid", "dashed", "∂")
+def test_words_are_neither_small_nor_large() -> None:
+    sizes = [rule[2]["font-size"] for rule in look.RULES if "font-size" in rule[2]]
+    assert len(sizes) > 8
+    assert all(12 <= float(size[:-2]) <= 16 for size in sizes)
 
 
 def test_contrast_of_known_pairs() -> None:

@@ -9,7 +9,8 @@ from measure import Side
 
 import minigrad as mg
 import viz
-from viz.picture import dot
+from viz.picture.drawing import cards_of, source
+from viz.picture.layout import layout as lay_out
 from viz.picture.picture import picture
 
 
@@ -28,8 +29,8 @@ def layout(size: int, folded: bool = False) -> Side:
     y = network(size)
 
     def work() -> None:
-        drawn = picture(y)
-        dot.image(dot.dot(drawn.fold() if folded else drawn, "bench", rankdir="TB"), "svg")
+        drawn = picture(y).fold() if folded else picture(y)
+        lay_out(source(drawn, cards_of(drawn, {})))
 
     return Side(work)
 

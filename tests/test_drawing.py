@@ -1,0 +1,232 @@
+"""From a picture to SVG: ids, hostile names, groups, and what a card shows."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from test_picture import digits, e1, e5
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz.picture import drawing, look, place
+from viz.picture.cards import NAME_LIMIT, Room, State, one_language
+from viz.picture.drawing import cards_of, render, source
+from viz.picture.layout import LayoutError
+from viz.picture.picture import Picture, PictureNode, picture
+
+pytestmark = pytest.mark.usefixtures("drawn_anew")
+
+KINDS = ("node", "edge", "cluster")
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "markup": "<b>",
+    "table": "<table><tr><td>x</td></tr></table>",
+    "quotes": "\"'`",
+    "backslash": "back\\",
+    "escapes": "\\N \\G \\n",
+    "entity": "a & b &amp; &lt;",
+    "braces": "{x|y} %s",
+    "semicolon": '"]; n2 [label="x',
+    "chinese": "输入「甲」",
+    "emoji": "😀",
+    "right to left": "مرحبا",
+}
+BECOME_SPACES = {
+    "newline": "a\nb",
+    "return": "a\r\nb",
+    "tab": "a\tb",
+    "null": "a\0b",
+    "control": "a\x01b",
+    "c1": "a\x85b",
+    "nonsense": "a\ufffeb",
+    "surrogate": "a\ud800b",
+}
+
+
+def named(name: str) -> Picture:
+    return picture(mg.tensor(1.0, requires_grad=True, name=name) * 2)
+
+
+def texts(svg: str) -> list[str]:
+    return ["".join(node.itertext()) for node in elements(one_language(svg, "en"), "text")]
+
+
+def elements(svg: str, tag: str) -> list[ET.Element]:
+    """All elements of a kind; those of a page have no namespace."""
+    return [e for e in ET.fromstring(svg).iter() if e.tag.rpartition("}")[2] == tag]
+
+
+def ids(svg: str) -> dict[str, str]:
+    """The class of every node, edge and cluster by its id."""
+    groups = [g for g in ET.fromstring(svg).iter() if g.tag.endswith("}g") or g.tag == "g"]
+    known = {g.get("id", ""): g.get("class", "graph").split()[0] for g in groups}
+    return {i: c for i, c in known.items() if c != "graph"}
+
+
+def dot_of(drawn: Picture) -> str:
+    """The DOT text of a picture."""
+    return source(drawn, cards_of(drawn, {}))
+
+
+def titles(svg: str) -> list[str]:
+    groups = [g for g in elements(svg, "g") if g.get("class", "").split()[0] in KINDS]
+    return sorted(next((t.text or "" for t in g if t.tag.endswith("title")), "") for g in groups)
+
+
+def test_every_node_and_edge_has_an_id_with_the_prefix() -> None:
+    drawn = picture(e1())
+    found = ids(render(drawn, "pre"))
+    assert found == {f"pre-{n.id}": "node" for n in drawn.nodes} | {
+        f"pre-{e.id}": "edge" for e in drawn.edges
+    }
+
+
+@pytest.mark.parametrize("values", [False, True], ids=["plain", "with values"])
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
+def test_a_hostile_name_is_shown_as_text(name: str, values: bool) -> None:
+    drawn = named(name)
+    svg = render(drawn, "p", {n.id: Room(9, True, True) for n in drawn.nodes} if values else {})
+    assert name in texts(svg)
+    tags = {e.tag.rpartition("}")[2] for e in ET.fromstring(svg).iter()}
+    assert tags <= {"svg", "g", "title", "text", "tspan", "rect", "path"}
+    hrefs = [v for e in ET.fromstring(svg).iter() for k, v in e.attrib.items() if "href" in k]
+    assert hrefs == []
+
+
+@pytest.mark.parametrize("name", BECOME_SPACES.values(), ids=list(BECOME_SPACES))
+def test_what_xml_cannot_hold_becomes_a_space(name: str) -> None:
+    assert "a b" in texts(render(named(name), "p"))
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
+def test_hostile_groups_and_static_names(name: str) -> None:
+    """The engine may refuse such a name itself; what it takes is shown as it is."""
+    box = PictureNode("n1", "operator", name, "", "()", group=name, line=name, is_output=True)
+    drawn = texts(render(Picture((box,), (), "static", {}), "p"))
+    shown = sorted(text for text in drawn if text != "● output")
+    assert shown == sorted([*name.split("/"), name]), "a group in a group has its own frame"
+
+
+def test_a_long_name_is_shortened_in_the_drawing_only() -> None:
+    name = "x" * 10_000
+    shown = max(texts(render(named(name), "p")), key=len)
+    assert len(shown) == NAME_LIMIT
+    assert shown.endswith("…")
+    assert len(dot_of(named(name))) < 2_000
+    assert name in viz.draw(mg.tensor(1.0, name=name)).html
+
+
+def test_layers_become_clusters() -> None:
+    loss = digits()[1]
+    assert len(re.findall(r"subgraph cluster_\d+", dot_of(picture(loss)))) == 4
+    svg = render(picture(loss), "p")
+    assert {"linear1", "relu1", "linear2", "loss"} <= set(texts(svg))
+    assert list(ids(svg).values()).count("cluster") == 4
+
+
+def card(svg: str, i: str) -> dict[str, str]:
+    """What a card says, by the class of each text in it."""
+    (group,) = (g for g in elements(one_language(svg, "en"), "g") if g.get("id") == i)
+    return {t.get("class", ""): "".join(t.itertext()) for t in group if t.tag == "text"}
+
+
+def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
+    drawn = picture(e1())
+    rooms = {n.id: Room(4, True, True) for n in drawn.nodes}
+    states = {"n2": State(("mg-ran",), "4", "1", ("born 1 · ran 1", "第 1 步"))}
+    svg = render(drawn, "p", rooms, states)
+    assert card(svg, "p-n2") == {
+        "mg-what": "○ operator",
+        "mg-name": "Mul",
+        "mg-sign": "×",
+        "mg-value": "4",
+        "mg-none": "no value",
+        "mg-grad": "∂ 1",
+        "mg-clock": "born 1 · ran 1",
+    }
+    assert card(svg, "p-n1")["mg-sign"] == "x"
+    assert card(svg, "p-n4")["mg-what"] == "● output"
+
+
+def test_a_row_that_may_come_later_has_its_room_from_the_start() -> None:
+    drawn = picture(e1())
+    rooms = {n.id: Room(4, True, True) for n in drawn.nodes}
+    empty = render(drawn, "p", rooms)
+    full = render(drawn, "p", rooms, {n.id: State(("mg-ran",), "4", "1") for n in drawn.nodes})
+    rects = [[e.attrib for e in elements(svg, "rect")] for svg in (empty, full)]
+    assert rects[0] == rects[1]
+
+
+@pytest.mark.parametrize("obj", [e1, e5, lambda: digits()[1]], ids=["e1", "e5", "digits"])
+def test_boxes_do_not_overlap_and_words_stay_inside(obj: object) -> None:
+    drawn = picture(obj())  # type: ignore[operator]
+    rooms = {n.id: Room(6, True, True) for n in drawn.nodes}
+    cards = cards_of(drawn, rooms)
+    boxes = list(place.places(source(drawn, cards)).nodes.values())
+    for k, a in enumerate(boxes):
+        for b in boxes[:k]:
+            apart = a.x + a.width <= b.x or b.x + b.width <= a.x
+            assert apart or a.y + a.height <= b.y or b.y + b.height <= a.y
+    for i, made in cards.items():
+        there = place.places(source(drawn, cards)).nodes[i]
+        assert (there.width, there.height) == pytest.approx(made.size, abs=1), "as asked for"
+
+
+def test_what_fits_runs_to_the_right_and_what_does_not_runs_down() -> None:
+    drawn = picture(e1())
+    assert "rankdir=LR" in source(drawn, cards_of(drawn, {}), 500)
+    assert "rankdir=TB" in source(drawn, cards_of(drawn, {}), 300)
+
+
+def test_a_plan_is_an_outline_and_what_ran_is_filled() -> None:
+    plan, ran = (look.resolved(["node", kind], "mg-card") for kind in ("mg-born", "mg-ran"))
+    assert plan["fill"] == "none"
+    assert plan["stroke-dasharray"] != "none", "also without colour"
+    assert ran["fill"] != "none"
+    assert ran["stroke-dasharray"] == "none"
+
+
+def test_a_shape_is_written_on_an_edge_only_where_it_is_news() -> None:
+    assert "mg-edge-label" not in render(picture(e1()), "p")
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(2, 3))
+        (gradient,) = mg.gradients(x.sum(), [x])
+    assert "mg-edge-control" in render(picture(gradient), "p")
+
+
+def test_a_thousand_nodes_are_not_too_large() -> None:
+    assert drawing.LAYOUT_LIMIT >= 1_000
+
+
+def test_a_graph_that_is_too_large_is_not_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "layout", lambda *_: pytest.fail("was laid out"))
+    monkeypatch.setattr(drawing, "LAYOUT_LIMIT", 3)
+    with pytest.raises(LayoutError, match="4 nodes are too many") as failed:
+        render(picture(e1()), "p")
+    assert all("mg.name_scope" in half for half in failed.value.pair)
+
+
+def test_a_drawing_is_never_shrunk() -> None:
+    svg = render(picture(e1()), "p")
+    assert re.match(r'<svg class="mg-svg" width="(\d+)" height="(\d+)" viewBox="0 0 \1 \2">', svg)
+    image = drawing.as_image(svg, "alt")
+    assert "overflow-x:auto" in image
+    assert "max-width:none" in image
+
+
+def test_the_same_text_is_laid_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = render(picture(e1()), "p")
+    monkeypatch.setattr(place, "layout", lambda *_: pytest.fail("was laid out again"))
+    assert render(picture(e1()), "p") == once
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_drawing_that_stands_alone_speaks_one_language(language: str) -> None:
+    set_language(language)
+    alone = drawing.alone(render(picture(e1()), "p"))
+    assert ("○ operator<" in alone, "○ 算子<" in alone) == (language == "en", language == "zh")
+    assert "lang=" not in alone
+    assert "prefers-color-scheme: dark" in alone
