@@ -29,7 +29,9 @@ from minigrad.core.structure import LEAF
 from minigrad.diagnostics.errors import FormatError
 from minigrad.saving import archive, encoding, wellformed, writing
 from minigrad.saving.encoding import Decoder, Encoder
-from minigrad.static import get_default_graph
+from minigrad.saving.signature import signature
+from minigrad.static import forms, get_default_graph
+from minigrad.static.handlers import HANDLERS
 
 fixed = settings(max_examples=200)
 
@@ -1179,7 +1181,7 @@ def test_every_operator_refuses_attributes_that_it_does_not_know(name: str, tmp_
     """And its own are in its signature, with types that its samples are of."""
     op = REGISTRY[name]
     if op.effect or not op.samples:
-        assert op in wellformed.SIGNATURES, "it has no kernel to ask, so its signature is listed"
+        assert op in forms.FORMS or not signature(op).others, "it has no kernel that could be asked"
         return
     sample: Sample = op.samples[0]
     y, xs = static(op, draw(sample), sample.attrs, "full")
@@ -1192,6 +1194,44 @@ def test_every_operator_refuses_attributes_that_it_does_not_know(name: str, tmp_
     for sample in op.samples:
         operands = static(op, draw(sample), sample.attrs, "full")[1]
         assert wellformed.problem(op, operands, sample.attrs) is None
+
+
+def test_an_operator_without_a_kernel_enters_what_a_file_may_say_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {"shape": lambda x, **attrs: x, "inputs": None, "effect": True}
+    op = Op("Delay", run=lambda out, *arrays, **attrs: None, **kept)
+    monkeypatch.setitem(REGISTRY, "Delay", op)
+    form = forms.Form(1, 1, {"steps": int}, lambda operands, attrs: attrs["steps"] > 0)
+    monkeypatch.setitem(forms.FORMS, op, form)
+    x = mg.placeholder("x", (2,))
+    for attrs, words in (({"steps": 1}, ""), ({"steps": 0}, "'steps': 0"), ({}, "steps=?")):
+        mg.build_graph(x, x.graph.add(op, [x], attrs)).save(tmp_path / "file")
+        if words:
+            refused(tmp_path / "file", words)
+        else:
+            assert mg.load_graph(tmp_path / "file").outputs[0].op is op
+
+
+@pytest.mark.parametrize("name", ["Cond", "While", "Scan", "History"])
+def test_control_flow_enters_itself_with_executors_and_files(name: str) -> None:
+    op = REGISTRY[name]
+    for entered in (HANDLERS[op], forms.FORMS[op].check, op.infer, op.vjp):
+        function = entered[0] if isinstance(entered, tuple) else entered
+        assert function.__module__.startswith("minigrad.control.")
+
+
+def test_files_are_read_without_the_rest_of_the_engine(tmp_path: Path) -> None:
+    """Branches and loops are known there, and so are fused operators."""
+    x = mg.placeholder("x", (3,))
+    y = mg.cond(x.sum() > 0, lambda: mg.exp(x) * 2 + 1, lambda: x)
+    mg.build_graph(x, y).optimize().save(tmp_path / "file")
+    used = "import sys; from minigrad.saving import load_graph; g = load_graph(sys.argv[1])"
+    told = "print(*sorted(g.counted())); print('minigrad.later' in sys.modules)"
+    command = [sys.executable, "-c", f"{used}; {told}", str(tmp_path / "file")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert {"Cond", "Fused"} <= {*said.split()}
+    assert said.split()[-1] == "False"
 
 
 def body_of(f: Callable[..., Any], *shapes: Any, inputs: int | None = None) -> mg.Graph:

@@ -46,6 +46,22 @@ from minigrad.ops.parts import Parts, output
 from minigrad.static import Body, Graph, Node, ancestors, get_default_graph, graph_of
 from minigrad.static.gradients import gradients
 
+__all__ = [
+    "COND",
+    "HISTORY",
+    "SCAN",
+    "WHILE",
+    "branch",
+    "cond",
+    "expect_one",
+    "is_symbolic",
+    "loop",
+    "scan",
+    "slice_spec",
+    "while_loop",
+    "zeros_like",
+]
+
 # ---- What the user calls ------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import control as control  # whose operators a file may name
 from minigrad.core import REGISTRY, Attrs, Op, context
 from minigrad.diagnostics import files
 from minigrad.diagnostics.errors import FormatError, GraphError
@@ -24,6 +25,7 @@ from minigrad.saving.encoding import Decoder, claim, items, text, whole
 from minigrad.saving.wellformed import possible, problem
 from minigrad.saving.writing import FORMAT, VERSION, Extent
 from minigrad.static import Graph, Node
+from minigrad.static import fused as fused
 
 __all__ = ["load_graph"]
 

@@ -1,0 +1,40 @@
+"""What a call of an operator must look like where nobody built it, as in a file.
+
+Operators with a kernel tell by its parameters. Those that executors handle enter here what the
+functions that build them see to and their own rules do not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from minigrad.core import Attrs, Dim, Op, Spec, TupleSpec, fits
+from minigrad.static.node import Node
+
+SHAPE = tuple[int | Dim, ...]
+PLACED: Attrs = {"shape": SHAPE | None, "dtype": np.dtype}
+
+
+class Form(NamedTuple):
+    """Operands from `least` to `most` (None: any number), attributes by name with their types.
+
+    `check` says whether operands and attributes that are of these types go together.
+    """
+
+    least: int
+    most: int | None
+    attrs: Attrs
+    check: Callable[[Sequence[Node], Attrs], bool] = lambda operands, attrs: True
+    optional: Attrs | None = None  # attributes that may be left out
+
+
+FORMS: dict[Op, Form] = {}
+
+
+def holds(place: Spec, value: Spec) -> bool:
+    """Whether the one may be put where the other is expected."""
+    plain = not isinstance(place, TupleSpec) and not isinstance(value, TupleSpec)
+    return plain and place.dtype == value.dtype and fits(value.shape, place.shape)
