@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from minigrad import ops
-from minigrad.backprop.rules import DATA as DATA
-from minigrad.backprop.rules import NOTHING, SHAPE, Retained
-from minigrad.backprop.rules import pull_back as pull_back
+from minigrad.backprop.rules import DATA, NOTHING, SHAPE, Retained, pull_back
 from minigrad.core import (
     Attrs,
     BaseNode,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.backprop.needs import DATA
+from minigrad.backprop.rules import DATA
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.backward import Walk

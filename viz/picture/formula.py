@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import Formatter
 
-from minigrad.backprop.needs import pull_back
+from minigrad.backprop.rules import pull_back
 from minigrad.core import Attrs, Op, Spec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
