@@ -13,7 +13,8 @@ import minigrad as mg
 import viz
 from viz.page import board as module
 from viz.page.board import Board
-from viz.picture.marks import marked
+from viz.picture.drawing import render
+from viz.picture.marks import states
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS
 
@@ -79,20 +80,21 @@ def test_a_page_without_widgets_shows_the_marks() -> None:
     assert page.count("<img alt=") == 2
     assert "Marked: " in page
     images = [base64.b64decode(code).decode() for code in re.findall(r"base64,([^\"]+)\"", page)]
-    assert [len(re.findall('class="node mg-', image)) for image in images] == [2, 2]
+    assert [
+        len(re.findall('class="node [^"]*(?:new|gone|heir|moved)', image)) for image in images
+    ] == [2, 2]
     assert "标记：" in page
     assert page.count("<li>") == len(board.scenes)
 
 
 def test_a_mark_is_put_into_its_node_and_no_other() -> None:
-    board = some()
-    drawing = board.data["drawings"][0]
-    prefix, svg = drawing["prefix"], drawing["svg"]
-    made = marked(svg, prefix, {"n1": "gone"}, {"n1": "<7>"})
-    assert made.count('class="node mg-gone"') == 1
-    first = made[made.index('class="node mg-gone"') :]
-    assert first.index("<title>n1</title>") < 60
-    assert "− &lt;7&gt;" in made
+    drawn = some().scenes[0].panels[0].picture
+    assert drawn is not None
+    made = render(drawn, "p", states=states({"n1": "gone"}, {"n1": "<7>"}))
+    assert made.count(" mg-gone") == 1
+    assert made.count("− &lt;7&gt;") == 1
+    first = made[made.index('id="p-n1"') :]
+    assert first.index(" mg-gone") < first.index("− &lt;7&gt;") < first.index("</g>")
 
 
 @pytest.mark.usefixtures("no_engine")

@@ -135,7 +135,7 @@ def card(svg: str, i: str) -> dict[str, str]:
 
 def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
     drawn = picture(e1())
-    rooms = {n.id: Room(4, True, True) for n in drawn.nodes}
+    rooms = {n.id: Room(4, True, True, True) for n in drawn.nodes}
     states = {"n2": State(("mg-ran",), "4", "1", ("born 1 · ran 1", "第 1 步"))}
     svg = render(drawn, "p", rooms, states)
     assert card(svg, "p-n2") == {

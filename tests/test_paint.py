@@ -15,14 +15,14 @@ from test_picture import e1
 import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz.picture import dot
-from viz.picture.paint import PIXELS, POINTS, paint
+from viz.picture.cards import Room, State, one_language
+from viz.picture.drawing import render
+from viz.picture.paint import SCALE, paint
 from viz.picture.picture import picture
-from viz.picture.theme import STYLES
+from viz.picture.theme import TOKENS
 
-ZOOM = PIXELS / POINTS
-HEAD = '<svg viewBox="0 0 60 45" xmlns="http://www.w3.org/2000/svg">'
-PLACE = '<g class="graph" transform="scale(1 1) rotate(0) translate(10 30)">'
+HEAD = '<svg viewBox="0 0 60 45">'
+PLACE = '<g class="graph" transform="translate(10,30)">'
 
 
 @pytest.fixture(autouse=True)
@@ -36,70 +36,76 @@ def pixels(png: bytes) -> np.ndarray[Any, Any]:
     return np.asarray(mpl_image.imread(io.BytesIO(png))[..., :3])
 
 
-def painted(element: str) -> np.ndarray[Any, Any]:
-    return pixels(paint(f"{HEAD}{PLACE}{element}</g></svg>", "png"))
+def painted(element: str, groups: str = "") -> np.ndarray[Any, Any]:
+    return pixels(paint(f'{HEAD}{PLACE}<g class="{groups}">{element}</g></g></svg>', "png"))
 
 
 def colour(image: np.ndarray[Any, Any], x: float, y: float) -> tuple[float, ...]:
     """What is painted at a place in the coordinates of the SVG's group."""
-    return tuple(image[int((y + 30) * ZOOM), int((x + 10) * ZOOM)])
+    return tuple(image[int((y + 30) * SCALE), int((x + 10) * SCALE)])
 
 
-LINE = 'fill="none" stroke="red" stroke-width="4"'
-FULL = 'fill="red" stroke="none"'
-SHAPES = {
-    "polygon": (f'<polygon {FULL} points="0,0 20,0 20,-20 0,-20 0,0"/>', (3, -3), (22, -3)),
-    "ellipse": (f'<ellipse {FULL} cx="10" cy="-10" rx="10" ry="5"/>', (10, -6), (3, -3)),
-    "curve": (f'<path {FULL} d="M0,0C0,-27 20,-27 20,0"/>', (10, -15), (1, -19)),
-    "polyline": (f'<polyline {LINE} points="0,0 20,-20"/>', (10, -10), (10, -3)),
-    "line": (f'<path {LINE} d="M0,-9C5,-9 9,-9 20,-9"/>', (9, -9), (9, -3)),
-}
+def token(name: str) -> tuple[float, ...]:
+    return to_rgb(TOKENS[name][0])
 
 
-@pytest.mark.parametrize(("element", "inside", "outside"), SHAPES.values(), ids=list(SHAPES))
-def test_a_shape_is_painted_in_its_place(
-    element: str, inside: tuple[float, float], outside: tuple[float, float]
-) -> None:
-    image = painted(element)
-    assert image.shape[:2] == (120, 160)
-    assert colour(image, *inside) == pytest.approx((1, 0, 0), abs=0.02)
-    assert colour(image, *outside) == (1, 1, 1)
+def test_a_card_is_painted_in_its_place_and_state() -> None:
+    box = '<rect class="mg-card" x="0" y="-20" width="40" height="20" rx="6"/>'
+    for state, fill in (("", "card"), ("mg-ran", "ran"), ("mg-failed", "spoilt")):
+        image = painted(box, state)
+        assert image.shape[:2] == (45 * SCALE, 60 * SCALE)
+        assert colour(image, 20, -10) == pytest.approx(token(fill), abs=0.02)
+        assert min(colour(image, 0, -20)) > 0.97, "its corners are round"
+        assert colour(image, -5, -10) == (1, 1, 1)
+    assert colour(painted(box, "mg-born"), 20, -10) == (1, 1, 1), "a plan is not filled"
 
 
-def test_dashes_have_gaps_and_transparent_is_nothing() -> None:
-    line = '<path fill="none" stroke="red" stroke-dasharray="5,5" d="M0,-9C5,-9 9,-9 40,-9"/>'
-    row = painted(line)[int(21 * ZOOM)]
-    changes = int((np.abs(np.diff(row[:, 1])) > 0.5).sum())
-    assert 6 <= changes <= 10
-    hidden = '<polygon fill="transparent" stroke="transparent" points="0,0 20,0 20,-20 0,0"/>'
-    assert painted(hidden).min() == 1
+def test_lines_tips_and_lanes() -> None:
+    line = '<path class="mg-line" d="M0,-9C5,-9 9,-9 40,-9"/>'
+    solid, dashed = (
+        painted(line, f"mg-edge-{kind}")[int(21 * SCALE)] for kind in ("forward", "gradient")
+    )
+    changes = [int((np.abs(np.diff(row.mean(axis=1))) > 0.1).sum()) for row in (solid, dashed)]
+    assert changes[0] < 5 < changes[1]
+    tip = painted('<path class="mg-tip" d="M0,0L20,0L20,-20Z"/>', "mg-edge-forward")
+    assert colour(tip, 15, -5) == pytest.approx(token("soft"), abs=0.02)
+    lane = '<path class="mg-lane" d="M0,-9C5,-9 9,-9 40,-9"/>'
+    assert painted(lane).min() == 1, "hidden until it is used"
+    assert painted(lane, "mg-back").min() < 0.8
 
 
 def test_words_are_painted_around_their_place_with_the_chinese_font() -> None:
-    write = '<text text-anchor="middle" x="20" y="-5" font-size="13">{}</text>'
+    write = '<text class="mg-frame-name" text-anchor="middle" x="20" y="-5">{}</text>'
     first, second, none = (painted(write.format(words)) for words in ("甲甲", "乙乙", ""))
     assert not np.array_equal(first, second), "boxes in place of glyphs would be the same"
     assert none.min() == 1
-    columns = np.nonzero(first.min(axis=(0, 2)) < 0.5)[0]
-    assert columns.mean() == pytest.approx(30 * ZOOM, abs=2)
-    assert np.ptp(columns) == pytest.approx(26 * ZOOM, rel=0.15)
+    columns = np.nonzero(first.min(axis=(0, 2)) < 0.8)[0]
+    assert columns.mean() == pytest.approx(30 * SCALE, abs=2)
+    assert np.ptp(columns) == pytest.approx(24 * SCALE, rel=0.15)
 
 
-def test_a_drawing_has_the_colours_of_its_nodes() -> None:
-    image = pixels(dot.image(dot.dot(picture(e1()), "p"), "png"))
-    for kind in ("output", "operator", "parameter"):
-        near = np.abs(image - to_rgb(STYLES[kind].fill)).max(axis=2) < 0.02
-        assert near.mean() > 0.005, kind
+def drawn() -> str:
+    made = picture(e1())
+    rooms = {n.id: Room(4, True, True) for n in made.nodes}
+    states = {"n1": State(("mg-born",)), "n2": State(("mg-ran",), "4", "1")}
+    return one_language(render(made, "p", rooms, states), "en")
+
+
+def test_a_drawing_has_the_colours_of_its_states() -> None:
+    image = pixels(paint(drawn(), "png"))
+    for name in ("ran", "card"):
+        near = np.abs(image - token(name)).max(axis=2) < 0.01
+        assert near.mean() > 0.01, name
 
 
 def test_settings_of_the_user_are_left_alone() -> None:
     import matplotlib as mpl
 
     before = dict(mpl.rcParams)
-    pdf = dot.image(dot.dot(picture(e1()), "p"), "pdf")
+    pdf = paint(drawn(), "pdf")
     assert pdf.startswith(b"%PDF")
     assert dict(mpl.rcParams) == before
-    assert pdf == dot.image(dot.dot(picture(e1()), "p"), "pdf"), "the same file every time"
+    assert pdf == paint(drawn(), "pdf"), "the same file every time"
 
 
 def test_a_drawing_of_every_shape_can_be_painted() -> None:
@@ -109,5 +115,5 @@ def test_a_drawing_of_every_shape_can_be_painted() -> None:
         loss = (mg.cond((x @ w).sum() > 0, lambda: x @ w, lambda: x @ w - 1) ** 2).sum()
         (gradient,) = mg.gradients(loss, [w])
         assign = mg.assign(w, w - 0.1 * gradient)
-        drawn = viz.draw([assign, loss], tensors=True)
-    assert len(dot.image(drawn.dot, "png")) > 10_000
+        shown = viz.draw([assign, loss], tensors=True)
+    assert len(paint(one_language(shown.svg, "zh"), "png")) > 10_000

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -39,9 +40,14 @@ class LostOperand(TypeError):
 
 
 def replay_tape(
-    outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Tensor, Any] = NOTHING_GIVEN
+    outputs: list[Tensor],
+    names: Mapping[int, str],
+    given: Mapping[Tensor, Any] = NOTHING_GIVEN,
+    inputs: Collection[str] = (),
 ) -> Film:
     """Run the operations of a tape once more, from its leaves, and walk it back: recorded.
+
+    `inputs` names the leaves that are drawn as inputs though they ask for a gradient.
 
     The user's tape, tensors and gradients are not touched. The replay uses the present values of
     the leaves, or those in `given`. What cannot run again is a still with the reason.
@@ -52,9 +58,10 @@ def replay_tape(
         key = "cannot_step" if lost.saved is not None else "cannot_step_freed"
         return failed_film(drawn, drawn.ids[lost], LostOperand(key, op=lost.op))
     try:
-        return _replayed(outputs, names, given)
+        film = _replayed(outputs, names, given)
     except GraphError as error:
         return stopped_film(error, names)
+    return replace(film, picture=film.picture.with_inputs(inputs))
 
 
 def _lost(outputs: list[Tensor]) -> Iterator[TapeNode]:

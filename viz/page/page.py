@@ -20,7 +20,7 @@ from viz.words.text import ROWS, Pair, bilingual, both
 from viz.words.user import write
 
 # Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
-MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|polyline|ellipse|tr|td)\b)")
+MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|rect|tspan|title|tr|td)\b)")
 
 
 SHEETS = ("theme", "player", "diagram", "language")  # what every page needs

@@ -213,7 +213,8 @@ def room(film: Film, node: PictureNode) -> Room:
     longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
     gradient = any(t.gradients for t in inside)
     width = max(WIDTH, min(WIDEST, longest + 1)) if value else 0
-    return Room(width, gradient, clock=not film.still and node.kind != "constant")
+    clock = not film.still and node.kind != "constant"
+    return Room(width, gradient, clock, plan=value and film.picture.kind == "static")
 
 
 def _states(film: Film, drawn: Picture) -> dict[str, State]:
@@ -224,7 +225,7 @@ def _states(film: Film, drawn: Picture) -> dict[str, State]:
         inside = _inside(film, n)
         value = next((t.values[-1][1].short for t in inside[-1:] if t.values), "")
         gradient = next((t.gradients[-1][1].short for t in inside[-1:] if t.gradients), "")
-        computes = n.kind not in ("constant", "input", "parameter", "variable")
+        computes = n.kind not in ("constant", "input", "parameter")
         plan = film.picture.kind == "static" and not value and n.kind != "constant"
         look = "mg-failed" if n.id == failed else "mg-born" if plan else "mg-ran"
         shown = (look,) if computes or plan else ()

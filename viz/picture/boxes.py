@@ -119,6 +119,12 @@ class Picture:
         edges += [replace(e, source=made.get(e.source, e.source)) for e in self.edges]
         return replace(self, nodes=tuple(nodes), edges=tuple(edges))
 
+    def with_inputs(self, names: Collection[str]) -> Picture:
+        """The picture with the leaves of these names as inputs."""
+        given = {n.id: replace(n, kind="input") for n in self.nodes if n.name in names}
+        nodes = tuple(given.get(n.id, n) if n.kind == "parameter" else n for n in self.nodes)
+        return replace(self, nodes=nodes)
+
     def overview(self) -> frozenset[str]:
         """Which groups to open at first: whole levels, as long as all can be surveyed."""
         depths = {path: path.count("/") for path in self.groups if path not in self.owners}

@@ -41,11 +41,15 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a card keeps room for: characters of a value, a gradient row, a clock row."""
+    """What a card keeps room for: characters of a value, a gradient row, a clock row.
+
+    plan: whether it may be there before it has a value.
+    """
 
     value: int = 0
     gradient: bool = False
     clock: bool = False
+    plan: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,8 @@ class Card:
     def size(self) -> tuple[int, int]:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
         head = max(wide(half, SMALL) for half in self.what) + _after(wide(self.name, NAME))
-        none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.value else 0
-        value = max(self.room.value * 0.58 * LARGE, none) if self.room.value else 0
+        none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.plan else 0
+        value = max(self.room.value * 0.58 * LARGE, none)
         clock = wide("born 88 · ran 88", SMALL) if self.room.clock else 0
         widest = max(head, wide(self.sign, LARGE) * 1.06 + _after(value), wide(self.shape, SMALL))
         width = 2 * PAD + max(widest, clock)
@@ -119,6 +123,7 @@ class Card:
         if self.room.value or state.value:
             shown = escape(state.value) or ""
             parts.append(text("mg-value", right, low - 6, shown, "end"))
+        if self.room.plan:
             parts.append(text("mg-none", right, low - 6, bilingual(ROWS["card_none"]), "end"))
         if self.shape:
             low += ROWS_HIGH["shape"]

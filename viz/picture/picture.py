@@ -27,7 +27,7 @@ __all__ = ["Picture", "PictureEdge", "PictureNode", "graph_picture", "picture", 
 
 KINDS = {
     state.placeholder: "input",
-    state.variable: "variable",
+    state.variable: "parameter",
     state.constant: "constant",
     state.assign: "assign",
     state.group: "control",
@@ -110,7 +110,7 @@ class _Builder:
         target = self.node(
             node,
             letter,
-            kind=_kind(node),
+            kind=KINDS.get(node.op, "operator"),
             op=node.op.name,
             sign=sign(node.op),
             name=name,
@@ -170,13 +170,6 @@ def bodies_of(node: BaseNode) -> dict[str, Graph]:
     if isinstance(node.op, CallOp):
         return {"body": node.op.call.body}
     return {key: value for key, value in node.attrs.items() if isinstance(value, Graph)}
-
-
-def _kind(node: Node) -> str:
-    """What a node of a static graph is: a variable of a layer is a parameter in either mode."""
-    if node.op is state.variable and node.scope:
-        return "parameter"
-    return KINDS.get(node.op, "operator")
 
 
 def _shape(x: Any) -> str:
@@ -244,14 +237,14 @@ def _operand(build: _Builder, node: TapeNode, index: int, x: Any) -> str:
 def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
     if key in build.ids:
         return build.ids[key]
-    parameter = leaf.requires_grad and bool(scope)  # of a layer; it looks so with and without name
+    layer = leaf.requires_grad and leaf.name is not None
     return build.node(
         key,
-        kind="parameter" if parameter else "input",
+        kind="parameter" if leaf.requires_grad else "input",
         op="tensor",
         name=leaf.name or build.names.get(id(leaf), ""),
         shape=show_shape(leaf.shape),
-        group=scope if parameter else "",
+        group=scope if layer else "",
         dtype=str(leaf.dtype),
     )
 

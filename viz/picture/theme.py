@@ -88,7 +88,6 @@ class Mark:
 KINDS = {
     "input": Kind("▷", ("input", "输入")),
     "parameter": Kind("◆", ("parameter", "参数")),
-    "variable": Kind("◇", ("variable", "变量")),
     "tensor": Kind("□", ("tensor", "张量")),
     "constant": Kind("■", ("constant", "常量")),
     "operator": Kind("○", ("operator", "算子")),

@@ -141,9 +141,11 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
             outputs = _listed(model(*nodes))
 
     def films(given: Mapping[int, Any]) -> list[Film]:
+        """Both ways; what is given is an input in both, though one of them asks for a gradient."""
         moved = [given.get(i, a) for i, a in enumerate(arrays)]
         fed = dict(zip(nodes, moved, strict=True))
-        dynamic = replay_tape(computed, names, {tensors[i]: v for i, v in given.items()})
+        new = {tensors[i]: v for i, v in given.items()}
+        dynamic = replay_tape(computed, names, new, frozenset(labels))
         static = replay_graph(outputs, fed, None, {})
         return [_complete(film).ticking() for film in (dynamic, static)]
 
