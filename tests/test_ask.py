@@ -263,7 +263,7 @@ def test_what_a_question_says_is_shown_and_never_run():
 def test_each_half_stands_in_an_element_with_its_language():
     html = ask.predict("L00.3")._repr_mimebundle_()[0]["text/html"]
     assert html.count('lang="en"') == html.count('lang="zh"') > 5
-    assert html.count("<details>") == 4  # feedback unfolds without a kernel
+    assert html.count("<details ") == 4  # feedback unfolds without a kernel
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import pytest
 
 import viz
 from minigrad.diagnostics.messages import get_language, set_language
-from viz import assets
 from viz import language as function
+from viz.page.document import SHEETS
 from viz.page.language import LanguageSwitch, _fallback_rules
+from viz.page.sheets import sheets
 from viz.picture import theme
 
 module: Any = sys.modules["viz.page.language"]
@@ -123,7 +124,7 @@ def test_without_a_switch_the_rules_alone_show_the_language(code: str, hides: se
     assert hidden(rules) == hides
     for other in {"en", "zh"} - {code}:
         assert f'[data-mg-language="{other}"]' in rules, "a switch that wakes up wins"
-    assert rules.count("{") == rules.count("}") == assets.source("language.css").count("{")
+    assert rules.count("{") == rules.count("}") == sheets(*SHEETS).count("{")
 
 
 PRINTS = """\

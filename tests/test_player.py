@@ -361,7 +361,7 @@ def test_a_saved_page_opens_in_the_chosen_language_at_the_same_step(tmp_path: Pa
     player.index = 3
     page = player.save(tmp_path / "page.html").read_text("utf-8")
     assert 'data-mg-language="zh">' in page
-    assert "index: 3" in page
+    assert '"index":3' in page
 
 
 def classes(page: Page) -> dict[str, set[str]]:

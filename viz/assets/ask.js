@@ -38,7 +38,7 @@ function choices(box, question, labels, answer, send) {
   let chosen = answer;
   question.options.forEach((text, i) => {
     const letter = String.fromCharCode(65 + i);
-    const line = make("label", "", box);
+    const line = make("label", "mg-ask-option", box);
     const radio = make("input", "", line);
     Object.assign(radio, { type: "radio", name, value: letter, checked: answer === letter });
     radio.addEventListener("change", () => { chosen = letter; });
@@ -51,7 +51,7 @@ function choices(box, question, labels, answer, send) {
 function lines(box, question, labels, answer, send) {
   const order = Array.isArray(answer) ? [...answer] : [];
   const part = (label) => {
-    const title = speak(make("p", "", box), label);
+    const title = speak(make("p", "mg-ask-part", box), label);
     title.id = `mg-ask-${count++}`;
     const list = make("ul", "", box);
     list.setAttribute("aria-labelledby", title.id);
@@ -87,7 +87,7 @@ function render({ model, el }) {
   const places = model.get("questions").map((question, i) => {
     const box = make("fieldset", "mg-ask", el);
     const legend = make("legend", "", box);
-    make("b", "", legend).textContent = `${question.id} `;
+    make("span", "mg-ask-id", legend).textContent = `${question.id} `;
     speak(legend, question.text);
     const kind = question.lines.length ? lines : choices;
     kind(box, question, labels, model.get("answers")[i], (answer) => {
@@ -105,9 +105,14 @@ function render({ model, el }) {
       const place = places[i];
       place.replaceChildren();
       place.dataset.right = verdict ? String(verdict.right) : "";
+      const chosen = place.parentElement.querySelector(`input[value="${model.get("answers")[i]}"]`);
+      for (const option of place.parentElement.querySelectorAll("label")) {
+        option.dataset.right = verdict && option.contains(chosen) ? String(verdict.right) : "";
+      }
       if (!verdict) return;
-      make("b", "", place).textContent = verdict.right ? "✓ " : "✗ ";
-      speak(make("b", "", place), verdict.right ? labels.right : labels.wrong);
+      const word = make("b", "", place);
+      word.append(verdict.right ? "✓ " : "✗ ");
+      speak(word, verdict.right ? labels.right : labels.wrong);
       place.append(" ");
       speak(place, verdict.text);
     });

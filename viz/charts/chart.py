@@ -16,7 +16,8 @@ from typing import Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
-from viz.picture import mpl, theme
+from viz.page.document import FONT, Document, table_html
+from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
 from viz.words.user import write
@@ -30,17 +31,17 @@ LANGS: tuple[Lang, Lang] = ("en", "zh")
 
 # On dark paper a chart is turned over: white becomes black, and the hues stay what they are.
 STYLE_OF_PAGE = (
-    ".mg-chart { font-family: var(--jp-content-font-family, sans-serif), "
-    f"'{theme.FONT_FAMILY}'; }} "
+    f".mg-chart {{ {FONT}; margin: 8px 0; }} "
     ':is([data-jp-theme-light="false"], .vscode-dark, '
     ".vscode-high-contrast:not(.vscode-high-contrast-light)) .mg-chart img "
     "{ filter: invert(1) hue-rotate(180deg); border-radius: 4px; }"
 )
+RIGHT = 'style="text-align:right"'
 TABLE: Pair = ("The figures as a table", "数据表")
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Document):
     """A chart in two languages: title, alternative text, table and the function that draws it.
 
     ``draw(figure, i)`` paints with the texts of language i (0 English, 1 Chinese); ``head`` and
@@ -55,8 +56,10 @@ class Chart:
     draw: Callable[[mpl.Figure, int], None] = field(repr=False)
     size: tuple[float, float] = (6.4, 3.4)
 
-    def save(self, path: str | Path, lang: str = "en") -> None:
-        """Write the chart in one language as PNG, SVG or PDF, chosen by the name's ending.
+    def save(self, path: str | Path, lang: str = "en") -> Path:
+        """Write the chart in one language as PNG, SVG or PDF, or as HTML in both.
+
+        The ending of the name chooses. An HTML file is a page that opens without a network.
 
         Raises:
             ValueError: the ending or the language is none of these.
@@ -65,14 +68,17 @@ class Chart:
         >>> chart = curves({"SGD": [2.0, 1.0]}, title=("Loss", "损失"), x=("", ""), y=("", ""))
         >>> chart.save("loss.txt")
         Traceback (most recent call last):
-        ValueError: save: the name ends in .png, .svg or .pdf, got 'loss.txt'
+        ValueError: save: the name ends in .html, .png, .svg or .pdf, got 'loss.txt'
         """
         kind = Path(path).suffix[1:].lower()
+        if kind == "html":
+            return Document.save(self, path)  # slots: made anew, so that super() is not known
         if kind not in UNDATED:
-            raise ValueError(f"save: the name ends in .png, .svg or .pdf, got {str(path)!r}")
+            raise ValueError(f"save: the name ends in .html, .png, .svg or .pdf, got {str(path)!r}")
         if lang not in LANGS:
             raise ValueError(f'save: lang is "en" or "zh", got {lang!r}')
         write(path, self._render(kind, LANGS.index(lang)))
+        return Path(path)
 
     def _render(self, kind: str, i: int) -> bytes:
         with chart_style(), io.BytesIO() as file:
@@ -83,11 +89,12 @@ class Chart:
             return file.getvalue()
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/plain": self._text(), "text/html": self._page()[1]}
+
+    def _page(self) -> tuple[Pair, str]:
         parts = "".join(self._html(i) for i in range(len(LANGS)))
-        return {
-            "text/plain": self._text(),
-            "text/html": f'<figure class="mg-chart"><style>{self._css()}</style>{parts}</figure>',
-        }
+        style = f"<style>{self._css()}</style>"
+        return self.title, f'<figure class="mg-chart">{style}{parts}</figure>'
 
     def _css(self) -> str:
         """The font for the Chinese table: a machine may have none."""
@@ -105,14 +112,10 @@ class Chart:
         )
 
     def _table(self, i: int) -> str:
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.head[i])
-        rows = "".join(
-            f'<tr><th scope="row">{escape(row[i][0])}</th>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in row[i][1:])
-            + "</tr>"
-            for row in self.rows
+        head, *rows = [self.head[i], *(row[i] for row in self.rows)]
+        return table_html(
+            list(map(escape, head)), [list(map(escape, row)) for row in rows], cells=RIGHT
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
     def _text(self) -> str:
         rows = [*self.head, *(tuple(map(_both, en, zh)) for en, zh in self.rows)]

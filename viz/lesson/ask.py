@@ -24,6 +24,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair, choose
 from viz import assets
 from viz.lesson.answers import equal, has_gap
+from viz.page.document import Document, table_html
 from viz.page.sheets import sheets
 from viz.questions import (
     Claim,
@@ -43,7 +44,6 @@ __all__ = ["check", "claims", "order", "predict", "quiz"]
 MARKS = {True: "✓", False: "✗"}
 MISSING: Any = object()
 GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
-LEFT = 'style="text-align:left;vertical-align:top"'
 LABELS = ("ask_check", "ask_add", "ask_remove", "ask_lines", "ask_yours")
 
 
@@ -75,7 +75,7 @@ def _lines(pair: Pair, indent: str = "") -> str:
 # ---- Questions -------------------------------------------------------------------------------
 
 
-class Questions(anywidget.AnyWidget):
+class Questions(Document, anywidget.AnyWidget):
     """One or more questions with real radio buttons; `answers` holds what was chosen so far."""
 
     _esm = assets.source("ask.js")
@@ -118,10 +118,20 @@ class Questions(anywidget.AnyWidget):
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         data = data or {}
         data["text/plain"] = self.text
-        data["text/html"] = "".join(
-            _question_html(q, a) for q, a in zip(self._bank, self.answers, strict=False)
-        )
+        data["text/html"] = self._page()[1]
         return (data, bundle[1]) if isinstance(bundle, tuple) else data
+
+    def _page(self) -> tuple[Pair, str]:
+        pairs = zip(self._bank, self.answers, strict=False)
+        return _title(self._bank), "".join(_question_html(q, a) for q, a in pairs)
+
+
+def _title(bank: Sequence[Question]) -> Pair:
+    """The question itself, or the numbers of several."""
+    if len(bank) > 1:
+        return row("ask_several", ids=", ".join(q.id for q in bank))
+    english, chinese = (half.replace("`", "").partition("\n")[0] for half in bank[0].text)
+    return row("ask_one", id=bank[0].id, text=(english, chinese))
 
 
 def _plain(answer: Any) -> Any:
@@ -158,27 +168,40 @@ def _verdict_text(answer: Any, verdict: Verdict) -> str:
 
 def _question_html(question: Question, answer: Any) -> str:
     """A question that unfolds its feedback without a kernel and without a script."""
-    head = f"<p><b>{escape(question.id)}</b> {_bilingual(question.text)}</p>"
+    asked = (
+        f'<div class="mg-ask-question"><span class="mg-ask-id">{escape(question.id)}</span> '
+        f"{_bilingual(question.text)}</div>"
+    )
     if question.lines:
         lines = "".join(f"<li><code>{escape(line.code)}</code></li>" for line in question.lines)
-        one = ", ".join(map(str, one_order(question)))
         summary = _bilingual(row("ask_one_order"))
-        body = f"<ol>{lines}</ol><details><summary>{summary}</summary><p>[{one}]</p></details>"
+        one = ", ".join(map(str, one_order(question)))
+        body = f"<ol>{lines}</ol>{_unfolds(summary, f'<p>[{one}]</p>')}"
     else:
-        options = "".join(
-            f"<li><details><summary><b>{letter}</b> {_bilingual(o.text)}</summary>"
-            f"<p>{_verdict_html(Verdict(o.right, o.feedback))}</p></details></li>"
-            for letter, o in zip(question.letters, question.options, strict=True)
+        options = zip(question.letters, question.options, strict=True)
+        body = "".join(
+            _unfolds(
+                f"<b>{letter}</b> {_bilingual(o.text)}",
+                _verdict_html(Verdict(o.right, o.feedback)),
+                f' data-right="{str(o.right).lower()}"',
+            )
+            for letter, o in options
         )
-        body = f"<ul>{options}</ul>"
     if verdict := judge(question, answer):
-        body += f"<p>{escape(str(answer))}: {_verdict_html(verdict)}</p>"
-    return f"<div>{head}{body}</div>"
+        body += _verdict_html(verdict, f"{escape(str(answer))}: ")
+    return f'<div class="mg-ask">{asked}{body}</div>'
 
 
-def _verdict_html(verdict: Verdict) -> str:
+def _unfolds(summary: str, inside: str, more: str = "") -> str:
+    return f'<details class="mg-ask-option"{more}><summary>{summary}</summary>{inside}</details>'
+
+
+def _verdict_html(verdict: Verdict, before: str = "") -> str:
     word = _bilingual(row("ask_right" if verdict.right else "ask_wrong"))
-    return f"{MARKS[verdict.right]} <b>{word}</b> {_bilingual(verdict.text)}"
+    return (
+        f'<p class="mg-ask-verdict" data-right="{str(verdict.right).lower()}">{before}'
+        f"<b>{MARKS[verdict.right]} {word}</b> {_bilingual(verdict.text)}</p>"
+    )
 
 
 def predict(id: str, answer: str | None = None) -> Questions:
@@ -319,7 +342,7 @@ def _brief(value: Any) -> str:
 # ---- Claims ----------------------------------------------------------------------------------
 
 
-class ClaimTable:
+class ClaimTable(Document):
     """What sources claim, what was measured here, and when the claim holds."""
 
     columns = ("claim_claimed", "claim_measured", "claim_holds")
@@ -340,15 +363,16 @@ class ClaimTable:
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        titles = [row(key) for key in ("claim_claim", *self.columns)]
-        head = "".join(f'<th scope="col" {LEFT}>{_bilingual(title)}</th>' for title in titles)
-        body = "".join(
-            f'<tr><th scope="row" {LEFT}>{escape(claim.id)} ({escape(claim.source)})</th>'
-            + "".join(f"<td {LEFT}>{_bilingual(pair, 'div')}</td>" for pair in self._cells(claim))
-            + "</tr>"
+        return self._page()[1]
+
+    def _page(self) -> tuple[Pair, str]:
+        head = [_bilingual(row(key)) for key in ("claim_claim", *self.columns)]
+        rows = [
+            [escape(f"{claim.id} ({claim.source})")]
+            + [_bilingual(pair, "div") for pair in self._cells(claim)]
             for claim in self.claims
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        ]
+        return row("claims_title"), table_html(head, rows)
 
 
 def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:

@@ -16,6 +16,7 @@ from IPython.display import display
 
 from minigrad.diagnostics import messages
 from viz import assets
+from viz.page.document import SHEETS
 from viz.page.sheets import sheets
 from viz.picture import theme
 from viz.words.text import printed, row
@@ -27,7 +28,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     """Three buttons, English, 中文 and both, for the notebook that they stand in."""
 
     _esm = assets.source("language.js")
-    _css = sheets("theme", "language")
+    _css = sheets(*SHEETS)
     language = traitlets.Enum(["en", "zh", "both"], "en").tag(sync=True)
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
@@ -65,9 +66,9 @@ class LanguageSwitch(anywidget.AnyWidget):
 
 
 def _fallback_rules(language: str) -> str:
-    """The rules for one language, for a page on which no switch is alive."""
+    """The style, with one language, for a page on which no switch is alive."""
     page = ":is(.jp-Notebook, body):not([data-mg-language])"
-    return assets.source("language.css").replace(f'[data-mg-language="{language}"]', page)
+    return sheets(*SHEETS).replace(f'[data-mg-language="{language}"]', page)
 
 
 _switch: LanguageSwitch | None = None

@@ -1,27 +1,18 @@
-"""What all widgets of frames share: their state, their text, and the page that needs no kernel."""
+"""What all widgets of frames share: their state, their text, and a page that needs no kernel."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import re
 from abc import ABCMeta, abstractmethod
-from html import escape
 from pathlib import Path
 from typing import Any, cast
 
 import anywidget
 import traitlets
 
-from minigrad.diagnostics.messages import choose, get_language
-from viz.picture.fonts import font_face
-from viz.words.text import ROWS, Pair, bilingual, both
-from viz.words.user import write
-
-# Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
-MARKUP = re.compile(r"<(?!/?(?:g|path|text|polygon|rect|tspan|title|tr|td)\b)")
-
+from minigrad.diagnostics.messages import choose
+from viz import assets
+from viz.page.document import write_page
+from viz.words.text import ROWS, Pair
 
 SHEETS = ("theme", "player", "diagram", "language")  # what every page needs
 
@@ -51,21 +42,9 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
 
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
-        target = Path(path)
-        data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
-        data = MARKUP.sub(r"\\u003c", data)
-        module = self._esm.replace("export default", "const widget =")
-        script = SCRIPT.format(module=module, data=data, index=self.index)
-        page = PAGE.format(
-            policy=POLICY.format(digest=_digest(script)),
-            title=escape(both(self.heading)),
-            heading=bilingual(self.heading),
-            css=font_face(script + both(self.heading)) + self._css,
-            script=script,
-            language=get_language(),
-        )
-        write(target, page)
-        return target
+        css = self._css + assets.source("page.css")
+        values = {"data": self.data, "index": self.index}
+        return write_page(path, self.heading, css=css, module=self._esm, values=values)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
@@ -73,38 +52,3 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         data["text/plain"] = choose(self.text(), "\n\n")
         data["text/html"] = self._still()
         return bundle
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-# This one script and no other, pictures and fonts that the page brings along, and no network.
-POLICY = (
-    "default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-    "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
-)
-PAGE = """<!DOCTYPE html>
-<html lang="en" data-mg-font="inline"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body, header > button {{ margin: 0.5rem; font-family: var(--mg-font); }}
-h1 {{ font-size: 1.2rem; margin: 0.5rem 0; }}
-{css}</style></head>
-<body data-mg-page data-mg-language="{language}"><header id="languages"></header>
-<main><h1>{heading}</h1><div id="page"></div></main>
-<script type="module">{script}</script></body></html>
-"""
-SCRIPT = """
-{module}
-for (const code of ["en", "zh", "both"]) {{
-  const choice = document.createElement("button");
-  choice.textContent = {{ en: "English", zh: "中文", both: "English + 中文" }}[code];
-  choice.onclick = () => {{ document.body.dataset.mgLanguage = code; }};
-  document.getElementById("languages").append(choice, " ");
-}}
-const values = {{ data: {data}, index: {index} }};
-const model = {{ get: (k) => values[k], set: (k, v) => {{ values[k] = v; }},
-  save_changes() {{}}, on() {{}}, off() {{}}, send() {{}} }};
-widget.render({{ model, el: document.getElementById("page") }});
-"""

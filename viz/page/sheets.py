@@ -5,7 +5,7 @@ from __future__ import annotations
 from viz import assets
 from viz.picture.look import page_style, variables
 
-WIDGETS = ":is(.mg-player, .mg-ask, .mg-language)"
+WIDGETS = ":is(.mg-player, .mg-ask, .mg-language, .mg-shown, body[data-mg-page])"
 
 
 def sheets(*names: str) -> str:

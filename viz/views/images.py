@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.diagnostics.messages import choose
+from viz.page.document import Document
 from viz.picture import mpl
 from viz.words.text import Pair, bilingual, both, row
 
@@ -22,7 +23,7 @@ WIDTH = 56  # of an image on the screen, where nothing is said of it
 
 
 @dataclass(frozen=True)
-class Images:
+class Images(Document):
     """Images that a notebook shows; `str` of it says how many, how large, and their labels."""
 
     pixels: tuple[np.ndarray[Any, Any], ...]
@@ -48,6 +49,9 @@ class Images:
         caption = f"<figcaption>{bilingual(self.about)}</figcaption>"
         html = f'<figure style="margin:4px 0">{self.figures}{caption}</figure>'
         return {"text/plain": str(self), "text/html": html}
+
+    def _page(self) -> tuple[Pair, str]:
+        return self.about, self.figures
 
     @property
     def figures(self) -> str:

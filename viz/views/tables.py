@@ -13,7 +13,8 @@ from minigrad.dynamic.check import numerical_gradient
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from viz.film.director import spec_of
-from viz.lesson.ask import LEFT, MARKS
+from viz.lesson.ask import MARKS
+from viz.page.document import Document, table_html
 from viz.picture import formula
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
@@ -28,7 +29,7 @@ __all__ = ["gradient_check", "table", "tape"]
 NONE: Pair = ("–", "–")
 
 
-class Table:
+class Table(Document):
     """A table that a notebook shows; `str` of it has a line for each row."""
 
     def __init__(
@@ -44,16 +45,14 @@ class Table:
         return choose(("\n".join(lines[0]), "\n".join(lines[1])))
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col" {LEFT}>{bilingual(cell)}</th>' for cell in self.head)
-        body = "".join(
-            f'<tr><th scope="row" {LEFT}>{bilingual(line[0])}</th>'
-            + "".join(f"<td {LEFT}>{bilingual(cell)}</td>" for cell in line[1:])
-            + "</tr>"
-            for line in self.rows
-        )
-        style = "text-align:left;white-space:nowrap"
-        caption = f'<caption style="{style}">{bilingual(self.caption)}</caption>'
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return self._html(bilingual(self.caption))
+
+    def _html(self, caption: str = "") -> str:
+        rows = [[bilingual(cell) for cell in line] for line in (self.head, *self.rows)]
+        return table_html(rows[0], rows[1:], caption)
+
+    def _page(self) -> tuple[Pair, str]:
+        return self.caption, self._html()
 
 
 # ---- Tables of the lessons ---------------------------------------------------------------------

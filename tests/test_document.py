@@ -1,0 +1,172 @@
+"""Saved pages: what is shown opens by itself, says what it is, reaches nothing, fits a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from looks import serious
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz.page.document import POLICY
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.usefixtures("english")
+
+
+def program() -> Any:
+    x = mg.placeholder("x", shape=(8,))
+    return mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile(optimize=False)
+
+
+def claims() -> Any:
+    lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
+    events = {"dynamic": 1, "static": 4}
+    return viz.claims("L00", C08={**events, "runs": 2}, C45=lines, C80=events)
+
+
+def ratio() -> Any:
+    measured = {"middle": 0.5, "low": 0.4, "high": 0.7}
+    target = {"side": "ours", "against": "theirs", "most": 1.0, "measured": measured}
+    return viz.ratios({"rows": [{"name": "sum", "targets": [target]}]})
+
+
+DOCUMENTS: dict[str, Callable[[], Any]] = {
+    "curves": lambda: viz.curves(
+        {"SGD": [2, 1]}, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失")
+    ),
+    "memory": lambda: viz.memory(program()),
+    "schedule": lambda: viz.schedule(program(), costs=lambda node: 1.0),
+    "ratios": ratio,
+    "images": lambda: viz.images(np.eye(8)[None].repeat(12, 0), range(12)),
+    "table": lambda: viz.table("examples.squares", [(2, 7, 4), (3.5, 15.25, 7)]),
+    "tape": lambda: viz.tape(mg.tensor(2.0, requires_grad=True) * 3),
+    "question": lambda: viz.predict("L00.3"),
+    "questions": lambda: viz.quiz("L00.1", "L00.2", answers="AB"),
+    "order": lambda: viz.order("L00.6", [6, 4]),
+    "claims": claims,
+    "player": lambda: viz.step(mg.tensor(2.0, requires_grad=True) * 3),
+}
+TITLES = {
+    "curves": ("Loss", "损失"),
+    "memory": ("Memory", "内存"),
+    "schedule": ("Schedule over 2 devices", "2 个设备上的调度"),
+    "images": ("12 images of 8 × 8 pixels", "12 张图像，每张 8 × 8 像素"),
+    "table": ("x*x + 3 and its gradient", "x*x + 3 及其梯度"),
+    "question": ("L00.3: What does print(x.grad) show?", "L00.3：print(x.grad) 会显示什么？"),
+    "questions": ("Questions L00.1, L00.2", "题目 L00.1, L00.2"),
+}
+
+
+def saved(name: str, folder: Path) -> Path:
+    return DOCUMENTS[name]().save(folder / f"{name}.html")
+
+
+def title(page: str) -> str:
+    return unescape(re.findall("<title>(.*?)</title>", page)[0])
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_page_is_whole_small_and_closed(name: str, tmp_path: Path) -> None:
+    path = saved(name, tmp_path)
+    text = path.read_text("utf-8")
+    assert path.stat().st_size < 1_000_000
+    assert text.count("<script") == text.count("</script>") == 1
+    (policy,) = re.findall('Content-Security-Policy" content="([^"]*)"', text)
+    assert re.sub("sha256-[^']*", "sha256-{digest}", policy) == POLICY
+    assert text.index("Content-Security-Policy") < text.index("<style"), "before all it is about"
+    assert not re.search(r"<(?:link|iframe|object)\b|<script[^>]+src|@import|\bimport[ (]", text)
+    addresses = set(re.findall(r"https?://[^\s\"'<>\\)]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_the_title_says_what_it_shows_in_the_chosen_language(name: str, tmp_path: Path) -> None:
+    english, chinese = TITLES[name]
+    for language, wanted in (
+        ("en", english),
+        ("zh", chinese),
+        ("both", f"{english} / {chinese}"),
+    ):
+        set_language(language)
+        text = saved(name, tmp_path).read_text("utf-8")
+        assert title(text) == wanted
+        assert f'<html lang="{"zh-Hans" if language == "zh" else "en"}"' in text
+        assert f'data-mg-language="{language}"' in text
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_another_ending_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.html"):
+        DOCUMENTS[name]().save(tmp_path / "page.txt")
+    assert not list(tmp_path.iterdir())
+
+
+# Texts of a page that are too small to be read, and the families that texts are written in.
+TEXTS = """() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const small = new Set(), families = new Set();
+    for (let node; (node = walker.nextNode());) {
+        const around = node.parentElement;
+        if (!node.data.trim() || !around.checkVisibility() || around.closest('script, style'))
+            continue;
+        const style = getComputedStyle(around);
+        if (parseFloat(style.fontSize) < 11) small.add(node.data);
+        families.add(`${around.closest('code, pre, .mg-code') ? 'code' : 'words'}: ${
+            style.fontFamily.replaceAll('"', '')}`);
+    }
+    return { small: [...small], families: [...families].sort() };
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_page_fits_and_can_be_read(name: str, tmp_path: Path, page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(saved(name, tmp_path).as_uri())
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        for width in (1440, 1024, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious(page) == []
+    for words, code, wanted in (("中文", "zh-Hans", 1), ("English", "en", 0)):
+        page.get_by_role("button", name=words, exact=True).click()
+        assert page.evaluate("document.documentElement.lang") == code
+        assert page.title() == TITLES.get(name, (page.title(),) * 2)[wanted]
+        found = page.evaluate(TEXTS)
+        assert found["small"] == []
+        kinds = [family.partition(":")[0] for family in found["families"]]
+        assert len(kinds) == len(set(kinds)), found["families"]
+    assert len(asked) == 1 + sum(address.startswith("data:") for address in asked)
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
+    tmp_path: Path, page: Page
+) -> None:
+    page.goto(saved("questions", tmp_path).as_uri())
+    option = page.locator(".mg-ask").first.locator("details").nth(1)
+    verdict = option.locator(".mg-ask-verdict")
+    assert not verdict.is_visible()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert option.bounding_box()["height"] >= 44, "room for a thumb"
+    option.locator("summary").click()
+    assert verdict.inner_text().startswith("✗ Not quite.")
+    color = "e => getComputedStyle(e).color"
+    red = verdict.locator("b").evaluate(color)
+    page.locator(".mg-ask").first.locator("summary").first.click()
+    right = page.locator(".mg-ask details[data-right=true] .mg-ask-verdict").first
+    assert right.inner_text().startswith("✓ Right.")
+    assert right.locator("b").evaluate(color) != red

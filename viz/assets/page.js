@@ -1,0 +1,60 @@
+// What a saved page does by itself: its language, and the widget in it, which has no kernel.
+const LANGUAGES = [["en", "English"], ["zh", "中文"], ["both", "English + 中文"]];
+
+// The buttons of the languages, which also change the title of the page.
+function languages(parent, titles) {
+  const group = document.createElement("fieldset");
+  group.className = "mg-language";
+  group.setAttribute("aria-label", "Language / 语言");
+  const buttons = LANGUAGES.map(([code, words], i) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = words;
+    button.lang = code === "zh" ? "zh-Hans" : "en";
+    button.addEventListener("click", () => {
+      document.body.dataset.mgLanguage = code;
+      document.documentElement.lang = button.lang;
+      document.title = titles[i];
+      mark();
+    });
+    group.append(button);
+    return button;
+  });
+  const mark = () => buttons.forEach((button, i) => {
+    button.setAttribute("aria-pressed", String(LANGUAGES[i][0] === document.body.dataset.mgLanguage));
+  });
+  mark();
+  parent.append(group);
+}
+
+// In place of the kernel's model: the values that the page holds, and those kept for other inputs.
+function modelOf(values) {
+  const { kept = [], ...held } = values;
+  const first = held.data;
+  const listeners = {};
+  const tell = (name) => (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
+  return {
+    kept,
+    get: (name) => held[name],
+    set(name, value) {
+      held[name] = value;
+      if (name !== "inputs") return;
+      const far = ({ inputs }) => inputs.reduce((sum, x, i) => sum + Math.abs(x - value[i]), 0);
+      const near = kept.reduce((best, other) => (far(other) < far(best) ? other : best));
+      held.data = { ...first, ...near.data };
+      if (near.index !== undefined) held.index = near.index;
+      tell("data");
+    },
+    save_changes() {},
+    send() {},
+    on(event, listener) { (listeners[event] ??= []).push(listener); },
+    off(event, listener) {
+      listeners[event] = (listeners[event] ?? []).filter((other) => other !== listener);
+    },
+  };
+}
+
+function openPage({ titles, ...values }, widget) {
+  languages(document.getElementById("languages"), titles);
+  if (widget) widget.render({ model: modelOf(values), el: document.getElementById("page") });
+}

@@ -1,0 +1,120 @@
+"""A page of its own: one HTML file that reaches nothing, for whatever is shown.
+
+Widgets bring a script along, everything else is HTML that needs none; title, languages, style and
+policy are the same for all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from minigrad.diagnostics.messages import choose, get_language
+from viz import assets
+from viz.page.sheets import sheets
+from viz.picture.fonts import font_face
+from viz.picture.theme import FONT_FAMILY
+from viz.words.text import Pair, bilingual, both, printed
+from viz.words.user import write
+
+# Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
+DRAWN = "svg|g|path|text|tspan|rect|title|span|table|thead|tbody|tr|td|th"
+MARKUP = re.compile(rf"<(?!/?(?:{DRAWN})\b)")
+# This one script and no other, pictures and fonts that the page brings along, and no network.
+POLICY = (
+    "default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+    "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+)
+PAGE = """<!DOCTYPE html>
+<html lang="{lang}" data-mg-font="inline"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{css}</style></head>
+<body data-mg-page data-mg-language="{language}"><header id="languages"></header>
+<main><h1>{heading}</h1><div id="page">{body}</div></main>
+<script type="module">{script}</script></body></html>
+"""
+SHEETS = ("theme", "language", "shown", "ask")  # of what is shown as plain HTML
+STYLE = sheets(*SHEETS, "page")
+
+
+def write_page(
+    path: str | Path,
+    heading: Pair,
+    body: str = "",
+    css: str = STYLE,
+    module: str = "",
+    values: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write one HTML file that opens anywhere, without a kernel and without a network.
+
+    body: HTML in both languages. module: instead of it the script of a widget, whose `values`, as
+    plain JSON, it shows. ValueError where the name does not end in .html.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(printed("save_format", suffix=target.suffix, known=".html"))
+    script = _script(module, {"titles": [heading[0], heading[1], both(heading)], **(values or {})})
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    language = get_language()
+    page = PAGE.format(
+        policy=POLICY.format(digest=digest),
+        title=escape(choose(heading, " / ")),
+        heading=bilingual(heading),
+        lang="zh-Hans" if language == "zh" else "en",
+        language=language,
+        css=font_face(script + body + both(heading)) + css,
+        body=body,
+        script=script,
+    )
+    write(target, page)
+    return target
+
+
+def _script(module: str, values: dict[str, Any]) -> str:
+    """What the page does by itself, and the widget, if there is one."""
+    data = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    data = MARKUP.sub(r"\\u003c", data)
+    widget = module.replace("export default", "const widget =") or "const widget = null;"
+    return f"{assets.source('page.js')}\n{widget}\nopenPage({data}, widget);\n"
+
+
+# Of what no style sheet reaches.
+FONT = f"font-family:var(--mg-font,Helvetica,Arial,'{FONT_FAMILY}',sans-serif)"
+LEFT = 'style="text-align:left;vertical-align:top"'
+
+
+def table_html(
+    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", cells: str = LEFT
+) -> str:
+    """A table of cells that are HTML already; the first of each row names it."""
+    top = "".join(f'<th scope="col" {cells}>{cell}</th>' for cell in head)
+    body = "".join(
+        f'<tr><th scope="row" {LEFT}>{name}</th>'
+        + "".join(f"<td {cells}>{cell}</td>" for cell in rest)
+        + "</tr>"
+        for name, *rest in rows
+    )
+    said = f'<caption style="text-align:left;white-space:nowrap">{caption}</caption>'
+    return (
+        f'<table class="mg-shown" style="{FONT}">{said if caption else ""}'
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+class Document:
+    """What shows itself as HTML that needs no script, and saves it as a page of its own."""
+
+    def _page(self) -> tuple[Pair, str]:
+        """What it shows, in a few words, and the HTML of it, both in both languages."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> Path:
+        """Write one HTML file, .html, that shows it without a kernel and without a network."""
+        return write_page(path, *self._page())
