@@ -8,7 +8,8 @@ graphs, 2017). A model is written for one sample, and samples may have graphs of
     groups      operations that can run together, and in which order groups run
     gathering   the operands of a group as one batch
     rules       how an operator runs on a batch
-    together    one group: operands, operator, results
+    calls       what a traced function does, called for many samples at once
+    running     one group: operands, operator, results
     notes       what a recording is told
 """
 

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from minigrad import ops
+from minigrad.batching.calls import Routine, as_call
 from minigrad.batching.groups import WHOLE, Agenda, Group, Signature, leading_to
 from minigrad.batching.notes import Notebook
 from minigrad.batching.pending import Pending, run_first, seen, settle
@@ -19,7 +20,6 @@ from minigrad.core import (
     Attrs,
     Op,
     Spec,
-    apply,
     as_operand,
     as_weak,
     context,
@@ -44,7 +44,8 @@ def lazy_batch() -> Iterator[None]:
     each sample inside the block: samples may have graphs of different form. Operations with the
     same operator, the same shapes and the same parameters are run as one operator on stacked
     operands, and so is their backward pass. Values and gradients are those of the plain run, up to
-    the rounding of matrix products of another size.
+    the rounding of matrix products of another size. A call of a `function` is one operation, if all
+    it does is to compute one tensor: a cell that is called for each word is noted once a word.
 
     Nothing is computed until a value is needed (`item`, printing, `if` on a tensor, `backward`) or
     the block ends; what is asked for earlier runs earlier, with what it depends on. Matrices that
@@ -102,8 +103,6 @@ class Collector:
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         """Note an operation and give a tensor to come; or run it now, where it cannot wait."""
         frame = sys._getframe(1)
-        if op.impure or op.effect:
-            return self.run_now(op, operands, attrs)
         if op is ops.slice_ and len(attrs["key"]) == 1:
             row = self.row(operands[0], attrs["key"][0], frame)
             if row is not None:
@@ -111,16 +110,17 @@ class Collector:
         written: list[Any] = [op, context.now.recording]
         member: list[Any] = []
         for x in operands:
-            look, source, row = type(x), x, WHOLE
-            if look is Pending:
-                source = look = x.group
-                row = x.row
-            elif look is Tensor:
-                look = seen(x)
+            kind = type(x)
+            if kind is Pending:
+                written.append(x.group)
+                member += x.group, x.row
+                continue
+            if kind is Tensor:
+                kind = seen(x)
             elif not is_weak(x):
                 return self._converted(op, operands, attrs)
-            written.append(look)
-            member += (source, row)
+            written.append(kind)
+            member += x, WHOLE
         if attrs:
             written += _parts(attrs)
         known = tuple(written)
@@ -175,6 +175,7 @@ class Collector:
             if signature is None:
                 spec = Spec((1, *kind[0]) if keep else kind[0], x.dtype)
                 signature = Signature(form, (kind,), [spec], {}, spec, rows=True)
+                self.signatures[form] = signature
             group = self._open(known, signature, (x,))
         return self.enter(group, (x, first % length), frame)
 
@@ -183,7 +184,7 @@ class Collector:
     ) -> Group | None:
         """The group for operands that are seen like this for the first time.
 
-        None where the shape depends on values. Raises what the shape rule raises.
+        None where it cannot wait, or its shape depends on values. Raises what the shape rule does.
         """
         end = 2 + len(sources)
         looks = known[2:end]
@@ -192,13 +193,22 @@ class Collector:
                 run_first(x)
         kinds = tuple([x.kind if type(x) is Group else x for x in looks])
         form = (*known[:2], kinds, known[end:])
-        signature = self.signatures.get(form) or _signature(form, sources, attrs)
-        return None if signature is None else self._open(known, signature, looks)
+        signature = self.signatures.get(form)
+        if signature is None:
+            op, alike, routine = known[0], form, None
+            if op.impure or op.effect:
+                alike, routine = as_call(form)
+                if routine is None:
+                    return None
+            signature = self.signatures.get(alike) or _signature(alike, sources, attrs, routine)
+            if signature is None:
+                return None
+            self.signatures[form] = self.signatures[alike] = signature
+        return self._open(known, signature, looks)
 
     def _open(self, known: tuple[Any, ...], signature: Signature, looks: Sequence[Any]) -> Group:
         """The group of this signature that is as deep as its operands allow."""
         depth = 1 + max([x.depth for x in looks if type(x) is Group], default=-1)
-        self.signatures[signature.form] = signature
         group = signature.open.get(depth)
         if group is None:
             group = signature.open[depth] = Group(signature, depth, self)
@@ -215,7 +225,7 @@ class Collector:
             if type(x) is Pending:
                 settle(x)
         with at_once():
-            return apply(op, tuple(operands), attrs)
+            return op(*operands, **attrs)
 
     def run_all(self) -> None:
         """Run whatever is left."""
@@ -236,6 +246,8 @@ class Collector:
             self.drop()
             raise
         self.known.clear()  # they take no more members
+        for signature in self.signatures.values():
+            signature.once = None
 
     def drop(self) -> None:
         """Forget what has not run."""
@@ -270,7 +282,9 @@ def _only_row(item: Any) -> int | None:
     return start if step is None and start >= 0 and stop == start + 1 else None
 
 
-def _signature(form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs) -> Signature | None:
+def _signature(
+    form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs, routine: Routine | None
+) -> Signature | None:
     """The signature for operands like these; None where the shape depends on values.
 
     Raises what the shape rule raises.
@@ -279,7 +293,7 @@ def _signature(form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs) -> S
     try:
         given = [_spec(kind, source) for kind, source in zip(kinds, sources, strict=True)]
         specs = [spec_of(x) for x in unify(op, given, lambda x, d: Spec(x.shape, d))]
-        result = op.spec(specs, attrs)
+        result = op.spec(specs, attrs) if routine is None else routine.spec
     except GraphError as error:
         error.defined = error.defined or here()
         raise
@@ -287,7 +301,7 @@ def _signature(form: tuple[Any, ...], sources: Sequence[Any], attrs: Attrs) -> S
         return None
     if result.shape is None or any(not isinstance(n, int) for n in result.shape):
         return None
-    return Signature(form, kinds, specs, attrs, result)
+    return Signature(form, kinds, specs, attrs, result, routine=routine)
 
 
 def _spec(kind: Any, source: Any) -> Any:

@@ -94,7 +94,7 @@ def shared_parts(column: Column) -> list[list[int]]:
     To stack what is shared would copy it for each member. (Rows of batches are one part.)
     """
     shared = {x for x in column.distinct if type(x) is not Group or x.single}
-    if not shared:
+    if not shared or 2 * len(shared) > len(column.sources):
         return []
     parts: dict[Any, list[int]] = {}
     for i, source in enumerate(column.sources):

@@ -32,12 +32,14 @@ class Signature:
     `kinds` tells for each operand how it may vary: a tuple (it may, being of this shape, data type
     and need of a gradient; with a fourth, it is made from parameters, by the group of this number),
     a type (a Python number of it), or the tensor that all members share.
-    With `rows` it reads a row of a tensor at hand: no kernel of its own.
+    With `rows` it reads a row of a tensor at hand: no kernel of its own. A call has a `routine`,
+    and holds `once` what all its groups share as long as groups run.
     """
 
     __slots__ = (
-        *("attrs", "dtype", "even", "folded", "form", "grad", "kind", "kinds", "op", "open"),
-        *("of_parameters", "operands", "requires_grad", "rows", "shape", "varying", "width"),
+        *("attrs", "dtype", "even", "folded", "form", "grad", "kind", "kinds", "of_parameters"),
+        *("once", "op", "open", "operands", "requires_grad", "routine", "rows", "shape"),
+        *("varying", "width"),
     )
 
     def __init__(
@@ -48,20 +50,22 @@ class Signature:
         attrs: Attrs,
         result: Spec,
         rows: bool = False,
+        routine: Any = None,
     ) -> None:
-        self.form, self.kinds, self.rows = form, kinds, rows
+        self.form, self.kinds, self.rows, self.routine = form, kinds, rows, routine
         self.operands, self.attrs = operands, attrs
         self.op: Op = form[0]
         self.grad: bool = form[1]  # whether the tape was on
         self.shape: Any = result.shape
         self.dtype = result.dtype
         wants = (self.op.has_rule(i) and _wants(kind) for i, kind in enumerate(kinds))
-        self.requires_grad = self.grad and any(wants)
+        self.requires_grad = self.grad and (routine.wants if routine else any(wants))
         self.kind = (self.shape, self.dtype, self.requires_grad)
         self.width = 2 * len(kinds) + LINE  # of one member
         self.folded = is_folded(self.shape)
         self._tell_varying()
         self.of_parameters = bool(kinds) and all(map(_is_parameter, kinds))
+        self.once: list[Any] | None = None
         self.open: dict[int, Group] = {}  # by depth: those that take members
 
     def _tell_varying(self) -> None:
@@ -77,6 +81,12 @@ class Signature:
             numbers = any(isinstance(kind, type) for kind in self.kinds)
             self.even = self.op.elementwise and fits and not numbers
 
+    def fits(self, batched: list[bool]) -> bool:
+        """Whether operands of which these are batches are all that the operator needs."""
+        if True not in batched:
+            return True
+        return self.even and (self.op is not ops.matmul or batched == [True, False])
+
     def loosened(self, loose: set[Any], known: dict[Any, Signature]) -> Signature:
         """The signature in which tensors of these forms vary from member to member."""
         kinds = tuple(
@@ -88,6 +98,7 @@ class Signature:
         if found is None:
             found = known[form] = copy.copy(self)
             found.form, found.kinds = form, kinds
+            found.routine = self.routine and self.routine.loosened(kinds)
             found._tell_varying()
         return found
 

@@ -23,7 +23,7 @@ from minigrad.batching.gathering import (
 )
 from minigrad.batching.groups import LINE, Group, Signature, follows, is_folded
 from minigrad.batching.rules import Operands, has_rule, run_batched
-from minigrad.core import apply, context
+from minigrad.core import context
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.recording import recording
@@ -83,7 +83,9 @@ def _run_singly(signature: Signature, groups: list[Group]) -> str:
             try:
                 value = _plain(group, member)
             except GraphError as error:
-                error.defined, error.ran = group.where(member), here()
+                where = group.where(member)
+                inside = (error.defined, where) if signature.routine else (where, here())
+                error.defined, error.ran = inside
                 raise
             values.append(value)
         group.values = values
@@ -94,7 +96,7 @@ def _stands_alone(group: Group) -> bool:
     """Whether the only member takes no row of a batch, or could not run on one."""
     signature, sources = group.signature, group.members[:-LINE:2]
     rows = any(type(x) is Group and not x.single and x.values is None for x in sources)
-    return not rows or not has_rule(signature.op)
+    return not rows or not (has_rule(signature.op) or signature.routine)
 
 
 def _plain(group: Group, member: int) -> Any:
@@ -112,7 +114,7 @@ def _plain(group: Group, member: int) -> Any:
             whole = whole or joined.shape != signature.shape
             return ops.reshape(joined, shape=signature.shape) if whole else joined
     values = [value_of(source, row) for source, row in zip(sources, rows, strict=True)]
-    return apply(signature.op, tuple(values), signature.attrs)
+    return signature.op(*values, **signature.attrs)
 
 
 def _in_order(group: Group) -> Operand:
@@ -135,7 +137,7 @@ def _in_order(group: Group) -> Operand:
             rows = group.members[2 * i + 1 :: signature.width]
             folded = is_folded(signature.kinds[i][0])
             values[i], batched[i] = rows_of(source.batch, rows, source.offset, folded)
-    if signature.op is ops.matmul and batched != [True, False]:
+    if not signature.fits(batched):
         return NOT_IN_ORDER
     return signature.op(*values, **signature.attrs), True in batched
 
@@ -167,7 +169,7 @@ def _compute(signature: Signature, columns: Sequence[Column | None], count: int)
     if signature.rows:
         return _shaped(signature, value, own), own
     if True not in batched:
-        return apply(signature.op, tuple(values), signature.attrs), False
+        return signature.op(*values, **signature.attrs), False
     stacked = Operands(values, batched, signature, count)
     return run_batched(stacked), True
 

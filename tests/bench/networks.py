@@ -1,8 +1,9 @@
 """Networks whose graph differs from sample to sample: sequences and trees.
 
 Ours and PyTorch's tutorials run the same lines, one sample after the other. By hand means NumPy
-with the backward pass written out; lazily batched means all samples of a batch noted first, and run
-in groups. Who knows PyTorch or JAX packs or pads the sequences; those are in their own modules.
+with the backward pass written out; lazily batched means all samples of a batch noted first, each
+word as one call of a traced cell, and run in groups. Who knows PyTorch or JAX packs or pads the
+sequences; those are in their own modules.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ HIDDEN, VOCABULARY = 64, 20
 LENGTHS = range(5, 51, 5)
 Array = np.ndarray[Any, Any]
 Tree = Any  # a word, or a pair of trees
-Losses = Callable[[list[Any]], Any]
+Cell = Callable[[Any, Any], Any]
+Network = tuple[Callable[[list[Any]], Cell], Callable[[Cell], Any]]  # its cell, and its losses
 
 
 def drawn(*shape: int, seed: int) -> Array:
@@ -32,37 +34,42 @@ def parameters() -> list[Array]:
     return [drawn(*s, seed=i) / np.float32(8) for i, s in enumerate(shapes)]
 
 
-def trained(engine: Any, losses: Losses, lazily: bool = False) -> Side:
+def trained(engine: Any, network: Network, lazily: bool = False) -> Side:
     """Walk back from each loss as it comes; lazily from their sum, when all are noted."""
     weights = [engine.tensor(v, requires_grad=True) for v in parameters()]
+    cell_of, losses = network
+    cell = mg.function(cell_of(weights)) if lazily else cell_of(weights)
 
     def work() -> None:
         for w in weights:
             w.grad = None
         if lazily:
             with mg.lazy_batch():
-                all_of_them = list(losses(weights))
+                all_of_them = list(losses(cell))
                 sum(all_of_them[1:], all_of_them[0]).backward()
         else:
-            for loss in losses(weights):
+            for loss in losses(cell):
                 loss.backward()
 
     return Side(work, lambda: [w.grad.numpy() for w in weights])
 
 
-def recurrent(engine: Any) -> Losses:
+def recurrent(engine: Any) -> Network:
     data = [[engine.tensor(drawn(1, HIDDEN, seed=100 * n + i)) for i in range(n)] for n in LENGTHS]
     start = engine.tensor(np.zeros((1, HIDDEN), np.float32))
 
-    def losses(weights: list[Any]) -> Any:
+    def cell_of(weights: list[Any]) -> Cell:
         w, u, b = weights
+        return lambda x, h: (x @ w.T + h @ u.T + b).tanh()
+
+    def losses(cell: Cell) -> Any:
         for xs in data:
             h = start
             for x in xs:
-                h = (x @ w.T + h @ u.T + b).tanh()
+                h = cell(x, h)
             yield h.sum()
 
-    return losses
+    return cell_of, losses
 
 
 def sequences(engine: Any, lazily: bool = False) -> Side:
@@ -72,12 +79,13 @@ def sequences(engine: Any, lazily: bool = False) -> Side:
 def unrecorded(engine: Any) -> Side:
     """The way forward alone, with weights for which nothing is recorded."""
     weights = [engine.tensor(v, requires_grad=True) for v in parameters()]
-    losses = recurrent(engine)
+    cell_of, losses = recurrent(engine)
+    cell = cell_of(weights)
     results: list[Any] = []
 
     def work() -> None:
         with engine.no_grad():
-            results[:] = losses(weights)
+            results[:] = losses(cell)
 
     return Side(work, lambda: [y.numpy() for y in results])
 
@@ -124,15 +132,17 @@ def trees(engine: Any, lazily: bool = False) -> Side:
     words = [engine.tensor(drawn(1, HIDDEN, seed=i)) for i in range(VOCABULARY)]
     wood = forest()
 
-    def losses(weights: list[Any]) -> Any:
+    def cell_of(weights: list[Any]) -> Cell:
         w, u, b = weights
+        return lambda left, right: (left @ w + right @ u + b).tanh()
 
+    def losses(cell: Cell) -> Any:
         def value(t: Tree) -> Any:
-            return words[t] if type(t) is int else (value(t[0]) @ w + value(t[1]) @ u + b).tanh()
+            return words[t] if type(t) is int else cell(value(t[0]), value(t[1]))
 
         return (value(t).sum() for t in wood)
 
-    return trained(engine, losses, lazily)
+    return trained(engine, (cell_of, losses), lazily)
 
 
 def trees_by_hand() -> Side:
