@@ -18,6 +18,7 @@ from viz.picture.summary import Summary
 from viz.picture.theme import KINDS
 from viz.words.text import ROWS, Pair, bilingual, both, html, row
 
+FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
@@ -191,8 +192,9 @@ def view(
 
 def _stage(film: Film, prefix: str, drawn: Picture, beside: bool = False, **look: Any) -> str:
     """The drawing with room for whatever its cards will show."""
-    rooms = {n.id: room(film, n) for n in drawn.nodes}
-    return render(drawn, prefix, rooms, width=HALF_WIDE if beside else PAGE_WIDE, **look)
+    return render(
+        drawn, prefix, rooms_of(film, drawn), width=HALF_WIDE if beside else PAGE_WIDE, **look
+    )
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
@@ -206,15 +208,21 @@ def _inside(film: Film, node: PictureNode) -> list[Track]:
     return [film.tracks[i] for i in ids if i in film.tracks]
 
 
-def room(film: Film, node: PictureNode) -> Room:
-    """What a card keeps room for: as much as it will ever show."""
+def rooms_of(film: Film, drawn: Picture) -> dict[str, Room]:
+    """What each card keeps room for: as much as it will ever show."""
+    few = len(drawn.nodes) <= FEW
+    return {n.id: _room(film, n, few) for n in drawn.nodes}
+
+
+def _room(film: Film, node: PictureNode, few: bool) -> Room:
     inside = _inside(film, node)
-    value = node.kind != "constant" or not node.name
+    value = node.kind != "constant" or not node.name  # which is its value
     longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
     gradient = any(t.gradients for t in inside)
+    value = value and bool(longest or few or not film.still)
     width = max(WIDTH, min(WIDEST, longest + 1)) if value else 0
     clock = not film.still and node.kind != "constant"
-    return Room(width, gradient, clock, plan=value and film.picture.kind == "static")
+    return Room(width, gradient, clock, plan=few and value and film.picture.kind == "static")
 
 
 def _states(film: Film, drawn: Picture) -> dict[str, State]:

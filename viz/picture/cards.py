@@ -19,6 +19,8 @@ NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
 LINE_LIMIT = 160  # characters of a tooltip
 PAD = 12  # between the border of a card and what is written in it, px
 GAP = 10  # between two words of a row, px
+BOLD = 1.14  # how much wider bold words are
+CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 ROWS_HIGH = {"head": 16, "main": 23, "shape": 16, "grad": 18, "clock": 17}  # px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%—…→←○●◆◇■□▲△▷▶")
@@ -62,6 +64,8 @@ class Card:
     @property
     def kind(self) -> str:
         node = self.node
+        if node.op in CONTROL and node.kind == "operator":
+            return "control"
         return "output" if node.is_output and node.kind == "operator" else node.kind
 
     @property
@@ -102,7 +106,7 @@ class Card:
         none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.plan else 0
         value = max(self.room.value * 0.58 * LARGE, none)
         clock = wide("born 88 · ran 88", SMALL) if self.room.clock else 0
-        widest = max(head, wide(self.sign, LARGE) * 1.06 + _after(value), wide(self.shape, SMALL))
+        widest = max(head, wide(self.sign, LARGE) * BOLD + _after(value), wide(self.shape, SMALL))
         width = 2 * PAD + max(widest, clock)
         height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
         return 2 * round(max(width, 72) / 2), 2 * round(height / 2)

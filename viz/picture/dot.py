@@ -69,6 +69,7 @@ def _cluster(index: int, path: str) -> graphviz.Digraph:
         "fontname": FONTS,
         "fontsize": "12",
         "margin": "10",
+        "labeljust": "l",
     }
     return graphviz.Digraph(name=f"cluster_{index}", graph_attr=attributes)
 

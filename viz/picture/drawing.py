@@ -75,7 +75,7 @@ def source(
         widest[rank] = max(widest.get(rank, 0), cards[n.id].size[0])
     room = width - sum(widest.values()) - 2 * EDGE
     gap = min(room / max(len(widest) - 1, 1), LONGEST)
-    across = gap >= SHORTEST
+    across = gap >= SHORTEST and bool(picture.edges)  # without arrows, "down" is a row
     return dot(picture, cards, "LR" if across else "TB", (gap if across else DOWN) / INCH, title)
 
 

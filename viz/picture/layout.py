@@ -34,13 +34,13 @@ GRAPHVIZ = {
     "brew": "brew install graphviz",
     "winget": "winget install graphviz",
 }
-# graphviz-pure knows how wide ASCII is in Helvetica, and takes every byte of other characters for a
-# space of 0.278 em. So those of three bytes or more, mostly Chinese and as wide as high, are too
-# narrow by a sixth: after every third stands one of two bytes, which is taken out again. A figure
-# space is twice a space. No label holds the stand-ins: they are control characters.
+# Cards have their sizes; the names of frames do not. graphviz-pure knows how wide ASCII is in
+# Helvetica, and takes every byte of other characters for a space of 0.278 em. So those of three
+# bytes or more, mostly Chinese and as wide as high, are too narrow by a sixth: after every third
+# stands one of two bytes, which is taken out again. No label holds it: it is a control character.
 FAR = "[\u0800-\U0010ffff]"
 THREE_FAR = re.compile(f'{FAR}(?:[^\u0800-\U0010ffff"]*{FAR}){{2}}')
-FIGURE_SPACE, DIGIT, FILLER = "\u2007", "\x80", "\x81"
+FILLER = "\x81"
 
 
 class LayoutError(RuntimeError):
@@ -109,9 +109,9 @@ def _system() -> str:
 
 def _run_bundled(program: str, source: str) -> str:
     """Lay out with graphviz-pure, telling it the widths that it does not know."""
-    told = source.replace(FONTS, "Helvetica").replace(FIGURE_SPACE, DIGIT)
+    told = source.replace(FONTS, "Helvetica")
     drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", told))
-    drawn = drawn.replace(FILLER, "").replace(DIGIT, FIGURE_SPACE)
+    drawn = drawn.replace(FILLER, "")
     return drawn.replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from viz.picture.theme import DASHES, EDGES, LARGE, MARKS, NAME, SMALL, TOKENS
+from viz.picture.theme import DASHES, EDGES, FONT_FAMILY, LARGE, MARKS, NAME, SMALL, TOKENS
 
 FONTS = "var(--mg-font, Helvetica, Arial, sans-serif)"
 Rule = tuple[str, str, Mapping[str, str]]
@@ -81,9 +81,10 @@ def file_style() -> str:
         [_rule("", rule, colors.__getitem__) for rule in RULES]
         for colors in ({k: pair[i] for k, pair in TOKENS.items()} for i in (0, 1))
     )
+    family = f"text {{ font-family: Helvetica, Arial, '{FONT_FAMILY}', sans-serif; }}"
     paper = [f".mg-paper {{ fill: {color}; }}" for color in TOKENS["paper"]]
     return (
-        "\n".join([paper[0], *light])
+        "\n".join([family, paper[0], *light])
         + "\n@media (prefers-color-scheme: dark) {\n"
         + "\n".join([paper[1], *dark])
         + "\n}"

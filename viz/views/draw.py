@@ -17,7 +17,7 @@ from minigrad.ops.methods import Value
 from viz import assets
 from viz.film.frames import NOTHING_KNOWN, Film, still_film
 from viz.film.replay import values
-from viz.page.payload import UNFOLD_LIMIT, prefixes_of, room, still, table
+from viz.page.payload import UNFOLD_LIMIT, prefixes_of, rooms_of, still, table
 from viz.page.player import Player
 from viz.picture import drawing
 from viz.picture.boxes import paths
@@ -91,7 +91,7 @@ class Diagram:
     @property
     def dot(self) -> str:
         """The drawing in the DOT language."""
-        rooms = {n.id: room(self.film, n) for n in self.picture.nodes}
+        rooms = rooms_of(self.film, self.picture)
         made = drawing.cards_of(self.picture, rooms)
         return drawing.source(self.picture, made, title=choose(self.heading, " / "))
 
