@@ -279,11 +279,16 @@ def test_what_is_open_and_how_is_as_asked_for() -> None:
 def test_a_node_tells_its_formula_and_its_line() -> None:
     x = mg.tensor(2.0, requires_grad=True)
     data = viz.draw(x * x + 3).player.data
-    about = {node["label"]: dict(node["facts"]) for node in data["nodes"].values()}
-    assert about["Mul"]["formula"] == "x × x"
-    assert about["Mul"]["gradient_function"] == ("to x: ∂ × x", "传给 x：∂ × x")
-    assert "x * x + 3" in about["Add"]["line"]
-    assert about["x"] == {}
+    about = {
+        node["label"]: {
+            slot: data["texts"][answers[-1][1]] for slot, answers in node.get("told", {}).items()
+        }
+        for node in data["nodes"].values()
+    }
+    assert about["Mul"]["formula"] == ("x × x", "x × x")
+    assert about["Mul"]["local"][0] == "On the way back x gets upstream × x along each of 2 arrows."
+    assert "x * x + 3" in about["Add"]["line"][1]
+    assert about["x"].keys() == {"out"}
 
 
 def test_the_widget_and_the_image_are_of_one_drawing() -> None:

@@ -39,7 +39,7 @@ def told(shown: Film) -> list[str]:
     """Each frame but the first: its words, what is lit, what flows back, what is summed."""
     lines = []
     for frame in shown.frames[1:]:
-        back = [text for text in frame.edges.values() if text]
+        back = [flow.text for flow in frame.flows.values() if flow.back]
         lines.append(" | ".join([frame.caption[0], " ".join(frame.active), *back]))
     return lines
 
@@ -57,16 +57,16 @@ def test_e5_frame_by_frame() -> None:
         "run and recorded at once: ReLU = max(Add, 0) = max([-0.5, 6], 0) = [0, 6] | n6",
         "backward starts at the output: ∂ReLU/∂ReLU = [1, 1] | n6",
         "ReLU passes back to Add: upstream × local = [1, 1] × [0, 1] = [0, 1] | n5 | "
-        "∂ [1, 1] × [0, 1] = [0, 1]",
+        "[1, 1] × [0, 1] = [0, 1]",
         "Add passes back to MatMul: upstream × local = [0, 1] × [1, 1] = [0, 1] | n3 | "
-        "∂ [0, 1] × [1, 1] = [0, 1]",
+        "[0, 1] × [1, 1] = [0, 1]",
         "Add passes back to b: upstream × local = [0, 1] × [1, 1] = [0, 1] | n4 | "
-        "∂ [0, 1] × [1, 1] = [0, 1]",
+        "[0, 1] × [1, 1] = [0, 1]",
         "MatMul passes back to W, where ∂ is the upstream gradient: expand(∂) × x = "
         "[[0, 0], [1, 1]] | n1 | expand(∂) × x = [[0, 0], [1, 1]]",
         "MatMul passes back to x, where ∂ is the upstream gradient: Wᵀ @ ∂ = [3, 4] | n2 | "
         "Wᵀ @ ∂ = [3, 4]",
-        "done: 3 nodes built, 3 operators run, 5 contributions passed back. | ",
+        "done: 3 operators built, 3 operators run, 5 contributions passed back. | ",
     ]
 
 
@@ -109,13 +109,14 @@ def test_e10_static_runs_one_arm_and_leaves_the_other() -> None:
     assert ran(minus) == [
         "x receives its value: -3 | n1",
         "run: Sum = Σ x = Σ -3 = -3 | n2",
-        "0 receives its value: 0 | n3",
+        "the constant 0 is read | n3",
         "run: Greater = Sum > 0 = -3 > 0 = False | n4",
         "inside Cond: else — run: Sub = v − 1 = -3 − 1 = -4 | b6",
         "run: Cond = Greater ? then : else = False ? then : else = -4 | n5",
         "backward starts at the output: ∂Cond/∂Cond = 1 | n5",
-        "Cond passes back to x through its insides: 1 becomes 1 | n1 | ∂ = 1",
-        "done: 18 nodes built, 2 values received, 4 operators run, 1 contribution passed back. | ",
+        "Cond passes back to x through its insides: 1 becomes 1 | n1 | 1 → 1",
+        "done: 5 operators built, 13 gradient nodes built, 4 operators run, "
+        "1 contribution passed back. | ",
     ]
     assert "inside Cond: then — run: Mul = v × 2 = 3 × 2 = 6 | b3" in ran(plus)
     labels = {n.id: f"{n.group} {n.label}" for n in minus.picture.nodes}
@@ -141,17 +142,15 @@ def test_a_diamond_sums_where_its_ways_meet() -> None:
     shown = viz.step(b * b + b).films[0]
     assert told(shown)[3:] == [
         "backward starts at the output: ∂Add/∂Add = 1 | n5",
-        "Add passes back to Mul: upstream × local = 1 × 1 = 1 | n4 | ∂ 1 × 1 = 1",
-        "Add passes back to b: upstream × local = 1 × 1 = 1 | n3 | ∂ 1 × 1 = 1",
-        "Mul passes back to b again: 1 + 6 = 7 | n3 | ∂ 1 × 6 = 6",
-        "Mul passes back to b again: 7 + 6 = 13 | n3 | ∂ 1 × 6 = 6",
-        "b passes back to a: upstream × local = 13 × 2 = 26 | n1 | ∂ 13 × 2 = 26",
-        "done: 3 nodes built, 3 operators run, 5 contributions passed back. | ",
+        "Add passes back to Mul: upstream × local = 1 × 1 = 1 | n4 | 1 × 1 = 1",
+        "Add passes back to b: upstream × local = 1 × 1 = 1 | n3 | 1 × 1 = 1",
+        "Mul passes back to b again: 1 + 6 = 7 | n3 | 1 × 6 = 6",
+        "Mul passes back to b again: 7 + 6 = 13 | n3 | 1 × 6 = 6",
+        "b passes back to a: upstream × local = 13 × 2 = 26 | n1 | 13 × 2 = 26",
+        "done: 3 operators built, 3 operators run, 5 contributions passed back. | ",
     ]
-    assert [dict(f.notes) for f in shown.frames if f.notes] == [
-        {"n3": "∂ = 1 + 6 = 7"},
-        {"n3": "∂ = 7 + 6 = 13"},
-    ]
+    sums = [(*f.active, x.sum) for f in shown.frames for x in f.flows.values() if x.sum]
+    assert sums == [("n3", "1 + 6 = 7"), ("n3", "7 + 6 = 13")]
 
 
 def loop(steps: int) -> mg.Graph:
@@ -177,7 +176,7 @@ def test_a_loop_tells_of_each_of_its_steps() -> None:
         "inside While: test — run: Less = i < 2 = 2 < 2 = False | b3",
         "run: While = body(0, 1, x) while test = body(0, 1, 3) while test = (2, 9) | n4",
         "backward starts at the output: ∂While/∂While = (1) | n4",
-        "While passes back to x through its insides: (1) becomes 6 | n1 | ∂ = 6",
+        "While passes back to x through its insides: (1) becomes 6 | n1 | (1) → 6",
     ]
 
 
@@ -267,32 +266,74 @@ def test_a_branch_has_no_way_back() -> None:
     assert "loop" not in {e.kind for e in full.edges}
 
 
-def test_the_last_line_counts_what_the_clocks_counted() -> None:
-    """With what is built for the backward pass; a value that is received is no operator."""
-    for shown in viz.compare(lambda x: x * x + 3, 2.0).films:
+def e1_both_ways(x: Any) -> Any:
+    return x * x + 3
+
+
+COUNTED: list[tuple[Any, tuple[Any, ...]]] = [
+    (e1_both_ways, (2.0,)),
+    (lambda W, b, x: mg.relu(W @ x + b), (np.eye(2), np.ones(2), np.ones(2))),
+    (branch, (-3.0,)),
+    (lambda x: mg.scan(lambda c, v: (c + v, c * v), 0.0, x)[0], (np.ones(3),)),
+    (mg.function(lambda v: mg.relu(v * 2) + 1), ([1.0, -2.0],)),
+]
+
+
+@pytest.mark.parametrize(("model", "inputs"), COUNTED, ids=["e1", "e5", "branch", "scan", "call"])
+def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs: Any) -> None:
+    player = viz.compare(model, *inputs)
+    for i, shown in enumerate(player.films):
+        last = shown.frames[-1].caption[0]
         lines = "\n".join(f.caption[0] for f in shown.frames)
-        ticks = {
-            k: max(map(int, re.findall(rf"[\[ ]{k} (\d+)[\],]", lines))) for k in ("built", "run")
+        lanes = {x["clock"]: x for x in player.data["lanes"] if x["film"] == i}
+        for clock, word in {
+            "clock_built": "operators? built",
+            "clock_run": "operators? run",
+            "clock_gradient": "contributions? passed",
+        }.items():
+            (said,) = map(int, re.findall(rf"(\d+) {word}", last))
+            ticks = re.findall(rf"[\[ ]{clock[6:]} (\d+)[\],]", lines)
+            marked = [mark for mark in lanes[clock]["marks"] if len(mark) == 2]
+            assert said == int(ticks[-1]) == lanes[clock]["count"] == len(marked)
+        (more,) = re.findall(r"(\d+) gradient nodes? built", last) or [None]
+        assert more == next(iter(re.findall(r"built: (\d+) gradient nodes", lines)), None)
+        assert (more is not None) == (shown.picture.kind == "static")
+
+
+def test_both_modes_count_the_same_events() -> None:
+    """Of x·x + 3 two operators, which are built and run; the input and the constant are neither."""
+    for shown in viz.compare(e1_both_ways, 2.0).films:
+        assert "2 operators built" in shown.frames[-1].caption[0]
+        assert "2 operators run" in shown.frames[-1].caption[0]
+        labels = {n.id: n.label for n in shown.picture.nodes}
+        sorts = {
+            (sort, labels[node])
+            for f in shown.frames
+            for clock, node, sort in f.marks
+            if clock != "clock_gradient" and sort != "gradient"
         }
-        more = sum(map(int, re.findall(r"builds (\d+) more nodes", lines)))
-        done = {
-            what: int(n)
-            for n, what in re.findall(r"(\d+) (node|value|operator|contr)", lines.splitlines()[-1])
-        }
-        assert done["node"] == ticks["built"] + more
-        assert done["operator"] + done.get("value", 0) == ticks["run"]
-        assert done["contr"] == lines.count("passes back to")
+        assert sorts == {("input", "x"), ("operator", "Mul"), ("input", "3"), ("operator", "Add")}
+
+
+def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        graph = mg.build_graph(x, mg.while_loop(lambda a: a < 400, lambda a: a + 1, x))
+    shown = film(graph, {"x": 0}).ticking()
+    assert "802 operators run" in shown.frames[-1].caption[0]
+    last = [f.caption[0] for f in shown.frames if "clock_run" in f.ticks][-1]
+    assert last.startswith("[run 802] run: While")
 
 
 def test_films_side_by_side_say_the_ticks_of_their_clocks() -> None:
     dynamic, static = viz.compare(lambda x: x * x, 2.0).films
     assert [f.caption[0].partition("]")[0] for f in dynamic.frames[1:-1]] == [
         "[built 1, run 1",
+        "backward starts at the output: ∂Mul/∂Mul = 1",
         "[gradient 1",
         "[gradient 2",
-        "[gradient 3",
     ]
     ticks = [f.caption[0].partition("]")[0] for f in static.frames if f.caption[0][0] == "["]
-    assert ticks[:4] == ["[built 1", "[built 2", "[run 1", "[run 2"]
+    assert ticks == ["[built 1", "[run 1", "[gradient 1", "[gradient 2"]
     assert dynamic.frames[1].caption[1].startswith("[构建 1, 运行 1] ")
     assert not [f for f in film(e5()).frames if f.caption[0][0] == "["], "one alone needs none"

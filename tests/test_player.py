@@ -82,8 +82,8 @@ def test_every_id_that_a_frame_names_is_drawn(player: Player) -> None:
     data = player.data
     full = set().union(*(drawn(g["views"][g["layers"]]["svg"]) for g in data["graphs"]))
     assert set(data["nodes"]) <= full
-    named = {i for f in data["frames"] for i in (*f["active"], *f.get("edges", {}))}
-    marked = {i for lane in data["lanes"] for _, i in lane["marks"]}
+    named = {i for f in data["frames"] for i in (*f["active"], *f.get("flows", {}))}
+    marked = {i for lane in data["lanes"] for _, i, *_ in lane["marks"]}
     assert named
     assert named | marked <= full
     for graph in data["graphs"]:
@@ -120,8 +120,7 @@ def test_every_word_of_the_browser_side_is_sent() -> None:
     used = set(re.findall(r"\b(?:words|labels)\.(\w+)", Player._esm))
     assert used
     assert used <= set(WORDS) <= set(ROWS)
-    facts = {"formula", "gradient_function", "saved", "line", "made_by"}  # by their keys
-    assert set(WORDS) - used - facts == set(), "and none that is not used"
+    assert set(WORDS) - used == set(), "and none that is not used"
     assert set(viz.step(e1()).data["words"]) == set(WORDS)
 
 
@@ -146,10 +145,15 @@ def test_a_box_of_a_result_tells_what_it_is() -> None:
     found = {}
     for opened in (frozenset(), frozenset({"part"})):
         made = view(film, "p", opened, False, {})["nodes"]
-        found[opened] = [(n["shape"], n["dtype"], n["facts"][0]) for n in made.values()]
-    total = ("()", "float32", ["made_by", "Sum"])
+        found[opened] = [
+            (n["shape"], n["dtype"], n["told"]["maker"][0][1][0]) for n in made.values()
+        ]
+    total = ("()", "float32", "This is the result of Sum.")
     assert found[frozenset()] == [total]
-    assert found[frozenset({"part"})] == [("(1, 2)", "float32", ["made_by", "Mul"]), total]
+    assert found[frozenset({"part"})] == [
+        ("(1, 2)", "float32", "This is the result of Mul."),
+        total,
+    ]
 
 
 def test_a_still_tells_the_values_that_there_are() -> None:

@@ -214,10 +214,8 @@ class Recording:
             self._hold(event)
         elif event.kind == "released":
             self.counts.bytes_live -= self._held.pop(id(event.node), 0)
-        keep = self.values and event.kind not in (
-            "held",
-            "taken",
-        )  # memory that is written to again
+        keep = self.values and event.kind not in ("held", "taken")  # memory to be written again
+        keep = keep or isinstance(event.value, BaseNode)  # a gradient that is yet to be computed
         self.events.append(event if keep else event._replace(value=None, operands=()))
 
     def _weigh(self, value: Any) -> None:

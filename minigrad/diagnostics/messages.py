@@ -87,7 +87,8 @@ class Count(int):
     """A number that can be written with what it counts: `{steps:step}` is "1 step" or "3 steps"."""
 
     def __format__(self, noun: str) -> str:
-        if len(noun) < 2 or not noun.isalpha():  # an ordinary format such as "d" or ","
+        words = noun.split(" ")
+        if len(noun) < 2 or not all(map(str.isalpha, words)):  # an ordinary format: "d" or ","
             return format(int(self), noun)
         return f"{int(self)} {noun}" if self == 1 else f"{int(self)} {noun}s"
 

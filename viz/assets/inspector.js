@@ -58,18 +58,15 @@ function inspectNode(id, node, index, data, parent) {
   const text = (words_) => (dd) => (typeof words_ === "string" ? dd.append(words_) : say(dd, words_));
   const value = latest(node.values, index);
   const gradient = latest(node.gradients, index);
-  const filled = latest(node.filled, index);
   add(words.kind, text(node.kind));
   add(words.shape, text([node.shape, node.dtype].filter(Boolean).join("  ")));
   if (!data.still || value) {
     add(words.value, text(value ? (value.long ?? value.short) : words.not_yet));
     add(words.gradient, text(gradient ? (gradient.long ?? gradient.short) : words.not_computed));
   }
-  if (node.born !== null && node.born <= index) {
-    for (const [key, fact] of node.facts) {
-      if (key === "formula" && filled) add(words.formula, text(filled));
-      else add(words[key] ?? [key, key], text(fact || words.nothing_saved));
-    }
+  for (const answers of Object.values(node.told ?? {})) {
+    const said = latest(answers, index);
+    if (said !== undefined) say(make("p", "", part), typeof said === "number" ? data.texts[said] : said);
   }
   for (const [word, summary] of [
     [words.value, value],

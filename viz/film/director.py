@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.rules import pull_back
-from minigrad.core import BaseNode, Spec, TupleSpec
+from minigrad.core import BaseNode
+from minigrad.core.events import phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
-from viz.film.film import Film, Frame, Track
+from viz.film.facts import code_of, facts_of, filled, spec_of
+from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, operand
+from viz.film.shares import share, told_share
 from viz.picture import formula
-from viz.picture.boxes import paths
+from viz.picture.boxes import GIVEN, PictureNode, paths
 from viz.picture.picture import Picture
-from viz.picture.summary import summarize, written
-from viz.picture.theme import MARKS
+from viz.picture.summary import Summary, summarize
+from viz.picture.theme import KINDS, MARKS
 from viz.words.text import Pair, row
 from viz.words.user import OWN, user
 
-BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
-UNKNOWN = "?"  # the local derivative of a branch, a loop or a call is a graph of its own
+# What the last sentence counts, in the order in which it is said, and whether zero is said, too.
+COUNTED = {
+    (BUILT, "operator"): ("done_built", True),
+    (BUILT, "gradient"): ("done_gradients", False),
+    (RUN, "operator"): ("done_run", True),
+    (RUN, "gradient"): ("done_gradients_run", False),
+    (GRADIENT, "operator"): ("done_parts", False),
+}
 INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
 
 
@@ -38,12 +48,15 @@ class Director:
         self.frames: list[Frame] = [Frame(row("step_start"))]
         self.values: dict[Any, Any] = {}  # engine node -> its value
         self.operands: dict[Any, tuple[Any, ...]] = {}  # engine node -> what it read
+        self.known: dict[int, tuple[Any, Summary]] = {}  # a value by its id, with its summary
         self.results: dict[tuple[str, ...], Any] = {}
-        self.counts = {"built": 0, "read": 0, "run": 0, "parts": 0}
+        self.counts: Counter[tuple[str, str]] = Counter()  # by clock and sort
+        self.reached: set[str] = set()  # nodes with a gradient of this backward pass
         self.insides: dict[str, list[tuple[Node, str]]] = {}  # node -> what its bodies hold
         for key, i in picture.ids.items():
             if i[0] == "b":
                 self.insides.setdefault(self._owner(i), []).append((key, i))
+        self.given: tuple[Mark, ...] = ()  # constants that are there with the next operator
         self.inside = 0  # frames that told of a body
         self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
 
@@ -57,9 +70,15 @@ class Director:
         return i
 
     def add(self, frame: Frame) -> int:
-        self.frames.append(frame)
+        self.count(frame.marks)
+        counted = dict.fromkeys(m.clock for m in frame.marks if m.sort == "operator")
+        ticks = {clock: self.counts[clock, "operator"] for clock in counted}
+        self.frames.append(replace(frame, ticks=ticks))
         self.gone = ()
         return len(self.frames) - 1
+
+    def count(self, marks: Iterable[Mark]) -> None:
+        self.counts.update((mark.clock, mark.sort) for mark in marks)
 
     def label(self, key: Any) -> str:
         return self.nodes[self.picture.ids[key]].label
@@ -67,15 +86,18 @@ class Director:
     def failed(self, i: str, node: BaseNode | None, error: Exception) -> Film:
         """The film of a run that stopped, at node `i` if that is drawn; the last frame says why."""
         caption = row("step_failed", message=_message(error))
-        where = {} if node is None else _code(node)
+        where = {} if node is None else code_of(node)
         notes = {i: MARKS["failed"].sign} if i else {}
         self.add(Frame(caption, (i,) if i else (), notes=notes, failed=i, **where))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results, error=error)
 
     def film(self) -> Film:
         """The finished film, with a last frame that counts what was told."""
-        pairs = self.counts.items()
-        told = [row(f"done_{k}", count=n) for k, n in pairs if n or k in ("built", "run")]
+        told = [
+            row(key, count=self.counts[kind])
+            for kind, (key, always) in COUNTED.items()
+            if always or self.counts[kind]
+        ]
         english, chinese = (
             sign.join(pair[i] for pair in told) for i, sign in enumerate((", ", "，"))
         )
@@ -91,18 +113,26 @@ class Director:
             track.born = 0
             if isinstance(key, BaseNode) and key.inputs:
                 names = [self.nodes[j].label for j in self.nodes[i].inputs]
-                track.facts = _facts(key, [spec_of(x) for x in key.inputs], spec_of(key), names)
+                track.facts = facts_of(key, spec_of(key), [spec_of(x) for x in key.inputs], names)
             elif isinstance(key, Tensor):
                 track.values.append((0, summarize(key.data)))
                 if key.grad is not None:
                     track.gradients.append((0, summarize(key.grad.data)))
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
-        """Leaves of a tape exist, with their values, before the first step."""
+        """Leaves of a tape exist with their values: tensors before the first step, constants when
+        the operator that reads them is born.
+        """
         for key, value in keys:
-            track = self.tracks[self.picture.ids[key]]
-            track.born = 0
-            track.values.append((0, summarize(value)))
+            i = self.picture.ids[key]
+            track, mark = self.tracks[i], Mark(BUILT, i, "input")
+            if self.nodes[i].kind == "constant":
+                track.born = len(self.frames)
+                self.given = (*self.given, mark)
+            else:
+                track.born = 0
+                self.frames[0] = replace(self.frames[0], marks=(*self.frames[0].marks, mark))
+            track.values.append((track.born, summarize(value)))
 
     def _caption(self, i: str, key: str, **fields: object) -> Pair:
         """The words of a step; of one in a body they say where it is."""
@@ -118,34 +148,68 @@ class Director:
 
     # one method for each kind of step
 
+    def _sort(self, node: BaseNode, box: PictureNode) -> str:
+        """Whether its marks are those of an input, of a gradient node, or of an operator."""
+        if box.kind in GIVEN:
+            return "input"
+        return "gradient" if isinstance(node, Node) and phase_of(node) == "backward" else "operator"
+
     def built(self, node: Node) -> None:
         """A node of a static graph was born, and with it what it has inside."""
         i = self.picture.ids[node]
-        track = self.tracks[i]
+        track, box = self.tracks[i], self.nodes[i]
         operands = [self.label(x) for x in node.inputs if x in self.picture.ids]
-        text = formula.forward(node.op, operands, node.attrs) if operands else node.op.name
-        key = "step_built" if node.shape is not None else "step_built_open"
-        caption = row(key, name=self.label(node), formula=text)
-        track.born = self.add(Frame(caption, (i,), {}, marks=((BUILT, i),), **_code(node)))
-        self.counts["built"] += 1
-        track.facts = _facts(node, [x.spec for x in node.inputs], node.spec, operands)
-        for inner, j in self.insides.get(i, ()):
+        known = "" if node.shape is not None else "_open"
+        about = {"kind": KINDS[box.kind].label, "name": box.label}
+        if box.kind == "constant":
+            caption = row("step_constant", **about)
+        elif box.kind in GIVEN:
+            caption = row(f"step_declared{known}", **about)
+        else:
+            text = formula.forward(node.op, operands, node.attrs) if operands else node.op.name
+            caption = row(f"step_built{known}", name=box.label, formula=text)
+        born = [(node, i), *self.insides.get(i, ())]
+        marks = tuple(Mark(BUILT, j, self._sort(x, self.nodes[j])) for x, j in born)
+        track.born = self.add(Frame(caption, (i,), {}, marks=marks, **code_of(node)))
+        track.facts = facts_of(node, node.spec, [x.spec for x in node.inputs], operands)
+        for inner, j in born[1:]:
             names, specs = [self.label(x) for x in inner.inputs], [x.spec for x in inner.inputs]
             self.tracks[j].born = track.born
-            self.tracks[j].facts = _facts(inner, specs, inner.spec, names)
+            self.tracks[j].facts = facts_of(inner, inner.spec, specs, names)
+
+    def gradients(self, count: int, contributed: Iterable[Any]) -> None:
+        """So many gradient nodes were built, for these contributions: before anything runs."""
+        wanted: dict[BaseNode, list[int]] = {}
+        shown: dict[str, None] = {}
+        for event in contributed:
+            ids = [self.picture.ids.get(x) for x in (event.source, event.node)]
+            shown.update(dict.fromkeys(filter(None, ids)))
+            if ids[0]:
+                wanted.setdefault(event.source, []).append(event.position)
+        marks = tuple(Mark(BUILT, i, "gradient") for i in shown)
+        key = "step_gradients_more" if self.counts[RUN, "operator"] else "step_gradients"
+        asked = self.add(Frame(row(key, count=count), tuple(shown), marks=marks))
+        self.counts[BUILT, "gradient"] += count - len(marks)
+        for node, indices in wanted.items():
+            track = self.tracks[self.picture.ids[node]]
+            specs, names = [spec_of(x) for x in node.inputs], track.facts.operands
+            track.asked = asked
+            if len(names) == len(specs):
+                track.facts = facts_of(node, spec_of(node), specs, names, indices)
 
     def read(self, node: Node, value: Any) -> None:
         """A value entered the run: fed, or read from a variable or a constant."""
         i = self.picture.ids[node]
         self.values[node] = value
-        summary, known = summarize(value), self.tracks[i].values
+        summary, known, box = summarize(value), self.tracks[i].values, self.nodes[i]
         if i[0] == "b":  # a constant in a body: there at the next step, and nothing to tell
             if not known or known[-1][1] != summary:
                 known.append((len(self.frames), summary))
             return
-        self.counts["read"] += 1
-        caption = self._caption(i, "step_read", name=self.label(node), value=summary.told)
-        frame = self.add(Frame(caption, (i,), {}, marks=((RUN, i),), **_code(node)))
+        key = "step_read_constant" if box.label == summary.told else "step_read"
+        caption = self._caption(i, key, name=box.label, value=summary.told)
+        marks = (Mark(RUN, i, "input"),)
+        frame = self.add(Frame(caption, (i,), {}, marks=marks, **code_of(node)))
         known.append((frame, summary))
 
     def began(self, node: BaseNode, number: int) -> None:
@@ -158,31 +222,39 @@ class Director:
     def run(self, node: BaseNode, value: Any, operands: Sequence[Any]) -> None:
         """A kernel ran; on the tape, that is the moment when the node is born, too."""
         i = self.picture.ids[node]
-        at_once = isinstance(node, TapeNode)
+        at_once, box, track = isinstance(node, TapeNode), self.nodes[i], self.tracks[i]
         self.values[node], self.operands[node] = value, tuple(operands)
-        self.counts["run"] += 1
-        self.counts["built"] += at_once
+        sort = self._sort(node, box)
+        marks = (Mark(BUILT, i, sort), Mark(RUN, i, sort))[not at_once :]
         if self._told_enough(i):
+            self.count(marks)
             return
-        summary = summarize(value)
-        box = self.nodes[i]
+        summary = self._summary(value)
         names = [self.nodes[x].label for x in box.inputs]
-        text = _filled(node, names, operands)
+        text = filled(node, names, operands)
         shown = summary.long if summary.told == summary.short else summary.told
         key = "step_both" if at_once else "step_run"
         caption = self._caption(i, key, name=box.label, formula=text, value=shown)
-        places = range(len(node.inputs))
-        edges = {self.edge_ids[i, k]: "" for k in places if (i, k) in self.edge_ids}
-        marks = ((BUILT, i), (RUN, i)) if at_once else ((RUN, i),)
-        track = self.tracks[i]
-        frame = self.add(Frame(caption, (i,), edges, marks=marks, **_code(node)))
+        carried = [self._summary(x) for x in operands or [None] * len(node.inputs)]
+        flows = {
+            self.edge_ids[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in self.edge_ids
+        }
+        marks, self.given = (*self.given, *marks), ()
+        frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(node)))
         track.values.append((frame, summary))
         track.filled.append((frame, f"{text} = {summary.told}"))
+        track.read.append((frame, tuple(x.told for x in carried)))
         self._show_arguments(node, operands, frame)
         if at_once:
             track.born = frame
             specs = [spec_of(x) for x in operands or node.inputs]
-            track.facts = _facts(node, specs, spec_of(node if value is None else value), names)
+            track.facts = facts_of(node, spec_of(node if value is None else value), specs, names)
+
+    def _summary(self, value: Any) -> Summary:
+        """The summary of a value, made once; the recording holds all values, and so do we."""
+        if id(value) not in self.known:
+            self.known[id(value)] = value, summarize(value)
+        return self.known[id(value)][1]
 
     def _show_arguments(self, node: BaseNode, operands: Sequence[Any], frame: int) -> None:
         """What a body was given is seen when an operator in it reads it."""
@@ -208,10 +280,16 @@ class Director:
     def seed(self, key: Any, value: Any) -> None:
         """Backward begins: the gradient of the output with respect to itself."""
         i = self.picture.ids[key]
+        self.reached.add(i)
         summary = summarize(value)
         caption = row("step_seed", name=self.nodes[i].label, value=summary.told)
-        frame = self.add(Frame(caption, (i,), {}, marks=((GRADIENT, i),)))
+        frame = self.add(Frame(caption, (i,), {}, marks=(Mark(GRADIENT, i, "seed"),)))
         self.tracks[i].gradients.append((frame, summary))
+
+    def handed_on(self, source: BaseNode, target: Any) -> None:
+        """A gradient reached what has several results, through one of them."""
+        if self.picture.ids[source] in self.reached:
+            self.reached.add(self.picture.ids[target])
 
     def contributed(
         self, source: BaseNode, target: Any, index: int, upstream: Any, part: Any, total: Any
@@ -219,63 +297,31 @@ class Director:
         """One operand got its share: upstream × local = contribution, added to what was there."""
         i, s = self.picture.ids[target], self.picture.ids[source]
         track = self.tracks[i]
-        shown = summarize(part)
-        above = _operand(summarize(upstream).told)
-        local = UNKNOWN if part is None else self._local(source, index)
-        names = {"source": self.nodes[s].label, "name": self.nodes[i].label}
-        notes = {}
-        if track.gradients and total is not part:  # else it is the first of this pass
-            before, more = (_operand(x.told) for x in (track.gradients[-1][1], shown))
-            sum_ = summarize(total).told
-            caption = row("step_accumulated", **names, before=before, part=more, total=sum_)
-            notes[i] = f"∂ = {before} + {more} = {sum_}"
-        elif part is None:  # not recorded
-            caption = row("step_returned", **names)
-        elif formula.UPSTREAM in local:
-            caption = row("step_rule", **names, local=local, part=shown.told)
-        elif local == UNKNOWN:
-            caption = row("step_passed", **names, upstream=above, part=shown.told)
-        else:
-            product = {"upstream": above, "local": local}
-            caption = row("step_contributed", **names, **product, part=shown.told)
+        first = i not in self.reached if part is None else total is part  # of this pass
+        if first and i in self.reached:
+            self.reached.clear()  # one more pass
+        if s not in self.reached:
+            self.seed(source, upstream)
+        self.reached.add(i)
+        known = (self.values[source], *self.operands[source]) if source in self.operands else ()
+        names = [self.nodes[x].label for x in (s, *self.nodes[s].inputs)]
+        flow = share(source, index, known, names, (upstream, part))
+        if track.gradients and not first:
+            before = operand(track.gradients[-1][1].told)
+            flow = replace(flow, before=before, after=summarize(total).told)
+        caption = told_share(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
         edge = self.edge_ids.get((s, index))
-        product_text = (
-            "∂"
-            if local == UNKNOWN
-            else local
-            if formula.UPSTREAM in local
-            else f"∂ {above} × {local}"
-        )
-        edges = {edge: f"{product_text} = {shown.told}"} if edge else {}
-        marks = ((GRADIENT, i),)
-        frame = self.add(Frame(caption, (i,), edges, marks=marks, notes=notes, **_code(source)))
+        flows = {edge: flow} if edge else {}
+        marks = (Mark(GRADIENT, i),)
+        frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(source)))
         track.gradients.append((frame, summarize(total)))
-        self.counts["parts"] += 1
+        before = () if first or not track.shares else track.shares[-1][1]
+        track.shares.append((frame, (*before, (self.nodes[s].label, flow.value.told))))
         box = self.nodes[i]
         if not box.inputs and total is not None:
             self.results["gradient", box.group, box.label] = np.asarray(
                 getattr(total, "data", total)
             )
-
-    def _local(self, source: BaseNode, index: int) -> str:
-        """The local derivative: a number where it acts on each element, else its formula."""
-        op, operands = source.op, self.operands[source]
-        if op.elementwise:
-            y = self.values[source]
-            data = [x.data if isinstance(x, Tensor) else x for x in operands]
-            ones = np.broadcast_to(np.ones_like(y, shape=()), np.shape(y))[()]  # of any size
-            with np.errstate(all="ignore"):  # as in the run itself
-                (local,) = pull_back(op, [index], ones, [y, *data], source.attrs)
-            return _operand(summarize(local).told)
-        box = self.nodes[self.picture.ids[source]]
-        names = [box.label, *(self.nodes[x].label for x in box.inputs)]
-        specs = [spec_of(self.values[source]), *(spec_of(x) for x in operands)]
-        return formula.local(op, index, specs, source.attrs, names) or UNKNOWN
-
-
-def _operand(told: str) -> str:
-    """A value as an operand of a product or a sum: (-1 … 1) where several words say it."""
-    return f"({told})" if " " in told and told[0] not in "[(" else told
 
 
 def _message(error: Exception) -> Pair:
@@ -285,55 +331,3 @@ def _message(error: Exception) -> Pair:
     pair: Pair = getattr(error, "pair", (str(error), str(error)))
     english, chinese = (" · ".join(map(str.strip, half.splitlines())) for half in pair)
     return english, chinese
-
-
-def spec_of(x: Any) -> Spec:
-    if isinstance(x, Spec):
-        return x
-    if isinstance(x, Node):
-        return x.spec
-    if isinstance(x, TapeNode):
-        return Spec(x.shape, x.dtype)
-    if isinstance(x, tuple):
-        return TupleSpec.of([spec_of(part) for part in x])
-    data = np.asarray(getattr(x, "data", x))
-    return Spec(data.shape, data.dtype)
-
-
-def _filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str:
-    """The formula with names, and with numbers where they are short: x × x = 2 × 2."""
-    text = formula.forward(node.op, names, node.attrs)
-    values = [written(x) for x in operands]
-    if not values or "" in values or values == list(names):
-        return text
-    filled = formula.forward(node.op, values, node.attrs)
-    return f"{text} = {filled}" if filled != text else text
-
-
-def _facts(
-    node: BaseNode, specs: Sequence[Spec], spec: Spec, names: Sequence[str]
-) -> list[tuple[str, str | Pair]]:
-    """What the inspector says of a node, apart from its values."""
-    facts: list[tuple[str, str | Pair]] = []
-    if names:
-        facts.append(("formula", formula.forward(node.op, names, node.attrs)))
-    all_specs = (spec, *specs)
-    for i, name in enumerate(names):
-        derivative = formula.local(node.op, i, all_specs, node.attrs, (node.op.name, *names))
-        if derivative:
-            facts.append(("gradient_function", row("tape_to", name=name, formula=derivative)))
-    if isinstance(node, TapeNode):
-        parts = zip((node.op.name, *names), node.kept.parts, strict=False)
-        facts.append(("saved", ", ".join(dict.fromkeys(n for n, part in parts if part == 2))))
-    if not node.where.filename.startswith(OWN):
-        facts.append(("line", node.where.label))
-    return facts
-
-
-def _code(node: BaseNode) -> dict[str, Any]:
-    """The line that made the node, split around the expression itself, and where it is."""
-    where = node.where
-    if where.filename.startswith(OWN):  # made here on behalf of the user, who has no line for it
-        return {}
-    first, last, _, _ = where.span
-    return {"code": (where.place, *where.parts), "lines": (where.filename, first, last)}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,41 +12,123 @@ from viz.picture.boxes import Picture
 from viz.picture.summary import Summary
 from viz.words.text import ROWS, Pair, row
 
+T = TypeVar("T")
+BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
+
+
+class Mark(NamedTuple):
+    """What a clock notes of a node.
+
+    Only marks of sort "operator" are counted: operators that were built or ran, and contributions
+    to gradients. An "input" is declared or gets its value, a "gradient" node is built for the way
+    back or runs on it, the "seed" is the gradient that the way back begins with.
+    """
+
+    clock: str
+    node: str
+    sort: str = "operator"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What travels along an arrow in one step: an operand on its way to an operator, or its share
+    of the gradient on the way back.
+
+    upstream, local: what a share is the product of; both "" where the rule is no product
+    rule: then the rule as a formula, where it is short enough
+    before, after: the gradient of the operand without and with this share, where there was one
+    """
+
+    value: Summary
+    back: bool = False
+    upstream: str = ""
+    local: str = ""
+    rule: str = ""
+    before: str = ""
+    after: str = ""
+
+    @property
+    def text(self) -> str:
+        """How the value came about: "1 × 2 = 2"; forward and unexplained only the value."""
+        if self.rule:
+            return f"{self.rule} = {self.value.told}"
+        if self.local:
+            return f"{self.upstream} × {self.local} = {self.value.told}"
+        return f"{self.upstream} → {self.value.told}" if self.upstream else self.value.told
+
+    @property
+    def sum(self) -> str:
+        """The share added to what was there: "2 + 2 = 4"; "" for the first share."""
+        return f"{self.before} + {operand(self.value.told)} = {self.after}" if self.before else ""
+
+
+def operand(told: str) -> str:
+    """A value as an operand of a product or a sum: (-1 … 1) where several words say it."""
+    return f"({told})" if " " in told and told[0] not in "[(" else told
+
 
 @dataclass(frozen=True)
 class Frame:
     """One step: what happened, in words, and what lights up.
 
-    edges: what flows along an arrow, by its id; with a text it flows backward
-    notes: what is written above a node, by its id: the sum where gradients meet
+    flows: what travels along an arrow, by its id
+    notes: what is written above a node, by its id: the sign of a failure
     code: place, and the line before, inside and after the expression that made the node
     lines: the same as (file name, first line, last line)
     failed: the node that the run stopped at
-    marks: ticks of the clocks, as (clock, node id)
+    marks: what the clocks note
+    ticks: where the clocks stand that counted something in this step
     """
 
     caption: Pair
     active: tuple[str, ...] = ()
-    edges: Mapping[str, str] = field(default_factory=dict)
+    flows: Mapping[str, Flow] = field(default_factory=dict)
     code: tuple[str, str, str, str] | None = None
-    marks: tuple[tuple[str, str], ...] = ()
+    marks: tuple[Mark, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     lines: tuple[str, int, int] | None = None
     failed: str = ""
+    ticks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of an operator before it has any value.
+
+    operands: what it reads, by their names
+    rules: for each operand with a gradient its name and the formula of its share
+    kept: what stays for the way back, each with the operands whose gradient needs it; None: there
+        is no way back
+    line: where the user wrote it
+    maker: of a result with a box of its own, the operator that made it
+    """
+
+    formula: str = ""
+    operands: tuple[str, ...] = ()
+    rules: tuple[tuple[str, str], ...] = ()
+    kept: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    line: str = ""
+    maker: str = ""
 
 
 @dataclass
 class Track:
-    """The life of one node: the frames it was born and freed in, its values and gradients."""
+    """The life of one node: the frames it was born and freed in, its values and gradients.
+
+    asked: the frame in which gradient nodes were built for it, if that was a step of its own
+    """
 
     born: int | None = None
     freed: int | None = None
+    asked: int = 0
     values: list[tuple[int, Summary]] = field(default_factory=list)
     gradients: list[tuple[int, Summary]] = field(default_factory=list)
-    facts: list[tuple[str, str | Pair]] = field(
-        default_factory=list
-    )  # (key of the text table, text)
+    facts: Facts = Facts()
     filled: list[tuple[int, str]] = field(default_factory=list)  # the formula with its numbers
+    read: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # the operands' values
+    shares: list[tuple[int, tuple[tuple[str, str], ...]]] = field(
+        default_factory=list
+    )  # what its gradient is the sum of: from whom, how much
 
 
 @dataclass(frozen=True)
@@ -89,19 +170,22 @@ class Film:
 
     def ticking(self) -> Film:
         """The film whose captions say the tick of its clocks: for one that runs beside another."""
-        counts: Counter[str] = Counter()
-        frames = []
-        for frame in self.frames:
-            clocks = list(dict.fromkeys(clock for clock, _ in frame.marks))
-            counts.update(clocks)
-            told = [row("tick", clock=ROWS[clock], number=counts[clock]) for clock in clocks]
-            english, chinese = (", ".join(pair[i] for pair in told) for i in (0, 1))
-            ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)
-            frames.append(replace(frame, caption=ticks) if clocks else frame)
-        return replace(self, frames=tuple(frames))
+        return replace(self, frames=tuple(map(_ticking, self.frames)))
 
     def text(self) -> Pair:
         """The captions, numbered: the same content for those without a browser."""
         english = [f"{i}. {f.caption[0]}" for i, f in enumerate(self.frames)]
         chinese = [f"{i}. {f.caption[1]}" for i, f in enumerate(self.frames)]
         return "\n".join(english), "\n".join(chinese)
+
+
+def _ticking(frame: Frame) -> Frame:
+    told = [row("tick", clock=ROWS[clock], number=n) for clock, n in frame.ticks.items()]
+    english, chinese = (", ".join(pair[i] for pair in told) for i in (0, 1))
+    ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)
+    return replace(frame, caption=ticks) if told else frame
+
+
+def latest(entries: Sequence[tuple[int, T]], step: int) -> T | None:
+    """The last of [(frame, what), …] that had happened by this step."""
+    return next((what for i, what in reversed(entries) if i <= step), None)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from minigrad.core import BaseNode, Spec
-from minigrad.core.events import Event
+from minigrad.core.events import Event, phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
@@ -21,7 +21,7 @@ from viz.film.failure import failing_node, failure
 from viz.film.film import Film, Frame, Track
 from viz.picture.picture import Picture
 from viz.picture.summary import Summary, summarize
-from viz.words.text import Pair, row
+from viz.words.text import Pair
 
 NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
 
@@ -80,48 +80,104 @@ def failed_film(picture: Picture, failed: str, error: Exception) -> Film:
 def event_film(picture: Picture, events: Iterable[Event]) -> Film:
     """The film of recorded events in the order in which they happened.
 
-    A contribution that was built as a node has no value yet, so it makes no frame; its nodes do.
+    Gradient nodes of a static graph that are not in the picture are told as what they are for: as
+    one step when they are built, and as contributions when they run.
     """
     director = Director(picture)
-    ids = picture.ids
-    director.show_leaves((t, t.data) for t in ids if isinstance(t, Tensor))
-    for event in events:
-        node = event.node
-        if node is None or node not in ids:
-            continue
-        if event.kind == "built" and isinstance(node, Node):
-            director.built(node)
-        elif event.kind == "read" and isinstance(node, Node):
-            director.read(node, event.value)
-        elif event.kind == "step":
-            director.began(node, event.position)
-        elif event.kind == "forgotten":
-            director.freed(node)
-        elif event.kind in ("run", "called"):
-            known = [None if isinstance(x, Spec) else x for x in node.inputs]
-            given = event.operands or known
-            constants = [(node, i) for i in range(len(given)) if (node, i) in ids]
-            director.show_leaves((key, given[key[1]]) for key in constants)
-            director.run(node, event.value, event.operands)
-        elif (
-            event.kind == "contributed"
-            and event.source in ids
-            and isinstance(event.source, TapeNode)
-        ):
-            upstream, part = event.operands or (None, None)
-            if event.source.op is output:  # handed on to the operator with several results
-                continue
-            if not any(t.gradients for t in director.tracks.values()):
-                director.seed(event.source, upstream)
-            director.contributed(event.source, node, event.position, upstream, part, event.value)
+    told = list(events)
+    director.show_leaves((t, t.data) for t in picture.ids if isinstance(t, Tensor))
+    later = _Later(director, told)
+    for event in told:
+        later.heard(event)
+        if event.node in picture.ids:
+            _tell(director, event)
+    later.built_so_far()
     return director.film()
 
 
+def _tell(director: Director, event: Event) -> None:
+    """One event of a node in the picture."""
+    node = event.node
+    if event.kind == "built" and isinstance(node, Node):
+        director.built(node)
+    elif event.kind == "read" and isinstance(node, Node):
+        director.read(node, event.value)
+    elif event.kind == "step":
+        director.began(node, event.position)
+    elif event.kind == "forgotten":
+        director.freed(node)
+    elif event.kind in ("run", "called"):
+        known = [None if isinstance(x, Spec) else x for x in node.inputs]
+        given = event.operands or known
+        constants = [(node, i) for i in range(len(given)) if (node, i) in director.picture.ids]
+        director.show_leaves((key, given[key[1]]) for key in constants)
+        director.run(node, event.value, event.operands)
+    elif event.kind == "contributed" and isinstance(event.source, TapeNode):
+        if event.source not in director.picture.ids:
+            return
+        if event.source.op is output:  # handed on to the operator with several results
+            director.handed_on(event.source, node)
+            return
+        upstream, part = event.operands or (None, None)
+        director.contributed(event.source, node, event.position, upstream, part, event.value)
+
+
+class _Later:
+    """Contributions of a static graph: built as nodes first, worth something when these ran."""
+
+    def __init__(self, director: Director, events: Sequence[Event]) -> None:
+        self.director = director
+        ids = director.picture.ids
+        self.hidden = 0  # gradient nodes that were built since, and are not in the picture
+        self.built: list[Event] = []
+        self.values: dict[Any, Any] = {}
+        self.waiting: dict[Any, list[Event]] = {}  # by the node of the sum
+        self.kept_out = {
+            e.node
+            for e in events
+            if isinstance(e.node, Node) and e.node not in ids and phase_of(e.node) == "backward"
+        }
+
+    def heard(self, event: Event) -> None:
+        if event.kind == "contributed" and isinstance(event.source, Node):
+            self.noted(event)
+        elif event.kind == "built" and event.node in self.kept_out:
+            self.hidden += 1
+        elif event.kind in ("built", "run", "read"):
+            self.built_so_far()
+            self.values[event.node] = event.value
+            for contribution in self.waiting.get(event.node, ()):
+                contribute(self.director, contribution, self.values)
+
+    def noted(self, event: Event) -> None:
+        """A contribution was built; one without values says nothing of its nodes."""
+        ids = self.director.picture.ids
+        if event.value is not None and event.source in ids and event.node in ids:
+            self.built.append(event)
+            part = event.operands[1]  # of several results: told when the last of them is known
+            last = [*part.parts.values()][-1] if isinstance(part, Parts) else event.value
+            self.waiting.setdefault(last, []).append(event)
+
+    def built_so_far(self) -> None:
+        if self.hidden:
+            self.director.gradients(self.hidden, self.built)
+        self.hidden, self.built = 0, []
+
+
+def contribute(director: Director, event: Event, values: Mapping[Any, Any]) -> None:
+    """A contribution that was built as nodes, with what these are worth."""
+    if isinstance(event.operands[1], Parts):
+        director.handed_on(event.source, event.node)
+        return
+    upstream, part, total = (_worth(x, values) for x in (*event.operands, event.value))
+    director.contributed(event.source, event.node, event.position, upstream, part, total)
+
+
 def _worth(x: Any, values: Mapping[Any, Any]) -> Any:
-    """The value of a gradient node, or of one for each of several results."""
+    """The value of a gradient node, or of one for each of several results; None if unknown."""
     if isinstance(x, Parts):
         return Parts({key: values[part] for key, part in x.parts.items()})
-    return values[x]
+    return values.get(x)
 
 
 def static_film(
@@ -141,30 +197,18 @@ def static_film(
     director = Director(picture)
     for node in nodes:
         director.built(node)
-    director.counts["built"] += extra
     if extra:
-        sources = dict.fromkeys(picture.ids.get(x, "") for e in built for x in (e.source, e.node))
-        director.add(Frame(row("step_gradients", count=extra), tuple(filter(None, sources))))
+        director.gradients(extra, built)
     values: dict[Any, Any] = {}
     for event in ran:
         if event.kind in ("read", "run"):
             values[event.node] = event.value
-        if event.kind == "read" and isinstance(event.node, Node) and event.node in picture.ids:
-            director.read(event.node, event.value)
-        elif event.kind == "step" and event.node in picture.ids:
-            director.began(event.node, event.position)
-        elif event.kind == "run" and event.node in picture.ids:
-            director.run(event.node, event.value, event.operands)
+        if event.node in picture.ids:
+            _tell(director, event)
     if error is not None:
         culprit = failing_node(error)
         return director.failed(picture.ids.get(culprit, ""), culprit, error)
     for event in built:
-        if event.node not in picture.ids or event.source is None or event.source not in picture.ids:
-            continue
-        if isinstance(event.operands[1], Parts):
-            continue
-        upstream, part, total = (_worth(x, values) for x in (*event.operands, event.value))
-        if not any(t.gradients for t in director.tracks.values()):
-            director.seed(event.source, upstream)
-        director.contributed(event.source, event.node, event.position, upstream, part, total)
+        if event.node in picture.ids and event.source in picture.ids:
+            contribute(director, event, values)
     return director.film()

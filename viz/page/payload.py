@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from html import escape
 from typing import Any
 
-from viz.film.film import Film, Frame, Track
-from viz.film.listing import Block, listing
+from viz.film.film import Film, Track
+from viz.film.listing import listing
+from viz.film.told import about as about_node
+from viz.film.told import told
+from viz.page.steps import Codes, Texts, file, frame, lanes, node, result
 from viz.picture.boxes import Picture, PictureNode
 from viz.picture.cards import Room, State
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
-from viz.picture.summary import Summary
 from viz.picture.theme import KINDS
-from viz.words.text import ROWS, Pair, bilingual, both, html, row
+from viz.words.text import ROWS, Pair, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
@@ -27,15 +28,13 @@ WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
     *("fit", "fold", "keys", "clocks", "shape"),
     *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
-    *("close_group", "flows", "line", "formula", "gradient_function", "saved"),
-    *("nothing_saved", "program"),
-    *("need_kernel", "inputs", "legend", "made_by"),
+    *("close_group", "flows", "program"),
+    *("need_kernel", "inputs", "legend"),
 ]
 
 STILL = ("player", "keys", "select")  # said in other words where nothing moves
 
 View = dict[str, Any]
-Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
 
 
 def payload(
@@ -52,16 +51,18 @@ def payload(
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
     sides = [(len(films) > 1, order) for order in orders(films, links)]
-    blocks = listing(frame.lines for film in films for frame in film.frames if frame.lines)
+    blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     codes: Codes = {}
+    texts: Texts = {}
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
         "name": name,
         "graphs": graphs or [graph(*pair, *side) for pair, side in zip(pairs, sides, strict=True)],
         "nodes": {
-            f"{prefix}-{box.id}": _node(box, film.tracks[box.id])
+            f"{prefix}-{box.id}": node(box, film.tracks[box.id], answers[box.id], texts)
             for film, prefix in pairs
+            for answers in [told(film.picture, film.tracks)]
             for box in film.picture.nodes
         },
         "edges": {
@@ -75,16 +76,13 @@ def payload(
         },
         "links": _links(links, prefixes),
         "frames": [
-            _frame([(f, p, i) for f, p in pairs], blocks, codes)
+            frame([(f, p, i) for f, p in pairs], blocks, codes)
             for i in range(max((len(f.frames) for f in films), default=0))
         ],
+        "texts": list(texts),  # after the nodes, which fill it
         "codes": list(codes),  # after the frames, which fill it
-        "lanes": [
-            _lane(film, prefix, clock, len(films) > 1)
-            for film, prefix in pairs
-            for clock in ("clock_built", "clock_run", "clock_gradient")
-        ],
-        "listing": [[_file(block, films), block.first, block.lines] for block in blocks],
+        "lanes": lanes(pairs),
+        "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "table_title": ROWS["table"],
         "verdict": verdict,
         "equal": verdict == ROWS["equal_bits"],
@@ -169,6 +167,11 @@ def view(
     drawn = aligned(film.view(opened), order)
     closed = _closed(drawn, whole, opened)
     made_by = {n.id: n.op for n in drawn.nodes}
+    results = {
+        n: result(film.tracks[n.inputs[0]], made_by[n.inputs[0]])
+        for n in drawn.nodes
+        if n.id not in film.tracks and n.kind == "tensor"
+    }
     about: View = {
         "home": _home(whole, drawn, prefix),
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
@@ -176,9 +179,7 @@ def view(
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
         },
         "nodes": {
-            f"{prefix}-{n.id}": _node(n, _result(film.tracks[n.inputs[0]], made_by[n.inputs[0]]))
-            for n in drawn.nodes
-            if n.id not in film.tracks and n.kind == "tensor"
+            f"{prefix}-{n.id}": node(n, track, about_node(track)) for n, track in results.items()
         },
     }
     if not drawn.nodes:
@@ -262,97 +263,6 @@ def _legend(films: Sequence[Film]) -> list[Any]:
         for n in film.picture.nodes
     )
     return [[kind, KINDS[kind].mark, KINDS[kind].label] for kind in kinds]
-
-
-# ---- Nodes and frames ------------------------------------------------------------------------
-
-
-def _node(box: PictureNode, track: Track) -> dict[str, Any]:
-    kind = "output" if box.is_output and box.kind == "operator" else box.kind
-    return {
-        "label": box.label,
-        "title": box.title if box.title[0] else None,
-        "kind": KINDS[kind].label,
-        "shape": box.shape,
-        "dtype": box.dtype,
-        "born": track.born,
-        "freed": track.freed,
-        "values": [[i, _summary(s)] for i, s in track.values],
-        "gradients": [[i, _summary(s)] for i, s in track.gradients],
-        "facts": [list(fact) for fact in track.facts],
-        "filled": [list(entry) for entry in track.filled],
-    }
-
-
-def _result(track: Track, op: str) -> Track:
-    """What is to be told of the result of an operator that has a box of its own."""
-    facts: list[tuple[str, str | Pair]] = [
-        ("made_by", op),
-        *(fact for fact in track.facts if fact[0] == "line"),
-    ]
-    return replace(track, facts=facts, filled=[])
-
-
-def _summary(summary: Summary) -> dict[str, Any]:
-    """A summary; of a plain number the words are the number, and there is nothing to colour."""
-    plain = summary.long == (summary.short, summary.short) and not summary.grid
-    told = {} if plain else {"long": summary.long, "grid": summary.grid}
-    return {"short": summary.short, **told}
-
-
-def _frame(
-    films: Sequence[tuple[Film, str, int]], blocks: Sequence[Block], codes: Codes
-) -> dict[str, Any]:
-    """One step of all films; a film that ended earlier stays at its last frame.
-
-    What most steps lack is left out, and a line that many light up is sent once, in `codes`.
-    """
-    alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
-    captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
-    still = [i >= len(film.frames) for film, _, i in films]
-    edges = {f"{p}-{e}": text for f, p in alive for e, text in f.edges.items()}
-    notes = {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()}
-    lit = (line for f, _ in alive if (line := _code(f, blocks)))
-    rare = {"still": still if any(still) else None, "edges": edges, "notes": notes}
-    return {
-        "captions": captions,
-        "active": [f"{p}-{i}" for f, p in alive for i in f.active],
-        "code": [codes.setdefault(line, len(codes)) for line in lit],
-        **{name: value for name, value in rare.items() if value},
-    }
-
-
-def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:
-    """Which lines of the program light up: block, first and last line, the expression in it."""
-    if frame.code is None:
-        return None
-    place, *parts = frame.code
-    for i, block in enumerate(blocks):
-        if frame.lines and block.holds(frame.lines):
-            first, last = (n - block.first for n in frame.lines[1:])
-            return (i, first, min(last, len(block.lines) - 1), place, *parts)
-    return (-1, 0, 0, place, *parts)
-
-
-def _file(block: Block, films: Sequence[Film]) -> str:
-    """What the file of a block is called: a notebook cell by its number."""
-    for film in films:
-        for frame in film.frames:
-            if frame.lines and frame.code and block.holds(frame.lines):
-                return frame.code[0].rpartition(",")[0]
-    return block.filename
-
-
-def _lane(film: Film, prefix: str, clock: str, titled: bool) -> dict[str, Any]:
-    marks = [
-        [i, f"{prefix}-{node}"]
-        for i, frame in enumerate(film.frames)
-        for kind, node in frame.marks
-        if kind == clock
-    ]
-    kind = ROWS[f"kind_{film.picture.kind}"]
-    label = row("clock_of", kind=kind, clock=ROWS[clock]) if titled else ROWS[clock]
-    return {"label": label, "said": both(label), "clock": clock, "marks": marks}
 
 
 def table(picture: Picture) -> str:

@@ -16,7 +16,7 @@ import traitlets
 
 from minigrad.diagnostics.errors import GraphError
 from viz import assets
-from viz.film.director import GRADIENT
+from viz.film.film import GRADIENT
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Page
 from viz.page.payload import orders, payload, prefixes_of, still, table, view
@@ -104,7 +104,7 @@ class Player(Page):
 
     def at_backward(self) -> Self:
         """Stand where the backward pass begins; at the end, if there is none."""
-        marks = [[clock for clock, _ in frame.marks] for frame in self.frames]
+        marks = [[mark.clock for mark in frame.marks] for frame in self.frames]
         self.at_the_end()
         self.index = next((i for i, clocks in enumerate(marks) if GRADIENT in clocks), self.index)
         return self

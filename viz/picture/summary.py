@@ -16,17 +16,22 @@ GRID = 24  # cells along each side of a heat map; larger arrays are thinned out
 WRITTEN = 6  # numbers that a caption writes out, row by row
 
 
+Grid = tuple[tuple[float | None, ...], ...]
+
+
 @dataclass(frozen=True)
 class Summary:
     """A value of any size, in a few characters, in a sentence, and as a small heat map.
 
-    `told` is what a caption says: the numbers themselves where there are few, else `short`.
+    `told` is what a caption says: the numbers themselves where there are few, else `short`; `bad`,
+    whether it holds NaN or infinity.
     """
 
     short: str
     long: Pair
-    grid: tuple[tuple[float | None, ...], ...] = ()
+    grid: Grid = ()
     told: str = ""
+    bad: bool = False
 
 
 def summarize(value: Any) -> Summary:
@@ -42,10 +47,12 @@ def summarize(value: Any) -> Summary:
         parts = [summarize(x) for x in value]
         english, chinese = (", ".join(part.long[i] for part in parts) for i in (0, 1))
         short, told = (", ".join(getattr(p, a) for p in parts) for a in ("short", "told"))
-        return Summary(f"({short})", (f"({english})", f"({chinese})"), (), f"({told})")
+        bad = any(part.bad for part in parts)
+        return Summary(f"({short})", (f"({english})", f"({chinese})"), (), f"({told})", bad)
     array = np.asarray(getattr(value, "data", value))
     summary = _summary(array)
-    return replace(summary, told=written(array) or summary.short)
+    bad = array.dtype.kind in "fc" and not np.isfinite(array).all()
+    return replace(summary, told=written(array) or summary.short, bad=bool(bad))
 
 
 def written(value: Any) -> str:
@@ -77,7 +84,9 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
         return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad), _grid(array))
     if low == high:
         same = number(low)
-        return Summary(f"≡ {same}", row("summary_same", shape=shape, value=same), _grid(array))
+        return Summary(
+            f"{same} … {same}", row("summary_same", shape=shape, value=same), _grid(array)
+        )
     with np.errstate(over="ignore"):
         mean = array.mean(dtype=float)
     fields = {"mean": f"{mean:.3g}", "low": f"{low:.3g}", "high": f"{high:.3g}"}
@@ -85,13 +94,21 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
     return Summary(f"{low:.2g} … {high:.2g}", long, _grid(array))
 
 
-def _grid(array: np.ndarray[Any, Any]) -> tuple[tuple[float | None, ...], ...]:
-    """At most GRID × GRID numbers of a vector or matrix; None where there is no finite number."""
-    if array.ndim not in (1, 2) or array.size < 2:
+def _grid(array: np.ndarray[Any, Any]) -> Grid:
+    """At most GRID × GRID numbers, the rows of all matrices below each other; None where there is
+    no finite number.
+    """
+    if array.ndim == 0 or array.size < 2:
         return ()
-    matrix = np.atleast_2d(array)
+    matrix = array.reshape(-1, array.shape[-1])
     rows, columns = (-(-n // GRID) for n in matrix.shape)
     thin = matrix[::rows, ::columns].astype(float)
     return tuple(
         tuple(float(f"{x:.3g}") if np.isfinite(x) else None for x in line) for line in thin
     )
+
+
+def thinned(grid: Grid, most: int) -> Grid:
+    """A heat map of at most `most` × `most` cells."""
+    rows, columns = (-(-n // most) for n in (len(grid), len(grid[0]) if grid else 0))
+    return tuple(line[::columns] for line in grid[::rows]) if grid else ()

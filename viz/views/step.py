@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.core.events import Recording
+from minigrad.core.events import Recording, phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
@@ -69,11 +69,20 @@ def step(
         sliders = Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
         return _movable(sliders, lambda given: replay_tape(items, names, given))
     if items and all(isinstance(x, Node) for x in items):
+        items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
         return _movable(
             sliders, lambda given: replay_graph(items, feed_dict, session, names, given)
         )
     raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def _differentiated(items: list[Node]) -> list[Node]:
+    """The outputs without the gradients of others among them, which the film shows in any case."""
+    forward = [n for n in items if phase_of(n) != "backward"]
+    known = set(ancestors(forward))
+    missed = [n for n in ancestors(items) if phase_of(n) != "backward" and n not in known]
+    return items if missed or not forward else forward
 
 
 def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tuple[Node, Any]]:
@@ -243,8 +252,21 @@ def films_of(log: Recording, names: Mapping[int, str]) -> list[Film]:
         ends = {n for n in tape if n not in used}
         films.append(event_film(tape_picture(tape, ends, [], names), log.events))
     if graph:
+        graph = _told_as_contributions(graph, log)
         read = {x for n in graph for x in n.inputs}
         graph.sort(key=lambda n: n.order)
         picture = graph_picture(graph, {n for n in graph if n not in read}, names)
         films.append(event_film(picture, log.events))
     return [film.ticking() for film in films] if len(films) > 1 else films
+
+
+def _told_as_contributions(nodes: list[Node], log: Recording) -> list[Node]:
+    """The nodes without those that only compute gradients, if the recording tells what these are
+    for: the film shows them as a backward pass.
+    """
+    forward = [n for n in nodes if phase_of(n) != "backward"]
+    hidden = {n for n in nodes if phase_of(n) == "backward"}
+    told = any(
+        isinstance(e.source, Node) and e.value is not None for e in log.of_kind("contributed")
+    )
+    return nodes if not told or any(hidden & {*n.inputs} for n in forward) else forward

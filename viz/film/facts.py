@@ -1,0 +1,102 @@
+"""What is known of a node apart from its values: formulas, what is kept, the line."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.backprop.needs import DATA, retained
+from minigrad.core import BaseNode, Spec, TupleSpec
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.tape import TapeNode
+from minigrad.ops import state
+from minigrad.static import Node
+from viz.film.film import Facts
+from viz.picture import formula
+from viz.picture.picture import bodies_of
+from viz.picture.summary import written
+from viz.words.user import OWN
+
+
+def spec_of(x: Any) -> Spec:
+    if isinstance(x, Spec):
+        return x
+    if isinstance(x, Node):
+        return x.spec
+    if isinstance(x, TapeNode):
+        return Spec(x.shape, x.dtype)
+    if isinstance(x, tuple):
+        return TupleSpec.of([spec_of(part) for part in x])
+    data = np.asarray(getattr(x, "data", x))
+    return Spec(data.shape, data.dtype)
+
+
+def facts_of(
+    node: BaseNode,
+    spec: Spec,
+    specs: Sequence[Spec],
+    names: Sequence[str],
+    wanted: Collection[int] | None = None,
+) -> Facts:
+    """`spec` is that of the result, `specs` and `names` are those of the operands, of which those
+    at `wanted` get a gradient; a tape knows that itself, a graph once its gradients are built.
+    """
+    called = (node.op.name, *names)
+    wanted = node.kept.wanted if isinstance(node, TapeNode) else wanted
+    may = [i for i, x in enumerate(node.inputs) if getattr(x, "op", None) is not state.constant]
+    found = [
+        (names[i], formula.local(node.op, i, (spec, *specs), node.attrs, called))
+        for i in (may if wanted is None else wanted)
+        if i < len(names)
+    ]
+    return Facts(
+        formula.forward(node.op, names, node.attrs) if names else "",
+        tuple(names),
+        tuple(rule for rule in found if rule[1]),
+        None if wanted is None else kept_for(node, wanted, spec, specs, called),
+        "" if node.where.filename.startswith(OWN) else node.where.label,
+    )
+
+
+def kept_for(
+    node: BaseNode, wanted: Iterable[int], spec: Spec, specs: Sequence[Spec], called: Sequence[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """What the rules read of the result and the operands, each with those whose rules read it.
+
+    `called` are the names of the result and of the operands. None where it cannot be known: a
+    branch, a loop or a call keeps what is inside, some rules need shapes that are still open.
+    """
+    whom: dict[str, dict[str, None]] = {}
+    if node.op.effect or bodies_of(node):
+        return None
+    for index in wanted:
+        mask = tuple(i == index for i in range(len(specs)))
+        try:
+            parts = retained(node.op, mask, (spec, *specs), node.attrs).parts
+        except GraphError:
+            return None
+        for name, part in zip(called, parts, strict=True):
+            if part == DATA:
+                whom.setdefault(name, {})[called[index + 1]] = None
+    return tuple((what, tuple(names)) for what, names in whom.items())
+
+
+def filled(node: BaseNode, names: Sequence[str], operands: Sequence[Any]) -> str:
+    """The formula with names, and with numbers where they are short: x × x = 2 × 2."""
+    text = formula.forward(node.op, names, node.attrs)
+    values = [written(x) for x in operands]
+    if not values or "" in values or values == list(names):
+        return text
+    numbers = formula.forward(node.op, values, node.attrs)
+    return f"{text} = {numbers}" if numbers != text else text
+
+
+def code_of(node: BaseNode) -> dict[str, Any]:
+    """The line that made the node, split around the expression itself, and where it is."""
+    where = node.where
+    if where.filename.startswith(OWN):  # made here on behalf of the user, who has no line for it
+        return {}
+    first, last, _, _ = where.span
+    return {"code": (where.place, *where.parts), "lines": (where.filename, first, last)}

@@ -1,0 +1,69 @@
+"""The share of the gradient that one operand gets: upstream × local, or by a rule, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.backprop.rules import pull_back
+from minigrad.core import BaseNode
+from minigrad.dynamic.tensor import Tensor
+from viz.film.facts import spec_of
+from viz.film.film import Flow, operand
+from viz.picture import formula
+from viz.picture.summary import summarize
+from viz.words.text import Pair, row
+
+
+def share(
+    source: BaseNode,
+    index: int,
+    known: Sequence[Any],
+    names: Sequence[str],
+    passed: tuple[Any, Any],
+) -> Flow:
+    """What goes back from `source` to its operand `index`, and how it came about.
+
+    known: the result and the operands, empty where these did not run; names: what they are called;
+    passed: the upstream gradient and the share, None where they were not recorded
+    """
+    upstream, part = passed
+    value, above = summarize(part), operand(summarize(upstream).told)
+    if part is None:
+        return Flow(value, back=True)
+    local = _local(source, index, known, names)
+    if formula.UPSTREAM in local:
+        return Flow(value, back=True, rule=local)
+    return Flow(value, back=True, upstream=above, local=local)
+
+
+def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[str]) -> str:
+    """The local derivative: a number where it acts on each element, else its formula; "" where it
+    is a graph of its own.
+    """
+    op = source.op
+    if op.elementwise and known:
+        data = [x.data if isinstance(x, Tensor) else x for x in known]
+        ones = np.broadcast_to(np.ones_like(data[0], shape=()), np.shape(data[0]))[()]
+        with np.errstate(all="ignore"):  # as in the run itself
+            (local,) = pull_back(op, [index], ones, data, source.attrs)
+        return operand(summarize(local).told)
+    specs = [spec_of(x) for x in known or (source, *source.inputs)]
+    return formula.local(op, index, specs, source.attrs, names)
+
+
+def told_share(flow: Flow, part: Any, **names: str) -> Pair:
+    """A share in words; `names` are those of its source and of the operand."""
+    told = flow.value.told
+    if flow.before:
+        sum_ = {"before": flow.before, "part": operand(told), "total": flow.after}
+        return row("step_accumulated", **names, **sum_)
+    if part is None:
+        return row("step_returned", **names)
+    if flow.rule:
+        return row("step_rule", **names, local=flow.rule, part=told)
+    if not flow.local:
+        return row("step_passed", **names, upstream=flow.upstream, part=told)
+    return row("step_contributed", **names, upstream=flow.upstream, local=flow.local, part=told)

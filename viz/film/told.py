@@ -1,0 +1,119 @@
+"""What a learner asks of a node, in sentences: what came in, what goes out, what is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from viz.film.film import Facts, Track, latest
+from viz.picture.boxes import Picture, PictureNode
+from viz.picture.formula import UPSTREAM
+from viz.words.text import ROWS, Pair, row
+
+MOST = 4  # names that a sentence lists
+SLOTS = ("maker", "formula", "in", "out", "gradient", "local", "kept", "line")  # as they are read
+
+Told = tuple[int, str, Pair]  # from this step on, which question, the answer
+
+
+def told(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Told]]:
+    """For each node the answers in the order of the steps: the last of each slot is true then."""
+    readers: dict[str, list[PictureNode]] = {}
+    for n in picture.nodes:
+        for i in dict.fromkeys(n.inputs):
+            readers.setdefault(i, []).append(n)
+    found = {}
+    for n in picture.nodes:
+        births = {r.label: tracks[r.id].born for r in readers.get(n.id, ())}
+        entries = [*about(tracks[n.id]), *_goes_out(n, tracks[n.id], births)]
+        found[n.id] = sorted(entries, key=lambda entry: (entry[0], SLOTS.index(entry[1])))
+    return found
+
+
+def about(track: Track) -> Iterator[Told]:
+    """All but what becomes of the value, for which one has to know who reads it."""
+    facts, born = track.facts, _born(track)
+    if facts.maker:
+        yield born, "maker", row("told_maker", op=facts.maker)
+    if facts.formula and born not in [step for step, _ in track.filled]:
+        yield born, "formula", (facts.formula, facts.formula)
+    yield from ((step, "formula", (text, text)) for step, text in track.filled)
+    if facts.operands and born not in [step for step, _ in track.read]:
+        yield born, "in", row("told_in_plan", names=_listed(dict.fromkeys(facts.operands)))
+    for step, values in track.read:
+        pairs = [_from(*pair) for pair in zip(facts.operands, values, strict=False)]
+        if pairs:
+            yield step, "in", row("told_in", operands=_joined(pairs, ", ", "，"))
+    yield from ((step, "gradient", _gradient(track, step, s.told)) for step, s in track.gradients)
+    yield from ((max(born, track.asked), slot, text) for slot, text in _way_back(facts))
+    if facts.line:
+        yield born, "line", row("told_line", line=facts.line)
+
+
+def _born(track: Track) -> int:
+    first = [step for step, _ in track.values[:1]]
+    return track.born if track.born is not None else min(first, default=0)
+
+
+def _goes_out(box: PictureNode, track: Track, births: Mapping[str, int | None]) -> Iterator[Told]:
+    """The value at each step at which it changes, or somebody more reads it."""
+    born = _born(track)
+    moments = {born, *(step for step, _ in track.values)}
+    moments |= {step for step in births.values() if step is not None and step > born}
+    for step in sorted(moments) if track.values or any(births.values()) else ():
+        value = latest(track.values, step)
+        names = [name for name, at in births.items() if at is not None and at <= step]
+        now = "done" if value else "held" if box.kind == "constant" else "plan"
+        whom = "read" if names else "result" if box.is_output and value else "alone"
+        about = {"value": value.told if value else "", "names": _listed(names)}
+        yield step, "out", row(f"told_out_{now}_{whom}", **about)
+
+
+def _gradient(track: Track, step: int, total: str) -> Pair:
+    shares = latest(track.shares, step)
+    if not shares:
+        return row("told_seed", total=total)
+    if len(shares) == 1:
+        return row("told_gradient", total=total, name=shares[0][0])
+    return row("told_gradient_sum", total=total, shares=_joined(map(_share, shares), " + ", " + "))
+
+
+def _share(share: tuple[str, str]) -> Pair:
+    return row("told_from", name=share[0], value=share[1])
+
+
+def _way_back(facts: Facts) -> Iterator[tuple[str, Pair]]:
+    """What each operand's gradient is, in words of the upstream gradient, and what it needs."""
+    if facts.rules:
+        pairs = [_rule(*rule, times) for rule, times in Counter(facts.rules).items()]
+        yield "local", row("told_local", shares=_joined(pairs, ", ", "，"))
+    if facts.kept:
+        pairs = [row("told_for", what=what, names=_listed(names)) for what, names in facts.kept]
+        yield "kept", row("told_kept", kept=_joined(pairs, "; ", "；"))
+    elif facts.kept is not None:
+        yield "kept", ROWS["told_kept_nothing"]
+
+
+def _rule(name: str, formula: str, times: int) -> Pair:
+    """What one operand's gradient is; one that is read twice gets it twice."""
+    english, chinese = (formula.replace(UPSTREAM, word) for word in ROWS["upstream"])
+    key = "told_rule_same" if formula == UPSTREAM else "told_rule"
+    told = row(key, name=name, formula=(english, chinese))
+    return told if times == 1 else row("told_times", what=told, count=times)
+
+
+def _from(name: str, value: str) -> Pair:
+    """Where an operand came from; a number is called as it is."""
+    return row("told_from_constant" if name == value else "told_from", name=name, value=value)
+
+
+def _listed(names: Iterable[str]) -> str:
+    known = [*names]
+    return ", ".join([*known[:MOST], *(["…"] if len(known) > MOST else [])])
+
+
+def _joined(pairs: Iterable[Pair], english: str, chinese: str) -> Pair:
+    known = [*pairs]
+    dots = [("…", "…")] if len(known) > MOST else []
+    shown = [*known[:MOST], *dots]
+    return english.join(p[0] for p in shown), chinese.join(p[1] for p in shown)

@@ -1,0 +1,174 @@
+"""The steps of films and the lives of their nodes, as plain JSON for the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Frame, Track
+from viz.film.listing import Block
+from viz.film.told import SLOTS, Told
+from viz.picture.boxes import GIVEN, PictureNode
+from viz.picture.summary import Summary, thinned
+from viz.picture.theme import KINDS
+from viz.words.text import ROWS, Pair, both, row
+
+CLOCKS = (BUILT, RUN, GRADIENT)
+CHIP = 8  # cells along each side of the heat map of what travels
+
+Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
+Texts = dict[Pair, int]  # a sentence: its number
+
+
+# ---- Nodes -----------------------------------------------------------------------------------
+
+
+def node(
+    box: PictureNode, track: Track, told: Iterable[Told], texts: Texts | None = None
+) -> dict[str, Any]:
+    """All that is known of a node, but for what most lack; `told` answers what a learner asks of
+    it, in sentences of which each is sent once, if there are `texts` to hold them.
+    """
+    kind = "output" if box.is_output and box.kind == "operator" else box.kind
+    rare = {
+        "title": box.title if box.title[0] else None,
+        "input": box.kind in (*GIVEN, "tensor"),
+        "freed": track.freed,
+        "told": _told(told, texts),
+    }
+    return {
+        "label": box.label,
+        "kind": KINDS[kind].label,
+        "shape": box.shape,
+        "dtype": box.dtype,
+        "born": track.born,
+        "values": [[i, _summary(s)] for i, s in track.values],
+        "gradients": [[i, _summary(s)] for i, s in track.gradients],
+        **{name: value for name, value in rare.items() if value},
+    }
+
+
+def _told(told: Iterable[Told], texts: Texts | None) -> dict[str, list[Any]]:
+    """By question the answers: the step from which on each is true, and the sentence."""
+    found: dict[str, list[Any]] = {}
+    for step, slot, said in sorted(told, key=lambda entry: SLOTS.index(entry[1])):
+        text = said if texts is None else texts.setdefault(said, len(texts))
+        found.setdefault(slot, []).append([step, text])
+    return found
+
+
+def result(track: Track, op: str) -> Track:
+    """What is to be told of the result of an operator that has a box of its own."""
+    return replace(track, facts=Facts(line=track.facts.line, maker=op), filled=[], read=[])
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    """A summary; of a plain number the words are the number, and there is nothing to colour."""
+    plain = summary.long == (summary.short, summary.short) and not summary.grid
+    told = {} if plain else {"long": summary.long, "grid": summary.grid}
+    return {"short": summary.short, **told, **_bad(summary)}
+
+
+def _bad(summary: Summary) -> dict[str, bool]:
+    return {"bad": True} if summary.bad else {}
+
+
+# ---- Steps -----------------------------------------------------------------------------------
+
+
+def frame(
+    films: Sequence[tuple[Film, str, int]], blocks: Sequence[Block], codes: Codes
+) -> dict[str, Any]:
+    """One step of all films; a film that ended earlier stays at its last frame.
+
+    What most steps lack is left out, and a line that many light up is sent once, in `codes`.
+    """
+    alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
+    captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
+    still = [i >= len(film.frames) for film, _, i in films]
+    flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
+    notes = {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()}
+    lit = (line for f, _ in alive if (line := _code(f, blocks)))
+    rare = {
+        "still": still if any(still) else None,
+        "flows": {i: _flow(x) for i, x in flows.items()},
+        "edges": {i: _text(x) for i, x in flows.items()},
+        "notes": notes | _sums(films),
+    }
+    return {
+        "captions": captions,
+        "active": [f"{p}-{i}" for f, p in alive for i in f.active],
+        "code": [codes.setdefault(line, len(codes)) for line in lit],
+        **{name: value for name, value in rare.items() if value},
+    }
+
+
+def _flow(flow: Flow) -> str | dict[str, Any]:
+    """What travels along an arrow: an operand in few words (the rest is known of the node that it
+    comes from), or a share of a gradient with what it is made of.
+    """
+    if not flow.back:
+        return flow.value.short
+    value = {"value": flow.value.short, **_bad(flow.value)}
+    about = {name: getattr(flow, name) for name in ("upstream", "local", "rule", "before", "after")}
+    rare = {**about, "grid": thinned(flow.value.grid, CHIP)}
+    return {**value, **{k: v for k, v in rare.items() if v}}
+
+
+def _text(flow: Flow) -> str:
+    return f"∂ {flow.text}" if flow.local else flow.text if flow.back else ""
+
+
+def _sums(films: Sequence[tuple[Film, str, int]]) -> dict[str, str]:
+    ends = [(film, prefix, i) for film, prefix, i in films if i < len(film.frames)]
+    return {
+        f"{prefix}-{film.frames[i].active[0]}": f"∂ = {flow.sum}"
+        for film, prefix, i in ends
+        for flow in film.frames[i].flows.values()
+        if flow.sum
+    }
+
+
+def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:
+    """Which lines of the program light up: block, first and last line, the expression in it."""
+    if frame.code is None:
+        return None
+    place, *parts = frame.code
+    for i, block in enumerate(blocks):
+        if frame.lines and block.holds(frame.lines):
+            first, last = (n - block.first for n in frame.lines[1:])
+            return (i, first, min(last, len(block.lines) - 1), place, *parts)
+    return (-1, 0, 0, place, *parts)
+
+
+def file(block: Block, films: Sequence[Film]) -> str:
+    """What the file of a block is called: a notebook cell by its number."""
+    for film in films:
+        for frame in film.frames:
+            if frame.lines and frame.code and block.holds(frame.lines):
+                return frame.code[0].rpartition(",")[0]
+    return block.filename
+
+
+def lanes(films: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
+    """The clocks of all films; a mark is a step, a node, and what sort of mark it is."""
+    return [
+        _lane(film, prefix, clock, number, len(films) > 1)
+        for number, (film, prefix) in enumerate(films)
+        for clock in CLOCKS
+    ]
+
+
+def _lane(film: Film, prefix: str, clock: str, number: int, titled: bool) -> dict[str, Any]:
+    marks = [
+        [i, f"{prefix}-{mark.node}", *([] if mark.sort == "operator" else [mark.sort])]
+        for i, frame in enumerate(film.frames)
+        for mark in frame.marks
+        if mark.clock == clock
+    ]
+    count = max((frame.ticks.get(clock, 0) for frame in film.frames), default=0)
+    kind = ROWS[f"kind_{film.picture.kind}"]
+    label = row("clock_of", kind=kind, clock=ROWS[clock]) if titled else ROWS[clock]
+    about = {"label": label, "said": both(label), "clock": clock, "film": number}
+    return {**about, "count": count, "marks": marks}
