@@ -175,7 +175,7 @@ def test_every_unit_can_be_imported_first(unit: str) -> None:
     fresh(f"import minigrad.{unit}")
 
 
-# ---- Two places -------------------------------------------------------------------------------
+# ---- What CONTRIBUTING promises ---------------------------------------------------------------
 
 RECORD = """
 softsign = smooth(
@@ -206,24 +206,80 @@ def grown(path: Path, text: str) -> None:
     path.write_text(after.replace("import exp\n", "import abs, exp\n") + text, "utf-8")
 
 
-def test_a_new_operator_is_its_record_and_its_function(tmp_path: Path) -> None:
+def copied(folder: Path, *tests: str) -> None:
+    """A copy of the packages, and of some tests with what these import."""
     for package in ("minigrad", "viz", "docs"):
-        shutil.copytree(ROOT / package, tmp_path / package)
-    (tmp_path / "tests").mkdir()
-    for name in ("every_op", "functions", "reference", "special_values"):
-        shutil.copy(ROOT / "tests" / f"test_{name}.py", tmp_path / "tests")
-    grown(tmp_path / "minigrad" / "ops" / "activations.py", RECORD)
-    grown(tmp_path / "minigrad" / "functions" / "elementwise.py", FUNCTION)
-    chosen = ["-k", "softsign or Softsign", "-rA", "-p", "no:cacheprovider"]
-    documented = ["--doctest-modules", "minigrad/functions/elementwise.py"]
+        shutil.copytree(ROOT / package, folder / package)
+    (folder / "tests").mkdir()
+    for name in tests:
+        shutil.copy(ROOT / "tests" / f"{name}.py", folder / "tests")
+
+
+def passed(folder: Path, documented: str, chosen: str) -> list[str]:
+    """The tests of a copy that pass; no other may be among those chosen."""
+    options = ["--doctest-modules", documented, "-k", chosen, "-rA", "-p", "no:cacheprovider"]
     said = subprocess.run(
-        [sys.executable, "-m", "pytest", "tests", *documented, *chosen],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        [sys.executable, "-m", "pytest", "tests", *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         encoding="utf-8",
     )
     assert said.returncode == 0, said.stdout
+    return [x for x in said.stdout.splitlines() if "PASSED" in x]
+
+
+def test_a_new_operator_is_its_record_and_its_function(tmp_path: Path) -> None:
+    asked = ("every_op", "functions", "reference", "special_values")
+    copied(tmp_path, *[f"test_{name}" for name in asked])
+    grown(tmp_path / "minigrad" / "ops" / "activations.py", RECORD)
+    grown(tmp_path / "minigrad" / "functions" / "elementwise.py", FUNCTION)
+    found = passed(tmp_path, "minigrad/functions/elementwise.py", "softsign or Softsign")
     for test in ("every_op.py", "exported_and", "elementwise.softsign", "shows_what_it", "quietly"):
-        assert [x for x in said.stdout.splitlines() if "PASSED" in x and test in x], test
+        assert [x for x in found if test in x], test
+
+
+PASS = '''
+
+@in_pipeline(45)
+def drop_abs(graph: Graph) -> tuple[Graph, list[Change]]:
+    """Leave out the absolute value of a square.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, abs(x * x))
+    >>> print(graph.optimize(["drop_abs"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Mul(%0, %0) : float32[3, 4]
+    return %1
+    """
+    rewrite = Rewrite(graph)
+
+    def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
+        (square,) = inputs
+        if square.op is not ops.mul or len({*square.inputs}) > 1 or node.controls:
+            return None
+        if square.dtype.kind != "f":  # integers may overflow
+            return None
+        rewrite.note("simplified", [node], [square], "pass_square")
+        return square
+
+    return rewrite.walk(rule, (ops.abs,)), rewrite.changes
+'''
+ROW = """
+[pass_square]
+en = "a square is never below 0"
+zh = "平方不会小于 0"
+"""
+
+
+def test_a_new_pass_is_its_function_and_its_sentence(tmp_path: Path) -> None:
+    copied(tmp_path, "test_passes", "random_graphs", "bits")
+    for path, text in (("passes/algebra.py", PASS), ("diagnostics/messages.toml", ROW)):
+        with (tmp_path / "minigrad" / path).open("a", encoding="utf-8") as file:
+            file.write(text)
+    found = passed(tmp_path, "minigrad/passes/algebra.py", "drop_abs or of_the_places")
+    for test in ("algebra.drop_abs", "before_and_after[drop_", "was[drop_", "of_the_places"):
+        assert [x for x in found if test in x], test

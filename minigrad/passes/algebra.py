@@ -202,17 +202,48 @@ def _by_table(graph: Graph, table: Table) -> tuple[Graph, list[Change]]:
 
 @in_pipeline(50)
 def simplify(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Replace operations by cheaper ones that give the same bits."""
+    """Replace operations by cheaper ones that give the same bits.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, x / 4)
+    >>> print(graph.optimize(["simplify", "remove_dead"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Constant 0.25 : float32[]
+    %2 = Mul(%0, %1) : float32[3, 4]
+    return %2
+    """
     return _by_table(graph, EXACT)
 
 
 @in_pipeline(20)
 def tidy_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Remove changes of shape that change nothing or undo each other."""
+    """Remove changes of shape that change nothing or undo each other.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, x.T.T)
+    >>> print(graph.optimize(["tidy_shapes"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Transpose(%0, axes=None) : float32[4, 3]
+    return %0
+    """
     return _by_table(graph, SHAPES)
 
 
 @inexact
 def fast_math(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Rules that may change NaN, infinities and the sign of zero; only on request."""
+    """Rules that may change NaN, infinities and the sign of zero; only on request.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, mg.exp(x) + 0)
+    >>> print(graph.optimize(["fast_math", "remove_dead"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Exp(%0) : float32[3, 4]
+    return %1
+    """
     return _by_table(graph, FAST)

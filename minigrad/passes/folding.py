@@ -15,7 +15,18 @@ LARGEST = 1 << 16  # elements; a larger constant would cost more memory than it 
 
 @in_pipeline(40)
 def fold_constants(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Compute whatever depends on constants alone, with the kernels that the run would use."""
+    """Compute whatever depends on constants alone, with the kernels that the run would use.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, x * (mg.constant(2.0) + 1))
+    >>> print(graph.optimize(["fold_constants", "remove_dead"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Constant 3.0 : float32[]
+    %2 = Mul(%0, %1) : float32[3, 4]
+    return %2
+    """
     rewrite, constant = Rewrite(graph), state.constant
 
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:
@@ -48,7 +59,18 @@ def _is_known(x: Node) -> bool:
 
 @in_pipeline(70)
 def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Compute the same thing once: same operator, same operands, same attributes."""
+    """Compute the same thing once: same operator, same operands, same attributes.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, mg.exp(x) * mg.exp(x))
+    >>> print(graph.optimize(["merge_common"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Exp(%0) : float32[3, 4]
+    %2 = Mul(%1, %1) : float32[3, 4]
+    return %2
+    """
     rewrite = Rewrite(graph)
     seen: dict[object, Node] = {}
 
@@ -69,7 +91,16 @@ def merge_common(graph: Graph) -> tuple[Graph, list[Change]]:
 
 @in_pipeline(80, 100)
 def remove_dead(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Drop what leads to no output and has no effect."""
+    """Drop what leads to no output and has no effect.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, x * 1)
+    >>> print(graph.optimize(["simplify", "remove_dead"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    return %0
+    """
     rewrite = Rewrite(graph)
     needed = what_is_needed(graph)
     if len(needed) == len(graph.nodes):

@@ -231,7 +231,22 @@ def _by_element(node: Node) -> bool:
 
 @in_pipeline(90)
 def fuse(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Make one node of neighbours that work element by element on one shape."""
+    """Make one node of neighbours that work element by element on one shape.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, mg.tanh(mg.exp(x)))
+    >>> print(graph.optimize(["fuse"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Fused(%0, kind=elementwise) body {
+        %0 = Placeholder "x" : float32[3, 4]
+        %1 = Exp(%0) : float32[3, 4]
+        %2 = Tanh(%1) : float32[3, 4]
+        return %2
+    } : float32[3, 4]
+    return %1
+    """
     if not any(map(_by_element, graph.nodes)):
         return graph, []
     regions, rewrite = Regions(graph), Rewrite(graph)
@@ -261,7 +276,19 @@ def _name(members: list[Node]) -> str:
 
 @in_pipeline(30)
 def stretch(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Stretch single numbers as late as can be: an operator does that itself, or to its result."""
+    """Stretch single numbers as late as can be: an operator does that itself, or to its result.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", (3, 4))
+    ...     graph = mg.build_graph(x, mg.gradients(mg.sum(mg.exp(x)), x))
+    >>> print(graph.optimize(["stretch", "remove_dead"]).text())
+    %0 = Placeholder "x" : float32[3, 4]
+    %1 = Exp(%0) : float32[3, 4]
+    %2 = Constant 1.0 : float32[]
+    %3 = Mul(%2, %1) : float32[3, 4]
+    return %3
+    """
     rewrite = Rewrite(graph)
     if graph.operators.isdisjoint(STRETCHES):
         return graph, []

@@ -27,7 +27,16 @@ TOTAL = {
 
 @in_pipeline(60)
 def hoist(graph: Graph) -> tuple[Graph, list[Change]]:
-    """Move what depends on nothing that changes out of the bodies of loops."""
+    """Move what depends on nothing that changes out of the bodies of loops.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x, v = mg.placeholder("x", (3,)), mg.placeholder("v", (3,))
+    ...     y = mg.while_loop(lambda s: s.sum() < 9, lambda s: s + mg.exp(v), x)
+    ...     graph = mg.build_graph([x, v], y)
+    >>> [node.name for node in graph.optimize(["hoist"]).nodes]
+    ['x', 'v', 'Constant', 'Exp', 'While']
+    """
     rewrite = Rewrite(graph)
 
     def rule(node: Node, inputs: tuple[Node, ...]) -> Node | None:

@@ -22,11 +22,11 @@ def mark_in_place(graph: Graph) -> tuple[Graph, list[Change]]:
 
     >>> import minigrad as mg
     >>> with mg.Graph():
-    ...     x = mg.placeholder("x", shape=(3,))
-    ...     graph = mg.build_graph(x, mg.tanh(mg.exp(x) * 2))
+    ...     x = mg.placeholder("x", shape=(3, 4))
+    ...     graph = mg.build_graph(x, mg.sum(mg.tanh(mg.exp(x).sum(axis=0))))
     >>> marked = graph.optimize(["mark_in_place"])
     >>> [(node.name, x.name) for node, x in marked.in_place.items()]
-    [('Mul', 'Exp'), ('Tanh', 'Mul')]
+    [('Tanh', 'Sum')]
     """
     if all(node.spec.shape == () for node in graph.nodes):
         return graph, []

@@ -120,6 +120,13 @@ def propagate_shapes(graph: Graph) -> tuple[Graph, list[Change]]:
 
     Placeholders stay the same nodes. That lengths are equal is taken from operators that would
     refuse anything else; the rest of the graph may then be simplified as if it were known.
+
+    >>> import minigrad as mg
+    >>> with mg.Graph():
+    ...     x, y = mg.placeholder("x", (None, 3)), mg.placeholder("y", (None, 3))
+    ...     graph = mg.build_graph([x, y], [mg.concatenate([x, y], axis=1), x * y])
+    >>> [change.what for change in graph.optimize(["propagate_shapes"]).history[0].changes]
+    ['Concatenate → Concatenate', 'Mul → Mul']
     """
     graph, changes = _merged(graph)
     rewrite = Rewrite(graph)
