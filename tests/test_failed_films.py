@@ -79,10 +79,10 @@ def test_the_node_that_failed_is_marked_and_the_reason_told(name: str) -> None:
         assert "\n" not in half
     for half, told in zip(player.text(), frame.caption, strict=True):
         assert half.splitlines()[-1].endswith(told), "the same sentence as text"
-    marked = re.findall(r'class="node mg-failed">.*?</g>', _image(player), re.DOTALL)
+    marked = re.findall(r'class="node [^"]*mg-failed[^"]*".*?</g>', _image(player), re.DOTALL)
     assert len(marked) == 1, "and marked in the picture"
     label = next(n.label for n in film.picture.nodes if n.id == frame.failed)
-    assert re.findall(r"<text[^>]*>([^<]*)<", marked[0])[0] == label
+    assert label in re.findall(r"<text[^>]*>([^<]*)<", marked[0])
     assert "✗" in marked[0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 import weakref
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from minigrad.core.events import listeners
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-module: Any = sys.modules["viz.views.live"]
+module: Any = importlib.import_module("viz.views.live")
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ from minigrad.diagnostics.messages import set_language
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-module: Any = sys.modules["viz.views.train"]
+module: Any = importlib.import_module("viz.views.train")
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from viz.picture.cards import Room, State
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
-from viz.picture.theme import KINDS
+from viz.picture.theme import KINDS, MARKS
 from viz.words.text import ROWS, Pair, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
@@ -233,6 +233,7 @@ def _states(film: Film, drawn: Picture) -> dict[str, State]:
     for n in drawn.nodes:
         inside = _inside(film, n)
         value = next((t.values[-1][1].short for t in inside[-1:] if t.values), "")
+        value = MARKS["failed"].sign if n.id == failed else value
         gradient = next((t.gradients[-1][1].short for t in inside[-1:] if t.gradients), "")
         computes = n.kind not in ("constant", "input", "parameter")
         plan = film.picture.kind == "static" and not value and n.kind != "constant"
