@@ -238,7 +238,7 @@ def _states(film: Film, drawn: Picture) -> dict[str, State]:
         computes = n.kind not in ("constant", "input", "parameter")
         plan = film.picture.kind == "static" and not value and n.kind != "constant"
         look = "mg-failed" if n.id == failed else "mg-born" if plan else "mg-ran"
-        shown = (look,) if computes or plan else ()
+        shown = (look,) if computes or plan or n.id == failed else ()
         found[n.id] = State(shown, "" if n.kind == "constant" and n.name else value, gradient)
     return found
 
