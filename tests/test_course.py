@@ -7,7 +7,11 @@ import base64
 import contextlib
 import importlib.util
 import io
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -75,6 +79,39 @@ def test_the_tables_in_the_readme_are_those_of_the_lessons():
     assert table.written(worse) == readme
     for path in LESSONS:
         assert readme.count(f"(notebooks/{path.name})") == 2
+
+
+def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
+    """Its rows in the README are written, and the tests find it, without another word."""
+    for part in ("minigrad", "viz", "docs", "notebooks"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "tests").mkdir()
+    for name in ("lessons", "outputs", "test_lessons", "test_course"):
+        shutil.copy(ROOT / "tests" / f"{name}.py", tmp_path / "tests")
+    last, new = number(LESSONS[-1]), f"L{len(LESSONS):02}"
+    for path in (LESSONS[-1], ROOT / "viz" / "questions" / f"{last}.toml"):
+        to = path.with_name(f"{new}.toml" if path.suffix == ".toml" else f"{new[1:]}_more.ipynb")
+        text = path.read_text("utf-8").replace(last, new)
+        (tmp_path / to.relative_to(ROOT)).write_text(text, "utf-8")
+
+    def run(*command):
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+        )
+
+    assert run("docs/lessons.py").returncode == 0
+    readme = (tmp_path / "README.md").read_text("utf-8")
+    assert readme.count(f"| [{new} ") == 2
+    chosen = f"({new[1:]}_more and not each_language) or no_gap or tables"
+    said = run("-m", "pytest", "tests", "-k", chosen, "-rA", "-p", "no:cacheprovider").stdout
+    assert " failed" not in said, said
+    assert said.count("PASSED") >= 15, said
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
