@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,27 @@ def test_a_new_trace_is_marked_and_a_used_one_is_not() -> None:
     assert panels[0].picture is panels[1].picture is panels[4].picture
     assert panels[2].picture is not panels[0].picture
     assert [n.op for n in panels[0].picture.nodes if n.inputs] == ["Mul", "Add"]
+
+
+def test_what_a_line_does_in_several_traces_is_one_node_in_one_place() -> None:
+    f, log = called()
+    data = viz.traces(f, log).data
+    drawings = [data["drawings"][data["scenes"][i]["panels"][0]["drawing"]] for i in (0, 2, 3)]
+    found = [
+        {
+            name.rpartition("-")[2]: place
+            for name, place in re.findall(
+                r'id="([^"]*)" class="node[^"]*" transform="([^"]*)"', drawing["svg"]
+            )
+        }
+        for drawing in drawings
+    ]
+    assert found[0] == found[1], "another shape changes no place"
+    kept = found[0].keys() & found[2].keys()
+    assert len(kept) == len(found[0]) - 1 == 4, "all but the number, which is another one"
+    assert {i: found[0][i] for i in kept} == {i: found[2][i] for i in kept}
+    shapes = [set(re.findall(r"\(\d,\)", drawing["svg"])) for drawing in drawings]
+    assert shapes == [{"(3,)"}, {"(4,)"}, {"(4,)"}]
 
 
 def test_other_functions_do_not_count_and_scripts_do() -> None:

@@ -25,7 +25,7 @@ from viz.page.sliders import Slider
 from viz.picture.cards import Room
 from viz.picture.drawing import PAGE_WIDE, as_image, render
 from viz.picture.layout import LayoutError
-from viz.picture.marks import states
+from viz.picture.marks import note, states
 from viz.picture.picture import Picture
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS, Pair, bilingual, both, html, row
@@ -37,7 +37,6 @@ WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
     *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
 ]
-WIDTH = 9  # characters of a value, unless told otherwise
 FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
 
 
@@ -45,9 +44,10 @@ FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbou
 class Panel:
     """One drawing, or a few lines of code, and the marks on them at one step.
 
-    marks: kinds out of `theme.MARKS` by node id; notes: values by node id; code: lines, each with
-    its mark ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath,
-    or instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
+    marks: kinds out of `theme.MARKS` by id of a node or an arrow; notes: values by node id; among:
+    the union of pictures where each node of this one has its place; code: lines, each with its mark
+    ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath, or
+    instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
     """
 
     title: Pair
@@ -58,7 +58,16 @@ class Panel:
     svg: str = ""
     message: Pair | None = None
     alike: bool = False
+    among: Picture | None = None
     untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest sign and value in a card."""
+        told = (
+            note(self.marks.get(i, ""), self.notes.get(i, "")) for i in (*self.marks, *self.notes)
+        )
+        return max(map(len, told), default=0)
 
     def text(self, i: int) -> list[str]:
         """The panel as lines of text in language i: its title, and what is marked."""
@@ -198,6 +207,10 @@ class Board(Page):
         """All that the browser needs, as plain JSON; each picture is drawn once."""
         self._drawings: list[dict[str, Any]] = []
         self._drawn: dict[Any, int] = {}
+        panels = [panel for scene in self.scenes for panel in scene.panels]
+        self._longest = max((panel.longest for panel in panels), default=0)
+        drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
+        self._wide = PAGE_WIDE // max([*drawn, 1])
         shown = [self._scene(scene) for scene in self.scenes]
         return {
             "scenes": shown,
@@ -248,7 +261,7 @@ class Board(Page):
         picture = focus(whole, panel.marks)
         prefix = f"{self._name}-{number}"
         try:
-            drawing = self._render(picture, prefix)
+            drawing = self._render(picture, prefix, panel.among)
         except LayoutError as error:
             drawing = f"<p>{bilingual(error.pair)}</p>{table(picture)}"
         self._drawings.append(
@@ -262,12 +275,11 @@ class Board(Page):
         )
         return number
 
-    def _render(self, picture: Picture, prefix: str, **look: Any) -> str:
+    def _render(self, picture: Picture, prefix: str, among: Picture | None, **look: Any) -> str:
         """A drawing that fits beside those it is shown with."""
-        drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
-        rooms = {n.id: Room(value=WIDTH) for n in picture.nodes}
-        width = PAGE_WIDE // max(*drawn, 1)
-        return render(picture, prefix, rooms, width=width, **look)
+        whole = among if among is not None and len(among.nodes) <= FOCUS else picture
+        rooms = {n.id: Room(value=self._longest) for n in whole.nodes}
+        return render(picture, prefix, rooms, width=self._wide, among=whole, **look)
 
     # ---- Without widgets -----------------------------------------------------------------------
 
@@ -297,7 +309,7 @@ class Board(Page):
             if svg.startswith("<svg"):
                 marked = {"states": states(panel.marks, panel.notes)}
                 picture = focus(panel.picture, panel.marks)
-                svg = self._render(picture, drawing["prefix"], **marked)
+                svg = self._render(picture, drawing["prefix"], panel.among, **marked)
                 svg = as_image(svg, f"{drawing['alt']} {both(_spoken(panel))}".strip())
             parts.append(svg)
         parts += [panel.svg] if panel.svg else []
@@ -313,7 +325,7 @@ class Board(Page):
 def _key(panel: Panel) -> Any:
     """What makes it the same drawing: the picture; of a large one also the part that is drawn."""
     large = panel.picture is not None and len(panel.picture.nodes) > FOCUS
-    return id(panel.picture), frozenset(panel.marks) if large else None
+    return id(panel.picture), id(panel.among), frozenset(panel.marks) if large else None
 
 
 def _about(node: Any) -> dict[str, Any]:
@@ -352,6 +364,7 @@ def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
     for edge in picture.edges:
         if edge.source in chosen or edge.target in chosen:
             kept |= {edge.source, edge.target}
+    kept |= {end for e in picture.edges if e.id in chosen for end in (e.source, e.target)}
     nodes = tuple(n for n in picture.nodes if n.id in kept)
     edges = tuple(e for e in picture.edges if e.source in kept and e.target in kept)
     return Picture(nodes, edges, picture.kind, picture.ids)

@@ -60,6 +60,7 @@ class Card:
 
     node: PictureNode
     room: Room = field(default_factory=Room)
+    like: Card | None = None  # the one of a union of pictures that it is as large as
 
     @property
     def kind(self) -> str:
@@ -102,6 +103,8 @@ class Card:
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
+        if self.like is not None:
+            return self.like.size
         head = max(wide(half, SMALL) for half in self.what) + _after(wide(self.name, NAME))
         none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.plan else 0
         value = max(self.room.value * 0.58 * LARGE, none)

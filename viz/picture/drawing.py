@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from math import hypot
 
@@ -37,20 +38,25 @@ def render(
     states: Mapping[str, State] | None = None,
     title: str = "",
     width: int = PAGE_WIDE,
+    among: Picture | None = None,
 ) -> str:
     """The picture as an <svg> element: from left to right if that fits `width` pixels, else down.
 
-    rooms: what each card keeps room for; states: what each shows. Every id begins with `prefix`.
+    rooms: what each card keeps room for; states: what each shows, and the classes of arrows. Every
+    id begins with `prefix`. among: a union of pictures, where everything stands as it does there.
     Raises LayoutError when the picture is too large or there is no engine.
     """
-    if len(picture.nodes) > LAYOUT_LIMIT:
-        raise LayoutError("too_large", nodes=len(picture.nodes))
+    whole = among or picture
+    if len(whole.nodes) > LAYOUT_LIMIT:
+        raise LayoutError("too_large", nodes=len(whole.nodes))
     rooms, states = rooms or {}, states or {}
-    cards = cards_of(picture, rooms)
-    there = places(source(picture, cards, width))
+    placed = cards_of(whole, rooms)
+    there = places(source(whole, placed, width))
+    cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
+    lanes = any(room.gradient for room in rooms.values())
     parts = [
-        *_frames(picture, there, prefix),
-        *_edges(picture, there, prefix, any(room.gradient for room in rooms.values())),
+        *_frames(picture, whole, there, prefix),
+        *_edges(picture, there, prefix, lanes, states),
         *(
             card.svg(prefix, there.nodes[i].x, there.nodes[i].y, states.get(i, State()))
             for i, card in cards.items()
@@ -92,9 +98,11 @@ def _whole(there: Places, inside: str, title: str) -> str:
     )
 
 
-def _frames(picture: Picture, there: Places, prefix: str) -> list[str]:
+def _frames(picture: Picture, whole: Picture, there: Places, prefix: str) -> list[str]:
     found = []
-    for i, path in enumerate(picture.groups):
+    for i, path in enumerate(whole.groups):
+        if path not in picture.groups:
+            continue
         box, (x, y) = there.frames[f"c{i}"]
         name = plain(path.rpartition("/")[2])
         found.append(
@@ -106,7 +114,9 @@ def _frames(picture: Picture, there: Places, prefix: str) -> list[str]:
     return found
 
 
-def _edges(picture: Picture, there: Places, prefix: str, lanes: bool) -> list[str]:
+def _edges(
+    picture: Picture, there: Places, prefix: str, lanes: bool, states: Mapping[str, State]
+) -> list[str]:
     names = {n.id: n.label for n in picture.nodes}
     outer = _outer(picture, there)
     found = []
@@ -115,8 +125,9 @@ def _edges(picture: Picture, there: Places, prefix: str, lanes: bool) -> list[st
         points = course.points[::-1] if e.kind == "loop" else course.points
         told = escape(plain(f"{names[e.source]} → {names[e.target]} {e.shape}", 160))
         lane = f'<path class="mg-lane" d="{_lane(points, outer[e.id])}"/>' if lanes else ""
+        classes = " ".join((f"mg-edge-{e.kind}", *states.get(e.id, State()).classes))
         found.append(
-            f'<g id="{prefix}-{e.id}" class="edge mg-edge-{e.kind}"><title>{told}</title>'
+            f'<g id="{prefix}-{e.id}" class="edge {classes}"><title>{told}</title>'
             f'<path class="mg-line" d="{_curve(points)}"/>'
             f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
             f"{_label(e, course, picture)}</g>"

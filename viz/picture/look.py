@@ -57,6 +57,11 @@ RULES: tuple[Rule, ...] = (
         (f"mg-{kind}", "mg-card", _outline(m.color, m.fill, m.width, DASHES[m.line]))
         for kind, m in MARKS.items()
     ),
+    ("mg-gone", "mg-sign", {"fill": "soft"}),
+    ("mg-gone", "mg-line", {"stroke": "line", "stroke-dasharray": DASHES["dashed"]}),
+    ("mg-gone", "mg-tip", {"fill": "line"}),
+    ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
+    ("mg-new", "mg-tip", {"fill": "built"}),
     ("mg-freed", "mg-card", _outline("line", "none", 1, DASHES["dotted"])),
     ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
     ("mg-bad", "mg-value", {"fill": "bad"}),

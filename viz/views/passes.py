@@ -19,6 +19,7 @@ from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.page.board import Board, Panel, Scene
 from viz.picture.picture import Picture, brief, graph_picture
+from viz.picture.union import renamed, union
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["passes"]
@@ -69,18 +70,12 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
 
 
 def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:
-    pictures: dict[int, Picture] = {}
-
-    def drawn(graph: Graph) -> Picture:
-        if id(graph) not in pictures:
-            pictures[id(graph)] = graph_picture(graph.nodes, set(graph.outputs), {})
-        return pictures[id(graph)]
-
+    drawn = Drawn(start)
     first = proof.counts(start)
     scenes = [
         Scene(
             row("passes_start", nodes=first[0], kernels=first[1], bytes=first[2]),
-            (Panel(ROWS["passes_before"], drawn(start)),),
+            (Panel(ROWS["passes_before"], drawn.of(start)),),
             proof.about,
         )
     ]
@@ -90,15 +85,56 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
             idle.append(record.name)
             continue
         last = record.after
+        drawn.follow(record)
         sizes = {"before": len(record.before.nodes), "after": len(last.nodes)}
         facts = [*_reasons(record), *proof.facts(record.before, last, start)]
-        panels = _panels(record, drawn(record.before), drawn(last))
-        scenes.append(Scene(row("passes_step", name=record.name, **sizes), panels, tuple(facts)))
+        panel = _panel(record, drawn)
+        scenes.append(Scene(row("passes_step", name=record.name, **sizes), (panel,), tuple(facts)))
     sizes = {"before": len(start.nodes), "after": len(last.nodes)}
     facts = [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
-    ends = (Panel(ROWS["passes_before"], drawn(start)), Panel(ROWS["passes_after"], drawn(last)))
+    both = union(drawn.of(start), drawn.of(last))
+    ends = (
+        Panel(ROWS["passes_before"], drawn.of(start), among=both),
+        Panel(ROWS["passes_after"], drawn.of(last), among=both),
+    )
     facts += proof.facts(start, last, start)
     return [*scenes, Scene(row("passes_end", **sizes), ends, tuple(facts))]
+
+
+class Drawn:
+    """Pictures of graphs from pass to pass, in which a node that stays has the same id."""
+
+    def __init__(self, start: Graph) -> None:
+        self.names = {node: f"n{i}" for i, node in enumerate(start.nodes, 1)}
+        self._drawn: dict[int, Picture] = {}
+
+    def follow(self, record: PassRecord) -> None:
+        """Name the nodes that a pass has made: a copy on other operands is still that node."""
+        given = {x for change in record.changes for x in change.after}
+        taken = {x for change in record.changes for x in change.before}
+        old, new = set(record.before.nodes), set(record.after.nodes)
+        left: dict[Any, list[Node]] = {}
+        for x in record.before.nodes:
+            if x not in new and x not in taken:
+                left.setdefault(_about(x), []).append(x)
+        for x in record.after.nodes:
+            if x not in old:
+                alike = left.get(_about(x)) if x not in given else None
+                fresh = f"n{len(set(self.names.values())) + 1}"
+                self.names[x] = self.names[alike.pop(0)] if alike else fresh
+
+    def of(self, graph: Graph) -> Picture:
+        """The picture of a graph whose nodes are named."""
+        if id(graph) not in self._drawn:
+            whole = graph_picture(graph.nodes, set(graph.outputs), {})
+            names = {i: self.names[node] for node, i in whole.ids.items()}
+            self._drawn[id(graph)] = renamed(whole, names)
+        return self._drawn[id(graph)]
+
+
+def _about(node: Node) -> Any:
+    """What a copy of a node has in common with it."""
+    return node.op, node.name, node.where
 
 
 def _reasons(record: PassRecord) -> list[Pair]:
@@ -107,30 +143,26 @@ def _reasons(record: PassRecord) -> list[Pair]:
     return [*told[:MOST], row("passes_more", count=more)] if more > 0 else told
 
 
-def _panels(record: PassRecord, before: Picture, after: Picture) -> tuple[Panel, Panel]:
-    """Both graphs, and what the pass made of their nodes.
+def _panel(record: PassRecord, drawn: Drawn) -> Panel:
+    """Both graphs in one drawing, and what the pass made of their nodes and arrows.
 
     A node that is only further down than a change is another object afterwards, but the same
     operator on the same operands: it bears no mark.
     """
-    old, new = set(record.before.nodes), set(record.after.nodes)
-    taken = {x for change in record.changes for x in change.before}
-    given = {x for change in record.changes for x in change.after}
-    left, right = {}, {}
-    for x in record.before.nodes:
-        if x not in new and (x in taken or not x.inputs):
-            left[before.ids[x]] = "gone"
-        elif x not in new and not taken.isdisjoint(x.inputs):
-            left[before.ids[x]] = "moved"
-    for x in record.after.nodes:
-        if x in given:
-            right[after.ids[x]] = "heir" if x in old else "new"
-        elif x not in old and not given.isdisjoint(x.inputs):
-            right[after.ids[x]] = "moved"
-    return (
-        Panel(ROWS["passes_before"], before, left),
-        Panel(ROWS["passes_after"], after, right),
-    )
+    before, after = drawn.of(record.before), drawn.of(record.after)
+    given = {drawn.names.get(x) for change in record.changes for x in change.after}
+    old, new = ({n.id: n for n in half.nodes} for half in (before, after))
+    marks = dict.fromkeys(old.keys() - new.keys(), "gone")
+    for i, n in new.items():
+        if i not in old:
+            marks[i] = "new"
+        elif i in given:
+            marks[i] = "heir"
+        elif n.inputs != old[i].inputs:
+            marks[i] = "moved"
+    lost, found = ({e.id for e in half.edges} for half in (before, after))
+    marks |= dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
+    return Panel(ROWS["passes_both"], union(before, after), marks)
 
 
 class Proof:

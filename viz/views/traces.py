@@ -11,6 +11,7 @@ from minigrad.hybrid.tracing.traces import Trace, listed
 from viz.page.board import Board, Panel, Scene, Sheet
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
+from viz.picture.union import Names, renamed, union
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["traces"]
@@ -47,17 +48,16 @@ def traces(f: Function, log: Recording | None = None) -> Board:
         raise TypeError(printed("traces_function", value=brief(f if log is None else log)))
     calls = _from_cache(f) if log is None else _from_recording(f, log)
     known: dict[Trace, int] = {trace: i for i, trace in enumerate(f.cache, 1)}
-    drawn: dict[Trace, Picture] = {}
+    drawn = _drawn([call.trace for call in calls])
+    among = union(*drawn.values()) if drawn else None
     scenes, rows = [], []
     for i, call in enumerate(calls):
         number = str(known.get(call.trace, "–"))
         reason = listed(call.trace.reasons) if call.new else ("–", "–")
         key = "traces_made" if call.new else "traces_used"
         about = {"call": call.numbers, "number": number}
-        if call.trace not in drawn and hasattr(call.trace, "concrete"):
-            drawn[call.trace] = picture(call.trace.graph)
         caption = row(key, **about, why=reason) if call.new else row(key, **about)
-        scenes.append(Scene(caption, (_panel(call, number, drawn),), (), i))
+        scenes.append(Scene(caption, (_panel(call, number, drawn, among),), (), i))
         event = ROWS["traces_new"] if call.new else ROWS["traces_hit"]
         cells = ((call.numbers,) * 2, (number,) * 2, event, _signature(call.trace), reason)
         rows.append(cells)
@@ -80,13 +80,21 @@ def _from_cache(f: Function) -> list[Call]:
     return [Call(str(trace.made), trace, True) for trace in f.cache]
 
 
-def _panel(call: Call, number: str, drawn: dict[Trace, Picture]) -> Panel:
+def _drawn(traces: list[Trace]) -> dict[Trace, Picture]:
+    """The graph of each trace that was made; what one line does in all of them is one node."""
+    names = Names(lambda n: (n.kind, n.op, n.line) if n.inputs else (n.kind, n.op, n.label))
+    whole = {t: picture(t.graph) for t in dict.fromkeys(traces) if hasattr(t, "concrete")}
+    return {trace: renamed(drawn, names.of(drawn)) for trace, drawn in whole.items()}
+
+
+def _panel(call: Call, number: str, drawn: dict[Trace, Picture], among: Picture | None) -> Panel:
+    """The graph of the trace, its nodes where they stand in all traces."""
     title = row("traces_graph", number=number, calls=call.trace.calls)
     if call.trace not in drawn:
         return Panel(title, message=ROWS["traces_failed"])
-    whole = drawn[call.trace]
-    marks = dict.fromkeys((n.id for n in whole.nodes), "new") if call.new else {}
-    return Panel(title, whole, marks)
+    own = drawn[call.trace]
+    marks = dict.fromkeys((n.id for n in own.nodes), "new") if call.new else {}
+    return Panel(title, own, marks, among=among)
 
 
 def _signature(trace: Trace) -> Pair:

@@ -23,9 +23,10 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import Traced
 from minigrad.ops import state
 from minigrad.static import Graph
-from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.boxes import Picture
 from viz.picture.picture import picture
 from viz.picture.summary import summarize
+from viz.picture.union import Names, renamed, union
 from viz.words.text import Pair
 
 Place = tuple[str, Any, str]  # file, span of the expression, operator: where an operation stands
@@ -71,8 +72,8 @@ def shown(result: Any) -> str:
 
 def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: list[str]) -> Way:
     """The tapes of all inputs in one picture: what they have in common is drawn once."""
-    merged = _Merged()
-    runs = []
+    names_of = Names(lambda n: (n.kind, n.op, n.name, n.shape, n.line, n.inputs))
+    pictures, runs = [], []
     for values in inputs:
         tensors = [Tensor(x, np.asarray(x).dtype.kind == "f") for x in values]
         with recording(True), mg.record(values=True) as log:
@@ -82,44 +83,15 @@ def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         drawn = picture(ends, called)
         worth = {e.node: summarize(e.value).short for e in log.of_kind("run") if e.node is not None}
         worth |= {t: summarize(t.data).short for t in tensors}
-        new = merged.add(drawn)
+        new = names_of.of(drawn)
+        pictures.append(renamed(drawn, new))
         known = {drawn.ids[x]: text for x, text in worth.items() if x in drawn.ids}
         notes = {new[i]: text for i, text in known.items()}
         built = [e.node for e in log.of_kind("built")]
         runs.append(
             Ran(frozenset(new.values()), notes, shown(result), Counter(map(place_of, built)))
         )
-    return Way(merged.picture(), tuple(runs))
-
-
-class _Merged:
-    """Pictures on top of each other: boxes that do the same with the same are one box."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[Any, PictureNode] = {}
-        self.edges: dict[tuple[str, str, int], PictureEdge] = {}
-
-    def add(self, drawn: Picture) -> dict[str, str]:
-        """Lay one picture over the others; returns the new id of each of its boxes."""
-        new: dict[str, str] = {}
-        seen: Counter[Any] = Counter()
-        for n in drawn.nodes:
-            inputs = tuple(new[i] for i in n.inputs)
-            about = (n.kind, n.op, n.name, n.shape, n.line, inputs)
-            seen[about] += 1
-            key = (*about, seen[about])
-            i = new[n.id] = self.nodes[key].id if key in self.nodes else f"n{len(self.nodes) + 1}"
-            output = n.is_output or (key in self.nodes and self.nodes[key].is_output)
-            self.nodes[key] = replace(n, id=i, inputs=inputs, is_output=output)
-        for e in drawn.edges:
-            ends = (new[e.source], new[e.target], e.index)
-            if ends not in self.edges:
-                i = f"e{len(self.edges) + 1}"
-                self.edges[ends] = replace(e, id=i, source=ends[0], target=ends[1])
-        return new
-
-    def picture(self) -> Picture:
-        return Picture(tuple(self.nodes.values()), tuple(self.edges.values()), "dynamic", {})
+    return Way(union(*pictures), tuple(runs))
 
 
 # ---- Static: one graph for all inputs -------------------------------------------------------
