@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from viz.film.film import Film, Track, latest
-from viz.picture.boxes import Picture
+from viz.picture import cards
+from viz.picture.boxes import GIVEN, Picture, PictureNode
 from viz.picture.summary import Summary
+from viz.picture.theme import MARKS
 from viz.words.text import Pair, row
 
 
@@ -65,6 +67,34 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Sta
         parts = [_state(track, step, i in active) for i, track in inside]
         found[box.id] = _joined(parts, [bool(track.values) for _, track in inside])
     return found
+
+
+def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
+    """The same as classes and texts of the cards, for a still of this step."""
+    boxes = (drawn or film.picture).nodes
+    found = states(film, step, drawn)
+    failed = film.frames[min(step, len(film.frames) - 1)].failed
+    return {box.id: _on_card(film, box, found[box.id], box.id == failed) for box in boxes}
+
+
+def _on_card(film: Film, box: PictureNode, state: State, failed: bool) -> cards.State:
+    named = box.kind == "constant" and bool(box.name)  # by its value
+    given = box.kind in GIVEN and box.kind != "variable"  # neutral; a variable keeps what ran
+    plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
+    looks = {
+        "unborn": not state.born,
+        "failed": failed,
+        "born": state.born and plan and not failed,
+        "ran": state.born and not (plan or given or failed),
+        "freed": state.freed,
+        "now": state.now and not film.still,
+        "bad": state.bad,
+    }
+    value = state.value.short if state.value and not named else ""
+    value = MARKS["failed"].sign if failed else value
+    gradient = state.gradient.short if state.gradient else ""
+    clock = ("", "") if film.still or box.kind == "constant" else state.told(box.kind in GIVEN)
+    return cards.State(tuple(f"mg-{x}" for x in looks if looks[x]), value, gradient, clock)
 
 
 def _state(track: Track, step: int, now: bool) -> State:

@@ -8,15 +8,16 @@ from typing import Any
 
 from viz.film.film import Film, Track
 from viz.film.listing import listing
+from viz.film.states import on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.steps import Codes, Texts, file, frame, lanes, node, result
 from viz.picture.boxes import Picture, PictureNode
-from viz.picture.cards import Room, State
+from viz.picture.cards import Room
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
-from viz.picture.theme import KINDS, MARKS
+from viz.picture.theme import KINDS
 from viz.words.text import ROWS, Pair, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
@@ -200,7 +201,8 @@ def _stage(film: Film, prefix: str, drawn: Picture, beside: bool = False, **look
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
     """The drawing as it is at the end of the film. Raises LayoutError as `render` does."""
-    return _stage(film, prefix, drawn, beside, states=_states(film, drawn), title=title)
+    states = on_cards(film, len(film.frames) - 1, drawn)
+    return _stage(film, prefix, drawn, beside, states=states, title=title)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:
@@ -224,23 +226,6 @@ def _room(film: Film, node: PictureNode, few: bool) -> Room:
     width = max(WIDTH, min(WIDEST, longest + 1)) if value else 0
     clock = not film.still and node.kind != "constant"
     return Room(width, gradient, clock, plan=few and value and film.picture.kind == "static")
-
-
-def _states(film: Film, drawn: Picture) -> dict[str, State]:
-    """What each card shows at the end."""
-    found = {}
-    failed = film.frames[-1].failed
-    for n in drawn.nodes:
-        inside = _inside(film, n)
-        value = next((t.values[-1][1].short for t in inside[-1:] if t.values), "")
-        value = MARKS["failed"].sign if n.id == failed else value
-        gradient = next((t.gradients[-1][1].short for t in inside[-1:] if t.gradients), "")
-        computes = n.kind not in ("constant", "input", "parameter")
-        plan = film.picture.kind == "static" and not value and n.kind != "constant"
-        look = "mg-failed" if n.id == failed else "mg-born" if plan else "mg-ran"
-        shown = (look,) if computes or plan or n.id == failed else ()
-        found[n.id] = State(shown, "" if n.kind == "constant" and n.name else value, gradient)
-    return found
 
 
 def _home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:

@@ -1,0 +1,274 @@
+"""How each node stands at each step of a film, what travels, and what the inspector answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from test_picture import digits, e1, e5
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz.film.film import Film, latest
+from viz.film.states import on_cards, states
+from viz.film.told import told
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def e1_static() -> Film:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        return viz.step(x * x + 3, {x: 2.0}).films[0]
+
+
+def row(film: Film, step: int) -> dict[str, str]:
+    """The cards at a step in short: state, value, gradient, clock."""
+    labels = {n.id: n.label for n in film.picture.nodes}
+    found = {}
+    for i, s in states(film, step).items():
+        state = "ran" if s.ran else "born" if s.born else "-"
+        value, gradient = (x.short if x else "" for x in (s.value, s.gradient))
+        born, ran = ("" if n is None else str(n) for n in s.clock)
+        found[labels[i]] = f"{state} {value} {gradient} {born}/{ran}{'*' if s.now else ''}"
+    return found
+
+
+def test_a_tape_grows_while_it_runs() -> None:
+    film = viz.step(e1()).films[0]
+    assert [row(film, i) for i in (0, 1, 2, 3, 5, 6)] == [
+        {"x": "ran 2  0/0", "Mul": "-   /", "3": "-   /", "Add": "-   /"},
+        {"x": "ran 2  0/0", "Mul": "ran 4  1/1*", "3": "-   /", "Add": "-   /"},
+        {"x": "ran 2  0/0", "Mul": "ran 4  1/1", "3": "ran 3  2/2", "Add": "ran 7  2/2*"},
+        {"x": "ran 2  0/0", "Mul": "ran 4  1/1", "3": "ran 3  2/2", "Add": "ran 7 1 2/2*"},
+        {"x": "ran 2 2 0/0*", "Mul": "ran 4 1 1/1", "3": "ran 3  2/2", "Add": "ran 7 1 2/2"},
+        {"x": "ran 2 4 0/0*", "Mul": "ran 4 1 1/1", "3": "ran 3  2/2", "Add": "ran 7 1 2/2"},
+    ]
+    assert row(film, 99) == row(film, len(film.frames) - 1), "it stays as it ended"
+    assert row(film, 99)["x"] == "ran 2 4 0/0", "and the gradient stays, too"
+
+
+def test_a_graph_stands_before_it_fills() -> None:
+    film = e1_static()
+    assert [row(film, i) for i in (0, 4, 7, 13)] == [
+        {"x": "-   /", "Mul": "-   /", "3": "-   /", "Add": "-   /"},
+        {"x": "born   1/", "Mul": "born   2/", "3": "born   3/", "Add": "born   4/*"},
+        {"x": "ran 2  1/6", "Mul": "ran 4  2/7*", "3": "born   3/", "Add": "born   4/"},
+        {"x": "ran 2 4 1/6*", "Mul": "ran 4 1 2/7", "3": "ran 3  3/8", "Add": "ran 7 1 4/9"},
+    ]
+
+
+def test_a_still_of_a_step_shows_it_on_the_cards() -> None:
+    film = e1_static()
+    names = {n.label: n.id for n in film.picture.nodes}
+    early, late = (on_cards(film, i) for i in (4, 7))
+    assert {early[i].classes for i in names.values()} == {("mg-born",), ("mg-born", "mg-now"), ()}
+    assert early[names["3"]].classes == (), "a constant is no plan"
+    assert late[names["Mul"]].classes == ("mg-ran", "mg-now")
+    assert (late[names["Mul"]].value, late[names["Add"]].value) == ("4", "")
+    assert late[names["Mul"]].clock == ("born 2 · ran 7", "构建 2 · 运行 7")
+    assert late[names["Add"]].clock == ("born 4", "构建 4")
+    assert late[names["x"]].clock == ("born 1 · fed 6", "声明 1 · 得值 6")
+    grown = on_cards(viz.step(e1()).films[0], 1)
+    assert [s.classes for s in grown.values()] == [
+        (),
+        ("mg-ran", "mg-now"),
+        ("mg-unborn",),
+        ("mg-unborn",),
+    ]
+
+
+def test_nan_and_infinity_are_marked_wherever_they_are() -> None:
+    x = mg.tensor([-1.0, 1.0], requires_grad=True, name="x")
+    with np.errstate(all="ignore"):
+        film = viz.step(mg.log(x).sum()).films[0]
+    names = {n.label: n.id for n in film.picture.nodes}
+    last = states(film, 99)
+    assert [last[names[k]].bad for k in ("x", "Log", "Sum")] == [False, True, True]
+    assert "mg-bad" in on_cards(film, 99)[names["Log"]].classes
+    data = viz.step(mg.log(x).sum()).data
+    assert [n["values"][0][1].get("bad") for n in data["nodes"].values()] == [None, True, True]
+
+
+def test_a_folded_layer_has_run_when_all_in_it_has() -> None:
+    film = viz.step(digits()[0]).films[0]
+    folded = film.view(())
+    first = next(n for n in folded.nodes if n.name == "linear1")
+    inside = [film.tracks[i] for i in first.members if film.tracks[i].values]
+    over = max(t.values[0][0] for t in inside)
+    before, after = (states(film, i, folded)[first.id] for i in (over - 1, over))
+    assert (before.born, before.ran, before.value) == (True, False, None)
+    assert after.ran
+    assert after.value == inside[-1].values[-1][1]
+    assert after.clock[1] == over
+
+
+def flows(player: viz.Player) -> list[Any]:
+    return [flow for frame in player.data["frames"] for flow in frame.get("flows", {}).values()]
+
+
+def test_what_travels_is_sent_with_what_it_is_made_of() -> None:
+    assert flows(viz.step(e1())) == [
+        "2",
+        "2",
+        "4",
+        "3",
+        {"value": "1", "upstream": "1", "local": "1"},
+        {"value": "2", "upstream": "1", "local": "2"},
+        {"value": "2", "upstream": "1", "local": "2", "before": "2", "after": "4"},
+    ]
+    rules = [flow for flow in flows(viz.step(e5())) if "rule" in flow]
+    assert {flow["rule"] for flow in rules} == {"expand(∂) × x", "Wᵀ @ ∂"}
+    assert rules[0]["grid"] == ((0.0, 0.0), (1.0, 1.0))
+
+
+@pytest.mark.parametrize("which", ["dynamic", "static"])
+def test_between_layers_a_small_heat_map_travels_and_never_a_bare_sign(which: str) -> None:
+    dynamic, static = digits()
+    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
+    player = viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)
+    back = [flow for flow in flows(player) if not isinstance(flow, str)]
+    assert back
+    for flow in back:
+        assert flow["value"] not in ("", "∂")
+        assert flow.keys() & {"rule", "local", "upstream"}
+        assert max(len(flow["grid"]), len(flow["grid"][0])) <= 8 if "grid" in flow else True
+    assert len([flow for flow in back if "grid" in flow]) >= len(back) - 2, "all but the loss"
+    json.dumps(player.data, allow_nan=False)
+
+
+def test_what_passes_through_a_branch_says_what_became_of_it() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        y = mg.cond(x > 0, lambda v: v * 2, lambda v: v - 1, x)
+        player = viz.step(y, {x: 3.0})
+    (flow,) = (f for f in flows(player) if not isinstance(f, str))
+    assert flow == {"value": "2", "upstream": "1"}
+    (shown,) = (f for frame in player.films[0].frames for f in frame.flows.values() if f.back)
+    assert shown.text == "1 → 2"
+
+
+def answers(film: Film, label: str, step: int, language: int = 0) -> dict[str, str]:
+    """What the inspector says of a node at a step, by question."""
+    (node,) = (n.id for n in film.picture.nodes if n.label == label)
+    by_slot: dict[str, list[tuple[int, Any]]] = {}
+    for at, slot, text in told(film.picture, film.tracks)[node]:
+        by_slot.setdefault(slot, []).append((at, text))
+    found = {slot: latest(entries, step) for slot, entries in by_slot.items()}
+    return {slot: text[language] for slot, text in found.items() if text}
+
+
+def test_the_inspector_answers_what_a_learner_asks() -> None:
+    film = viz.step(e1()).films[0]
+    assert answers(film, "Mul", 0) == {}
+    after = answers(film, "Mul", 1)
+    assert after["formula"] == "x × x = 2 × 2 = 4"
+    assert after["in"] == "What came in: 2 from x, 2 from x."
+    assert after["out"] == "What goes out: 4. Nothing has read it yet."
+    assert after["local"] == "On the way back x gets upstream × x along each of 2 arrows."
+    assert after["kept"] == "Kept for the way back: x, for the gradient of x."
+    assert after["line"].startswith("Written in test_picture.py, line")
+    assert "gradient" not in after
+    assert answers(film, "Mul", 2)["out"] == "What goes out: 4, read by Add."
+    assert answers(film, "Mul", 4)["gradient"] == "Its gradient is 1, from Add."
+    add = answers(film, "Add", 3)
+    assert add["in"] == "What came in: 4 from Mul, the constant 3."
+    assert add["out"] == "What goes out: 7, the result."
+    assert add["local"] == "On the way back Mul gets the upstream gradient as it is."
+    assert add["kept"] == "Nothing is kept for the way back."
+    assert add["gradient"] == "Its gradient is 1: the way back begins here."
+    assert answers(film, "x", 5)["gradient"] == "Its gradient is 2, from Mul."
+    assert answers(film, "x", 6)["gradient"] == "Its gradient is 4 = 2 from Mul + 2 from Mul."
+    chinese = answers(film, "Mul", 2, 1)
+    assert chinese["in"] == "读入：来自 x 的 2，来自 x 的 2。"
+    assert chinese["out"] == "输出：4，由 Add 读取。"
+    assert chinese["kept"] == "为反向传播保留：x，供计算 x 的梯度。"
+
+
+def test_the_inspector_of_a_plan_speaks_of_what_will_be() -> None:
+    film = e1_static()
+    assert answers(film, "Mul", 2)["in"] == "It will read x."
+    assert answers(film, "Mul", 3)["out"] == "It has no value yet."
+    assert answers(film, "Mul", 4)["out"] == "It has no value yet; Add will read it."
+    assert answers(film, "3", 4)["out"] == "The graph holds its value; Add will read it."
+    assert "kept" not in answers(film, "Mul", 4), "nobody asked for gradients yet"
+    assert answers(film, "Mul", 5)["kept"] == "Kept for the way back: x, for the gradient of x."
+    assert answers(film, "Mul", 7)["in"] == "What came in: 2 from x, 2 from x."
+
+
+def test_what_is_kept_is_told_with_whom_it_is_for() -> None:
+    film = viz.step(e5()).films[0]
+    assert answers(film, "MatMul", 1)["kept"] == (
+        "Kept for the way back: x, for the gradient of W; W, for the gradient of x."
+    )
+
+
+def asked() -> tuple[viz.Player, viz.Player]:
+    """The same graph with its gradient: as it was recorded, and stepped through."""
+    with mg.record(values=True) as log:
+        with mg.Graph() as graph:
+            x = mg.placeholder("x", shape=())
+            y = x * x + 3
+            (dx,) = mg.gradients(y, [x])
+        mg.Session(graph).run([y, dx], {x: 2.0})
+    return viz.timeline(log), viz.step([y, dx], {x: 2.0})
+
+
+def test_a_graph_whose_gradient_is_asked_walks_back_as_a_tape_does() -> None:
+    dynamic = [f.caption[0] for f in viz.step(e1()).films[0].frames]
+    back = [line.replace("Add", "y") for line in dynamic[3:7]]
+    for player in asked():
+        (film,) = player.films
+        lines = [f.caption[0] for f in film.frames]
+        assert lines[5] == "built: 4 gradient nodes for the way back, before anything runs"
+        assert {m.sort for m in film.frames[5].marks} == {"gradient"}
+        assert lines[10:14] == back
+        assert lines[14] == (
+            "done: 2 operators built, 4 gradient nodes built, 2 operators run, "
+            "3 contributions passed back."
+        )
+        assert [n.label for n in film.picture.nodes] == ["x", "Mul", "3", "y"]
+
+
+def test_each_run_of_a_recording_walks_back() -> None:
+    """Also where gradient nodes came after a run, and where no values were recorded."""
+    for values in (True, False):
+        with mg.record(values=values) as log:
+            with mg.Graph() as graph:
+                x = mg.placeholder("x", shape=())
+                y = x * x
+                session = mg.Session(graph)
+                session.run(y, {x: 2.0})
+                (dx,) = mg.gradients(y, [x])
+            for number in (3.0, 5.0):
+                session.run([y, dx], {x: number})
+        lines = [f.caption[0] for f in viz.timeline(log).films[0].frames]
+        (built,) = (line for line in lines if "gradient nodes for" in line)
+        assert built == "built: 4 gradient nodes for the way back"
+        assert sum("passes back to x" in line for line in lines) == 4
+        if values:
+            again = [line.rpartition(": ")[2] for line in lines if "again" in line]
+            assert again == ["3 + 3 = 6", "5 + 5 = 10"]
+
+
+def test_gradient_nodes_that_others_read_are_drawn() -> None:
+    with mg.record(values=True) as log, mg.Graph() as graph:
+        w = mg.Variable(1.0, name="w")
+        loss = w * w
+        (dw,) = mg.gradients(loss, [w])
+        step = mg.assign(w, w - dw)
+        session = mg.Session(graph)
+        session.run(mg.global_variables_initializer())
+        session.run(step)
+    film = viz.timeline(log).films[0]
+    assert sum(m.sort == "gradient" for f in film.frames for m in f.marks) > 3
+    assert "Assign" in {n.op for n in film.picture.nodes}
