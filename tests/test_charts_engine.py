@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import json
 import re
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 import minigrad as mg
 from minigrad.core import events
 from viz.charts import Chart, chart_style, memory, ratios, schedule
 from viz.charts.held import measured_of, plan_of
+from viz.picture import theme
 
 COSTS = {"Exp": 2, "Tanh": 1, "MatMul": 1}
 
@@ -63,6 +66,14 @@ def drawn(chart: Chart, i: int = 0) -> Figure:
     return figure
 
 
+def areas(axes: Any) -> dict[str, float]:
+    """How high each area reaches, by its label."""
+    return {
+        area.get_label(): max(path.vertices[:, 1].max() for path in area.get_paths())
+        for area in axes.collections
+    }
+
+
 def texts(figure: Figure) -> list[str]:
     return [t.get_text() for axes in figure.axes for t in axes.texts]
 
@@ -93,6 +104,11 @@ def test_it_is_complete_in_both_languages(name: str, tmp_path: Path) -> None:
     for english, chinese in chart.rows:
         assert len(english) == len(chinese) == len(chart.head[0]) == len(chart.head[1])
     shown = chart._repr_mimebundle_()
+    for source in re.findall('image/svg.xml;base64,([^"]*)', shown["text/html"]):
+        svg = base64.b64decode(source).decode()
+        points = [float(size) for size in re.findall("font-size: ([\\d.]+)px", svg)]
+        assert min(points) * 96 / 72 >= 11, "a page shows one unit as a point"
+        assert not re.search(han, svg) or "font/woff;base64" in svg
     assert len(shown["text/plain"].splitlines()) == 3 + len(chart.rows)
     assert "<script>" not in shown["text/html"]
     words = [texts(drawn(chart, i)) for i in range(2)]
@@ -114,12 +130,13 @@ def test_a_schedule_as_bars() -> None:
     figure = drawn(chart)
     bars = [c for c in figure.axes[0].collections if c.get_paths()]
     assert sum(len(c.get_paths()) for c in bars) == 3
-    hatched = [len(c.get_paths()) for c in bars if c.get_hatch()]
-    assert hatched == [2], "the critical path is marked by more than colour"
+    assert sum(bool(c.get_hatch()) for c in bars) == 2, (
+        "the critical path is marked by more than colour"
+    )
     _, measured = found.run(feeds)
     both = schedule(found, measured=measured)
     assert len(drawn(both).axes) == 2
-    assert [label.split(":")[0] for label in texts(drawn(both)) if ":" in label] == [
+    assert [label.split(":")[0] for label in texts(drawn(both)) if ": " in label] == [
         *("predicted", "measured")
     ]
     assert "predicted: 3 s, measured: " in both.alt[0]
@@ -128,18 +145,38 @@ def test_a_schedule_as_bars() -> None:
         assert line[5] == str(ran.device)
 
 
-def test_names_are_written_as_far_as_their_bars_reach() -> None:
+def test_a_name_is_written_whole_or_stands_below_with_its_number() -> None:
     x = mg.placeholder("x", shape=(8, 8))
     program = mg.build_graph(x, mg.sigmoid(mg.tanh(x @ x) @ x).sum()).compile()
-    for cost, shown in (
-        (0.1, []),
-        (1.0, ["MatM…"]),
-        (2.0, ["MatMul+Si…"]),
-        (8.0, ["MatMul+Sigmoid"]),
-    ):
+    for cost, shown in ((0.01, None), (1.0, "2"), (8.0, "MatMul+Sigmoid")):
         costs = {"MatMul+Tanh": 0.0, "MatMul+Sigmoid": cost, "Sum": 10.0 - cost}
         found = texts(drawn(schedule(program, devices=1, costs=costs)))
-        assert [t for t in found if t.startswith("Mat")] == shown
+        assert not [t for t in found if "…" in t]
+        assert (shown in found) == (shown is not None)
+        assert [t for t in found if "2\xa0MatMul+Sigmoid" in t] == (
+            ["2\xa0MatMul+Sigmoid"] if shown == "2" else []
+        )
+
+
+def test_what_took_much_longer_has_a_scale_of_its_own() -> None:
+    """Else the bars of what was predicted would be too thin to be seen."""
+    program, feeds = small()
+    found = program.schedule(2, costs=lambda node: 1.0)
+    _, measured = found.run(feeds)
+    for ran, alike in ((measured, False), (found, True)):
+        axes = drawn(schedule(found, measured=ran)).axes
+        assert (axes[0].get_xlim() == axes[1].get_xlim()) == alike
+        assert all(a.get_xlabel() for a in axes), "each says its unit"
+
+
+def test_a_plan_is_an_outline_and_what_ran_is_filled() -> None:
+    program, feeds = small()
+    found = program.schedule(2, costs=COSTS)
+    figure = drawn(schedule(found, measured=found.run(feeds)[1]))
+    plan, ran = ([*axes.collections] for axes in figure.axes)
+    fills = [{tuple(bar.get_facecolor()[0]) for bar in bars} for bars in (plan, ran)]
+    paper = to_rgba(theme.TOKENS["paper"][0])
+    assert fills == [{paper}, {to_rgba(theme.TOKENS["ran"][0])}]
 
 
 def test_it_says_why_fewer_devices_are_used() -> None:
@@ -187,7 +224,13 @@ def test_memory_shows_the_plan_itself() -> None:
     assert places == {(x.start, x.end + 1 - x.start) for x in plan.lifetimes}
     assert sum(bool(r.get_hatch()) for r in arena.patches) == 3
     styles = [line.get_linestyle() for line in use.get_lines()]
-    assert len(set(styles)) == len(styles) == 3, "lines differ without colour"
+    assert len(set(styles)) == len(styles) == 2, "lines differ without colour"
+    assert areas(use) == {
+        "values in the arena": pytest.approx(planned.held.max() / 1000),
+        "results, outside the arena": pytest.approx(planned.alive.max() / 1000),
+    }
+    (size,) = [x for x in use.get_lines() if x.get_label() == "size of the arena"]
+    assert planned.held.max() / 1000 <= size.get_ydata()[0], "only results may lie above it"
 
 
 def test_programs_are_compared() -> None:
@@ -203,7 +246,7 @@ def test_programs_are_compared() -> None:
     assert sizes == pytest.approx([x.plan.bytes / 1000 for x in (program, less)], rel=0.01)
     assert sizes[1] <= 64 < sizes[0]
     lines = drawn(chart).axes[0].get_lines()
-    (other,) = [line for line in lines if line.get_label() == "program 2, values alive"]
+    (other,) = [line for line in lines if line.get_label() == "program 2, all of it"]
     assert max(other.get_ydata()) == pytest.approx(plan_of(less).alive.max() / 1000)
     assert (
         f"Program 2, for comparison, has an arena of {cells['arena of program 2']}." in chart.alt[0]
@@ -229,10 +272,10 @@ def test_both_modes_are_on_one_chart_and_eager_is_recorded() -> None:
     assert kept == pytest.approx(10 * layer, rel=0.01), "the results of tanh; w is no part of it"
     assert kept <= peak <= kept + 8 * layer
     assert w.grad is None, "gradients of the user's tensors are left alone"
-    legend = drawn(chart).axes[0].get_legend()
-    assert legend is not None
-    labels = [t.get_text() for t in legend.get_texts()]
-    assert labels == ["dynamic, at most", "static, values alive", "static, arena"]
+    dynamic, static, *_ = drawn(chart).axes
+    assert texts(drawn(chart))[0].endswith(f": at most {cells['peak, dynamic, at most']}")
+    assert {*areas(static)} == {"values in the arena", "results, outside the arena"}
+    assert dynamic.get_ylim() == static.get_ylim(), "so that they can be compared"
 
 
 def test_results_of_one_kernel_are_told_apart() -> None:

@@ -6,20 +6,21 @@ back end and settings are never touched.
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
+from viz.charts.image import as_image
 from viz.page.document import FONT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
+from viz.words.text import bilingual
 from viz.words.user import write
 
 __all__ = ["Chart"]
@@ -29,13 +30,15 @@ Row = tuple[str, ...]
 LANGS: tuple[Lang, Lang] = ("en", "zh")
 
 
-# On dark paper a chart is turned over: white becomes black, and the hues stay what they are.
+# An image knows the system's theme; here it is told that of the notebook.
 STYLE_OF_PAGE = (
-    f".mg-chart {{ {FONT}; margin: 8px 0; }} "
+    f".mg-chart {{ {FONT}; margin: 8px 0; }} .mg-chart img {{ border-radius: 4px; }} "
     ':is([data-jp-theme-light="false"], .vscode-dark, '
-    ".vscode-high-contrast:not(.vscode-high-contrast-light)) .mg-chart img "
-    "{ filter: invert(1) hue-rotate(180deg); border-radius: 4px; }"
+    ".vscode-high-contrast:not(.vscode-high-contrast-light)) .mg-chart img { color-scheme: dark; } "
+    ':is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light) .mg-chart img '
+    "{ color-scheme: light; }"
 )
+TITLE = "font-size:16px;font-weight:600;text-align:left"
 RIGHT = 'style="text-align:right"'
 TABLE: Pair = ("The figures as a table", "数据表")
 
@@ -46,7 +49,7 @@ class Chart(Document):
 
     ``draw(figure, i)`` paints with the texts of language i (0 English, 1 Chinese); ``head`` and
     ``rows`` hold the same content as text, one row for each series and language. ``size`` is width
-    and height in inches.
+    and height in inches, ``pad`` points between the title and the first axes.
     """
 
     title: Pair
@@ -55,6 +58,7 @@ class Chart(Document):
     rows: tuple[tuple[Row, Row], ...]
     draw: Callable[[mpl.Figure, int], None] = field(repr=False)
     size: tuple[float, float] = (6.4, 3.4)
+    pad: float = 26
 
     def save(self, path: str | Path, lang: str = "en") -> Path:
         """Write the chart in one language as PNG, SVG or PDF, or as HTML in both.
@@ -77,14 +81,15 @@ class Chart(Document):
             raise ValueError(f"save: the name ends in .html, .png, .svg or .pdf, got {str(path)!r}")
         if lang not in LANGS:
             raise ValueError(f'save: lang is "en" or "zh", got {lang!r}')
-        write(path, self._render(kind, LANGS.index(lang)))
+        i = LANGS.index(lang)
+        write(path, self._render(kind, i, self.title[i]))
         return Path(path)
 
-    def _render(self, kind: str, i: int) -> bytes:
-        with chart_style(), io.BytesIO() as file:
+    def _render(self, kind: str, i: int, title: str, settings: Any = None) -> bytes:
+        with chart_style(), mpl.rc_context(settings), io.BytesIO() as file:
             figure = mpl.Figure(self.size)
             self.draw(figure, i)
-            figure.axes[0].set_title(self.title[i], pad=26)
+            figure.axes[0].set_title(title, pad=self.pad)
             figure.savefig(file, format=kind, metadata=UNDATED[kind])
             return file.getvalue()
 
@@ -94,20 +99,23 @@ class Chart(Document):
     def _page(self) -> tuple[Pair, str]:
         parts = "".join(self._html(i) for i in range(len(LANGS)))
         style = f"<style>{self._css()}</style>"
-        return self.title, f'<figure class="mg-chart">{style}{parts}</figure>'
+        title = f'<figcaption style="{TITLE}">{bilingual(self.title)}</figcaption>'
+        return self.title, f'<figure class="mg-chart">{style}{title}{parts}</figure>'
 
     def _css(self) -> str:
         """The font for the Chinese table: a machine may have none."""
-        words = TABLE[1] + "".join(self.head[1]) + "".join("".join(row[1]) for row in self.rows)
+        words = (
+            TABLE[1]
+            + self.title[1]
+            + "".join(self.head[1])
+            + "".join("".join(row[1]) for row in self.rows)
+        )
         return font_face(words) + STYLE_OF_PAGE
 
     def _html(self, i: int) -> str:
-        png = self._render("png", i)
-        width = int.from_bytes(png[16:20]) // 2  # the header's width; two pixels for each CSS pixel
-        source = base64.b64encode(png).decode()
+        svg = self._render("svg", i, "", {"svg.fonttype": "none"}).decode()
         return (
-            f'<div lang="{LANGS[i]}"><img alt="{escape(self.alt[i])}" width="{width}" '
-            f'style="max-width:100%" src="data:image/png;base64,{source}">'
+            f'<div lang="{LANGS[i]}">{as_image(svg, self.alt[i])}'
             f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details></div>"
         )
 

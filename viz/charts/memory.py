@@ -14,13 +14,15 @@ from minigrad.static import Node
 from viz.charts.chart import Chart, Row
 from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
-from viz.picture.style import COLORS
+from viz.picture.style import COLORS, TICK
 from viz.words.text import Pair, printed, row
 
 __all__ = ["memory"]
 
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
+NAMED = 16  # values that have their names beside them, where there are no more
+GAP = 0.95  # inches between two panels
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
@@ -70,7 +72,8 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
         head=_head(),
         rows=tuple(_rows(planned, measured, others)),
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
-        size=(7.4, 8.6),
+        size=(7.0, _high(_heights(planned, measured))),
+        pad=40,
     )
 
 
@@ -129,75 +132,106 @@ def _draw(
     others: Sequence[Planned],
     i: int,
 ) -> None:
-    heights = [2.0, 2.2, 2.0]
-    use, lives, arena = figure.subplots(3, 1, gridspec_kw={"height_ratios": heights, "hspace": 0.6})
-    _in_use(use, planned, measured, others, i)
+    """What is in use, in each mode for itself; then how long values live, and where they lie."""
+    heights = _heights(planned, measured)
+    gaps = {"hspace": GAP / np.mean(heights), "height_ratios": heights}
+    *above, use, lives, arena = figure.subplots(len(heights), 1, gridspec_kw=gaps)
+    _planned(use, planned, others, i)
+    if measured is not None:
+        _measured(above[0], measured, i)
+        if alike(tops := [axes.get_ylim()[1] for axes in (above[0], use)]):
+            for axes in (above[0], use):
+                axes.set_ylim(0, max(tops))
     _lifetimes(lives, planned, i)
     _map(arena, planned, i)
-    for axes in (lives, arena):
+    for axes in (lives, arena) if others else (use, lives, arena):
         axes.set_xlim(planned.begin, max(len(planned.alive), planned.begin + 1))
+        axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
+        axes.set_xlabel(row("chart_step")[i])
+        if planned.boundary is not None:
+            axes.axvline(planned.boundary, color=GRAD, ls=":", lw=1.2, marker="")
+    if planned.boundary is not None:
+        where = {"transform": lives.get_xaxis_transform(), "color": GRAD, "size": TICK}
+        lives.text(planned.boundary, 1.02, row("chart_backward")[i], **where)
 
 
-def _caption(axes: mpl.Axes, text: str) -> None:
-    axes.text(0, 1.04, text, transform=axes.transAxes, va="bottom")
+def _heights(planned: Planned, measured: Measured | None) -> list[float]:
+    """Of each panel, in inches; a value with a name has a line of text for itself."""
+    named = len(planned.lives) if len(planned.lives) <= NAMED else 0
+    return [*([1.4] if measured is not None else []), 1.8, max(1.2, 0.19 * named), 1.8]
 
 
-def _in_use(
-    axes: mpl.Axes, planned: Planned, measured: Measured | None, others: Sequence[Planned], i: int
-) -> None:
-    """What is held over time; several runs stand side by side from their beginning to their end."""
-    alone = measured is None and not others
-    tops = [x.arena for x in (planned, *others)] + [int(x.alive.max(initial=1)) for x in others]
-    tops += [int(planned.alive.max(initial=1)), planned.apart if alone else 0]
-    tops += [measured.peak] if measured is not None else []
-    scale, unit = _unit(max(tops))
-    if measured is not None:
-        along = np.linspace(0, 100, len(measured.alive))
-        axes.plot(along, measured.alive / scale, **_line("eager", i))
-    steps, held = _steps(planned, scale, alone)
-    axes.fill_between(steps, held, step="post", color=theme.SKY, alpha=0.35, lw=0)
-    axes.step(steps, held, where="post", **_line("alive", i))
+def _high(heights: Sequence[float]) -> float:
+    return (sum(heights) + GAP * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
+
+
+def alike(tops: Sequence[float]) -> bool:
+    """Whether one scale serves all, or would press some of them flat."""
+    return max(tops) <= 3 * min(tops)
+
+
+def caption(axes: mpl.Axes, text: str) -> None:
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(text, (0, 1), (0, 18), **place)
+
+
+def _legend(axes: mpl.Axes, **more: Any) -> None:
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), **more)
+
+
+def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:
+    scale, unit = _unit(measured.peak)
+    held = measured.alive / scale
+    axes.fill_between(range(len(held)), held, step="post", **_look(False))
+    axes.set_xlim(0, len(held) - 1)
+    axes.set_ylim(0, max(held.max(), 1) * 1.08)
+    axes.set_xlabel(row("chart_event")[i])
+    caption(axes, row("chart_use_dynamic", unit=unit, peak=size(measured.peak))[i])
+
+
+def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int) -> None:
+    """Values in the arena, and results on them; other programs from beginning to end beside it."""
+    top = max(int(x.alive.max(initial=1)) for x in (planned, *others))
+    top = max(top, *(x.arena for x in (planned, *others)))
+    scale, unit = _unit(top)
+    steps, alive = _steps(planned, planned.alive / scale, bool(others))
+    _, held = _steps(planned, planned.held / scale, bool(others))
+    results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "...", "lw": 0.8}
+    label = row("chart_line_results")[i]
+    axes.fill_between(steps, held, alive, step="post", label=label, **results)
+    label = row("chart_line_held")[i]
+    axes.fill_between(steps, held, step="post", label=label, **_look(False))
+    label = row("chart_line_arena")[i]
+    axes.axhline(planned.arena / scale, color=INK, ls="--", lw=1.2, marker="", label=label)
     for number, (other, look) in enumerate(zip(others, itertools.cycle(OTHERS)), 2):
         label = row("chart_line_other", number=number)[i]
-        axes.step(*_steps(other, scale, alone), where="post", label=label, **look)
-    axes.axhline(planned.arena / scale, **_line("arena", i))
-    if alone:
-        axes.axhline(planned.apart / scale, **_line("apart", i))
-        axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
-    else:
-        axes.set_xlabel(row("chart_progress")[i])
-    axes.set_ylim(0, max(tops) / scale * 1.08)
+        axes.step(*_steps(other, other.alive / scale, True), where="post", label=label, **look)
+    axes.set_ylim(0, top / scale * 1.08)
     axes.set_xlim(steps[0], steps[-1])
-    _caption(axes, row("chart_in_use" if alone else "chart_in_use_both", unit=unit)[i])
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    if others:
+        axes.set_xlabel(row("chart_progress")[i])
+    sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
+    caption(axes, row("chart_use_static", unit=unit, **sizes)[i])
+    _legend(axes)
 
 
-def _steps(planned: Planned, scale: float, alone: bool) -> tuple[Any, Any]:
+def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
     """The steps of a program, or how far it is in percent, and what it holds at each."""
-    alive = planned.alive[planned.begin :]
+    held = held[planned.begin :]
     steps = np.arange(planned.begin, len(planned.alive) + 1, dtype=float)
-    if not alone:
+    if relative:
         steps = (steps - steps[0]) / max(steps[-1] - steps[0], 1) * 100
-    return steps, np.append(alive, alive[-1:]) / scale
+    return steps, np.append(held, held[-1:])
 
 
-OTHERS: tuple[dict[str, Any], ...] = (
-    {"color": theme.GREEN, "linestyle": "-.", "lw": 1.8, "marker": ""},
-    {"color": COLORS[3], "linestyle": ":", "lw": 2.2, "marker": ""},
-    {"color": COLORS[4], "linestyle": "--", "lw": 1.8, "marker": ""},
+INK, SOFT, CARD, RUN, RAN, GRAD = (
+    theme.TOKENS[name][0] for name in ("ink", "soft", "card", "run", "ran", "grad")
 )
-LINES = {
-    "eager": (theme.VERMILION, "-", 1.8),
-    "alive": (theme.BLUE, "-", 1.8),
-    "arena": (theme.BLACK, "--", 1.5),
-    "apart": (theme.GREEN, ":", 2.0),
-}
-
-
-def _line(which: str, i: int) -> dict[str, Any]:
-    color, style, width = LINES[which]
-    label = row(f"chart_line_{which}")[i]
-    return {"color": color, "linestyle": style, "lw": width, "marker": "", "label": label}
+OTHERS: tuple[dict[str, Any], ...] = (
+    {"color": COLORS[1], "linestyle": "-.", "lw": 1.5, "marker": ""},
+    {"color": COLORS[2], "linestyle": ":", "lw": 2.0, "marker": ""},
+    {"color": COLORS[3], "linestyle": "--", "lw": 1.5, "marker": ""},
+)
 
 
 def _lifetimes(axes: mpl.Axes, planned: Planned, i: int) -> None:
@@ -208,17 +242,13 @@ def _lifetimes(axes: mpl.Axes, planned: Planned, i: int) -> None:
         )
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    axes.grid(axis="x")
-    named = shown if len(shown) <= 16 else ()
-    axes.set_yticks(range(len(named)), labels=[x.name for x in named], fontsize=8)
-    axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
-    _caption(axes, row("chart_lifetimes", shown=len(shown), values=len(planned.lives))[i])
-    if planned.boundary is not None:
-        axes.axvline(planned.boundary, color=theme.BLACK, ls="--", lw=1.2)
+    named = shown if len(shown) <= NAMED else ()
+    axes.set_yticks(range(len(named)), labels=[x.name for x in named])
+    caption(axes, row("chart_lifetimes", shown=len(shown), values=len(planned.lives))[i])
     keys = [
         mpl.Patch(label=row(f"chart_{key}")[i], **_look(key == "kept")) for key in ("kept", "brief")
     ]
-    axes.legend(handles=keys, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    _legend(axes, handles=keys)
 
 
 def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:
@@ -231,14 +261,12 @@ def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:
             )
         )
     axes.set_ylim(0, max(planned.arena, 1) / scale)
-    axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
-    axes.set_xlabel(row("chart_step")[i])
-    _caption(axes, row("chart_map", unit=unit)[i])
+    caption(axes, row("chart_map", unit=unit)[i])
 
 
 def _look(retained: bool, count: int = 1) -> dict[str, Any]:
     """How a value looks; the edges of many are finer, or nothing else would be seen."""
-    width = 0.6 if count <= BARS // 2 else 0.2
+    width = 0.8 if count <= BARS // 2 else 0.2
     if retained:
-        return {"facecolor": theme.ORANGE, "edgecolor": theme.BLACK, "hatch": "///", "lw": width}
-    return {"facecolor": theme.SKY, "edgecolor": theme.BLUE, "hatch": "", "lw": width}
+        return {"facecolor": RAN, "edgecolor": GRAD, "hatch": "////", "lw": width}
+    return {"facecolor": RAN, "edgecolor": RUN, "lw": width}

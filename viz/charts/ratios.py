@@ -72,7 +72,8 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
         head=_head(),
         rows=tuple((line, line) for line in cells),
         draw=lambda figure, i: _draw(figure, found, i),
-        size=(6.4, 1.2 + 0.42 * len(found)),
+        size=(6.4, 1.2 + 0.44 * len(found)),
+        pad=14,
     )
 
 
@@ -101,23 +102,27 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
 
 def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
     axes = figure.add_subplot()
+    ink, paper = (theme.TOKENS[name][0] for name in ("ink", "paper"))
     places = range(len(found))
     middle = [x.middle for x in found]
     reach = [
         [max(x.middle - x.low, 0) for x in found],
         [max(x.high - x.middle, 0) for x in found],
     ]
-    for quicker, color, marker in ((True, theme.BLUE, "o"), (False, theme.VERMILION, "X")):
+    for quicker, marker in ((True, "o"), (False, "X")):
         chosen = [k for k in places if (middle[k] <= 1) == quicker]
         bars = [[side[k] for k in chosen] for side in reach]
         style: dict[str, Any] = {
-            "color": color,
+            "color": ink,
             "marker": marker,
+            "markersize": 7,
+            "markeredgecolor": paper if quicker else ink,
+            "markerfacecolor": ink if quicker else paper,
             "linestyle": "none",
             "capsize": 3,
         }
         axes.errorbar([middle[k] for k in chosen], chosen, xerr=bars, **style)
-    axes.axvline(1, color=theme.BLACK, lw=1.2)
+    axes.axvline(1, color=ink, lw=1)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
@@ -125,12 +130,11 @@ def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
     axes.grid(axis="x")
     axes.grid(visible=False, axis="y")
     axes.set_ylim(len(found) - 0.5, -0.5)
-    axes.set_yticks(places, [f"{x.workload}\n{x.label}" for x in found], fontsize=8)
+    axes.set_yticks(places, [f"{x.workload}\n{x.label}" for x in found])
     for k, x in enumerate(found):
         where: dict[str, Any] = {
             "xycoords": ("axes fraction", "data"),
             "va": "center",
-            "fontsize": 9,
         }
         axes.annotate(f"{x.middle:.2g}", (1.02, k), **where)
     axes.set_xlabel(row("chart_ratio_axis")[i])

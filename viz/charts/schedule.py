@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
 from viz.charts.chart import Chart, Row
+from viz.charts.memory import alike, caption
 from viz.picture import mpl, theme
+from viz.picture.style import TICK
 from viz.words.text import Pair, printed, row
 
 __all__ = ["schedule"]
 
 LISTED = 40  # tasks in the table
-NAMED = 0.02  # of the width: for each letter of a name that is written into its bar
+NAMED = 0.016  # of the width: for each letter of a name that is written into its bar
+PAPER = theme.TOKENS["paper"][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,15 @@ class Panel:
 
     schedule: Schedule
     title: str
+
+    def look(self, critical: bool) -> dict[str, Any]:
+        """How a bar looks: what only was planned is an outline, what ran is filled."""
+        kind, fill = ("run", "ran") if self.title == "chart_measured" else ("built", "paper")
+        hatch = {"hatch": "////"} if critical else {}
+        color = theme.TOKENS[kind][0]
+        line = "-" if kind == "run" else (0, (4, 2))
+        fill = theme.TOKENS[fill][0]
+        return {"facecolor": fill, "edgecolor": color, "linestyle": line, "lw": 1.0, **hatch}
 
 
 def schedule(
@@ -68,7 +81,8 @@ def schedule(
         head=_head(found is not None),
         rows=tuple(_rows(obj, found)),
         draw=lambda figure, i: _draw(figure, panels, i),
-        size=(7.4, len(panels) * (1.0 + 0.5 * obj.devices) + 0.9),
+        size=(7.4, len(panels) * (1.2 + 0.42 * obj.devices) + 0.5),
+        pad=40,
     )
 
 
@@ -101,30 +115,39 @@ def _cells(task: Task | None) -> Row:
 
 
 def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
-    width = max(p.schedule.makespan for p in panels) or 1.0
-    scale, unit = _unit(width)
     path = set(panels[0].schedule.critical_path)
-    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False, gridspec_kw={"hspace": 0.45})
-    for axes, panel in zip(rows[:, 0], panels, strict=True):
-        _bars(axes, panel.schedule, path, width, scale)
+    numbers = {t.node: n for n, t in enumerate(panels[0].schedule.tasks[:LISTED], 1)}
+    spans = [p.schedule.makespan or 1.0 for p in panels]
+    gaps = {"hspace": 0.9 / (0.42 * panels[0].schedule.devices)}
+    rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
+    told: set[int] = set()
+    for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
+        width = max(spans) if alike(spans) else span
+        scale, unit = _unit(width)
+        told |= _bars(axes, panel, path, width * scale, scale, numbers)
         schedule = panel.schedule
-        axes.set_yticks(range(schedule.devices))
-        axes.set_yticklabels([row("chart_on", device=d)[i] for d in range(schedule.devices)])
+        devices = range(schedule.devices)
+        axes.set_yticks(devices, [row("chart_on", device=d)[i] for d in devices])
         axes.set_ylim(schedule.devices - 0.4, -0.6)
         axes.set_xlim(0, width * scale * 1.02)
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
-        title = row(panel.title, time=seconds(schedule.makespan))[i]
-        axes.text(0, 1.04, title, transform=axes.transAxes, va="bottom")
-    last = rows[-1, 0]
-    last.set_xlabel(row("chart_time", unit=unit)[i])
-    keys = [_patch(True, row("chart_on_path")[i]), _patch(False, row("chart_off_path")[i])]
-    rows[0, 0].legend(
-        handles=keys, ncols=2, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0)
-    )
-    note = _note(panels[0].schedule)
-    if note is not None:
-        last.text(0, -0.5, note[i], transform=last.transAxes, va="top")
+        axes.set_xlabel(row("chart_time", unit=unit)[i])
+        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i])
+        keys = [_patch(panel, key == "on", row(f"chart_{key}_path")[i]) for key in ("on", "off")]
+        axes.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    notes = [_key(panels[0].schedule.tasks, told), (_note(panels[0].schedule) or ("", ""))[i]]
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    below = (0, -46)
+    for note in filter(None, notes):
+        rows[-1, 0].annotate(note, (0, 0), below, va="top", size=TICK, **place)
+        below = (0, below[1] - 16 * (note.count("\n") + 1))
+
+
+def _key(tasks: Sequence[Task], numbers: set[int]) -> str:
+    """The names of the tasks that have only their number in their bars."""
+    parts = [f"{n} {t.node.name.split('/')[-1]}" for n, t in enumerate(tasks, 1) if n in numbers]
+    return "\n".join(wrap(" · ".join(p.replace(" ", "\xa0") for p in parts), 110))
 
 
 def _note(schedule: Schedule) -> Pair | None:
@@ -145,36 +168,34 @@ def _note(schedule: Schedule) -> Pair | None:
     return row("chart_fewer", few=seconds(one.predicted), many=seconds(other.predicted), **about)
 
 
-def _bars(axes: mpl.Axes, schedule: Schedule, path: set[Node], width: float, scale: float) -> None:
-    for critical in (False, True):
-        for device, tasks in enumerate(schedule.gantt):
-            spans = [
-                (t.start * scale, t.cost * scale) for t in tasks if (t.node in path) == critical
-            ]
-            axes.broken_barh(spans, (device - 0.36, 0.72), **_look(critical))
-    for t in schedule.tasks:
-        name = _within(t.node.name.split("/")[-1], int(t.cost / (NAMED * width)))
-        if name:
-            middle = (t.start + t.cost / 2) * scale
-            box = {"facecolor": theme.WHITE, "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
-            axes.text(middle, t.device, name, ha="center", va="center", fontsize=9, bbox=box)
+def _bars(
+    axes: mpl.Axes,
+    panel: Panel,
+    path: set[Node],
+    width: float,
+    scale: float,
+    numbers: Mapping[Node, int],
+) -> set[int]:
+    """A bar for each task; where there is no room for its name its number, which is returned."""
+    told = set()
+    for device, tasks in enumerate(panel.schedule.gantt):
+        for t in tasks:
+            start, length = t.start * scale, t.cost * scale
+            axes.broken_barh([(start, length)], (device - 0.36, 0.72), **panel.look(t.node in path))
+            name, letters = t.node.name.split("/")[-1], int(length / (NAMED * width))
+            number = numbers.get(t.node)
+            if len(name) > letters and number is not None and len(str(number)) <= letters:
+                told.add(number)
+                name, letters = str(number), LISTED
+            if len(name) <= letters:
+                box = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.0}
+                place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
+                axes.text(start + length / 2, device, name, bbox=box, **place)
+    return told
 
 
-def _within(name: str, letters: int) -> str:
-    """The name, or as much of its beginning as there is room for; of three letters, nothing."""
-    if len(name) <= letters:
-        return name
-    return f"{name[: letters - 1]}…" if letters > 3 else ""
-
-
-def _look(critical: bool) -> dict[str, Any]:
-    if critical:
-        return {"facecolor": theme.ORANGE, "edgecolor": theme.BLACK, "hatch": "///", "lw": 0.8}
-    return {"facecolor": theme.SKY, "edgecolor": theme.BLUE, "hatch": "", "lw": 0.8}
-
-
-def _patch(critical: bool, label: str) -> mpl.Patch:
-    return mpl.Patch(label=label, **_look(critical))
+def _patch(panel: Panel, critical: bool, label: str) -> mpl.Patch:
+    return mpl.Patch(label=label, **panel.look(critical))
 
 
 def _unit(width: float) -> tuple[float, str]:

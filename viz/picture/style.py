@@ -10,18 +10,24 @@ from cycler import cycler
 
 from viz.picture import mpl, theme
 
-# Lines and markers are thin, so they have at least three times the contrast of white, and of black
-# once they are turned over; the bright colours of the palette are darker here, as live curves are.
-# Seven colours and four line styles: 28 pairs.
-COLORS = [
-    theme.BLUE,
-    theme.VERMILION,
-    theme.GREEN,
-    "#A1527F",  # pink
-    "#8A5F00",  # orange
-    "#767676",
-    theme.BLACK,
-]
+# On light and on dark paper; ink first, and late what means something in a drawing (built, run).
+# Lines and markers are thin, so they have at least three times the contrast of their paper. Seven
+# colours and four line styles: 28 pairs.
+CURVES = (
+    theme.TOKENS["ink"],
+    ("#8A5F00", theme.ORANGE),
+    ("#A1527F", "#E6A9CC"),
+    (theme.BLUE, theme.SKY),
+    ("#00755A", "#4DD6A8"),
+    ("#767676", "#A3ACBB"),
+    (theme.VERMILION, "#FF9A4D"),
+)
+COLORS = [light for light, _ in CURVES]
+GRID = ("#E3E6EB", "#2B313B")
+PAIRS = (*theme.TOKENS.values(), *CURVES, GRID)  # every colour of a chart
+INK, SOFT, AXIS, PAPER = (theme.TOKENS[name][0] for name in ("ink", "soft", "line", "paper"))
+PIXEL = 72 / 96  # in points: sizes of text are those of a page
+TICK = theme.SMALL * PIXEL  # points of what stands beside axes and in bars
 
 LINES = ["-", "--", "-.", ":"]
 
@@ -29,26 +35,35 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 
 STYLE: dict[Any, Any] = {
     "font.family": [theme.FONT_FAMILY, "DejaVu Sans"],
-    "font.size": 11,
+    "font.size": theme.NAME * PIXEL,
+    **dict.fromkeys(["text.color", "axes.titlecolor"], INK),
+    **dict.fromkeys(["axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"], SOFT),
+    **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], AXIS),
+    **dict.fromkeys(
+        ["axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"],
+        TICK,
+    ),
     "text.parse_math": False,  # a name such as "a$b$" is a name, not a formula
     "axes.unicode_minus": True,  # the font has U+2212
-    "axes.titlesize": 14,
+    "axes.titlesize": theme.LARGE * PIXEL,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#555555",
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.grid.axis": "y",
-    "grid.color": "#DDDDDD",
+    "grid.color": GRID[0],
     "axes.prop_cycle": cycler(color=COLORS * 4)
     + cycler(linestyle=LINES * 7)
     + cycler(marker=MARKERS * 4),
-    "lines.linewidth": 2.0,
-    "lines.markersize": 7.0,
-    "lines.markeredgecolor": theme.WHITE,
-    "figure.facecolor": theme.WHITE,
-    "savefig.dpi": 200,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 6.0,
+    "lines.markeredgecolor": PAPER,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "legend.frameon": False,
+    "hatch.linewidth": 0.6,
+    "savefig.dpi": 2 * 96,  # two pixels for one of a page
     "savefig.bbox": "tight",
     "savefig.pad_inches": 0.12,
     "svg.hashsalt": "minigrad",  # the same chart gives the same file

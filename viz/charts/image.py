@@ -1,0 +1,75 @@
+"""A chart for a page: matplotlib's SVG as an image in the page's fonts, on light and on dark paper.
+
+An image cannot take fonts and colours from its page, so it names the same fonts, brings along the
+glyphs beyond ASCII and the colours of dark paper. Each text is as wide as matplotlib took it to be,
+whichever of the fonts a machine has.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from html import escape, unescape
+
+from fontTools.ttLib import TTFont
+
+from viz.picture.fonts import font_face
+from viz.picture.style import PAIRS
+from viz.picture.theme import FONT_FAMILY, FONT_PATH
+
+FONTS = f"Helvetica, Arial, '{FONT_FAMILY}', sans-serif"
+PIXEL = 96 / 72  # of a point
+SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
+TEXT = re.compile(r"<text style=\"font-size: ([\d.]+)px; font-family: [^;]*;([^>]*)>([^<]*)<")
+COLOR = re.compile("#[0-9a-f]{6}")
+UNKNOWN = 0.6  # em; of a glyph that the font lacks
+
+
+def as_image(svg: str, alt: str) -> str:
+    """What matplotlib wrote, with its texts as texts, as an <img> that pans where it is wide."""
+    shown = svg[svg.index("<svg") :]
+    width, height = (round(float(points) * PIXEL) for points in SIZE.findall(shown)[0])
+    shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
+    shown = re.sub(r"<metadata>.*?</metadata>", "", shown, flags=re.DOTALL)
+    shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fitted, shown)))
+    style = f"<style>{font_face(shown)}{_dark(shown)}</style>"
+    shown = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, shown, count=1)
+    source = base64.b64encode(shown.encode()).decode()
+    return (
+        f'<div style="overflow-x:auto" tabindex="0"><img alt="{escape(alt)}" width="{width}" '
+        f'height="{height}" style="max-width:none" src="data:image/svg+xml;base64,{source}"></div>'
+    )
+
+
+def _fitted(found: re.Match[str]) -> str:
+    size, rest, words = found.groups()
+    length = float(size) * sum(_widths().get(c, UNKNOWN) for c in unescape(words))
+    return (
+        f'<text textLength="{length:.1f}" lengthAdjust="spacingAndGlyphs" '
+        f'style="font-size: {size}px; font-family: {FONTS};{rest}>{words}<'
+    )
+
+
+def _variable(found: re.Match[str]) -> str:
+    color = found[0]
+    return f"var(--{color[1:]}, {color})" if color in _darks() else color
+
+
+def _dark(svg: str) -> str:
+    """The rule that gives the colours that occur their dark halves."""
+    told = "".join(f"--{a[1:]}:{b};" for a, b in _darks().items() if f"(--{a[1:]}," in svg)
+    return f"@media (prefers-color-scheme: dark) {{ svg {{ {told} }} }}"
+
+
+@cache
+def _darks() -> dict[str, str]:
+    return {light.lower(): dark for light, dark in PAIRS}
+
+
+@cache
+def _widths() -> dict[str, float]:
+    """How wide each character is in the font that matplotlib measures with, in em."""
+    with TTFont(FONT_PATH, lazy=True) as font:
+        em, known = font["head"].unitsPerEm, font["hmtx"].metrics
+        return {chr(code): known[name][0] / em for code, name in font.getBestCmap().items()}
