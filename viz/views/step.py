@@ -51,7 +51,7 @@ def step(
     2. backward starts at the output: ∂Mul/∂Mul = 1
     3. Mul passes back to x: upstream × local = 1 × 2 = 2
     4. Mul passes back to x again: 2 + 2 = 4
-    5. done: 1 node built, 1 operator run, 2 contributions passed back.
+    5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
     names = names_in(sys._getframe(1))
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
@@ -229,7 +229,7 @@ def timeline(log: Recording) -> Player:
     >>> print(timeline(log).text()[0])
     0. Nothing has happened yet. Press → to begin.
     1. run and recorded at once: y = tensor × 3 = 2 × 3 = 6
-    2. done: 1 node built, 1 operator run.
+    2. done: 1 operator built, 1 operator run.
     """
     if not isinstance(log, Recording):
         raise TypeError(printed("cannot_draw", value=brief(log)))
