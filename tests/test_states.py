@@ -272,3 +272,23 @@ def test_gradient_nodes_that_others_read_are_drawn() -> None:
     film = viz.timeline(log).films[0]
     assert sum(m.sort == "gradient" for f in film.frames for m in f.marks) > 3
     assert "Assign" in {n.op for n in film.picture.nodes}
+
+
+def test_each_output_begins_with_its_seed() -> None:
+    """Also one that another output reads: what comes back is added to its 1."""
+
+    def both(x: Any) -> Any:
+        y = x * x
+        return y, y * 3
+
+    for film in viz.compare(both, 2.0).films:
+        lines = [f.caption[0].partition("] ")[2] or f.caption[0] for f in film.frames]
+        at = next(i for i, line in enumerate(lines) if line.startswith("backward"))
+        square, triple = (n.label for n in film.picture.nodes if n.is_output)
+        assert lines[at : at + 5] == [
+            f"backward starts at the output: ∂{triple}/∂{triple} = 1",
+            f"backward starts at the output: ∂{square}/∂{square} = 1",
+            f"{triple} passes back to {square} again: 1 + 3 = 4",
+            f"{square} passes back to x: upstream × local = 4 × 2 = 8",
+            f"{square} passes back to x again: 8 + 8 = 16",
+        ]

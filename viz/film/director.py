@@ -302,11 +302,13 @@ class Director:
             self.reached.clear()  # one more pass
         if s not in self.reached:
             self.seed(source, upstream)
+        if i not in self.reached and not first:  # an output that another one reads
+            self.seed(target, np.subtract(*(getattr(x, "data", x) for x in (total, part))))
         self.reached.add(i)
         known = (self.values[source], *self.operands[source]) if source in self.operands else ()
         names = [self.nodes[x].label for x in (s, *self.nodes[s].inputs)]
         flow = share(source, index, known, names, (upstream, part))
-        if track.gradients and not first:
+        if not first:
             before = operand(track.gradients[-1][1].told)
             flow = replace(flow, before=before, after=summarize(total).told)
         caption = told_share(flow, part, source=self.nodes[s].label, name=self.nodes[i].label)
@@ -315,8 +317,8 @@ class Director:
         marks = (Mark(GRADIENT, i),)
         frame = self.add(Frame(caption, (i,), flows, marks=marks, **code_of(source)))
         track.gradients.append((frame, summarize(total)))
-        before = () if first or not track.shares else track.shares[-1][1]
-        track.shares.append((frame, (*before, (self.nodes[s].label, flow.value.told))))
+        earlier = () if first or not track.shares else track.shares[-1][1]
+        track.shares.append((frame, (*earlier, (self.nodes[s].label, flow.value.told))))
         box = self.nodes[i]
         if not box.inputs and total is not None:
             self.results["gradient", box.group, box.label] = np.asarray(

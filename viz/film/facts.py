@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.backprop.needs import DATA, retained
+from minigrad.backprop.needs import retained
+from minigrad.backprop.rules import DATA
 from minigrad.core import BaseNode, Spec, TupleSpec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode

@@ -165,12 +165,15 @@ class _Later:
 
 
 def contribute(director: Director, event: Event, values: Mapping[Any, Any]) -> None:
-    """A contribution that was built as nodes, with what these are worth."""
+    """A contribution that was built as nodes, with what these are worth; unless it is not drawn."""
+    source, target = event.source, event.node
+    if source is None or source not in director.picture.ids or target not in director.picture.ids:
+        return
     if isinstance(event.operands[1], Parts):
-        director.handed_on(event.source, event.node)
+        director.handed_on(source, target)
         return
     upstream, part, total = (_worth(x, values) for x in (*event.operands, event.value))
-    director.contributed(event.source, event.node, event.position, upstream, part, total)
+    director.contributed(source, target, event.position, upstream, part, total)
 
 
 def _worth(x: Any, values: Mapping[Any, Any]) -> Any:
@@ -209,6 +212,5 @@ def static_film(
         culprit = failing_node(error)
         return director.failed(picture.ids.get(culprit, ""), culprit, error)
     for event in built:
-        if event.node in picture.ids and event.source in picture.ids:
-            contribute(director, event, values)
+        contribute(director, event, values)
     return director.film()
