@@ -292,3 +292,23 @@ def test_each_output_begins_with_its_seed() -> None:
             f"{square} passes back to x: upstream × local = 4 × 2 = 8",
             f"{square} passes back to x again: 8 + 8 = 16",
         ]
+
+
+def test_a_still_of_a_tape_speaks_of_what_was_and_of_a_graph_of_what_will_be() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x + 3
+    film = viz.draw(y).film
+    assert answers(film, "Mul", 0)["in"] == "What came in: 2 from x, 2 from x."
+    assert answers(film, "y", 0)["in"] == "What came in: 4 from Mul, the constant 3."
+    assert answers(film, "3", 0)["out"] == "What goes out: 3, read by y."
+    assert answers(film, "Mul", 0)["kept"] == "Kept for the way back: x, for the gradient of x."
+    y.backward()
+    film = viz.draw(y).film
+    assert answers(film, "x", 0)["gradient"] == "Its gradient is 4."
+    assert "kept" not in answers(film, "Mul", 0), "the backward pass dropped it"
+    with mg.Graph():
+        p = mg.placeholder("p", shape=())
+        film = viz.draw(p * p + 3).film
+    assert answers(film, "Mul", 0)["in"] == "It will read p."
+    assert answers(film, "p", 0)["out"] == "It has no value yet; Mul will read it."
+    assert answers(film, "3", 0)["out"] == "The graph holds its value; Add will read it."

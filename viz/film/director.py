@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from minigrad.core import BaseNode
+from minigrad.core import BaseNode, Spec
 from minigrad.core.events import phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.tape import TapeNode
@@ -34,6 +35,7 @@ COUNTED = {
     (RUN, "gradient"): ("done_gradients_run", False),
     (GRADIENT, "operator"): ("done_parts", False),
 }
+NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
 INSIDE_LIMIT = 300  # frames that tell of the insides of branches, loops and functions
 
 
@@ -106,18 +108,27 @@ class Director:
 
     # what was there before
 
-    def describe(self) -> None:
-        """All nodes are there, and nothing is told of how they came to be."""
+    def describe(self, values: Mapping[TapeNode, Any] = NOTHING_KNOWN) -> None:
+        """All nodes are there, and nothing is told of how they came to be.
+
+        `values` are what nodes of a tape hold.
+        """
         for key, i in self.picture.ids.items():
             track = self.tracks[i]
             track.born = 0
             if isinstance(key, BaseNode) and key.inputs:
                 names = [self.nodes[j].label for j in self.nodes[i].inputs]
                 track.facts = facts_of(key, spec_of(key), [spec_of(x) for x in key.inputs], names)
-            elif isinstance(key, Tensor):
-                track.values.append((0, summarize(key.data)))
-                if key.grad is not None:
-                    track.gradients.append((0, summarize(key.grad.data)))
+                if isinstance(key, TapeNode) and key.saved is None:  # a backward pass used it
+                    track.facts = replace(track.facts, kept=None)
+            for value in _held(key, values):
+                track.values.append((0, summarize(value)))
+            if isinstance(key, Tensor) and key.grad is not None:
+                track.gradients.append((0, summarize(key.grad.data)))
+        for key, i in self.picture.ids.items():
+            operands = [self.tracks[j].values for j in self.nodes[i].inputs]
+            if isinstance(key, TapeNode) and all(operands):
+                self.tracks[i].read.append((0, tuple(known[0][1].told for known in operands)))
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
         """Leaves of a tape exist with their values: tensors before the first step, constants when
@@ -285,6 +296,7 @@ class Director:
         caption = row("step_seed", name=self.nodes[i].label, value=summary.told)
         frame = self.add(Frame(caption, (i,), {}, marks=(Mark(GRADIENT, i, "seed"),)))
         self.tracks[i].gradients.append((frame, summary))
+        self.tracks[i].shares.append((frame, ()))
 
     def handed_on(self, source: BaseNode, target: Any) -> None:
         """A gradient reached what has several results, through one of them."""
@@ -324,6 +336,16 @@ class Director:
             self.results["gradient", box.group, box.label] = np.asarray(
                 getattr(total, "data", total)
             )
+
+
+def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
+    """What is known without a run: values of tensors, of numbers that a tape read, of `values`."""
+    if isinstance(key, tuple):
+        node, index = key
+        return [] if isinstance(node.inputs[index], Spec) else [node.inputs[index]]
+    if isinstance(key, Tensor):
+        return [key.data]
+    return [values[key]] if key in values else []
 
 
 def _message(error: Exception) -> Pair:

@@ -128,7 +128,7 @@ class Track:
     read: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # the operands' values
     shares: list[tuple[int, tuple[tuple[str, str], ...]]] = field(
         default_factory=list
-    )  # what its gradient is the sum of: from whom, how much
+    )  # what its gradient is the sum of: from whom, how much; of a seed nothing
 
 
 @dataclass(frozen=True)

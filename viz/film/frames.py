@@ -6,7 +6,6 @@ Nothing is computed here that the engine did not compute: frames are made from r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from minigrad.core import BaseNode, Spec
@@ -16,16 +15,15 @@ from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.parts import Parts, output
 from minigrad.static import Node
-from viz.film.director import Director
+from viz.film.director import NOTHING_KNOWN, Director
 from viz.film.failure import failing_node, failure
 from viz.film.film import Film, Frame, Track
 from viz.picture.picture import Picture
 from viz.picture.summary import Summary, summarize
 from viz.words.text import Pair
 
-NOTHING_KNOWN: Mapping[TapeNode, Any] = MappingProxyType({})
-
 __all__ = [
+    "NOTHING_KNOWN",
     "Film",
     "Frame",
     "Summary",
@@ -51,10 +49,7 @@ def still_film(
     that say how it is drawn.
     """
     director = Director(picture)
-    director.describe()
-    for node, value in values.items():
-        if node in picture.ids:
-            director.tracks[picture.ids[node]].values.append((0, summarize(value)))
+    director.describe(values)
     return Film(picture, (Frame(note),), director.tracks, **look)
 
 

@@ -60,7 +60,7 @@ def _goes_out(box: PictureNode, track: Track, births: Mapping[str, int | None]) 
     born = _born(track)
     moments = {born, *(step for step, _ in track.values)}
     moments |= {step for step in births.values() if step is not None and step > born}
-    for step in sorted(moments) if track.values or any(births.values()) else ():
+    for step in sorted(moments):
         value = latest(track.values, step)
         names = [name for name, at in births.items() if at is not None and at <= step]
         now = "done" if value else "held" if box.kind == "constant" else "plan"
@@ -71,6 +71,8 @@ def _goes_out(box: PictureNode, track: Track, births: Mapping[str, int | None]) 
 
 def _gradient(track: Track, step: int, total: str) -> Pair:
     shares = latest(track.shares, step)
+    if shares is None:
+        return row("told_gradient_known", total=total)
     if not shares:
         return row("told_seed", total=total)
     if len(shares) == 1:
