@@ -16,6 +16,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.page.document import POLICY
+from viz.page.sliders import kept, slider
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -170,3 +171,79 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
     right = page.locator(".mg-ask details[data-right=true] .mg-ask-verdict").first
     assert right.inner_text().startswith("✓ Right.")
     assert right.locator("b").evaluate(color) != red
+
+
+# ---- Sliders without a kernel -----------------------------------------------------------------
+
+
+SLIDING: dict[str, tuple[Callable[[], Any], int]] = {
+    "step": (lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3), 41),
+    "compare": (lambda: viz.compare(lambda x: x * x + 3, 2.0), 41),
+    "two": (lambda: viz.step((mg.tensor([1.0, 2.0], requires_grad=True) * 2).sum()), 25),
+}
+
+
+def slide(page: Page, value: float) -> None:
+    page.locator(".mg-inputs input").first.evaluate(
+        "(e, v) => { e.value = v; e.dispatchEvent(new Event('input')); }", value
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", SLIDING)
+def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
+    name: str, tmp_path: Path, page: Page
+) -> None:
+    make, count = SLIDING[name]
+    player = make()
+    path = player.save(tmp_path / "page.html")
+    assert path.stat().st_size < 1_000_000
+    page.goto(path.as_uri())
+    assert f"keeps {count} positions" in page.locator(".mg-page-note").inner_text()
+    fields = page.locator(".mg-inputs input")
+    assert all(fields.nth(i).is_enabled() for i in range(fields.count()))
+    step, low = (float(fields.first.get_attribute(key) or "nan") for key in ("step", "min"))
+    value = float(f"{low + 3 * step:.10g}")
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    before = page.locator(".mg-player").inner_text()
+    slide(page, value)
+    told = page.locator(".mg-player").inner_text()
+    assert told != before
+    player.inputs = [value, *player.inputs[1:]]
+    player.index = len(player.data["frames"]) - 1
+    other = type(player)(player.films, player.verdict, player.links, name=player.data["name"])
+    other.index = player.index
+    page.goto(other.save(tmp_path / "other.html").as_uri())
+    shown = page.locator(".mg-player").inner_text()
+    assert [line for line in shown.splitlines() if line not in told] == []
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_a_saved_board_moves_to_the_branch_that_an_input_takes(tmp_path: Path, page: Page) -> None:
+    def model(x: Any) -> Any:
+        return mg.cond(x > 0, lambda: x * 2, lambda: x * 3)
+
+    page.goto(viz.branches(model, 1.0).save(tmp_path / "page.html").as_uri())
+    before = page.locator(".mg-caption").inner_text()
+    slide(page, -1.8)
+    assert before.startswith("x = -1:")
+    assert page.locator(".mg-caption").inner_text().startswith("x = -1.8: eager -5.4, static -5.4")
+    assert page.errors == []
+
+
+def test_positions_are_as_fine_as_there_is_room(tmp_path: Path) -> None:
+    sliders = [slider("x", 2.0)]
+
+    def made(inputs: list[float]) -> dict[str, Any]:
+        return {"data": {"text": "x" * 1000, "value": inputs[0]}}
+
+    counts = [len(kept(sliders, made, room)[1]) for room in (100_000, 30_000, 8_000, 500)]
+    assert counts == [41, 21, 5, 0]
+    coarse, positions = kept(sliders, made, 30_000)
+    assert [p["data"]["value"] for p in positions] == [p["inputs"][0] for p in positions]
+    assert 2.0 in [p["inputs"][0] for p in positions], "where it stood"
+    assert coarse[0].step == pytest.approx(0.4)
+    assert len(kept([slider("x", 2.0)] * 3, made, 100_000)[1]) == 27
+    assert kept([], made, 100_000) == ([], [])

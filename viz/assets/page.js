@@ -34,7 +34,7 @@ function modelOf(values) {
   const listeners = {};
   const tell = (name) => (listeners[`change:${name}`] ?? []).forEach((listener) => listener());
   return {
-    kept,
+    kept: kept.length > 0, // the sliders can be moved
     get: (name) => held[name],
     set(name, value) {
       held[name] = value;

@@ -102,7 +102,7 @@ function movable(model, { sliders, labels, words }, parent, known = () => false)
     const shown = make("output", "", field);
     const show = (value) => { shown.textContent = Number(Number(value).toPrecision(4)); };
     show(about.value);
-    input.disabled = !model.widget_manager;
+    input.disabled = !(model.widget_manager || model.kept);
     input.addEventListener("input", () => {
       show(input.value);
       const values = fields.map((f) => Number(f.input.value));
@@ -112,7 +112,7 @@ function movable(model, { sliders, labels, words }, parent, known = () => false)
     });
     return { input, show };
   });
-  if (fields.length && !model.widget_manager) say(make("span", "mg-note", parent), words.need_kernel);
+  if (fields.length && fields[0].input.disabled) say(make("span", "mg-note", parent), words.need_kernel);
   return (values) => {
     if (parent.contains(document.activeElement)) return; // the reader moves them now
     fields.forEach(({ input, show }, i) => {

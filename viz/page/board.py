@@ -145,7 +145,7 @@ class Board(Page):
         super().__init__()
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
-        self._sliders, self._moved = tuple(sliders), moved
+        self.sliders, self._moved = tuple(sliders), moved
         self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
         self.slider = slider or ROWS["position"]
         self.data = self._payload()
@@ -169,6 +169,13 @@ class Board(Page):
         else:
             self.index = len(made.scenes) - 1
             self._show(made)
+
+    def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
+        if self._moved is None:
+            return {}, None
+        made = self._moved(inputs)
+        made._name = self._name
+        return made._payload(), len(made.scenes) - 1
 
     def _show(self, made: Board) -> None:
         self.scenes, self.sheet, self.verdict = made.scenes, made.sheet, made.verdict
@@ -215,7 +222,7 @@ class Board(Page):
         return {
             "scenes": shown,
             "drawings": self._drawings,
-            "sliders": [asdict(slider) for slider in self._sliders],
+            "sliders": [asdict(slider) for slider in self.sliders],
             "trouble": "",
             "switches": [{"key": key, "on": key not in self.off} for key in self._switches],
             "sheet": self.sheet.html() if self.sheet else "",

@@ -37,7 +37,7 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{css}</style></head>
 <body data-mg-page data-mg-language="{language}"><header id="languages"></header>
-<main><h1>{heading}</h1><div id="page">{body}</div></main>
+<main><h1>{heading}</h1><div id="page">{body}</div>{note}</main>
 <script type="module">{script}</script></body></html>
 """
 SHEETS = ("theme", "language", "shown", "ask")  # of what is shown as plain HTML
@@ -48,14 +48,15 @@ def write_page(
     path: str | Path,
     heading: Pair,
     body: str = "",
+    note: Pair | None = None,
     css: str = STYLE,
     module: str = "",
     values: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write one HTML file that opens anywhere, without a kernel and without a network.
 
-    body: HTML in both languages. module: instead of it the script of a widget, whose `values`, as
-    plain JSON, it shows. ValueError where the name does not end in .html.
+    body: HTML in both languages; note: a sentence beneath. module: instead of a body the script of
+    a widget, whose `values`, as plain JSON, it shows. ValueError where the name ends in no .html.
     """
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
@@ -69,8 +70,9 @@ def write_page(
         heading=bilingual(heading),
         lang="zh-Hans" if language == "zh" else "en",
         language=language,
-        css=font_face(script + body + both(heading)) + css,
+        css=font_face(script + body + both(heading) + both(note or heading)) + css,
         body=body,
+        note=f'<p class="mg-page-note">{bilingual(note)}</p>' if note else "",
         script=script,
     )
     write(target, page)

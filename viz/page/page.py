@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABCMeta, abstractmethod
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 import anywidget
 import traitlets
 
+from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import choose
 from viz import assets
 from viz.page.document import write_page
-from viz.words.text import ROWS, Pair
+from viz.page.sliders import Slider, kept
+from viz.words.text import ROWS, Pair, row
 
+ROOM = 900_000  # bytes of a saved page, fonts aside: it stays below 1 MB
 SHEETS = ("theme", "player", "diagram", "language")  # what every page needs
 
 
@@ -31,6 +36,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     data = traitlets.Dict().tag(sync=True)
     index = traitlets.Int(0).tag(sync=True)
     heading: Pair = ROWS["page"]  # of a saved page
+    sliders: tuple[Slider, ...] = ()
 
     @abstractmethod
     def text(self) -> Pair:
@@ -43,8 +49,27 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
         css = self._css + assets.source("page.css")
+        used = len(css) + len(self._esm) + len(json.dumps(self.data, ensure_ascii=False).encode())
+        sliders, positions = kept(self.sliders, self._kept, ROOM - used)
         values = {"data": self.data, "index": self.index}
-        return write_page(path, self.heading, css=css, module=self._esm, values=values)
+        if positions:
+            values["data"] = {**self.data, "sliders": [asdict(slider) for slider in sliders]}
+            values["kept"] = positions
+        note = row("page_kept", count=len(positions)) if positions else None
+        return write_page(path, self.heading, note=note, css=css, module=self._esm, values=values)
+
+    def _kept(self, inputs: list[float]) -> dict[str, Any]:
+        """What a page without a kernel shows for these inputs: what differs from now, and where."""
+        try:
+            data, index = self._moved_to(inputs)
+        except GraphError as error:
+            data, index = {"trouble": str(error)}, None
+        changed = {k: v for k, v in data.items() if k != "sliders" and v != self.data.get(k)}
+        return {"data": changed} if index is None else {"data": changed, "index": index}
+
+    def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
+        """The content for other inputs, and the step to show, if it is another than before."""
+        raise NotImplementedError
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))

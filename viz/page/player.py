@@ -88,6 +88,14 @@ class Player(Page):
         else:
             self.show(films, verdict, self.links)
 
+    def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
+        if self._again is None:
+            return {}, None
+        films, verdict = self._again(inputs)
+        same = len(films) == len(self.films) and all(map(_alike, films, self.films))
+        graphs = self.data["graphs"] if same else None
+        return payload(films, verdict, self.data["name"], graphs, self.links), None
+
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
         """The browser asks for a drawing with other groups open."""
         if message.get("kind") == "view":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from minigrad.diagnostics.messages import Pair
 
 MOST = 3  # sliders; a reader follows no more
 FINE = 40  # steps from the value to either end
+STRIDES = (1, 2, 4, 20, 40)  # of those steps a saved page keeps each, every second, fourth, …
+KEPT = 50  # positions, all sliders together
 
 
 @dataclass(frozen=True)
@@ -72,3 +76,33 @@ def slider(label: str, value: float) -> Slider:
     unit = 10.0 ** np.floor(np.log10(step))
     step = float(unit * next(m for m in (1, 2, 2.5, 5, 10) if m * unit >= step * 0.999))
     return Slider(label, value, value - FINE * step, value + FINE * step, step)
+
+
+def kept(
+    sliders: Sequence[Slider], made: Callable[[list[float]], dict[str, Any]], room: int
+) -> tuple[list[Slider], list[dict[str, Any]]]:
+    """The sliders of a page without a kernel, and what it shows for each of their positions.
+
+    made: what the kernel would send for some inputs. The positions are as fine as `room` bytes of
+    JSON allow; none are kept where that is too little.
+    """
+    if not sliders:
+        return [], []
+    found: dict[tuple[float, ...], dict[str, Any]] = {}
+    for stride in STRIDES:
+        coarse = [replace(s, step=s.step * stride) for s in sliders]
+        grid = list(itertools.product(*map(_positions, coarse)))
+        if len(grid) > KEPT:
+            continue
+        for place in grid:
+            if place not in found:
+                found[place] = {"inputs": place, **made(list(place))}
+        chosen = [found[place] for place in grid]
+        if len(json.dumps(chosen, ensure_ascii=False).encode()) <= room:
+            return coarse, chosen
+    return [], []
+
+
+def _positions(slider: Slider) -> list[float]:
+    count = round((slider.high - slider.low) / slider.step) + 1
+    return [float(f"{slider.low + i * slider.step:.10g}") for i in range(count)]
