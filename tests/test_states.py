@@ -312,3 +312,22 @@ def test_a_still_of_a_tape_speaks_of_what_was_and_of_a_graph_of_what_will_be() -
     assert answers(film, "Mul", 0)["in"] == "It will read p."
     assert answers(film, "p", 0)["out"] == "It has no value yet; Mul will read it."
     assert answers(film, "3", 0)["out"] == "The graph holds its value; Add will read it."
+
+
+def test_the_gradient_of_what_was_stretched_is_a_sum() -> None:
+    """One bias for all rows gets what all rows send back, in the caption and in the inspector."""
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True, name="x")
+    b = mg.tensor([1.0, -1.0], requires_grad=True, name="b")
+    film = viz.step(((x + b) * 3).sum()).films[0]
+    lines = "\n".join(f.caption[0] for f in film.frames)
+    assert "Add passes back to b, where ∂ is the upstream gradient: Σ ∂ = [6, 6]" in lines
+    assert (
+        "Mul passes back to Add: upstream × local = [[1, 1], [1, 1]] × [[3, 3], [3, 3]] =" in lines
+    )
+    assert answers(film, "Add", 1)["local"] == (
+        "On the way back x gets the upstream gradient as it is, b gets Σ upstream."
+    )
+    scaled = viz.step((x * b).sum()).films[0]
+    lines = "\n".join(f.caption[0] for f in scaled.frames)
+    assert "Σ (∂ × [[1, 2], [3, 4]]) = [4, 6]" in lines
+    assert "b gets Σ (upstream × x)" in answers(scaled, "Mul", 1)["local"]

@@ -49,7 +49,11 @@ def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[s
         ones = np.broadcast_to(np.ones_like(data[0], shape=()), np.shape(data[0]))[()]
         with np.errstate(all="ignore"):  # as in the run itself
             (local,) = pull_back(op, [index], ones, data, source.attrs)
-        return operand(summarize(local).told)
+        told = operand(summarize(local).told)
+        if not formula.stretched(spec_of(data[0]), spec_of(data[index + 1])):
+            return told
+        one = np.all(np.equal(local, 1))
+        return formula.summed(formula.UPSTREAM if one else f"{formula.UPSTREAM} × {told}")
     specs = [spec_of(x) for x in known or (source, *source.inputs)]
     return formula.local(op, index, specs, source.attrs, names)
 

@@ -98,7 +98,19 @@ def local(op: Op, index: int, specs: Sequence[Spec], attrs: Attrs, names: Sequen
             (result,) = pull_back(op, [index], symbols[0], symbols[1:], attrs)
         except GraphError:  # a rule that needs shapes which are not known
             return ""
-    return _spell(result, called)
+    text = _spell(result, called)
+    return summed(text) if op.elementwise and stretched(specs[0], specs[index + 1]) else text
+
+
+def stretched(result: Spec, operand: Spec) -> bool:
+    """Whether an operand was stretched to the shape of the result, as far as shapes are known."""
+    shapes = [spec.shape for spec in (result, operand)]
+    return shapes[0] != shapes[1] and not any(s is None or None in s for s in shapes)
+
+
+def summed(text: str) -> str:
+    """The gradient of what was stretched: the sum over all places that it was stretched to."""
+    return f"Σ {_enclosed(text)}"
 
 
 def _spell(node: object, called: dict[Node, str]) -> str:
