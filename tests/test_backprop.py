@@ -74,6 +74,15 @@ def test_what_is_kept_is_derived_from_the_rules(name: str) -> None:
     assert kept.parts == RETAINED[name]
 
 
+@pytest.mark.parametrize("name", ["Take", "AddAt", "Piece", "Mul"])
+def test_where_nobody_wants_a_gradient_nothing_is_read(name: str) -> None:
+    op = REGISTRY[name]
+    shapes = op.samples[0].shapes
+    specs = [Spec(tuple(shape), float32) for shape in (shapes[0], *shapes)]
+    kept = needs.retained(op, (False,) * len(shapes), specs, op.samples[0].attrs)
+    assert {*kept.parts} == {NOTHING}
+
+
 def test_an_operand_without_gradient_lets_the_other_go() -> None:
     """w·x with a constant x: only x is needed, for the gradient of w."""
     w, x = mg.tensor([1.0], requires_grad=True), mg.tensor([2.0])

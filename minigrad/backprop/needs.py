@@ -33,6 +33,8 @@ def retained(op: Op, mask: tuple[bool, ...], specs: Sequence[Spec], attrs: Attrs
     Nothing is wanted of an operand that has no rule.
     """
     wanted = tuple(i for i, want in enumerate(mask) if want and op.has_rule(i))
+    if not wanted:
+        return Retained((NOTHING,) * len(specs), ())
     probes, results = build(op, wanted, specs, attrs)
     for x in results:
         if isinstance(x, Probe):
@@ -92,20 +94,12 @@ class _ProbeReader:
         given = [
             x if isinstance(x, Probe) or is_weak(x) else as_array(x, None, op.name) for x in given
         ]
-        values = given if _alike(op, given) else unify(op, given, _cast)
+        values = unify(op, given, _cast)
         for i, x in enumerate(values):
             if isinstance(x, Probe):
                 x.read(SHAPE if i in op.shape_only else DATA)
         specs = [x.spec if isinstance(x, Probe) else spec_of(x) for x in values]
         return Probe(op.spec(specs, attrs), op, tuple(values), attrs)
-
-
-def _alike(op: Op, operands: Sequence[Any]) -> bool:
-    """Whether these are stand-ins that need no conversion: then nobody looks at their type."""
-    if not all(isinstance(x, Probe) for x in operands):
-        return False
-    dtypes = {x.spec.dtype for x in operands}
-    return op.inputs is None or (len(dtypes) == 1 and dtypes.pop().kind == "f")
 
 
 def _cast(x: Any, dtype: Dtype) -> Any:

@@ -241,14 +241,11 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     if end is not None:
         nodes = reachable((end,))
         silently(y.reader.sweep, nodes, found, not retain_graph)
-    accumulating.run(_accumulate, found)
-
-
-def _accumulate(found: dict[Any, Any]) -> None:
-    for x, part in zip(found, _unshared(found.values()), strict=True):
-        before = x._grad
-        total = part if before is None else silently(add, before.data, part)
-        x._grad = x._around(total)
+    with accumulating:
+        for x, part in zip(found, _unshared(found.values()), strict=True):
+            before = x._grad
+            total = part if before is None else silently(add, before.data, part)
+            x._grad = x._around(total)
 
 
 def _exchanged(x: Any, before: Any, now: Any) -> bool:
