@@ -29,6 +29,10 @@ def program() -> Any:
     return mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile(optimize=False)
 
 
+def cases(x: Any) -> Any:
+    return mg.cond(x > 0, lambda: x * 2, lambda: x * 3)
+
+
 def claims() -> Any:
     lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     events = {"dynamic": 1, "static": 4}
@@ -55,9 +59,27 @@ DOCUMENTS: dict[str, Callable[[], Any]] = {
     "questions": lambda: viz.quiz("L00.1", "L00.2", answers="AB"),
     "order": lambda: viz.order("L00.6", [6, 4]),
     "claims": claims,
-    "player": lambda: viz.step(mg.tensor(2.0, requires_grad=True) * 3),
+    "player": lambda: viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3),
+}
+WIDGETS: dict[str, Callable[[], Any]] = {
+    "compare": lambda: viz.compare(lambda x: x * x + 3, 2.0),
+    "diagram": lambda: viz.draw(mg.tensor(2.0, requires_grad=True, name="x") * 3),
+    "passes": lambda: viz.passes(mg.build_graph([x := mg.placeholder("x", shape=())], x * x + 3)),
+    "branches": lambda: viz.branches(cases, 1.0),
+    "error": lambda: viz.error(mg.ShapeError("reshape", op="R", count=6, shape=(2,), target=(4,))),
+    "train": lambda: viz.train(3),
 }
 TITLES = {
+    "player": ("dynamic graph: Mul = x × 3", "动态图：Mul = x × 3"),
+    "compare": (
+        "dynamic graph, static graph: Add = (x × x) + 3",
+        "动态图、静态图：Add = (x × x) + 3",
+    ),
+    "diagram": ("dynamic graph: Mul = x × 3", "动态图：Mul = x × 3"),
+    "passes": ("What each optimisation pass changes", "每个优化 Pass 改了什么"),
+    "branches": ("Which branch runs, in each mode", "每种模式各执行哪个分支"),
+    "error": ("ShapeError: where it comes from", "ShapeError：出在哪里"),
+    "train": ("Training", "训练"),
     "curves": ("Loss", "损失"),
     "memory": ("Memory", "内存"),
     "schedule": ("Schedule over 2 devices", "2 个设备上的调度"),
@@ -69,7 +91,7 @@ TITLES = {
 
 
 def saved(name: str, folder: Path) -> Path:
-    return DOCUMENTS[name]().save(folder / f"{name}.html")
+    return (DOCUMENTS | WIDGETS)[name]().save(folder / f"{name}.html")
 
 
 def title(page: str) -> str:
@@ -222,10 +244,7 @@ def test_a_slider_of_a_saved_page_shows_what_the_kernel_would(
 
 @pytest.mark.browser
 def test_a_saved_board_moves_to_the_branch_that_an_input_takes(tmp_path: Path, page: Page) -> None:
-    def model(x: Any) -> Any:
-        return mg.cond(x > 0, lambda: x * 2, lambda: x * 3)
-
-    page.goto(viz.branches(model, 1.0).save(tmp_path / "page.html").as_uri())
+    page.goto(viz.branches(cases, 1.0).save(tmp_path / "page.html").as_uri())
     before = page.locator(".mg-caption").inner_text()
     slide(page, -1.8)
     assert before.startswith("x = -1:")

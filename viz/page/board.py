@@ -141,8 +141,10 @@ class Board(Page):
         again: Callable[[list[str]], Board] | None = None,
         sliders: Sequence[Slider] = (),
         moved: Callable[[list[float]], Board] | None = None,
+        heading: Pair | None = None,
     ) -> None:
         super().__init__()
+        self.heading = heading or ROWS["page"]
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
         self.sliders, self._moved = tuple(sliders), moved

@@ -56,7 +56,11 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
             values["data"] = {**self.data, "sliders": [asdict(slider) for slider in sliders]}
             values["kept"] = positions
         note = row("page_kept", count=len(positions)) if positions else None
-        return write_page(path, self.heading, note=note, css=css, module=self._esm, values=values)
+        return write_page(path, self._title(), note=note, css=css, module=self._esm, values=values)
+
+    def _title(self) -> Pair:
+        """What it shows, in a few words."""
+        return self.heading
 
     def _kept(self, inputs: list[float]) -> dict[str, Any]:
         """What a page without a kernel shows for these inputs: what differs from now, and where."""

@@ -23,8 +23,9 @@ from viz.page.payload import orders, payload, prefixes_of, still, table, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.picture.drawing import as_image
+from viz.picture.formula import whole
 from viz.picture.layout import LayoutError
-from viz.words.text import ROWS, Pair, bilingual, html
+from viz.words.text import ROWS, Pair, bilingual, html, row
 
 __all__ = ["Player", "Slider", "table"]
 
@@ -46,7 +47,6 @@ class Player(Page):
         for name in ("widget", "zoom", "drawing", "panels", "inspector", "player")
     )
     _css = sheets(*SHEETS)
-    heading = ROWS["player"]
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(
@@ -87,6 +87,16 @@ class Player(Page):
             self.data = {**self.data, "trouble": str(error)}
         else:
             self.show(films, verdict, self.links)
+
+    def _title(self) -> Pair:
+        """What kind of graphs there are, and their formula, if it is short."""
+        if not self.films or self.films[0].title:
+            return (self.films[0].title if self.films else None) or ROWS["player"]
+        drawn = [film.picture for film in self.films]
+        kinds = dict.fromkeys(ROWS[f"kind_{p.kind}"] for p in drawn)
+        kind = ", ".join(k[0] for k in kinds), "、".join(k[1] for k in kinds)
+        formula = "" if drawn[0].owners else whole(drawn[0])
+        return row("heading", title=kind, formula=formula) if formula else kind
 
     def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
         if self._again is None:

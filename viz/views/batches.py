@@ -59,7 +59,13 @@ def batches(obj: Recording | Callable[[], Any]) -> Board:
         cells = (str(i + 1), str(group.op), str(group.size), str(group.depth))
         rows.append((*((cell, cell) for cell in cells), how))
     sheet = Sheet(tuple(ROWS[key] for key in HEAD), tuple(rows))
-    return Board(scenes, sheet, _verdict(log, groups, plain), ROWS["batches_group"])
+    return Board(
+        scenes,
+        sheet,
+        _verdict(log, groups, plain),
+        ROWS["batches_group"],
+        heading=ROWS["page_batches"],
+    )
 
 
 def _measured(run: Callable[[], Any]) -> tuple[Recording, Recording]:

@@ -127,6 +127,7 @@ def _compared(
         slider=row("branches_slider"),
         sliders=[replace(s, label=row("branches_any", name=s.label)) for s in sliders.shown],
         moved=moved,
+        heading=ROWS["page_branches"],
     )
     wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
     board.index = next(wrong, 0)

@@ -83,7 +83,7 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
         scenes.append(Scene(_caption(choice, graph), panels, tuple(facts), i))
         rows.append(_cells(choice))
     sheet = Sheet(tuple(ROWS[f"checkpoints_{key}"] for key in HEAD), tuple(rows))
-    return Board(scenes, sheet, slider=ROWS["checkpoints_slider"])
+    return Board(scenes, sheet, slider=ROWS["checkpoints_slider"], heading=ROWS["page_checkpoints"])
 
 
 def _choices(graph: Graph) -> tuple[list[Choice], int]:

@@ -52,7 +52,8 @@ def error(exception: BaseException | None = None) -> Board:
     marks |= {found.failed: "failed"} if found.failed else {}
     panels = [] if found.picture is None else [Panel(ROWS["error_graph"], found.picture, marks)]
     panels += _lines(shown)
-    return Board([Scene(_summary(shown), tuple(panels), tuple(_places(shown)))])
+    scene = Scene(_summary(shown), tuple(panels), tuple(_places(shown)))
+    return Board([scene], heading=row("page_error", kind=type(shown).__name__))
 
 
 def _summary(shown: BaseException) -> Pair:

@@ -62,11 +62,12 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     def again(off: list[str]) -> Board:
         kept = [name for name in names if name not in off]
         history = start.optimize(kept).history if known else graph.history
-        return Board(_scenes(start, history, proof))
+        return Board(_scenes(start, history, proof), heading=ROWS["page_passes"])
 
     switches = tuple(dict.fromkeys(names)) if known else ()
     first = again([])
-    return Board(first.scenes, slider=ROWS["passes_slider"], switches=switches, again=again)
+    slider, heading = ROWS["passes_slider"], ROWS["page_passes"]
+    return Board(first.scenes, slider=slider, switches=switches, again=again, heading=heading)
 
 
 def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:

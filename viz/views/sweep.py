@@ -53,7 +53,8 @@ def side_by_side(*drawn: Drawn) -> Board:
         if not isinstance(one, Drawn):
             raise TypeError(printed("side_by_side_takes", value=brief(one)))
     panels = tuple(panel for one in drawn for panel in _panels(one))
-    return Board([Scene(row("side_by_side", count=len(panels)), panels)])
+    told = row("side_by_side", count=len(panels))
+    return Board([Scene(told, panels)], heading=told)
 
 
 def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
@@ -81,9 +82,8 @@ def sweep(id: str, f: Callable[[Any], Any], values: Sequence[Any]) -> Board:
         Scene(_caption(text, line), tuple(out.panels), tuple(out.facts), i)
         for i, (line, out) in enumerate(zip(lines, found, strict=True))
     ]
-    board = Board(scenes, Sheet(text.head, tuple(lines)), slider=text.head[0])
-    board.heading = text.caption
-    return board
+    sheet = Sheet(text.head, tuple(lines))
+    return Board(scenes, sheet, slider=text.head[0], heading=text.caption)
 
 
 @dataclass(frozen=True)

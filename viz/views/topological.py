@@ -70,7 +70,13 @@ def topological_orders(
     if more:
         verdict = row("orders_more", verdict=verdict, most=most)
     head = tuple(ROWS[f"orders_{key}"] for key in ("number", "sequence", "result"))
-    return Board(scenes, Sheet(head, tuple(lines)), verdict, slider=ROWS["orders_slider"])
+    return Board(
+        scenes,
+        Sheet(head, tuple(lines)),
+        verdict,
+        slider=ROWS["orders_slider"],
+        heading=ROWS["page_orders"],
+    )
 
 
 def _run(graph: Graph, order: Sequence[Node], feed_dict: Any) -> tuple[dict[Node, str], Any]:

@@ -65,7 +65,13 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     made = sum(call.new for call in calls)
     verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
     told = row("traces_cache", function=f.__name__, traces=len(calls))
-    return Board(scenes, sheet, verdict if log is not None else told, ROWS["traces_call"])
+    return Board(
+        scenes,
+        sheet,
+        verdict if log is not None else told,
+        ROWS["traces_call"],
+        heading=ROWS["page_traces"],
+    )
 
 
 def _from_recording(f: Function, log: Recording) -> list[Call]:

@@ -31,6 +31,8 @@ class Training(Page):
     _esm = assets.source("widget.js") + assets.source("train.js")
     _css = sheets(*SHEETS, "train")
 
+    heading = ROWS["train_loss"]
+
     def __init__(self, items: Iterable[Any], total: int | None, model: Module | None) -> None:
         super().__init__()
         self._items, self.total, self._model = items, total, model
