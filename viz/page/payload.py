@@ -174,7 +174,7 @@ def view(
         if n.id not in film.tracks and n.kind == "tensor"
     }
     about: View = {
-        "home": _home(whole, drawn, prefix),
+        "home": home(whole, drawn, prefix),
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
         "open": {
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
@@ -228,7 +228,7 @@ def _room(film: Film, node: PictureNode, few: bool) -> Room:
     return Room(width, gradient, clock, plan=few and value and film.picture.kind == "static")
 
 
-def _home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
+def home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
     """Where a node or an arrow is that is not drawn itself."""
     home = {f"{prefix}-{i}": f"{prefix}-{box.id}" for box in drawn.nodes for i in box.members}
     between = {(e.source, e.target): f"{prefix}-{e.id}" for e in drawn.edges}

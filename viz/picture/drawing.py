@@ -46,23 +46,73 @@ def render(
     id begins with `prefix`. among: a union of pictures, where everything stands as it does there.
     Raises LayoutError when the picture is too large or there is no engine.
     """
-    whole = among or picture
-    if len(whole.nodes) > LAYOUT_LIMIT:
-        raise LayoutError("too_large", nodes=len(whole.nodes))
-    rooms, states = rooms or {}, states or {}
-    placed = cards_of(whole, rooms)
-    there = places(source(whole, placed, width))
-    cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
-    lanes = any(room.gradient for room in rooms.values())
-    parts = [
-        *_frames(picture, whole, there, prefix),
-        *_edges(picture, there, prefix, lanes, states),
-        *(
-            card.svg(prefix, there.nodes[i].x, there.nodes[i].y, states.get(i, State()))
-            for i, card in cards.items()
-        ),
-    ]
-    return _whole(there, "".join(parts), title)
+    drawing, states = Drawing(picture, prefix, rooms or {}, width, among), states or {}
+    frames = (drawing.frame(path) for path in drawing.whole.groups if path in picture.groups)
+    edges = (drawing.edge(e, *states.get(e.id, State()).classes) for e in picture.edges)
+    cards = (drawing.card(n.id, states.get(n.id, State())) for n in picture.nodes)
+    return _whole(drawing.there, "".join([*frames, *edges, *cards]), title)
+
+
+class Drawing:
+    """A picture laid out, part by part: cards, arrows and frames, each where it stands.
+
+    Raises LayoutError as `render` does.
+    """
+
+    def __init__(
+        self,
+        picture: Picture,
+        prefix: str,
+        rooms: Rooms,
+        width: int = PAGE_WIDE,
+        among: Picture | None = None,
+    ) -> None:
+        self.picture, self.whole, self.prefix = picture, among or picture, prefix
+        if len(self.whole.nodes) > LAYOUT_LIMIT:
+            raise LayoutError("too_large", nodes=len(self.whole.nodes))
+        placed = cards_of(self.whole, rooms)
+        self.there = places(source(self.whole, placed, width))
+        self.cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
+        self._lanes = any(room.gradient for room in rooms.values())
+        self._sides = _outer(picture, self.there)
+
+    def card(self, i: str, state: State) -> str:
+        """The card of a node in a state."""
+        place = self.there.nodes[i]
+        return self.cards[i].svg(self.prefix, place.x, place.y, state)
+
+    def frame(self, path: str) -> str:
+        """The frame around a group."""
+        number = self.whole.groups.index(path)
+        box, (x, y) = self.there.frames[f"c{number}"]
+        name = plain(path.rpartition("/")[2])
+        return (
+            f'<g id="{self.prefix}-c{number}" class="cluster">'
+            f"<title>{escape(plain(path, 160))}</title>"
+            f'<rect class="mg-frame" x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" '
+            f'height="{box.height:g}" rx="12"/>'
+            f"{text('mg-frame-name', x, y, escape(name), 'middle')}</g>"
+        )
+
+    def edge(self, e: PictureEdge, *states: str) -> str:
+        """An arrow; its states are classes."""
+        names = (self.cards[i].node.label for i in (e.source, e.target))
+        told = escape(plain(f"{' → '.join(names)} {e.shape}", 160))
+        lane = f'<path class="mg-lane" d="{_curve(self.way(e, True))}"/>' if self._lanes else ""
+        course = self.there.edges[e.id]
+        return (
+            f'<g id="{self.prefix}-{e.id}" class="{" ".join(("edge", f"mg-edge-{e.kind}", *states))}">'
+            f"<title>{told}</title>"
+            f'<path class="mg-line" d="{_curve(self.way(e))}"/>'
+            f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
+            f"{_label(e, course, self.picture)}</g>"
+        )
+
+    def way(self, e: PictureEdge, back: bool = False) -> tuple[Point, ...]:
+        """The curve of an arrow from its start; `back`: of its lane, from the arrow's end."""
+        points = self.there.edges[e.id].points
+        points = points[::-1] if e.kind == "loop" else points
+        return _lane(points, self._sides[e.id]) if back else points
 
 
 def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
@@ -98,43 +148,6 @@ def _whole(there: Places, inside: str, title: str) -> str:
     )
 
 
-def _frames(picture: Picture, whole: Picture, there: Places, prefix: str) -> list[str]:
-    found = []
-    for i, path in enumerate(whole.groups):
-        if path not in picture.groups:
-            continue
-        box, (x, y) = there.frames[f"c{i}"]
-        name = plain(path.rpartition("/")[2])
-        found.append(
-            f'<g id="{prefix}-c{i}" class="cluster"><title>{escape(plain(path, 160))}</title>'
-            f'<rect class="mg-frame" x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" '
-            f'height="{box.height:g}" rx="12"/>'
-            f"{text('mg-frame-name', x, y, escape(name), 'middle')}</g>"
-        )
-    return found
-
-
-def _edges(
-    picture: Picture, there: Places, prefix: str, lanes: bool, states: Mapping[str, State]
-) -> list[str]:
-    names = {n.id: n.label for n in picture.nodes}
-    outer = _outer(picture, there)
-    found = []
-    for e in picture.edges:
-        course = there.edges[e.id]
-        points = course.points[::-1] if e.kind == "loop" else course.points
-        told = escape(plain(f"{names[e.source]} → {names[e.target]} {e.shape}", 160))
-        lane = f'<path class="mg-lane" d="{_lane(points, outer[e.id])}"/>' if lanes else ""
-        classes = " ".join((f"mg-edge-{e.kind}", *states.get(e.id, State()).classes))
-        found.append(
-            f'<g id="{prefix}-{e.id}" class="edge {classes}"><title>{told}</title>'
-            f'<path class="mg-line" d="{_curve(points)}"/>'
-            f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
-            f"{_label(e, course, picture)}</g>"
-        )
-    return found
-
-
 def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
     said = picture.edge_label(edge)
     if not said or course.label is None:
@@ -168,10 +181,10 @@ def _across(points: tuple[Point, ...]) -> Point:
     return -(y1 - y0) / length, (x1 - x0) / length
 
 
-def _lane(points: tuple[Point, ...], side: int) -> str:
+def _lane(points: tuple[Point, ...], side: int) -> tuple[Point, ...]:
     """The way back, beside the arrow."""
     dx, dy = (ASIDE * side * part for part in _across(points))
-    return _curve(tuple((x + dx, y + dy) for x, y in points[::-1]))
+    return tuple((x + dx, y + dy) for x, y in points[::-1])
 
 
 def _curve(points: tuple[Point, ...]) -> str:

@@ -51,6 +51,15 @@ RULES: tuple[Rule, ...] = (
             (f"mg-edge-{kind}", "mg-tip", {"stroke": "none", "fill": edge.color}),
         )
     ),
+    ("mg-flow", "mg-line", {"stroke": "run", "stroke-width": "2"}),
+    ("mg-flow", "mg-tip", {"fill": "run"}),
+    ("", "mg-caption", _words(NAME, "ink")),
+    ("", "mg-mark", _words(SMALL, "ink")),
+    ("", "mg-head", _outline("now", "none", 2)),
+    ("mg-travels", "mg-chip", _outline("run", "paper", 1.5)),
+    ("mg-travels", "mg-chip-text", _words(NAME, "ink", 600)),
+    ("mg-returns", "mg-chip", _outline("grad", "paper", 1.5)),
+    ("mg-returns", "mg-chip-text", _words(NAME, "grad", 600)),
     ("mg-born", "mg-card", _outline("built", "none", 1.4, DASHES["dashed"])),
     ("mg-born", "mg-none", {"display": "inline"}),
     *(
@@ -63,6 +72,8 @@ RULES: tuple[Rule, ...] = (
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
     ("mg-freed", "mg-card", _outline("line", "none", 1, DASHES["dotted"])),
+    ("mg-passed", "mg-card", _outline("grad", "card", 1.6)),
+    ("mg-lit", "mg-card", {"stroke": "now", "stroke-width": "3"}),
     ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
     ("mg-bad", "mg-value", {"fill": "bad"}),
     ("mg-bad", "mg-grad", {"fill": "bad"}),
@@ -96,14 +107,14 @@ def file_style() -> str:
     )
 
 
-def resolved(groups: Iterable[str], element: str) -> dict[str, str]:
-    """What an element of this class looks like inside of groups of these classes, on white."""
+def resolved(groups: Iterable[str], element: str, dark: bool = False) -> dict[str, str]:
+    """What an element of this class looks like inside of groups of these classes."""
     around = {"", *groups}
     found: dict[str, str] = {}
     for group, name, properties in RULES:
         if name == element and group in around:
             found.update(properties)
-    return {k: TOKENS[v][0] if v in TOKENS else v for k, v in found.items()}
+    return {k: TOKENS[v][dark] if v in TOKENS else v for k, v in found.items()}
 
 
 def _rule(before: str, rule: Rule, color: Callable[[str], str]) -> str:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from viz.picture import mpl
 from viz.picture.look import resolved
 from viz.picture.style import UNDATED, chart_style
+from viz.picture.theme import TOKENS
 
 INCH = 96  # pixels of a page
 POINT = 72 / INCH  # of a pixel
@@ -22,38 +23,39 @@ NUMBER = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 SIDE = {"start": "left", "middle": "center", "end": "right"}
 
 
-def paint(svg: str, form: str) -> bytes:
+def paint(svg: str, form: str, dark: bool = False, **look: Any) -> bytes:
     """Paint a drawing of `drawing.render`, with one language in it, as "png" or "pdf"."""
     with chart_style(), mpl.rc_context({"savefig.bbox": None}), io.BytesIO() as file:
-        figure = painted(svg)
-        figure.savefig(file, format=form, dpi=SCALE * INCH, metadata=UNDATED[form])
+        figure = painted(svg, dark)
+        settings = {"dpi": SCALE * INCH, "metadata": UNDATED[form], **look}
+        figure.savefig(file, format=form, **settings)
         return file.getvalue()
 
 
-def painted(svg: str) -> mpl.Figure:
+def painted(svg: str, dark: bool = False) -> mpl.Figure:
     """The figure that is painted, as large as the drawing; inside `chart_style`."""
     root = ElementTree.fromstring(svg)
     _, _, width, height = _numbers(root.attrib["viewBox"])
-    figure = mpl.Figure((width / INCH, height / INCH))
+    figure = mpl.Figure((width / INCH, height / INCH), facecolor=TOKENS["paper"][dark])
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
-    _Painter(axes).add(root, (), (0, 0))
+    _Painter(axes, dark).add(root, (), (0, 0))
     return figure
 
 
 class _Painter:
     """Adds elements in their order, each where the groups around have moved it."""
 
-    def __init__(self, axes: mpl.Axes) -> None:
-        self.axes, self.order = axes, 0
+    def __init__(self, axes: mpl.Axes, dark: bool) -> None:
+        self.axes, self.dark, self.order = axes, dark, 0
 
     def add(self, element: ElementTree.Element, groups: Sequence[str], at: Sequence[float]) -> None:
         """Add an element, with those in it, of groups with these classes."""
         self.order += 1
         tag, look = element.tag.rpartition("}")[2], element.attrib
         name = look.get("class", "")
-        style = resolved(groups, name)
+        style = resolved(groups, name, self.dark)
         if style.get("display") == "none" or tag == "title":
             return
         if tag == "text":

@@ -1,0 +1,382 @@
+"""A film, or two beside each other, drawn at any moment: cards, what travels, captions, clocks.
+
+A scene is many small parts, each an SVG text by its name, so that what stays is the same text and
+need not be drawn again: moving pictures are made of the differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Mark
+from viz.film.states import State as Standing
+from viz.film.states import states
+from viz.page.payload import home, room
+from viz.picture import cards
+from viz.picture.boxes import GIVEN, Picture, PictureEdge, paths
+from viz.picture.cards import bilingual, text, wide
+from viz.picture.drawing import EDGE, Drawing
+from viz.picture.matching import aligned
+from viz.picture.place import Point
+from viz.picture.theme import NAME, SMALL
+from viz.words.text import ROWS, Pair
+
+GUTTER = 28  # between two drawings, px
+TITLE, LINE, ROW = 30, 18, 26  # heights of a title, a line of a caption and a row of a clock, px
+LINES = 3  # of a caption, at most
+CELL = 34  # width of a step on the clock, at most, px
+CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
+LONG = 26  # characters of a product on a chip; of a longer one the result alone
+
+
+class Chip(NamedTuple):
+    """What is seen to travel: its text, whether on the way back, and the curve that it takes."""
+
+    told: str
+    back: bool
+    way: tuple[Point, ...]
+
+    @property
+    def width(self) -> int:
+        return 2 * round((wide(self.told, NAME) + 2 * PAD) / 2)
+
+    def svg(self) -> str:
+        """The chip around the point (0, 0)."""
+        half = self.width / 2
+        kind = "mg-returns" if self.back else "mg-travels"
+        return (
+            f'<g class="{kind}"><rect class="mg-chip" x="{-half:g}" y="{-CHIP / 2:g}" '
+            f'width="{self.width}" height="{CHIP}" rx="{CHIP / 2:g}"/>'
+            f"{text('mg-chip-text', 0, 4.5, escape(self.told), 'middle')}</g>"
+        )
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A step while something travels to where it is needed, or once it has arrived."""
+
+    step: int
+    arrived: bool = True
+
+
+class Scene:
+    """One or two films of equal beginning, laid out once for all their steps.
+
+    width: pixels for all of it. Raises LayoutError where a film cannot be drawn.
+    """
+
+    def __init__(
+        self,
+        films: Sequence[Film],
+        verdict: Pair | None = None,
+        orders: Sequence[Mapping[str, int]] = ({}, {}),
+        width: int = 830,
+        clock: bool = True,
+    ) -> None:
+        each = (width - GUTTER * (len(films) - 1)) // len(films)
+        self.stages = [
+            Stage(film, f"s{i}", order, each, len(films) > 1)
+            for i, (film, order) in enumerate(zip(films, orders, strict=False))
+        ]
+        self.films, self.verdict = films, verdict
+        self.steps = max(len(film.frames) for film in films)
+        self.said = max(stage.said for stage in self.stages) * LINE + 6
+        self.high = max(stage.height for stage in self.stages) + self.said
+        drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
+        self.clocks = Clocks(self.stages, drawn, self.steps) if clock and self.steps > 1 else None
+        self.width = drawn
+        self.height = self.high + (self.clocks.height if self.clocks else 0) + 2 * EDGE
+        self.height += LINE + 6 if verdict else 0
+
+    def lefts(self) -> Iterator[tuple[Stage, float]]:
+        """Each stage, and where it begins."""
+        x = 0.0
+        for stage in self.stages:
+            yield stage, x
+            x += stage.width + GUTTER
+
+    def parts(self, moment: Moment, language: str) -> dict[str, str]:
+        """All that is seen at a moment, from back to front."""
+        found: dict[str, str] = {}
+        for stage, x in self.lefts():
+            for name, svg in stage.parts(moment, self.high - self.said, language).items():
+                found[name] = moved(svg, x, EDGE)
+        if self.clocks:
+            for name, svg in self.clocks.parts(moment.step).items():
+                found[name] = moved(svg, 0, EDGE + self.high)
+        if self.verdict:
+            shown = moment.step == self.steps - 1
+            line = text("mg-caption", EDGE, self.height - EDGE - 4, bilingual(self.verdict))
+            found["verdict"] = line if shown else ""
+        return found
+
+    def chips(self, step: int) -> list[Chip]:
+        """What travels in a step, each chip with its way."""
+        return [
+            chip._replace(way=tuple((px + x, py + EDGE) for px, py in chip.way))
+            for stage, x in self.lefts()
+            for chip in apart(stage.chips(step))
+        ]
+
+    def svg(self, inside: str) -> str:
+        """The <svg> element around parts."""
+        size = f"{self.width:.0f}", f"{self.height:.0f}"
+        return (
+            f'<svg class="mg-svg" width="{size[0]}" height="{size[1]}" '
+            f'viewBox="0 0 {size[0]} {size[1]}">{inside}</svg>'
+        )
+
+
+def moved(svg: str, x: float, y: float) -> str:
+    """A part somewhere else; nothing stays nothing."""
+    return f'<g transform="translate({x:g},{y:g})">{svg}</g>' if svg else ""
+
+
+def apart(chips: Sequence[Chip]) -> list[Chip]:
+    """Chips that would cover each other where they begin, beside each other."""
+    placed: list[Chip] = []
+    for chip in sorted(chips, key=lambda chip: chip.way[0]):
+        x, y = chip.way[0]
+        for other in placed:
+            (ox, oy), room = other.way[0], (chip.width + other.width) / 2 + 3
+            if abs(x - ox) < room and abs(y - oy) < CHIP + 3:
+                x, y = (x, oy + CHIP + 3) if abs(y - oy) > abs(x - ox) else (ox + room, y)
+        dx, dy = x - chip.way[0][0], y - chip.way[0][1]
+        placed.append(chip._replace(way=tuple((px + dx, py + dy) for px, py in chip.way)))
+    return placed
+
+
+class Stage:
+    """One film of a scene: its title, its drawing, and what is said beneath."""
+
+    def __init__(
+        self, film: Film, prefix: str, order: Mapping[str, int], width: int, titled: bool
+    ) -> None:
+        whole = film.picture
+        first = whole.overview() if film.opened is None else film.opened
+        self.film, self.prefix = film, prefix
+        self.drawn = aligned(film.view(first), order)
+        self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
+        rooms = {n.id: room(film, n) for n in self.drawn.nodes}
+        self.drawing = Drawing(self.drawn, prefix, rooms, width)
+        self.width = max(self.drawing.there.width, min(width, 300))
+        self.said = 0
+        for frame in film.frames:
+            lines = (len(broken(half, self.width - 2 * EDGE)) for half in frame.caption)
+            self.said = max(self.said, *lines)
+        self.height = TITLE + self.drawing.there.height
+        at_home = home(whole, self.drawn, prefix)
+        edges = {e.id: e for e in self.drawn.edges}
+        self.arrows: dict[str, PictureEdge] = {}
+        for e in whole.edges:
+            i = at_home.get(f"{prefix}-{e.id}", f"-{e.id}").rpartition("-")[2]
+            if i in edges:
+                self.arrows[e.id] = edges[i]
+
+    def flows(self, step: int) -> list[tuple[PictureEdge, Flow]]:
+        """What travels in a step, along arrows that are drawn; along each, one thing."""
+        if step >= len(self.film.frames):
+            return []
+        found: dict[str, tuple[PictureEdge, Flow]] = {}
+        for i, flow in self.film.frames[step].flows.items():
+            if i in self.arrows:
+                found.setdefault(self.arrows[i].id, (self.arrows[i], flow))
+        return list(found.values())
+
+    def chips(self, step: int) -> list[Chip]:
+        """What travels in a step, in the coordinates of the stage."""
+        return [
+            Chip(
+                flow.text if flow.back and len(flow.text) <= LONG else flow.value.short,
+                flow.back,
+                tuple((x, y + TITLE) for x, y in self.drawing.way(e, flow.back)),
+            )
+            for e, flow in self.flows(step)
+        ]
+
+    def parts(self, moment: Moment, low: float, language: str) -> dict[str, str]:
+        """Title, frames, arrows, cards and caption at a moment."""
+        p, drawing = self.prefix, self.drawing
+        there = looks(self.film, self.drawn, moment, dict(self._arriving(moment)))
+        born = {i for i, state in there.items() if "mg-unborn" not in state.classes}
+        inside = {path for n in self.drawn.nodes if n.id in born for path in paths(n.group)}
+        used = self._used(moment)
+        flows = [] if moment.arrived else self.flows(moment.step)
+        flowing = {e.id for e, flow in flows if not flow.back}
+        found: dict[str, str] = {}
+        for i, path in enumerate(self.drawn.groups):
+            found[f"{p}c{i}"] = drawing.frame(i) if path in inside else ""
+        for e in self.drawn.edges:
+            look = ("mg-back " if e.id in used else "") + ("mg-flow" if e.id in flowing else "")
+            seen = {e.source, e.target} <= born
+            found[p + e.id] = drawing.edge(e, look.strip()) if seen else ""
+        for n in self.drawn.nodes:
+            found[p + n.id] = drawing.card(n.id, there[n.id]) if n.id in born else ""
+        drawn = {name: moved(svg, 0, TITLE) for name, svg in found.items()}
+        title = text("mg-title", EDGE, 20, bilingual(self.title))
+        return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
+
+    def _arriving(self, moment: Moment) -> Iterator[tuple[str, Flow]]:
+        for e, flow in self.flows(moment.step):
+            yield (e.source if flow.back else e.target), flow
+
+    def _used(self, moment: Moment) -> set[str]:
+        """The arrows along which something has gone back."""
+        steps = range(min(moment.step, len(self.film.frames) - 1) + 1)
+        return {e.id for i in steps for e, flow in self.flows(i) if flow.back}
+
+    def _caption(self, moment: Moment, low: float, language: str) -> str:
+        frames = self.film.frames
+        caption = frames[min(moment.step, len(frames) - 1)].caption
+        if caption == ROWS["step_start"]:  # it asks for a key
+            return ""
+        said = caption[language == "zh"]
+        y = low + LINE
+        lines = broken(said, self.width - 2 * EDGE)
+        return "".join(
+            text("mg-caption", EDGE, y + LINE * i, escape(line)) for i, line in enumerate(lines)
+        )
+
+
+def looks(
+    film: Film, drawn: Picture, moment: Moment, arriving: Mapping[str, Flow]
+) -> dict[str, cards.State]:
+    """What each card shows at a moment; what is on its way is not there yet."""
+    now = states(film, moment.step, drawn)
+    before = now if moment.arrived else states(film, max(moment.step - 1, 0), drawn)
+    over = moment.step >= len(film.frames)
+    failed = "" if over else film.frames[moment.step].failed
+    found = {}
+    for n in drawn.nodes:
+        waits = n.id in arriving and not moment.arrived
+        given = n.kind in (*GIVEN, "tensor")
+        shown = before[n.id] if waits else now[n.id]
+        flow = arriving.get(n.id)
+        gradient = shown.gradient.short if shown.gradient else ""
+        if flow and flow.sum and moment.arrived and not over:
+            gradient = flow.sum
+        value = shown.value.short if shown.value else ""
+        found[n.id] = cards.State(
+            tuple(_classes(n.id == failed, given, now[n.id], shown, film.picture.kind)),
+            "" if n.kind == "constant" and n.name else value,
+            gradient,
+            shown.told(given) if film.picture.kind == "static" or shown.ran else ("", ""),
+        )
+        if over:
+            found[n.id] = cards.State(
+                tuple(c for c in found[n.id].classes if c != "mg-lit"),
+                *(getattr(found[n.id], k) for k in ("value", "gradient", "clock")),
+            )
+    return found
+
+
+def _classes(
+    failed: bool, given: bool, now: Standing, shown: Standing, kind: str
+) -> Iterator[str]:
+    """How a card looks: not there, an outline, filled; with the light on it, freed, wrong."""
+    if not now.born:
+        yield "mg-unborn"
+    elif failed:
+        yield "mg-failed"
+    elif not shown.ran and kind == "static":
+        yield "mg-born"
+    elif not given:
+        yield "mg-ran"
+    if shown.freed:
+        yield "mg-freed"
+    if shown.bad:
+        yield "mg-bad"
+    if now.now:
+        yield "mg-lit"
+
+
+def broken(said: str, width: float) -> list[str]:
+    """A sentence as lines of at most this width; the last one ends with … where there are more."""
+    lines = [""]
+    for word in _words(said):
+        if lines[-1] and wide(lines[-1] + word.rstrip(), NAME) > width:
+            lines.append("")
+        lines[-1] += word
+    kept = [line.strip() for line in lines[:LINES]]
+    return kept if len(lines) <= LINES else [*kept[:-1], kept[-1].rstrip(".。, ，") + "…"]
+
+
+def _words(said: str) -> Iterator[str]:
+    """Where a line may end: after a space, and beside any Chinese character but before a mark."""
+    word = ""
+    for i, c in enumerate(said):
+        word += c
+        following = said[i + 1 : i + 2]
+        if c == " " or (max(c, following) > "\u2e7f" and following not in "，。：；）？！、"):
+            yield word
+            word = ""
+    yield word
+
+
+class Clocks:
+    """Beneath the drawings, a row for each film: what was built, what ran, what was passed back."""
+
+    def __init__(self, stages: Sequence[Stage], width: float, steps: int) -> None:
+        self.stages, self.steps = stages, steps
+        self.left = EDGE + 8 + round(max(wide(half, SMALL) for s in stages for half in s.title))
+        self.cell = round(min(CELL, (width - EDGE - self.left) / steps), 1)
+        self.height = ROW * len(stages) + ROW + 14
+
+    def parts(self, step: int) -> dict[str, str]:
+        """The marks up to a step, the playhead at it, and what the marks mean."""
+        found = {}
+        low = 8 + ROW * len(self.stages)
+        for i, stage in enumerate(self.stages):
+            y = 8 + ROW * i + ROW / 2
+            found[f"clock{i}"] = text("mg-clock", EDGE, y + 4, bilingual(stage.title))
+        x = self.left + self.cell * (step + 1)
+        found["head"] = f'<path class="mg-head" d="M{x:g},4L{x:g},{low + 2:g}"/>'
+        for i, stage in enumerate(self.stages):
+            for k, frame in enumerate(stage.film.frames):
+                mark = _telling(frame.marks)
+                seen = mark and k <= step
+                y = 8 + ROW * i
+                found[f"m{i}-{k}"] = self._cell(mark, stage.film, k, y) if mark and seen else ""
+        found["legend"] = self._legend(low + 6)
+        return found
+
+    def _cell(self, mark: Mark, film: Film, step: int, y: float) -> str:
+        box = next(n for n in film.picture.nodes if n.id == mark.node)
+        sign = (box.sign or box.op) if box.kind not in (*GIVEN, "tensor") else box.label
+        back = mark.clock == GRADIENT or mark.sort == "gradient"
+        told = f"∂{sign}" if back and wide(f"∂{sign}", SMALL) < self.cell - 4 else sign
+        width = max(self.cell - 3, 4)
+        told = told if wide(told, SMALL) < width - 1 else ""
+        x = self.left + self.cell * step + (self.cell - width) / 2
+        given = mark.sort == "input" and (mark.clock == RUN or film.picture.kind == "dynamic")
+        return _box("mg-given" if given else LOOKS[mark.clock], x, y + 3, width, told)
+
+    def _legend(self, y: float) -> str:
+        shown, x = "", self.left
+        for clock in (BUILT, RUN, GRADIENT):
+            shown += _box(LOOKS[clock], x, y + 4, 18, "", 12)
+            shown += text("mg-clock", x + 24, y + 14, bilingual(ROWS[clock]))
+            x += 44 + max(wide(half, SMALL) for half in ROWS[clock])
+        return shown
+
+
+LOOKS = {BUILT: "mg-born", RUN: "mg-ran", GRADIENT: "mg-passed"}  # as the cards of that state
+
+
+def _box(look: str, x: float, y: float, width: float, told: str, high: float = ROW - 6) -> str:
+    """A mark of the clock."""
+    words = text("mg-mark", x + width / 2, y + high - 6, escape(told), "middle") if told else ""
+    return (
+        f'<g class="{look}"><rect class="mg-card" x="{x:g}" y="{y:g}" width="{width:g}" '
+        f'height="{high:g}" rx="4"/>{words}</g>'
+    )
+
+
+def _telling(marks: Sequence[Mark]) -> Mark | None:
+    """Of what the clocks note in one step, what is said of it: operators first, what ran first."""
+    order = (GRADIENT, RUN, BUILT)
+    ranked: Any = sorted(marks, key=lambda m: (m.sort == "input", order.index(m.clock)))
+    return ranked[0] if ranked else None
