@@ -174,12 +174,12 @@ def test_without_an_engine_it_is_said_what_is_missing_and_what_to_type() -> None
 
 
 @pytest.mark.usefixtures("no_engine")
-@pytest.mark.parametrize("program", layout.GRAPHVIZ)
+@pytest.mark.parametrize("program", layout.INSTALL)
 def test_the_line_to_type_is_that_of_the_system(
     program: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layout.shutil, "which", {program: f"/bin/{program}"}.get)
-    assert f"{layout.GRAPHVIZ[program]}." in str(layout.fault())
+    assert f"{layout.INSTALL[program]} graphviz." in str(layout.fault())
 
 
 @pytest.mark.usefixtures("no_engine")

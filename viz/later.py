@@ -9,6 +9,7 @@ from viz.lesson.ask import *
 from viz.page.board import *
 from viz.page.language import *
 from viz.page.player import Player as Player
+from viz.views.animate import *
 from viz.views.batches import *
 from viz.views.branches import *
 from viz.views.checkpoints import *

@@ -78,6 +78,7 @@ class Frame:
     failed: the node that the run stopped at
     marks: what the clocks note
     ticks: where the clocks stand that counted something in this step
+    alone: the caption without the ticks, where it tells them
     """
 
     caption: Pair
@@ -89,6 +90,12 @@ class Frame:
     lines: tuple[str, int, int] | None = None
     failed: str = ""
     ticks: Mapping[str, int] = field(default_factory=dict)
+    alone: Pair | None = None
+
+    @property
+    def plain(self) -> Pair:
+        """What happened, without the ticks."""
+        return self.alone or self.caption
 
 
 @dataclass(frozen=True)
@@ -183,7 +190,7 @@ def _ticking(frame: Frame) -> Frame:
     told = [row("tick", clock=ROWS[clock], number=n) for clock, n in frame.ticks.items()]
     english, chinese = (", ".join(pair[i] for pair in told) for i in (0, 1))
     ticks = row("step_tick", ticks=(english, chinese), what=frame.caption)
-    return replace(frame, caption=ticks) if told else frame
+    return replace(frame, caption=ticks, alone=frame.caption) if told else frame
 
 
 def latest(entries: Sequence[tuple[int, T]], step: int) -> T | None:

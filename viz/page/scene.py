@@ -6,6 +6,7 @@ need not be drawn again: moving pictures are made of the differences.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Mark
 from viz.film.states import State as Standing
 from viz.film.states import states
-from viz.page.payload import home, room
+from viz.page.payload import home, rooms_of
 from viz.picture import cards
 from viz.picture.boxes import GIVEN, Picture, PictureEdge, paths
 from viz.picture.cards import bilingual, text, wide
@@ -102,11 +103,10 @@ class Scene:
         """All that is seen at a moment, from back to front."""
         found: dict[str, str] = {}
         for stage, x in self.lefts():
-            for name, svg in stage.parts(moment, self.high - self.said, language).items():
-                found[name] = moved(svg, x, EDGE)
+            there = stage.parts(moment, self.high - self.said, language)
+            found |= together(stage.prefix, there, x, EDGE)
         if self.clocks:
-            for name, svg in self.clocks.parts(moment.step).items():
-                found[name] = moved(svg, 0, EDGE + self.high)
+            found |= together("clocks", self.clocks.parts(moment.step), 0, EDGE + self.high)
         if self.verdict:
             shown = moment.step == self.steps - 1
             line = text("mg-caption", EDGE, self.height - EDGE - 4, bilingual(self.verdict))
@@ -130,9 +130,10 @@ class Scene:
         )
 
 
-def moved(svg: str, x: float, y: float) -> str:
-    """A part somewhere else; nothing stays nothing."""
-    return f'<g transform="translate({x:g},{y:g})">{svg}</g>' if svg else ""
+def together(name: str, parts: Mapping[str, str], x: float, y: float) -> dict[str, str]:
+    """Parts somewhere else: the first and the last of them are the two ends of one group."""
+    start = {f"{name}(": f'<g transform="translate({x:g},{y:g})">'}
+    return {**start, **parts, f"{name})": "</g>"}
 
 
 def apart(chips: Sequence[Chip]) -> list[Chip]:
@@ -160,12 +161,11 @@ class Stage:
         self.film, self.prefix = film, prefix
         self.drawn = aligned(film.view(first), order)
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
-        rooms = {n.id: room(film, n) for n in self.drawn.nodes}
-        self.drawing = Drawing(self.drawn, prefix, rooms, width)
+        self.drawing = Drawing(self.drawn, prefix, rooms_of(film, self.drawn), width)
         self.width = max(self.drawing.there.width, min(width, 300))
         self.said = 0
         for frame in film.frames:
-            lines = (len(broken(half, self.width - 2 * EDGE)) for half in frame.caption)
+            lines = (len(broken(half, self.width - 2 * EDGE)) for half in frame.plain)
             self.said = max(self.said, *lines)
         self.height = TITLE + self.drawing.there.height
         at_home = home(whole, self.drawn, prefix)
@@ -215,8 +215,8 @@ class Stage:
             found[p + e.id] = drawing.edge(e, look.strip()) if seen else ""
         for n in self.drawn.nodes:
             found[p + n.id] = drawing.card(n.id, there[n.id]) if n.id in born else ""
-        drawn = {name: moved(svg, 0, TITLE) for name, svg in found.items()}
         title = text("mg-title", EDGE, 20, bilingual(self.title))
+        drawn = together(f"{p}drawn", found, 0, TITLE)
         return {f"{p}title": title, **drawn, f"{p}said": self._caption(moment, low, language)}
 
     def _arriving(self, moment: Moment) -> Iterator[tuple[str, Flow]]:
@@ -230,7 +230,7 @@ class Stage:
 
     def _caption(self, moment: Moment, low: float, language: str) -> str:
         frames = self.film.frames
-        caption = frames[min(moment.step, len(frames) - 1)].caption
+        caption = frames[min(moment.step, len(frames) - 1)].plain
         if caption == ROWS["step_start"]:  # it asks for a key
             return ""
         said = caption[language == "zh"]
@@ -273,9 +273,7 @@ def looks(
     return found
 
 
-def _classes(
-    failed: bool, given: bool, now: Standing, shown: Standing, kind: str
-) -> Iterator[str]:
+def _classes(failed: bool, given: bool, now: Standing, shown: Standing, kind: str) -> Iterator[str]:
     """How a card looks: not there, an outline, filled; with the light on it, freed, wrong."""
     if not now.born:
         yield "mg-unborn"
@@ -294,7 +292,13 @@ def _classes(
 
 
 def broken(said: str, width: float) -> list[str]:
-    """A sentence as lines of at most this width; the last one ends with … where there are more."""
+    """A sentence as lines of at most this width; the last one ends with … where there are more.
+
+    What follows a colon is a formula, or another sentence: if that fits a line, it has its own.
+    """
+    head, colon, tail = re.fullmatch(r"(.*?)(: |：|$)(.*)", said).groups()  # type: ignore[union-attr]
+    if max(wide(part, NAME) for part in (head + colon, tail)) <= width < wide(said, NAME):
+        return [head + colon.strip(), tail]
     lines = [""]
     for word in _words(said):
         if lines[-1] and wide(lines[-1] + word.rstrip(), NAME) > width:
@@ -355,7 +359,7 @@ class Clocks:
         return _box("mg-given" if given else LOOKS[mark.clock], x, y + 3, width, told)
 
     def _legend(self, y: float) -> str:
-        shown, x = "", self.left
+        shown, x = "", float(self.left)
         for clock in (BUILT, RUN, GRADIENT):
             shown += _box(LOOKS[clock], x, y + 4, 18, "", 12)
             shown += text("mg-clock", x + 24, y + 14, bilingual(ROWS[clock]))

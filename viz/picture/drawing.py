@@ -199,24 +199,32 @@ def _corners(points: tuple[Point, ...]) -> str:
 # ---- For where no page gives it its style ------------------------------------------------------
 
 
-def alone(svg: str) -> str:
-    """A drawing as a file of its own: paper, style, one language, the glyphs beyond ASCII."""
-    told = one_language(svg, get_language())
+def alone(svg: str, language: str = "", dark: bool | None = None, style: str = "") -> str:
+    """A drawing as a file of its own: paper, style, one language, the glyphs beyond ASCII.
+
+    dark: None, as its reader likes it. style: more rules.
+    """
+    told = one_language(svg, language or get_language())
     glyphs = "" if told.isascii() else font_face(told)
     paper = '<rect class="mg-paper" width="100%" height="100%"/>'
-    head = f"<style>{glyphs}{file_style()}</style>{paper}"
+    head = f"<style>{glyphs}{file_style(dark)}{style}</style>{paper}"
     drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, told, count=1)
     return drawn.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 
 
 def as_image(svg: str, alt: str) -> str:
-    """A drawing as an <img> with alternative text, in a box that scrolls where it is too narrow.
+    """A drawing as `image`, with its paper and its style."""
+    return image(alone(svg), alt)
+
+
+def image(file: str, alt: str) -> str:
+    """An SVG file as an <img> with alternative text, in a box that scrolls where it is too narrow.
 
     Pages that are not trusted keep images and take inline drawings apart. An image cannot use the
     fonts and colours of its page, so it brings along its own, those of a dark page included.
     """
-    source = base64.b64encode(alone(svg).encode()).decode()
-    width = re.search(r'width="(\d+)"', svg)
+    source = base64.b64encode(file.encode()).decode()
+    width = re.search(r'width="(\d+)"', file)
     size = f' width="{width[1]}"' if width else ""
     return (
         f'<div style="overflow-x:auto"><img alt="{escape(alt)}"{size} style="max-width:none" '

@@ -24,15 +24,15 @@ PYGRAPHVIZ = (
     "import sys, pygraphviz; source = sys.stdin.buffer.read().decode();"
     "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
 )
-# By the program that installs: what to type for Graphviz itself.
-GRAPHVIZ = {
-    "apt-get": "sudo apt-get install graphviz",
-    "dnf": "sudo dnf install graphviz",
-    "pacman": "sudo pacman -S graphviz",
-    "zypper": "sudo zypper install graphviz",
-    "apk": "apk add graphviz",
-    "brew": "brew install graphviz",
-    "winget": "winget install graphviz",
+# By the program that installs: what to type before the name of a program.
+INSTALL = {
+    "apt-get": "sudo apt-get install",
+    "dnf": "sudo dnf install",
+    "pacman": "sudo pacman -S",
+    "zypper": "sudo zypper install",
+    "apk": "apk add",
+    "brew": "brew install",
+    "winget": "winget install",
 }
 # Cards have their sizes; the names of frames do not. graphviz-pure knows how wide ASCII is in
 # Helvetica, and takes every byte of other characters for a space of 0.278 em. So those of three
@@ -62,7 +62,9 @@ def layout(source: str) -> str:
         return _run_bundled(program, source)
     if (missing := pygraphviz_fault()) is None:
         return _run([sys.executable, "-c", PYGRAPHVIZ], source)
-    raise LayoutError("no_layout", pygraphviz=missing, pip=_pip(), system=_system())
+    raise LayoutError(
+        "no_layout", pygraphviz=missing, pip=_pip(), system=installing("graphviz", "graphviz.org")
+    )
 
 
 def fault() -> str | None:
@@ -91,7 +93,7 @@ def pygraphviz_fault() -> Pair | None:
         return ROWS["engine_absent"]
     command = [sys.executable, "-c", "import pygraphviz"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return row("engine_broken", reason=_last(done.stderr)) if done.returncode else None
+    return row("engine_broken", reason=last_line(done.stderr)) if done.returncode else None
 
 
 def _pip() -> str:
@@ -101,10 +103,10 @@ def _pip() -> str:
     return f"{pip} graphviz-pure"
 
 
-def _system() -> str:
-    """What to type for Graphviz, by the program that installs things here."""
-    found = (line for program, line in GRAPHVIZ.items() if shutil.which(program))
-    return next(found, "https://graphviz.org/download")
+def installing(name: str, site: str) -> str:
+    """What to type for a program, by what installs things here; else where it is to be had."""
+    found = (f"{words} {name}" for program, words in INSTALL.items() if shutil.which(program))
+    return next(found, f"https://{site}/download")
 
 
 def _run_bundled(program: str, source: str) -> str:
@@ -125,10 +127,10 @@ def _run(command: list[str], source: str) -> str:
     except OSError as error:
         raise LayoutError("layout_failed", reason=error) from error
     if done.returncode:
-        raise LayoutError("layout_failed", reason=_last(done.stderr.decode(errors="replace")))
+        raise LayoutError("layout_failed", reason=last_line(done.stderr.decode(errors="replace")))
     return done.stdout.decode()
 
 
-def _last(said: str) -> str:
+def last_line(said: str) -> str:
     """The line that says why a program stopped, in a length that can be read."""
     return (said.strip().splitlines() or ["-"])[-1][:200]

@@ -91,20 +91,17 @@ def variables() -> str:
     return " ".join(f"--mg-{k}: light-dark({a}, {b});" for k, (a, b) in TOKENS.items())
 
 
-def file_style() -> str:
-    """The rules for a drawing that stands alone, which follows the theme of who shows it."""
-    light, dark = (
-        [_rule("", rule, colors.__getitem__) for rule in RULES]
+def file_style(dark: bool | None = None) -> str:
+    """The rules for a drawing that stands alone; None: it follows the theme of who shows it."""
+    light, night = (
+        "\n".join([f".mg-paper {{ fill: {colors['paper']}; }}", *rules])
         for colors in ({k: pair[i] for k, pair in TOKENS.items()} for i in (0, 1))
+        for rules in [[_rule("", rule, colors.__getitem__) for rule in RULES]]
     )
-    family = f"text {{ font-family: Helvetica, Arial, '{FONT_FAMILY}', sans-serif; }}"
-    paper = [f".mg-paper {{ fill: {color}; }}" for color in TOKENS["paper"]]
-    return (
-        "\n".join([family, paper[0], *light])
-        + "\n@media (prefers-color-scheme: dark) {\n"
-        + "\n".join([paper[1], *dark])
-        + "\n}"
-    )
+    family = f"text {{ font-family: Helvetica, Arial, '{FONT_FAMILY}', sans-serif; }}\n"
+    if dark is not None:
+        return family + (night if dark else light)
+    return f"{family}{light}\n@media (prefers-color-scheme: dark) {{\n{night}\n}}"
 
 
 def resolved(groups: Iterable[str], element: str, dark: bool = False) -> dict[str, str]:

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.ticker import LogLocator as LogLocator
     from matplotlib.ticker import MaxNLocator as MaxNLocator
     from matplotlib.ticker import NullFormatter as NullFormatter
+    from PIL import Image as Image
 else:
     PLACES = ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager"
 
     def __getattr__(name: str) -> Any:
+        if name == "Image":
+            return importlib.import_module("PIL.Image")
         for place in (*PLACES.split(), ""):  # last of all, as it has a Path of another kind
             module = importlib.import_module(f"matplotlib{place}")
             if hasattr(module, name):

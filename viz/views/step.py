@@ -53,7 +53,13 @@ def step(
     4. Mul passes back to x again: 2 + 2 = 4
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
-    names = names_in(sys._getframe(1))
+    return player_of(obj, names_in(sys._getframe(1)), feed_dict, session)
+
+
+def player_of(
+    obj: Any, names: Mapping[int, str], feed_dict: Mapping[Any, Any] | None, session: Any
+) -> Player:
+    """The player of what `step` takes, with the names of variables as `names_of` gives them."""
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         try:
             with recording(True):

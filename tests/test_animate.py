@@ -1,0 +1,357 @@
+"""`viz.animate`: what moves is right at every moment, plays anywhere, and rests where asked to."""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz.page.scene import Moment, Scene, broken
+from viz.picture.motion import RATE, along
+from viz.picture.paint import paint
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+@cache
+def both() -> viz.Animation:
+    return viz.animate(lambda x: x * x + 3, 5.0, language="en", seconds=0.8)
+
+
+@cache
+def small() -> viz.Animation:
+    x = mg.tensor(5.0, requires_grad=True)
+    return viz.animate(x * x, language="en", seconds=0.8)
+
+
+def cards(scene: Scene, step: int, arrived: bool = True) -> dict[str, str]:
+    """The cards of both sides at a moment, by side and sign; "" of what is not there."""
+    parts = scene.parts(Moment(step, arrived), "en")
+    return {
+        f"{stage.film.picture.kind} {stage.drawing.cards[n.id].sign}": parts[stage.prefix + n.id]
+        for stage in scene.stages
+        for n in stage.drawn.nodes
+    }
+
+
+def test_a_dynamic_graph_grows_as_it_runs_and_a_static_one_stands_before() -> None:
+    scene = both().scene
+    first_run = next(
+        i
+        for i, frame in enumerate(scene.films[1].frames)
+        if "read" in str(frame.caption[0]) or "receives" in frame.caption[0]
+    )
+    for step in range(scene.steps):
+        for name, card in cards(scene, step).items():
+            if name == "dynamic ×":
+                assert bool(card) is (step >= 1)
+            if name == "dynamic +":
+                assert bool(card) is (step >= 2)
+            if name.startswith("dynamic") and card:
+                assert "mg-born" not in card, "it is born filled"
+            if name.startswith("static") and card and step < first_run:
+                assert "mg-born" in card, "an outline, as long as nothing has run"
+    assert all("mg-born" not in card for card in cards(scene, scene.steps - 1).values())
+    assert first_run > 4
+
+
+def test_what_is_on_its_way_is_not_there_yet() -> None:
+    scene = both().scene
+    before, after = (cards(scene, 1, arrived)["dynamic ×"] for arrived in (False, True))
+    assert ">25<" not in before
+    assert ">25<" in after
+    on_the_way, ran = (cards(scene, 7, arrived)["static ×"] for arrived in (False, True))
+    assert "mg-born" in on_the_way
+    assert ">no value<" in on_the_way
+    assert "mg-ran" in ran
+
+
+@pytest.mark.parametrize("side", ["dynamic", "static"])
+def test_the_gradient_is_whole_only_after_both_contributions(side: str) -> None:
+    scene = both().scene
+    seen = [
+        found[1]
+        if (found := re.search(r'class="mg-grad"[^>]*>([^<]*)<', card[f"{side} x"]))
+        else ""
+        for step in range(scene.steps)
+        for arrived in (False, True)
+        for card in [cards(scene, step, arrived)]
+    ]
+    order = [text for i, text in enumerate(seen) if text and text not in seen[:i]]
+    assert order == ["∂ 5", "∂ 5 + 5 = 10", "∂ 10"]
+    assert seen[-1] == "∂ 10", "and stays"
+
+
+def test_values_travel_from_the_card_that_has_them_to_the_one_that_reads_them() -> None:
+    scene = both().scene
+    told = {step: [chip.told for chip in scene.chips(step)] for step in range(scene.steps)}
+    assert told[1] == ["5", "5"]
+    assert sorted(told[2]) == ["25", "3"]
+    assert told[5] == ["1 × 5 = 5"]
+    assert told[7] == ["5", "5"]
+    assert told[13] == ["1 × 5 = 5"]
+    for step in range(scene.steps):
+        for stage, _ in scene.lefts():
+            for (e, flow), chip in zip(stage.flows(step), stage.chips(step), strict=True):
+                ends = [e.target, e.source] if flow.back else [e.source, e.target]
+                for i, point in zip(ends, (chip.way[0], chip.way[-1]), strict=True):
+                    box = stage.drawing.there.nodes[i]
+                    near = 14
+                    assert box.x - near < point[0] < box.x + box.width + near
+                    assert box.y - near < point[1] - 30 < box.y + box.height + near
+
+
+def test_what_travels_side_by_side_does_not_cover_each_other() -> None:
+    for chips in (both().scene.chips(step) for step in range(both().scene.steps)):
+        for one, other in pairwise(chips):
+            across = abs(one.way[0][0] - other.way[0][0]) >= (one.width + other.width) / 2
+            assert across or abs(one.way[0][1] - other.way[0][1]) >= 22
+
+
+def test_along_a_curve_from_its_start_to_its_end() -> None:
+    way = ((0.0, 0.0), (0.0, 4.0), (4.0, 8.0), (8.0, 8.0), (9.0, 8.0), (10.0, 8.0), (12.0, 8.0))
+    assert along(way, 0) == way[0]
+    assert along(way, 0.5) == (8.0, 8.0)
+    assert along(way, 1) == way[-1]
+    assert along(way[:4], 0.5) == (2.5, 5.5)
+
+
+def test_the_clock_counts_the_same_events_on_both_sides() -> None:
+    parts = both().scene.parts(Moment(both().scene.steps - 1), "en")
+    rows = [
+        [svg for name, svg in parts.items() if name.startswith(f"m{i}-") and svg] for i in (0, 1)
+    ]
+    ran = [sum("mg-ran" in svg for svg in row) for row in rows]
+    passed = [sum("mg-passed" in svg for svg in row) for row in rows]
+    assert ran == [2, 2]
+    assert passed[0] == passed[1] == 4, "three contributions and the seed"
+
+
+def test_pytorch_s_own_example_ends_with_the_sum() -> None:
+    """Its README draws the loss as tanh itself (pytorch/pytorch#98600): a sum is missing there."""
+    rng = np.random.default_rng(0)
+    w_h, w_x = (mg.tensor(rng.normal(size=(4, 4)), requires_grad=True) for _ in range(2))
+    x, h = mg.tensor(rng.normal(size=(1, 4))), mg.tensor(rng.normal(size=(1, 4)))
+    i2h, h2h = w_x @ x.T, w_h @ h.T
+    next_h = (h2h + i2h).tanh()
+    loss = next_h.sum()
+    scene = viz.animate(loss, language="en").scene
+    (stage,) = scene.stages
+    ops = {n.id: n.op for n in stage.drawn.nodes}
+    arrows = {(ops[e.source], ops[e.target]) for e in stage.drawn.edges}
+    assert ("Tanh", "Sum") in arrows
+    assert ("MatMul", "Add") in arrows
+    back = [
+        [(ops[e.target], ops[e.source]) for e, flow in stage.flows(step) if flow.back]
+        for step in range(scene.steps)
+    ]
+    passed = [pair for step in back for pair in step]
+    assert passed[0] == ("Sum", "Tanh")
+    assert set(passed) <= {(target, source) for source, target in arrows}
+
+
+# ---- Files -----------------------------------------------------------------------------------
+
+
+def still_of(svg: str) -> str:
+    """What stands at the end: without whatever is seen for a while only."""
+    root = ElementTree.fromstring(svg)
+    for parent in root.iter():
+        for child in [c for c in parent if c.get("class") == "mg-for"]:
+            parent.remove(child)
+    return "".join(root.itertext())
+
+
+def test_an_svg_plays_once_without_a_script_and_rests_for_who_asks() -> None:
+    svg = both().svg
+    assert "<script" not in svg
+    assert not re.search(r"https?://(?!www\.w3\.org)", svg)
+    rest, plays = svg.split("@media (prefers-reduced-motion: no-preference)")
+    assert ".mg-for { visibility: hidden; }" in rest
+    assert "animation: mg-for" in plays
+    assert "infinite" not in svg
+    end = still_of(svg)
+    assert "∂ 10" in end
+    assert "equal, bit for bit" in end
+    assert "∂ 5 + 5" not in end
+    assert "prefers-color-scheme: dark" in svg
+    times = [float(s) for s in re.findall(r"animation-(?:delay|duration):([\d.]+)s", svg)]
+    assert max(times) <= both().scene.steps * 0.8
+
+
+def test_an_svg_is_dark_where_it_is_asked_for() -> None:
+    player = small().player
+    for dark, paper in ((True, "#14171D"), (False, "#FFFFFF")):
+        svg = viz.Animation(player, "en", dark=dark).svg
+        assert "prefers-color-scheme" not in svg
+        assert f".mg-paper {{ fill: {paper}; }}" in svg
+
+
+def test_languages() -> None:
+    player = small().player
+    english, chinese = (viz.Animation(player, code).svg for code in ("en", "zh"))
+    assert "operator" in english
+    assert not re.search("[\u4e00-\u9fff]", english)
+    assert "算子" in chinese
+    assert "operator" not in chinese
+    set_language("zh")
+    assert "算子" in viz.Animation(player).svg
+
+
+def opened(path: Path) -> Image.Image:
+    return Image.open(io.BytesIO(path.read_bytes()))
+
+
+def test_a_gif_shows_every_step_and_what_is_between(tmp_path: Path) -> None:
+    image = opened(small().save(tmp_path / "x.gif"))
+    frames = [frame.copy() for frame in ImageSequence.Iterator(image)]
+    travels = sum(bool(small().scene.chips(step)) for step in range(small().scene.steps))
+    assert travels == 3
+    assert len(frames) >= small().scene.steps + 3 * travels
+    durations = [frame.info["duration"] for frame in frames]
+    assert sum(durations[:-1]) / 1000 == pytest.approx((small().scene.steps - 1) * 0.8, rel=0.1)
+    assert durations[-1] >= 3000
+    assert image.info["loop"] == 0
+    last = np.asarray(frames[-1].convert("RGB"), float)
+    parts = small().scene.parts(Moment(small().scene.steps - 1), "en")
+    wanted = (
+        small()._scenes().around("".join(small()._one(Moment(small().scene.steps - 1)).values()))
+    )
+    png = np.asarray(Image.open(io.BytesIO(paint(wanted, "png", dpi=144))).convert("RGB"), float)
+    assert parts
+    assert last.shape == png.shape
+    assert np.abs(last - png).mean() < 1, "the last picture is the end, in nearly its colours"
+
+
+def test_a_dark_gif_is_dark(tmp_path: Path) -> None:
+    image = opened(viz.Animation(small().player, "zh", dark=True).save(tmp_path / "x.gif"))
+    assert np.asarray(image.convert("RGB")).mean() < 60
+
+
+def test_the_gif_of_both_ways_is_small(tmp_path: Path) -> None:
+    assert both().save(tmp_path / "x.gif").stat().st_size < 600_000
+
+
+FFMPEG = """#!{python}
+import sys
+data = sys.stdin.buffer.read()
+open(sys.argv[-1], "w").write(" ".join(sys.argv[1:]) + " " + str(len(data)))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script that is a program")
+def test_an_mp4_is_made_by_ffmpeg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "ffmpeg"
+    program.write_text(FFMPEG.format(python=sys.executable))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    told = small().save(tmp_path / "x.mp4").read_text()
+    wide, high = map(int, re.search(r"-s (\d+)x(\d+)", told).groups())  # type: ignore[union-attr]
+    assert wide % 2 == high % 2 == 0
+    pictures, rest = divmod(int(told.split()[-1]), 3 * wide * high)
+    assert rest == 0
+    assert pictures / RATE == pytest.approx(small().scene.steps * 0.8, rel=0.15)
+
+
+def test_without_ffmpeg_the_error_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = small()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RuntimeError, match=r"no ffmpeg.*\.gif or \.svg"):
+        made.save(tmp_path / "x.mp4")
+    assert not (tmp_path / "x.mp4").exists()
+
+
+def test_in_a_notebook_it_is_an_image_told_in_both_languages() -> None:
+    bundle = small()._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+    assert bundle["text/plain"] == small().text()[0]
+    assert re.search(
+        r'<img alt="Animation in 6 steps[^"]* 动画[^"]*[\u4e00-\u9fff]', bundle["text/html"]
+    )
+    assert 'src="data:image/svg+xml;base64,' in bundle["text/html"]
+
+
+def small_y() -> mg.Tensor:
+    x = mg.tensor(5.0, requires_grad=True)
+    y: mg.Tensor = x * x
+    return y
+
+
+# ---- What it takes ---------------------------------------------------------------------------
+
+
+def test_it_takes_what_step_and_compare_take() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x")
+        y = x * x
+    feed = {x: 5.0}
+    wanted = viz.step(y, feed).text()
+    assert viz.animate(y, feed).text() == wanted
+    assert viz.animate(y, feed_dict=feed).text() == wanted
+    assert viz.animate(mg.build_graph(x, y), feed).text() == wanted
+    assert viz.animate(viz.step(y, feed)).text() == wanted
+    assert viz.animate(lambda: mg.tensor(2.0, requires_grad=True) * 3).scene.steps > 2
+    t = mg.tensor(2.0, requires_grad=True)
+    named = t * 3
+    assert "named = t × 3" in viz.animate(named).text()[0], "names of variables, where it is called"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"language": "both"}, "one language, en or zh, got 'both'"),
+        ({"seconds": 0}, "0.6 seconds at least, got seconds=0"),
+        ({"seconds": float("nan")}, "got seconds=nan"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        viz.animate(small_y(), **options)
+
+
+def test_other_endings_and_other_things(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.webm.*\.svg, \.gif, \.mp4"):
+        small().save(tmp_path / "x.webm")
+    with pytest.raises(TypeError, match="a text"):
+        viz.animate("a text")
+
+
+def test_a_film_of_many_steps_is_refused() -> None:
+    x = mg.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(160):
+        y = y * 1.01
+    with pytest.raises(ValueError, match="steps are too long to watch"):
+        viz.animate(y)
+
+
+def test_lines_are_broken_where_a_reader_would() -> None:
+    assert broken("run: a = b × c = 25", 1000) == ["run: a = b × c = 25"]
+    assert broken("run and recorded at once: Mul = x × x = 25", 200) == [
+        "run and recorded at once:",
+        "Mul = x × x = 25",
+    ]
+    assert broken("边运行边记录，一步完成：乘积等于二十五。", 170)[1][0] not in "，。：；"
+    assert broken("word " * 60, 200)[-1].endswith("…")
+    assert len(broken("word " * 60, 200)) == 3

@@ -1,0 +1,160 @@
+"""`viz.animate`: a program as a moving picture that plays anywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from minigrad.diagnostics.messages import choose, get_language
+from minigrad.dynamic.tensor import Tensor
+from minigrad.static import Node
+from viz.film.film import Film
+from viz.page.payload import orders
+from viz.page.player import Player
+from viz.page.scene import Moment, Scene
+from viz.picture.cards import one_language
+from viz.picture.drawing import alone, image
+from viz.picture.motion import Scenes, Trip, gif, mp4, playing
+from viz.picture.theme import MOTION
+from viz.views.draw import names_in
+from viz.views.step import compare, player_of
+from viz.words.text import Pair, both, printed, row
+from viz.words.user import write
+
+__all__ = ["Animation", "animate"]
+
+FORMATS = (".svg", ".gif", ".mp4")
+QUICKEST = 0.6  # seconds of a step
+LONGEST = 300  # steps
+REST = 0.25  # of a step: how long what will travel stands where it begins
+
+
+class Animation:
+    """A moving picture that a notebook shows; `str` of it tells the same in words."""
+
+    def __init__(
+        self,
+        player: Player,
+        language: str | None = None,
+        seconds: float = 1.0,
+        dark: bool | None = None,
+    ) -> None:
+        self.player, self.seconds, self.dark = player, seconds, dark
+        self._language = language
+        steps = max((len(film.frames) for film in player.films), default=0)
+        if language not in (None, "en", "zh"):
+            raise ValueError(printed("animate_language", value=repr(language)))
+        if not seconds >= QUICKEST:
+            raise ValueError(printed("animate_seconds", value=seconds, least=QUICKEST))
+        if steps > LONGEST:
+            raise ValueError(printed("animate_long", steps=steps, most=LONGEST))
+
+    @property
+    def language(self) -> Literal["en", "zh"]:
+        """As asked for, else the one chosen now; a picture has one."""
+        return "zh" if (self._language or get_language()) == "zh" else "en"
+
+    @cached_property
+    def scene(self) -> Scene:
+        """All steps, laid out. Raises LayoutError without a layout engine."""
+        films: Sequence[Film] = self.player.films
+        return Scene(films, self.player.verdict, orders(films, self.player.links))
+
+    def _scenes(self) -> Scenes:
+        """What is seen when."""
+        parts: list[tuple[float, Mapping[str, str]]] = []
+        trips: list[Trip] = []
+        rest = min(REST * self.seconds, self.seconds - 2 * MOTION / 1000)
+        told = self.language
+        for step in range(self.scene.steps):
+            at = step * self.seconds
+            chips = self.scene.chips(step)
+            if chips:
+                parts.append((at, self._one(Moment(step, arrived=False))))
+                trips += [Trip(one_language(c.svg(), told), c.way, at, rest) for c in chips]
+                at = max(trip.end for trip in trips)
+            parts.append((at, self._one(Moment(step))))
+        return Scenes(parts, trips, self.scene.steps * self.seconds, self.scene.svg)
+
+    def _one(self, moment: Moment) -> dict[str, str]:
+        parts = self.scene.parts(moment, self.language)
+        return {name: one_language(svg, self.language) for name, svg in parts.items()}
+
+    @property
+    def svg(self) -> str:
+        """The animation as a file: it plays once, and stands at its end for whoever asks for less
+        motion; dark on a dark page, unless `dark` says otherwise.
+        """
+        drawn, style = playing(self._scenes())
+        return alone(drawn, self.language, self.dark, style)
+
+    def text(self) -> Pair:
+        """Everything it tells, as text in both languages."""
+        return self.player.text()
+
+    @property
+    def alt(self) -> str:
+        """What there is to see, in both languages."""
+        steps = max((len(film.frames) for film in self.player.films), default=0)
+        alts = [film.picture.alt() for film in self.player.films]
+        english, chinese = (" ".join(alt[i] for alt in alts) for i in (0, 1))
+        return both(row("animate_alt", steps=steps, what=(english, chinese)))
+
+    def __str__(self) -> str:
+        return choose(self.text(), "\n\n")
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": image(self.svg, self.alt)}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the animation; the ending chooses: .svg, .gif or .mp4.
+
+        Raises ValueError for another ending, RuntimeError for .mp4 without ffmpeg.
+        """
+        target = Path(path)
+        suffix = target.suffix.lower()
+        if suffix not in FORMATS:
+            raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
+        if suffix == ".svg":
+            write(target, self.svg)
+        else:
+            write(target, (gif if suffix == ".gif" else mp4)(self._scenes(), bool(self.dark)))
+        return target
+
+
+def animate(
+    obj: Any,
+    *inputs: Any,
+    feed_dict: Mapping[Any, Any] | None = None,
+    session: Any = None,
+    language: Literal["en", "zh"] | None = None,
+    seconds: float = 1.0,
+    dark: bool | None = None,
+) -> Animation:
+    """A moving picture of a program: each step as it happens, with the values that travel.
+
+    obj: as for `viz.step`; or a function with inputs, which is shown both ways, as by
+    `viz.compare`; or a player. `feed_dict` and `session` are those of `viz.step`. `language` is the
+    one chosen now if it is left out; `seconds`, how long a step takes. `dark`: True or False; if it
+    is left out, an SVG is as its reader likes it, and painted pictures are light.
+    Raises TypeError for other things, ValueError for options that cannot be.
+
+    >>> animation = animate(lambda x: x * x, 3.0, language="en")
+    >>> animation.save("square.svg").name  # doctest: +SKIP
+    'square.svg'
+    >>> print(animation.text()[0].splitlines()[-1])
+    checked: values and gradients of both graphs are equal, bit for bit
+    """
+    if isinstance(obj, Player):
+        player = obj
+    elif inputs and callable(obj) and not isinstance(obj, (Tensor, Node)):
+        player = compare(obj, *inputs)
+    else:
+        fed = inputs[0] if inputs else feed_dict
+        player = player_of(obj, names_in(sys._getframe(1)), fed, session)
+    return Animation(player, language, seconds, dark)
