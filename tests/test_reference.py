@@ -36,6 +36,7 @@ MODULES = {
 NO_EXAMPLE = {
     "minigrad.passes.Change": "made by passes, and shown where graphs are optimised",
     "minigrad.passes.PassRecord": "made by passes, and shown where graphs are optimised",
+    "viz.Animation": "made by viz.animate, and shown there",
     "viz.Board": "made by viz.passes and others, and shown there",
     "viz.Chart": "made by other functions, and shown where they are",
     "viz.Diagram": "made by viz.draw, and shown there",

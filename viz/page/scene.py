@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, NamedTuple
 
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Mark
-from viz.film.states import State as Standing
-from viz.film.states import states
+from viz.film.states import on_cards
 from viz.page.payload import home, rooms_of
 from viz.picture import cards
 from viz.picture.boxes import GIVEN, Picture, PictureEdge, paths
@@ -207,12 +206,12 @@ class Stage:
         flows = [] if moment.arrived else self.flows(moment.step)
         flowing = {e.id for e, flow in flows if not flow.back}
         found: dict[str, str] = {}
-        for i, path in enumerate(self.drawn.groups):
-            found[f"{p}c{i}"] = drawing.frame(i) if path in inside else ""
+        for path in self.drawn.groups:
+            found[f"{p}/{path}"] = drawing.frame(path) if path in inside else ""
         for e in self.drawn.edges:
-            look = ("mg-back " if e.id in used else "") + ("mg-flow" if e.id in flowing else "")
+            worn = {"mg-back": e.id in used, "mg-flow": e.id in flowing}
             seen = {e.source, e.target} <= born
-            found[p + e.id] = drawing.edge(e, look.strip()) if seen else ""
+            found[p + e.id] = drawing.edge(e, *(x for x in worn if worn[x])) if seen else ""
         for n in self.drawn.nodes:
             found[p + n.id] = drawing.card(n.id, there[n.id]) if n.id in born else ""
         title = text("mg-title", EDGE, 20, bilingual(self.title))
@@ -245,50 +244,22 @@ def looks(
     film: Film, drawn: Picture, moment: Moment, arriving: Mapping[str, Flow]
 ) -> dict[str, cards.State]:
     """What each card shows at a moment; what is on its way is not there yet."""
-    now = states(film, moment.step, drawn)
-    before = now if moment.arrived else states(film, max(moment.step - 1, 0), drawn)
-    over = moment.step >= len(film.frames)
-    failed = "" if over else film.frames[moment.step].failed
-    found = {}
-    for n in drawn.nodes:
-        waits = n.id in arriving and not moment.arrived
-        given = n.kind in (*GIVEN, "tensor")
-        shown = before[n.id] if waits else now[n.id]
-        flow = arriving.get(n.id)
-        gradient = shown.gradient.short if shown.gradient else ""
-        if flow and flow.sum and moment.arrived and not over:
-            gradient = flow.sum
-        value = shown.value.short if shown.value else ""
-        found[n.id] = cards.State(
-            tuple(_classes(n.id == failed, given, now[n.id], shown, film.picture.kind)),
-            "" if n.kind == "constant" and n.name else value,
-            gradient,
-            shown.told(given) if film.picture.kind == "static" or shown.ran else ("", ""),
-        )
-        if over:
-            found[n.id] = cards.State(
-                tuple(c for c in found[n.id].classes if c != "mg-lit"),
-                *(getattr(found[n.id], k) for k in ("value", "gradient", "clock")),
-            )
-    return found
+    found = on_cards(film, moment.step, drawn)
+    before = {} if moment.arrived else on_cards(film, max(moment.step - 1, 0), drawn)
+    for i, flow in arriving.items():
+        now = found[i]
+        if moment.arrived:
+            found[i] = replace(now, gradient=flow.sum or now.gradient)
+        else:
+            born = "mg-unborn" not in before[i].classes
+            lit = tuple(x for x in now.classes if x == "mg-now")
+            found[i] = replace(before[i], classes=before[i].classes + lit if born else now.classes)
+    return {i: replace(x, classes=tuple(map(_lit, x.classes))) for i, x in found.items()}
 
 
-def _classes(failed: bool, given: bool, now: Standing, shown: Standing, kind: str) -> Iterator[str]:
-    """How a card looks: not there, an outline, filled; with the light on it, freed, wrong."""
-    if not now.born:
-        yield "mg-unborn"
-    elif failed:
-        yield "mg-failed"
-    elif not shown.ran and kind == "static":
-        yield "mg-born"
-    elif not given:
-        yield "mg-ran"
-    if shown.freed:
-        yield "mg-freed"
-    if shown.bad:
-        yield "mg-bad"
-    if now.now:
-        yield "mg-lit"
+def _lit(look: str) -> str:
+    """The light on a card says nothing of whether it ran."""
+    return "mg-lit" if look == "mg-now" else look
 
 
 def broken(said: str, width: float) -> list[str]:

@@ -100,8 +100,9 @@ class Drawing:
         told = escape(plain(f"{' → '.join(names)} {e.shape}", 160))
         lane = f'<path class="mg-lane" d="{_curve(self.way(e, True))}"/>' if self._lanes else ""
         course = self.there.edges[e.id]
+        classes = " ".join(("edge", f"mg-edge-{e.kind}", *states))
         return (
-            f'<g id="{self.prefix}-{e.id}" class="{" ".join(("edge", f"mg-edge-{e.kind}", *states))}">'
+            f'<g id="{self.prefix}-{e.id}" class="{classes}">'
             f"<title>{told}</title>"
             f'<path class="mg-line" d="{_curve(self.way(e))}"/>'
             f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
