@@ -213,3 +213,15 @@ def test_an_error_names_the_line_inside_and_the_call() -> None:
     assert "label 5 is outside 0 to 2" in text
     assert "# inside" in text
     assert "# the call" in text
+
+
+def test_a_call_is_differentiated_at_once_while_another_function_is_traced() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    cube = mg.function(lambda x: x * x * x)
+    y = cube(x)
+
+    @mg.function
+    def scaled(z: Any) -> Any:
+        return z * mg.grad(y, [x], create_graph=True)[0]
+
+    assert scaled(mg.tensor(1.0)).item() == 12

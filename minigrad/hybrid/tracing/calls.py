@@ -133,7 +133,8 @@ class Call:
     def __call__(self, operands: Sequence[Any]) -> list[Tensor]:
         """Run it; the results are recorded as one operation if a gradient may flow through it."""
         taker = context.now.taker
-        if taker is not None and len(self.body.outputs) == 1 and not self.body.updates:
+        waits = taker is not None and not taker.builds
+        if waits and len(self.body.outputs) == 1 and not self.body.updates:
             return [taker.apply(self.op, operands, NONE)]
         arrays = [x.data if isinstance(x, Tensor) else x for x in operands]
         if context.recording:
