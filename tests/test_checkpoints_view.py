@@ -93,7 +93,16 @@ def test_the_area_has_a_corner_for_each_step_and_the_budget_is_a_line() -> None:
         assert panel.svg.count("aria-label=") == 1
         points = re.search(r'points="([^"]+)"', panel.svg)[1].split()
         assert len(points) == 2 * steps + 2
-        assert panel.svg.count("stroke-dasharray") == (1 if i == 0 else 2)
+        dashes = re.findall("stroke-dasharray:([^;]+)", panel.svg)
+        assert len([dash for dash in dashes if dash != "none"]) == (1 if i == 0 else 2)
+        texts = re.findall("<text[^>]*>(.*?)</text>", panel.svg)
+        assert "0 B" in texts, "the axes have numbers, units and names"
+        assert "0" in texts
+        assert str(steps) in texts
+        said = "".join(texts)
+        for word in ("step of the program", "程序步骤", "backward begins", "反向传播开始"):
+            assert word in said
+        assert ("budget " in said) == ("预算 " in said) == (i > 0)
     assert "<svg role" in board._repr_mimebundle_()[0]["text/html"]
 
 

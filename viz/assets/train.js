@@ -1,20 +1,14 @@
 // Training: curves that grow. The kernel sends the curves; this file draws them.
 const NS = "http://www.w3.org/2000/svg";
-const COLORS = ["--mg-c1", "--mg-c2", "--mg-c3", "--mg-c4", "--mg-c5", "--mg-c6"];
+const COLORS = 7; // --mg-c0, --mg-c1, …
 const DASHES = ["none", "8 4", "2 3", "10 3 2 3", "4 4", "1 4"];
 const NONE = "NaN/∞"; // what cannot be drawn
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 220, 56, 136, 12, 30];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 220, 56, 16, 12, 34];
 
 // A number in few characters, however small or large it is.
 function short(v) {
   const size = Math.abs(v);
   return size && (size < 1e-3 || size >= 1e5) ? v.toExponential(1) : String(Number(v.toPrecision(3)));
-}
-
-// The end of a long name: layers differ there.
-function clip(name) {
-  const letters = [...name];
-  return letters.length > 14 ? `…${letters.slice(-13).join("")}` : name;
 }
 
 function svg(tag, attributes, parent) {
@@ -24,7 +18,7 @@ function svg(tag, attributes, parent) {
   return element;
 }
 
-// One chart: a title, axes with their ends, and a line for each curve with its name at the end.
+// One chart: a title, axes with their ends, a line for each curve, and beneath it the whole names.
 function chart(key, { words, labels }, series, logarithmic, parent) {
   if (!series.length) return;
   const figure = make("figure", "mg-curves", parent);
@@ -48,31 +42,33 @@ function chart(key, { words, labels }, series, logarithmic, parent) {
   for (const [t, at] of [[low, HEIGHT - BOTTOM], [high, TOP + 8]]) {
     svg("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = short(back(t));
   }
-  svg("text", { x: LEFT, y: HEIGHT - 10 }, drawing).textContent = "0";
-  svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 10, "text-anchor": "end" }, drawing).textContent = last;
-  svg("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
-  const names = series.map((s, k) => ({ k, s, y: y(s.points.findLast((p) => p[1] !== null)?.[1] ?? (log ? 10 ** low : low)) }));
-  names.sort((a, b) => a.y - b.y);
-  names.forEach((n, i) => {
-    if (i) n.y = Math.max(n.y, names[i - 1].y + 14); // no name on another
+  svg("text", { x: LEFT, y: HEIGHT - 14 }, drawing).textContent = "0";
+  svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 14, "text-anchor": "end" }, drawing).textContent = last;
+  svg("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 14, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
+  const names = make("ul", "mg-names", figure);
+  series.forEach((one, k) => {
+    const dash = DASHES[(k + Math.floor(k / COLORS)) % DASHES.length]; // the pairs differ
+    const style = `stroke: var(--mg-c${k % COLORS}); stroke-dasharray: ${dash}`;
+    svg("path", { d: line(one.points, x, y), class: "mg-curve", style }, drawing);
+    const name = make("li", "", names);
+    const key = svg("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" }, name);
+    svg("path", { d: "M0,4h28", class: "mg-curve", style }, key);
+    make("span", "", name).textContent = one.name;
+    make("b", "", name).textContent = newest(one);
   });
-  for (const { k, s, y: height } of names) {
-    const dash = DASHES[(k + Math.floor(k / COLORS.length)) % DASHES.length]; // the pairs differ
-    const style = `stroke: var(${COLORS[k % COLORS.length]}); stroke-dasharray: ${dash}`;
-    let d = "";
-    let pen = "M";
-    for (const [i, v] of s.points) {
-      if (v === null) pen = "M"; // a gap where there is no number
-      else {
-        d += `${pen}${x(i).toFixed(1)},${y(v).toFixed(1)}`;
-        pen = "L";
-      }
-    }
-    svg("path", { d, class: "mg-curve", style }, drawing);
-    svg("path", { d: `M${WIDTH - RIGHT + 4},${height}h18`, class: "mg-curve", style }, drawing);
-    svg("text", { x: WIDTH - RIGHT + 26, y: height + 4 }, drawing).textContent =
-      s.points.at(-1)[1] === null ? `${clip(s.name)} ${NONE}` : clip(s.name);
+}
+
+const newest = ({ points }) => (points.at(-1)[1] === null ? NONE : short(points.at(-1)[1]));
+
+// The path of a curve, with a gap where there is no number.
+function line(points, x, y) {
+  let pen = "M";
+  let d = "";
+  for (const [i, v] of points) {
+    if (v !== null) d += `${pen}${x(i).toFixed(1)},${y(v).toFixed(1)}`;
+    pen = v === null ? "M" : "L";
   }
+  return d;
 }
 
 function render({ model, el }) {

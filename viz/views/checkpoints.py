@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -17,17 +17,19 @@ from minigrad.static.run import Interpreter
 from viz.charts.held import Planned, as_input, graph_of, plan_of
 from viz.charts.memory import size
 from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.document import FONT
 from viz.picture import theme
 from viz.picture.picture import brief, graph_picture
 from viz.views.passes import Proof
-from viz.words.text import ROWS, Pair, both, printed, row
+from viz.words.text import ROWS, Pair, both, html, printed, row
 
 __all__ = ["checkpoints"]
 
 POSITIONS = 8  # of the slider, from no budget to the least
 SOURCES = ("Placeholder", "Variable", "Constant")
 HEAD = ("budget", "bytes", "again", "kernels")
-WIDTH, HEIGHT, EDGE = 720, 150, 6
+WIDTH, HEIGHT = 760, 210
+LEFT, RIGHT, ABOVE, BELOW = 64, 190, 24, 44
 
 
 @dataclass(frozen=True)
@@ -178,31 +180,62 @@ def _peak(choice: Choice) -> Pair:
 
 def _area(choice: Choice, most: int, told: Pair) -> str:
     """The bytes in use, step by step; one scale for all budgets, so that they can be compared."""
-    held = choice.planned.held
-    top = max(most, choice.budget or 0)
+    held, budget, boundary = choice.planned.held, choice.budget, choice.planned.boundary
+    top, last = max(most, budget or 0), max(len(held), 1)
 
-    def at(step: float, count: float) -> str:
-        x = EDGE + (WIDTH - 2 * EDGE) * step / max(len(held), 1)
-        return f"{x:.1f},{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * count / top:.1f}"
+    def at(step: float, count: float) -> tuple[float, float]:
+        x = LEFT + (WIDTH - LEFT - RIGHT) * step / last
+        return round(x, 1), round(HEIGHT - BELOW - (HEIGHT - ABOVE - BELOW) * count / top, 1)
 
     corners = [at(0, 0)]
     for step, count in enumerate(held):
         corners += [at(step, int(count)), at(step + 1, int(count))]
-    corners.append(at(len(held), 0))
-    lines = [("6 4", at(0, choice.budget), at(len(held), choice.budget))] if choice.budget else []
-    if choice.planned.boundary is not None:
-        lines.append(("2 3", at(choice.planned.boundary, 0), at(choice.planned.boundary, top)))
-    drawn = "".join(
-        f'<path d="M{a}L{b}" stroke="currentColor" stroke-width="2" stroke-dasharray="{dash}"/>'
-        for dash, a, b in lines
-    )
-    label = escape(
-        both(
-            (f"{ROWS['checkpoints_use'][0]}: {told[0]}", f"{ROWS['checkpoints_use'][1]}：{told[1]}")
-        )
-    )
+    corners.append(at(last, 0))
+    parts = [_polygon(corners)]
+    for count in (0, top / 2, top):
+        parts.append(_line(at(0, count), at(last, count), "line", opacity=0.35))
+        parts.append(_text(LEFT - 8, at(0, count)[1] + 4, escape(size(count)), "end"))
+    ends = ((at(step, 0)[0], str(step)) for step in (0, last))
+    parts += [_text(x, HEIGHT - BELOW + 18, step, "middle") for x, step in ends]
+    parts.append(_text(at(last / 2, 0)[0], HEIGHT - 6, html("chart_step", "tspan"), "middle"))
+    if boundary is not None:
+        parts.append(_line(at(boundary, 0), at(boundary, top), "grad", "2 3"))
+        words = html("chart_backward", "tspan")
+        parts.append(_text(at(boundary, top)[0], ABOVE - 8, words, "middle", "grad"))
+    if budget:
+        parts.append(_line(at(0, budget), at(last, budget), "ink", "6 4"))
+        words = html("checkpoints_budget_line", "tspan", size=size(budget))
+        parts.append(_text(WIDTH - RIGHT + 8, at(0, budget)[1] + 4, words, color="ink"))
+    use = ROWS["checkpoints_use"]
+    label = escape(both((f"{use[0]}: {told[0]}", f"{use[1]}：{told[1]}")))
     return (
-        f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" '
-        f'style="max-width:{WIDTH}px"><polygon points="{" ".join(corners)}" fill="{theme.SKY}" '
-        f'stroke="currentColor"/>{drawn}</svg>'
+        f'<div style="overflow-x:auto" tabindex="0"><svg role="img" aria-label="{label}" '
+        f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'style="max-width:none;{FONT}">{"".join(parts)}</svg></div>'
     )
+
+
+def _color(token: str) -> str:
+    return f"var(--mg-{token}, {theme.TOKENS[token][0]})"
+
+
+def _polygon(corners: Sequence[tuple[float, float]]) -> str:
+    points = " ".join(f"{x},{y}" for x, y in corners)
+    style = f"fill:{_color('ran')};stroke:{_color('run')};stroke-width:1.4"
+    return f'<polygon points="{points}" style="{style}"/>'
+
+
+def _line(
+    a: tuple[float, float],
+    b: tuple[float, float],
+    token: str,
+    dash: str = "none",
+    opacity: float = 1,
+) -> str:
+    style = f"stroke:{_color(token)};stroke-width:1.2;stroke-dasharray:{dash};opacity:{opacity}"
+    return f'<path d="M{a[0]},{a[1]}L{b[0]},{b[1]}" style="{style}"/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start", color: str = "soft") -> str:
+    style = f"font-size:{theme.SMALL}px;fill:{_color(color)};text-anchor:{anchor}"
+    return f'<text x="{x}" y="{y}" style="{style}">{words}</text>'

@@ -16,10 +16,12 @@ from viz.charts import Chart, curves
 from viz.page.page import SHEETS, Page
 from viz.page.sheets import sheets
 from viz.picture.picture import brief
+from viz.picture.style import CURVES
 from viz.words.text import ROWS, Pair, bilingual, both, html, printed, row
 
 __all__ = ["train"]
 
+COLORS = [f"--mg-c{i}: light-dark({a}, {b});" for i, (a, b) in enumerate(CURVES)]
 POINTS = 200  # of a curve that are sent to the browser; of a longer one every second, third, …
 PAUSE = 0.1  # seconds between two drawings while it runs
 WORDS = ("train_loss", "train_norms", "train_log", "train_progress", "table")
@@ -29,7 +31,7 @@ class Training(Page):
     """A loop that draws itself; made by viz.train."""
 
     _esm = assets.source("widget.js") + assets.source("train.js")
-    _css = sheets(*SHEETS, "train")
+    _css = sheets(*SHEETS, "train") + f".mg-train {{ {' '.join(COLORS)} }}"
 
     heading = ROWS["train_loss"]
 
