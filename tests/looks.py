@@ -17,44 +17,47 @@ if TYPE_CHECKING:
 
 CHINESE_FONT = re.compile(r"CJK| SC|YaHei|PingFang|Hei|Song|Hiragino")  # those of a machine
 
-# Words of the drawing that stand in each other's way, and parts that stick out of their place.
+# Words, cards and chips that stand in each other's way, and parts that stick out of their place.
 CLASHES = """() => {
     const wrong = [];
+    const seen = e => e.getClientRects().length && getComputedStyle(e).visibility === 'visible'
+        && Number(getComputedStyle(e).opacity) > 0;
+    const apart = (a, b, by) => Math.min(a.right, b.right) - Math.max(a.left, b.left) <= by
+        || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) <= by;
+    const within = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1
+        && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
     for (const drawing of document.querySelectorAll('.mg-drawing')) {
         if (!drawing.querySelector('svg')?.getClientRects().length) continue;  // hidden, or code
         const svg = drawing.querySelector('svg').getBoundingClientRect();
-        const words = [...drawing.querySelectorAll('text:not(.mg-summand)')]  // that one passes by
-            .filter(t => t.textContent.trim());
+        const words = [...drawing.querySelectorAll('svg text')]
+            .filter(t => t.textContent.trim() && seen(t));
         const boxes = words.map(t => {  // a line of text is taller than its letters
             const { left, right, top, bottom, height } = t.getBoundingClientRect();
-            const letters = { left, right, top: top + height / 5, bottom: bottom - height / 5 };
-            return [t.textContent, letters, t.closest('g.node')];
+            return { left, right, top: top + height / 5, bottom: bottom - height / 5 };
         });
-        for (const [i, [text, a, node]] of boxes.entries()) {
-            if (a.left < svg.left - 1 || a.right > svg.right + 1 || a.top < svg.top - 1
-                || a.bottom > svg.bottom + 1) wrong.push(`${text} sticks out`);
-            for (const [other, b, home] of boxes.slice(i + 1)) {
-                if (node && node === home) continue;  // lines of one label
-                const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-                const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-                if (across > 2 && down > 2) wrong.push(`${text} on ${other}`);
-            }
+        for (const [i, t] of words.entries()) {
+            const card = t.closest('g.node')?.querySelector('.mg-card');
+            if (!within(boxes[i], card ? card.getBoundingClientRect() : svg))
+                wrong.push(`${t.textContent} sticks out`);
+            for (const [j, other] of words.entries())
+                if (j > i && !apart(boxes[i], boxes[j], 2))
+                    wrong.push(`${t.textContent} on ${other.textContent}`);
         }
-        for (const g of drawing.querySelectorAll('g.node')) {
-            const outline = g.querySelector('ellipse, polygon, path').getBoundingClientRect();
-            for (const t of g.querySelectorAll('text')) {
-                const inner = t.getBoundingClientRect();
-                if (inner.left < outline.left - 2 || inner.right > outline.right + 2)
-                    wrong.push(`${t.textContent} is wider than its box`);
-            }
-        }
+        const cards = [...drawing.querySelectorAll('.mg-card')].filter(seen);
+        const chips = [...drawing.querySelectorAll('.mg-chip:not(.mg-travels)')];
+        const things = [...cards, ...chips].map(e => [e, e.getBoundingClientRect()]);
+        for (const [i, [a, place]] of things.entries())
+            for (const [b, other] of things.slice(i + 1))
+                if (!apart(place, other, 2))
+                    wrong.push(`${a.className.baseVal ?? a.textContent} on ${b.textContent}`);
     }
     for (const root of document.querySelectorAll('.mg-player')) {
         const around = root.getBoundingClientRect();
-        for (const part of root.children) {
+        for (const part of root.querySelectorAll(':scope > *, .mg-screen > *, .mg-side > *')) {
             const box = part.getBoundingClientRect();
-            if (box.width && (box.left < around.left || box.right > around.right + 1))
-                wrong.push(`${part.className} sticks out`);
+            if (box.width && !within(box, around)) wrong.push(`${part.className} sticks out`);
+            if (part.matches('.mg-side > *') && part.scrollWidth > part.clientWidth + 1)
+                wrong.push(`${part.className} is too narrow`);
         }
     }
     return wrong;
@@ -62,21 +65,28 @@ CLASHES = """() => {
 
 # Words in drawings that are hard to read: contrast with what they stand on less than 4.5 to 1.
 FAINT = """() => {
-    const color = text => { const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
-        return { rgb: [r, g, b], a }; };
+    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const color = text => {  // any colour that the browser knows, as numbers
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = text;
+        canvas.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+        return { rgb: [r, g, b], a: a / 255 };
+    };
     const over = (above, a, below) => above.map((v, i) => v * a + below[i] * (1 - a));
     const light = rgb => rgb.map(v => v / 255)
         .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
         .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
     const wrong = new Set();
     for (const t of document.querySelectorAll('.mg-drawing text')) {
-        if (!t.textContent.trim() || !t.getClientRects().length) continue;
-        const figure = getComputedStyle(t.closest('.mg-graph'));
-        const paper = color(figure.backgroundColor).rgb;
-        const fill = [...(t.closest('g.node')?.querySelectorAll('ellipse, polygon, path') ?? [])]
-            .map(e => getComputedStyle(e)).find(style => style.fill !== 'none');
-        const ground = fill ? over(color(fill.fill).rgb, Number(fill.fillOpacity), paper) : paper;
         const style = getComputedStyle(t);
+        if (!t.textContent.trim() || !t.getClientRects().length) continue;
+        if (style.visibility !== 'visible' || style.opacity === '0') continue;
+        const paper = color(getComputedStyle(t.closest('.mg-graph')).backgroundColor).rgb;
+        const card = t.closest('g.node')?.querySelector('.mg-card');
+        const fill = card && getComputedStyle(card).fill;
+        const on = card && fill !== 'none' ? color(fill) : { rgb: paper, a: 1 };
+        const ground = over(on.rgb, on.a, paper);
         const ink = over(color(style.fill).rgb, style.fillOpacity * style.opacity, ground);
         const [a, b] = [light(ink), light(ground)];
         const ratio = Math.max(a, b) / Math.min(a, b);
@@ -87,19 +97,26 @@ FAINT = """() => {
 
 LOOK = [
     (".mg-player", "color", ".mg-player", "backgroundColor"),
-    (".mg-drawing g.edge:not(.mg-flow) path", "stroke", ".mg-graph", "backgroundColor"),
+    (".mg-drawing .mg-sign", "fill", ".mg-graph", "backgroundColor"),
     (".mg-player button", "color", ".mg-player button", "backgroundColor"),
 ]
 
 
+def settle(page: Page) -> None:
+    """Everything that moves has come to its end."""
+    page.evaluate("document.getAnimations().forEach(move => move.finish())")
+
+
 def step_to_end(page: Page) -> Iterator[int]:
-    """Each step of the player in turn, from the first."""
+    """Each step of the player in turn, from the first, when what moves has arrived."""
     page.locator(".mg-player").focus()
     page.keyboard.press("Home")
-    last = int(page.locator(".mg-controls input").get_attribute("max"))
+    settle(page)
+    last = int(page.locator(".mg-steps").get_attribute("max"))
     yield 0
     for i in range(1, last + 1):
         page.keyboard.press("ArrowRight")
+        settle(page)
         yield i
 
 

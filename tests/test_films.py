@@ -285,7 +285,7 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
     for i, shown in enumerate(player.films):
         last = shown.frames[-1].caption[0]
         lines = "\n".join(f.caption[0] for f in shown.frames)
-        lanes = {x["clock"]: x for x in player.data["lanes"] if x["film"] == i}
+        lane = player.data["lanes"][i]
         for clock, word in {
             "clock_built": "operators? built",
             "clock_run": "operators? run",
@@ -293,8 +293,8 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
         }.items():
             (said,) = map(int, re.findall(rf"(\d+) {word}", last))
             ticks = re.findall(rf"[\[ ]{clock[6:]} (\d+)[\],]", lines)
-            marked = [mark for mark in lanes[clock]["marks"] if len(mark) == 2]
-            assert said == int(ticks[-1]) == lanes[clock]["count"] == len(marked)
+            marked = [mark for mark in lane["marks"] if mark[1] == clock and len(mark) == 3]
+            assert said == int(ticks[-1]) == lane["counts"][clock] == len(marked)
         (more,) = re.findall(r"(\d+) gradient nodes? built", last) or [None]
         assert more == next(iter(re.findall(r"built: (\d+) gradient nodes", lines)), None)
         assert (more is not None) == (shown.picture.kind == "static")

@@ -127,8 +127,8 @@ def test_no_row_is_missing() -> None:
 
 def test_a_row_is_filled_in_and_a_pair_is_filled_in_by_halves() -> None:
     assert row("alt_path", start="x", end="y") == ("From x to y.", "从 x 到 y。")
-    kind, clock = ROWS["kind_static"], ROWS["clock_run"]
-    assert row("clock_of", kind=kind, clock=clock) == ("static graph: run", "静态图：运行")
+    clock = ROWS["clock_run"]
+    assert row("tick", clock=clock, number=2) == ("run 2", "运行 2")
     assert row("table") == ROWS["table"]
     assert row("alt_path", start="{end}", end="%s") == ("From {end} to %s.", "从 {end} 到 %s。")
     with pytest.raises(KeyError):

@@ -47,15 +47,14 @@ function renewing() {
 }
 
 // One panel: a drawing that stays as long as its picture does, and the marks on it.
-function pane(data, parent, choose) {
+function pane(data, parent, choose, scale) {
   const figure = make("figure", "mg-graph", parent);
   const title = make("figcaption", "", figure);
-  const tools = make("div", "mg-tools", figure);
   const drawing = make("div", "mg-drawing", figure);
   const extra = make("div", "mg-extra", figure);
   const code = make("pre", "mg-lines", figure);
   const message = make("p", "mg-message", figure);
-  const zoom = zoomable(drawing, tools, data.labels, data.words);
+  const zoom = scale.add(drawing);
   const fresh = renewing();
   let shown = null;
   let nodes = []; // of the drawing: where each has its sign, and what was written there
@@ -65,7 +64,7 @@ function pane(data, parent, choose) {
     shown = number;
     const picture = data.drawings[number];
     drawing.innerHTML = picture ? picture.svg : "";
-    drawing.hidden = tools.hidden = !picture;
+    drawing.hidden = !picture;
     drawing.setAttribute("role", "group");
     drawing.setAttribute("aria-label", picture?.alt ?? "");
     nodes = [...drawing.querySelectorAll("g.node")].map((g) => (
@@ -84,7 +83,6 @@ function pane(data, parent, choose) {
   };
   return {
     figure,
-    zoom,
     paint(panel) {
       place(panel.drawing ?? -1);
       for (const node of nodes) {
@@ -123,6 +121,9 @@ function show(model, root, moved) {
   const switches = make("div", "mg-switches", root);
   const caption = make("div", "mg-caption", root);
   caption.setAttribute("aria-live", "polite");
+  const tools = make("div", "mg-tools", root);
+  tools.hidden = !data.drawings.some((picture) => picture?.svg);
+  const scale = scaled(tools, labels, words);
   const stages = make("div", "mg-stage", root);
   const legend = make("div", "mg-legend", root);
   const controls = make("div", "mg-controls", root);
@@ -170,7 +171,7 @@ function show(model, root, moved) {
       make("dd", "", list).textContent = text;
     }
   };
-  const panes = Array.from({ length: most }, () => pane(data, stages, choose));
+  const panes = Array.from({ length: most }, () => pane(data, stages, choose, scale));
 
   let index = Math.min(model.get("index"), scenes.length - 1);
   const steps = stepper(controls, labels, data.slider, 1200, {
@@ -189,7 +190,7 @@ function show(model, root, moved) {
 
   const keys = () => ({
     ...(controls.hidden ? {} : steps.keys),
-    ...zoomKeys(panes.filter(({ figure }) => !figure.hidden).map(({ zoom }) => zoom)),
+    ...zoomKeys(scale),
   });
 
   function paint() {

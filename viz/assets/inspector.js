@@ -1,76 +1,46 @@
 // The inspector: all that is known of one node, or of one arrow, at the step that is shown.
 
-// The last of [frame, what] that happened by now.
-function latest(entries, index) {
-  let found;
-  for (const entry of entries ?? []) if (entry[0] <= index) found = entry;
-  return found?.[1];
-}
-
-// A heat map: blue below zero, white at zero, orange above; grey where there is no number. A small
-// one has its numbers written in it.
-function heat(grid, parent) {
-  const top = Math.max(...grid.flat().map((v) => Math.abs(v ?? 0))) || 1;
-  const color = (v) => {
-    const t = Math.abs(v ?? 0) / top;
-    const end = v >= 0 ? [230, 159, 0] : [86, 180, 233];
-    return v === null ? "#999999" : `rgb(${end.map((e) => Math.round(255 + (e - 255) * t)).join(",")})`;
+/**
+ * A list of terms with what is known of each.
+ * @param {Element} parent
+ */
+function facts(parent) {
+  const list = make("dl", "", parent);
+  return (/** @type {Pair} */ term, /** @type {string | Pair} */ text) => {
+    say(make("dt", "", list), term);
+    say(make("dd", "", list), typeof text === "string" ? [text, text] : text);
   };
-  if (grid.length <= 6 && grid[0].length <= 6) {
-    const sheet = make("table", "mg-cells", parent);
-    for (const line of grid) {
-      const tr = make("tr", "", make("tbody", "", sheet));
-      for (const v of line) {
-        const td = make("td", "", tr);
-        td.textContent = v === null ? "–" : String(v);
-        td.style.background = color(v);
-      }
-    }
-    return;
-  }
-  const canvas = make("canvas", "", parent);
-  canvas.width = grid[0].length;
-  canvas.height = grid.length;
-  const cell = Math.max(4, Math.min(16, Math.floor(160 / Math.max(grid.length, grid[0].length))));
-  canvas.style.width = `${cell * canvas.width}px`;
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `${grid.length} × ${grid[0].length}: ±${top}`);
-  const paint = canvas.getContext("2d");
-  grid.forEach((line, r) =>
-    line.forEach((v, c) => {
-      paint.fillStyle = color(v);
-      paint.fillRect(c, r, 1, 1);
-    }),
-  );
 }
 
-function inspectNode(id, node, index, data, parent) {
-  const { words } = data;
+/** @param {Element} parent @param {string} name @param {Pair | null} [more] */
+function about(parent, name, more) {
   const part = make("div", "mg-about", parent);
   const title = make("h2", "", part);
-  title.append(node.label);
-  if (node.title) say(title, node.title.map((half) => ` · ${half}`));
-  const list = make("dl", "", part);
-  const add = (term, fill) => {
-    say(make("dt", "", list), term);
-    fill(make("dd", "", list));
-  };
-  const text = (words_) => (dd) => (typeof words_ === "string" ? dd.append(words_) : say(dd, words_));
-  const value = latest(node.values, index);
-  const gradient = latest(node.gradients, index);
-  add(words.kind, text(node.kind));
-  add(words.shape, text([node.shape, node.dtype].filter(Boolean).join("  ")));
+  title.append(name);
+  if (more) say(title, [` · ${more[0]}`, ` · ${more[1]}`]);
+  return part;
+}
+
+/** @param {PlayedNode} node @param {number} index @param {Data} data @param {Element} parent */
+function inspectNode(node, index, data, parent) {
+  const { words } = data;
+  const part = about(parent, node.label, node.title);
+  const add = facts(part);
+  const [value, gradient] = [latest(node.values, index), latest(node.gradients, index)];
+  add(words.kind, node.kind);
+  const shape = [node.shape, node.dtype].filter(Boolean).join("  ");
+  if (shape) add(words.shape, shape);
   if (!data.still || value) {
-    add(words.value, text(value ? (value.long ?? value.short) : words.not_yet));
-    add(words.gradient, text(gradient ? (gradient.long ?? gradient.short) : words.not_computed));
+    add(words.value, value ? (value.long ?? value.short) : words.not_yet);
+    add(words.gradient, gradient ? (gradient.long ?? gradient.short) : words.not_computed);
   }
   for (const answers of Object.values(node.told ?? {})) {
     const said = latest(answers, index);
     if (said !== undefined) say(make("p", "", part), typeof said === "number" ? data.texts[said] : said);
   }
-  for (const [word, summary] of [
-    [words.value, value],
-    [words.gradient, gradient],
+  for (const { word, summary } of [
+    { word: words.value, summary: value },
+    { word: words.gradient, summary: gradient },
   ]) {
     if (!summary?.grid?.length) continue;
     const figure = make("figure", "mg-heat", part);
@@ -80,14 +50,10 @@ function inspectNode(id, node, index, data, parent) {
   return part;
 }
 
+/** @param {EdgeData} edge @param {Data} data @param {string | Share | undefined} flow @param {Element} parent */
 function inspectEdge([source, target, carries], data, flow, parent) {
-  const part = make("div", "mg-about", parent);
-  const title = make("h2", "", part);
-  title.textContent = `${data.nodes[source]?.label ?? ""} → ${data.nodes[target]?.label ?? ""}`;
-  const list = make("dl", "", part);
-  say(make("dt", "", list), data.words.shape);
-  make("dd", "", list).textContent = carries;
-  if (!flow) return;
-  say(make("dt", "", list), data.words.flows);
-  make("dd", "", list).textContent = flow;
+  const ends = [source, target].map((id) => data.nodes[id]?.label ?? "");
+  const add = facts(about(parent, ends.join(" → ")));
+  if (carries) add(data.words.shape, carries);
+  if (flow) add(data.words.flows, typeof flow === "string" ? flow : (product(flow)?.text || flow.value));
 }

@@ -1,4 +1,11 @@
 // What all widgets of frames use: elements, keys, buttons.
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {string} className @param {Element | null} [parent]
+ * @returns {HTMLElementTagNameMap[T]}
+ */
 function make(tag, className, parent) {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -7,11 +14,23 @@ function make(tag, className, parent) {
   return element;
 }
 
-// JupyterLab leaves the keys to the focused element only if that very element says so.
+/**
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag @param {Record<string, unknown>} attributes @param {Element | null} [parent]
+ */
+function shape(tag, attributes, parent) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  parent?.append(element);
+  return element;
+}
+
+/** JupyterLab leaves the keys to the focused element only if that very element says so. @param {Element} element */
 function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
+/** @param {string} sign @param {string} label @param {Element} parent @param {() => void} action */
 function button(sign, label, parent, action) {
   const b = make("button", "", parent);
   b.type = "button";
@@ -22,10 +41,14 @@ function button(sign, label, parent, action) {
   return b;
 }
 
-// Words in both languages, each marked with its own; halves that are the same are written once.
+/**
+ * Words in both languages, each marked with its own; halves that are the same are written once.
+ * @param {Element} parent @param {Pair | null | undefined} pair
+ * @param {keyof HTMLElementTagNameMap} [tag]
+ */
 function say(parent, pair, tag = "span") {
   if (!pair) return parent;
-  const halves = pair[0] === pair[1] ? [[null, pair[0]]] : [["en", pair[0]], ["zh", pair[1]]];
+  const halves = pair[0] === pair[1] ? [["", pair[0]]] : [["en", pair[0]], ["zh", pair[1]]];
   halves.forEach(([lang, text], i) => {
     if (i) parent.append(" ");
     const part = make(tag, "", parent);
@@ -35,14 +58,23 @@ function say(parent, pair, tag = "span") {
   return parent;
 }
 
-// Buttons, a slider, a counter and the keys that go from step to step, or play them all. The widget
-// says where it is (`at`, `last`) and goes there (`show`).
-function stepper(controls, labels, title, pace, { at, last, show }) {
-  let timer = null;
-  const go = (to) => show(Math.max(0, Math.min(last(), to)));
+/** Both halves on one line, for an attribute, which no style rule reaches. @param {Pair} pair */
+const halves = ([en, zh]) => (en === zh ? en : `${en} / ${zh}`);
+
+/**
+ * Buttons, a slider, a counter and the keys that go from step to step, or play them all. The widget
+ * says where it is (`at`, `last`) and goes there (`show`; it jumps where the slider was dragged).
+ * @param {Element} controls @param {Labels} labels @param {string} title @param {number} pace
+ * @param {{at(): number, last(): number, show(index: number, jump?: boolean): void}} place
+ * @param {Element} [track] where the slider is
+ */
+function stepper(controls, labels, title, pace, { at, last, show }, track = controls) {
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let timer;
+  const go = (/** @type {number} */ to, jump = false) => show(Math.max(0, Math.min(last(), to)), jump);
   const stop = () => {
     clearInterval(timer);
-    timer = null;
+    timer = undefined;
     playing.textContent = "▶";
   };
   const play = () => {
@@ -51,29 +83,34 @@ function stepper(controls, labels, title, pace, { at, last, show }) {
     playing.textContent = "‖";
     timer = setInterval(() => (at() < last() ? go(at() + 1) : stop()), pace);
   };
-  button("|←", labels.first, controls, () => go(0));
-  button("←", labels.back, controls, () => go(at() - 1));
-  const playing = button("▶", labels.play, controls, play);
-  button("→", labels.forward, controls, () => go(at() + 1));
-  button("→|", labels.last, controls, () => go(last()));
-  const slider = make("input", "", controls);
+  const buttons = make("div", "mg-buttons", controls);
+  button("|←", labels.first, buttons, () => go(0));
+  button("←", labels.back, buttons, () => go(at() - 1));
+  const playing = button("▶", labels.play, buttons, play);
+  playing.classList.add("mg-play");
+  button("→", labels.forward, buttons, () => go(at() + 1));
+  button("→|", labels.last, buttons, () => go(last()));
+  const slider = make("input", "mg-steps", track);
   slider.type = "range";
-  slider.min = 0;
+  slider.min = "0";
   slider.setAttribute("aria-label", title);
-  slider.addEventListener("input", () => go(Number(slider.value)));
+  slider.addEventListener("input", () => go(Number(slider.value), true));
   const counter = make("output", "", controls);
+  /** @type {Keys} */
+  const keys = {
+    ArrowRight: () => go(at() + 1),
+    ArrowLeft: () => go(at() - 1),
+    Home: () => go(0),
+    End: () => go(last()),
+    " ": play,
+  };
   return {
     go,
-    keys: {
-      ArrowRight: () => go(at() + 1),
-      ArrowLeft: () => go(at() - 1),
-      Home: () => go(0),
-      End: () => go(last()),
-      " ": play,
-    },
+    keys,
+    /** @param {string} said @param {string} [place] */
     tell(said, place) {
-      slider.max = last();
-      slider.value = at();
+      slider.max = String(last());
+      slider.value = String(at());
       slider.setAttribute("aria-valuetext", `${at()}: ${said}`);
       counter.textContent = place || `${at()} / ${last()}`;
     },
@@ -81,26 +118,33 @@ function stepper(controls, labels, title, pace, { at, last, show }) {
   };
 }
 
+/** @param {Element} element @param {string} label */
 function region(element, label) {
   element.setAttribute("role", "group");
   element.setAttribute("aria-label", label);
 }
 
-// Inputs that the reader moves; in a saved page there is no kernel that could follow. The widget says
-// what it knows without the kernel. Returns what moves them to where the inputs are that are shown.
+/**
+ * Inputs that the reader moves; in a saved page there is no kernel that could follow. The widget says
+ * what it knows without the kernel. Returns what moves them to where the inputs are that are shown.
+ * @param {Model} model @param {{sliders: SliderData[], labels: Labels, words: Words}} data
+ * @param {Element} parent @param {(values: number[]) => boolean} [known]
+ */
 function movable(model, { sliders, labels, words }, parent, known = () => false) {
   region(parent, labels.inputs);
   const fields = sliders.map((about) => {
     const field = make("label", "", parent);
-    say(make("span", "", field), Array.isArray(about.label) ? about.label : [about.label, about.label]);
+    say(make("span", "", field), typeof about.label === "string" ? [about.label, about.label] : about.label);
     const input = make("input", "", field);
     input.type = "range";
-    for (const name of ["min", "max", "step"]) {
-      input[name] = about[{ min: "low", max: "high", step: "step" }[name]];
-    }
-    input.value = about.value;
+    input.min = String(about.low);
+    input.max = String(about.high);
+    input.step = String(about.step);
+    input.value = String(about.value);
     const shown = make("output", "", field);
-    const show = (value) => { shown.textContent = Number(Number(value).toPrecision(4)); };
+    const show = (/** @type {number | string} */ value) => {
+      shown.textContent = String(Number(Number(value).toPrecision(4)));
+    };
     show(about.value);
     input.disabled = !(model.widget_manager || model.kept);
     input.addEventListener("input", () => {
@@ -113,23 +157,26 @@ function movable(model, { sliders, labels, words }, parent, known = () => false)
     return { input, show };
   });
   if (fields.length && fields[0].input.disabled) say(make("span", "mg-note", parent), words.need_kernel);
-  return (values) => {
+  return (/** @type {number[]} */ values) => {
     if (parent.contains(document.activeElement)) return; // the reader moves them now
     fields.forEach(({ input, show }, i) => {
-      input.value = values[i];
+      input.value = String(values[i]);
       show(values[i]);
     });
   };
 }
 
-// What the keys do in a widget, but for those that a button or a field in it wants for itself.
+/**
+ * What the keys do in a widget, but for those that a button or a field in it wants for itself.
+ * @param {HTMLElement} root @param {() => Keys} keys
+ */
 function listen(root, keys) {
   root.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const { tagName, type } = event.target;
+    const target = /** @type {HTMLElement & {type?: string}} */ (event.target);
     const move = keys()[event.key];
-    const pressed = ["BUTTON", "SUMMARY"].includes(tagName) || type === "checkbox";
-    if (!move || (event.key === " " ? pressed : tagName === "INPUT")) return;
+    const pressed = ["BUTTON", "SUMMARY"].includes(target.tagName) || target.type === "checkbox";
+    if (!move || (event.key === " " ? pressed : target.tagName === "INPUT")) return;
     event.preventDefault();
     event.stopPropagation();
     move();

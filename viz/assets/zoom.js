@@ -1,49 +1,87 @@
-// A picture of fixed size in a box that scrolls: buttons, keys, wheel and dragging.
-function zoomable(box, tools, labels, words) {
-  let scale = 1;
+// A picture in a box that scrolls: one unit of the drawing is one pixel, and a text that would get
+// too small to be read is not shown (theme.css). Panels beside each other share one scale.
+const SMALLEST = 11; // pixels of a text that is shown
+const SIZES = { far: 12, farther: 16 }; // what is hidden first, and last: sizes of texts in cards
+
+/**
+ * The scale that some boxes share, and the buttons that change it.
+ * @param {Element} tools @param {Labels} labels @param {Words} words
+ */
+function scaled(tools, labels, words) {
+  /** @type {Zoom[]} */
+  const zooms = [];
+  const shared = {
+    scale: 1,
+    /** @param {number} scale */
+    set(scale) {
+      shared.scale = Math.max(0.05, Math.min(4, scale));
+      for (const zoom of zooms) zoom.apply();
+    },
+    /** @param {number} factor */
+    zoom: (factor) => shared.set(shared.scale * factor),
+    fit: () => shared.set(Math.min(1, ...zooms.map((zoom) => zoom.widest()))),
+    /** @param {HTMLElement} box */
+    add(box) {
+      const zoom = zoomable(box, shared);
+      zooms.push(zoom);
+      return zoom;
+    },
+  };
+  button("−", labels.zoom_out, tools, () => shared.zoom(0.8));
+  button("+", labels.zoom_in, tools, () => shared.zoom(1.25));
+  const fitting = button("", labels.fit, tools, shared.fit);
+  say(fitting, words.fit);
+  return shared;
+}
+
+/**
+ * A box whose picture has the shared scale; the wheel and dragging move it.
+ * @param {HTMLElement} box @param {{scale: number, zoom(factor: number): void}} shared
+ * @returns {Zoom}
+ */
+function zoomable(box, shared) {
   const picture = () => box.querySelector("svg");
-  const size = (svg) => {
-    svg.dataset.width ??= String(parseFloat(svg.style.width) || 400);
-    return Number(svg.dataset.width);
-  };
   const apply = () => {
-    const svg = picture();
-    if (!svg) return;
-    svg.style.width = `${size(svg) * scale}px`;
-    svg.style.maxWidth = svg.style.maxHeight = scale === 1 ? "" : "none";
-  };
-  // The scale at which the drawing is as large as it is now.
-  const current = (svg) => {
-    const { width, height } = svg.viewBox.baseVal;
-    const box = svg.getBoundingClientRect();
-    return Math.min(box.width, (box.height * width) / height) / size(svg) || 1;
-  };
-  const zoom = (factor) => {
     const svg = picture();
     if (!svg) return;
     const middle = [
       (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth,
       (box.scrollTop + box.clientHeight / 2) / box.scrollHeight,
     ];
-    scale = Math.max(0.05, Math.min(8, current(svg) * factor));
-    apply();
+    const { width, height } = svg.viewBox.baseVal;
+    svg.style.width = `${width * shared.scale}px`;
+    svg.style.height = `${height * shared.scale}px`;
+    svg.style.maxWidth = "none";
+    for (const [name, size] of Object.entries(SIZES))
+      box.classList.toggle(`mg-${name}`, size * shared.scale < SMALLEST);
     box.scrollLeft = middle[0] * box.scrollWidth - box.clientWidth / 2;
     box.scrollTop = middle[1] * box.scrollHeight - box.clientHeight / 2;
   };
-  const fit = () => {
+  const widest = () => {
     const svg = picture();
-    if (!svg) return;
+    if (!svg) return 1;
     const { width, height } = svg.viewBox.baseVal;
-    const room = [box.clientWidth - 16, box.clientHeight - 16];
-    const widest = Math.min(room[0], (room[1] * width) / height);
-    scale = Math.min(1, widest / size(svg));
-    apply();
+    return Math.min((box.clientWidth - 16) / width, (box.clientHeight - 16) / height);
   };
-  button("+", labels.zoom_in, tools, () => zoom(1.25));
-  button("−", labels.zoom_out, tools, () => zoom(0.8));
-  const fitting = button("", labels.fit, tools, fit);
-  say(fitting, words.fit);
+  draggable(box);
+  box.addEventListener(
+    "wheel",
+    (e) => {
+      if (!e.ctrlKey && !e.metaKey) return;
+      e.preventDefault();
+      shared.zoom(e.deltaY < 0 ? 1.15 : 1 / 1.15);
+    },
+    { passive: false },
+  );
+  return { box, apply, widest };
+}
 
+/**
+ * Dragging with the mouse scrolls; a drag is no click on the node under the pointer.
+ * @param {HTMLElement} box
+ */
+function draggable(box) {
+  /** @type {{x: number, y: number, left: number, top: number, far: boolean} | null} */
   let from = null;
   box.addEventListener("pointerdown", (e) => {
     if (e.button === 0 && e.pointerType === "mouse") {
@@ -59,7 +97,6 @@ function zoomable(box, tools, labels, words) {
     box.scrollTop = from.top - dy;
     box.classList.add("mg-moving");
   });
-  // A drag is no click on the node under the pointer.
   box.addEventListener(
     "click",
     (e) => {
@@ -69,22 +106,14 @@ function zoomable(box, tools, labels, words) {
     },
     true,
   );
-  box.addEventListener(
-    "wheel",
-    (e) => {
-      if (!e.ctrlKey && !e.metaKey) return;
-      e.preventDefault();
-      zoom(e.deltaY < 0 ? 1.15 : 1 / 1.15);
-    },
-    { passive: false },
-  );
-  return { box, apply, fit, zoom };
 }
 
-// The keys of several drawings: for the one that has the focus, or else for all.
-function zoomKeys(zooms) {
-  const focused = zooms.filter(({ box }) => box.contains(document.activeElement));
-  const each = (action) => () => (focused.length ? focused : zooms).forEach(action);
-  const [larger, smaller] = [1.25, 0.8].map((factor) => each(({ zoom }) => zoom(factor)));
-  return { "+": larger, "=": larger, "-": smaller, 0: each(({ fit }) => fit()) };
+/**
+ * The keys that change the scale.
+ * @param {{zoom(factor: number): void, fit(): void}} shared
+ * @returns {Keys}
+ */
+function zoomKeys(shared) {
+  const [larger, smaller] = [1.25, 0.8].map((factor) => () => shared.zoom(factor));
+  return { "+": larger, "=": larger, "-": smaller, 0: shared.fit };
 }

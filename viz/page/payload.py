@@ -11,26 +11,28 @@ from viz.film.listing import listing
 from viz.film.states import on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
-from viz.page.steps import Codes, Texts, file, frame, lanes, node, result
+from viz.page.steps import Codes, Texts, file, frame, lane, node, result
 from viz.picture.boxes import Picture, PictureNode
 from viz.picture.cards import Room
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
-from viz.picture.theme import KINDS
 from viz.words.text import ROWS, Pair, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
+CANVAS = 800  # pixels across which a player has for a drawing, in a notebook
 WIDTH, WIDEST = 5, 18  # characters of a value in a box, at least and at most
 WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
     *("fit", "fold", "keys", "clocks", "shape"),
     *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
-    *("close_group", "flows", "program"),
-    *("need_kernel", "inputs", "legend"),
+    *("close_group", "flows", "program", "need_kernel", "inputs", "table", "table_short"),
+    *("details", "code", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
+    *("card_built", "card_ran", "card_fed", "card_given"),
+    *("look_born", "look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks"),
 ]
 
 STILL = ("player", "keys", "select")  # said in other words where nothing moves
@@ -82,12 +84,11 @@ def payload(
         ],
         "texts": list(texts),  # after the nodes, which fill it
         "codes": list(codes),  # after the frames, which fill it
-        "lanes": lanes(pairs),
+        "lanes": [lane(film, prefix) for film, prefix in pairs],
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "table_title": ROWS["table"],
         "verdict": verdict,
         "equal": verdict == ROWS["equal_bits"],
-        "legend": _legend(films),
         "still": still,
         "words": words,
         "labels": {key: both(words[key]) for key in WORDS},
@@ -133,7 +134,7 @@ def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> di
     return {
         "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
         "alt": both(picture.alt()),
-        "views": {key(opened): view(film, prefix, opened, titled, order) for opened in wanted},
+        "views": {key(opened): view(film, prefix, opened, order) for opened in wanted},
         "shown": key(first),
         "layers": key(layers),
         "groups": picture.groups,
@@ -160,13 +161,12 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
     return found
 
 
-def view(
-    film: Film, prefix: str, opened: Collection[str], beside: bool, order: Mapping[str, int]
-) -> View:
+def view(film: Film, prefix: str, opened: Collection[str], order: Mapping[str, int]) -> View:
     """One drawing, and what is in its boxes."""
     whole = film.picture
     drawn = aligned(film.view(opened), order)
     closed = _closed(drawn, whole, opened)
+    known = {e.id for e in whole.edges}  # of which the ends are sent once
     made_by = {n.id: n.op for n in drawn.nodes}
     results = {
         n: result(film.tracks[n.inputs[0]], made_by[n.inputs[0]])
@@ -175,6 +175,11 @@ def view(
     }
     about: View = {
         "home": home(whole, drawn, prefix),
+        "arrows": {
+            f"{prefix}-{e.id}": [f"{prefix}-{e.source}", f"{prefix}-{e.target}"]
+            for e in drawn.edges
+            if e.id not in known
+        },
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
         "open": {
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
@@ -186,23 +191,22 @@ def view(
     if not drawn.nodes:
         return {"svg": "", **about}
     try:
-        svg = (still if film.still else _stage)(film, prefix, drawn, beside)
+        svg = (still if film.still else _stage)(film, prefix, drawn)
     except LayoutError as error:
         svg = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
     return {"svg": svg, **about}
 
 
-def _stage(film: Film, prefix: str, drawn: Picture, beside: bool = False, **look: Any) -> str:
+def _stage(film: Film, prefix: str, drawn: Picture, width: int = CANVAS, **look: Any) -> str:
     """The drawing with room for whatever its cards will show."""
-    return render(
-        drawn, prefix, rooms_of(film, drawn), width=HALF_WIDE if beside else PAGE_WIDE, **look
-    )
+    return render(drawn, prefix, rooms_of(film, drawn), width=width, **look)
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
     """The drawing as it is at the end of the film. Raises LayoutError as `render` does."""
+    width = HALF_WIDE if beside else PAGE_WIDE
     states = on_cards(film, len(film.frames) - 1, drawn)
-    return _stage(film, prefix, drawn, beside, states=states, title=title)
+    return _stage(film, prefix, drawn, width, states=states, title=title)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:
@@ -239,16 +243,6 @@ def home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
         if e.id not in there and arrow:
             home[f"{prefix}-{e.id}"] = arrow
     return home
-
-
-def _legend(films: Sequence[Film]) -> list[Any]:
-    """What the shapes and colours mean that occur here."""
-    kinds = dict.fromkeys(
-        "output" if n.is_output and n.kind == "operator" else n.kind
-        for film in films
-        for n in film.picture.nodes
-    )
-    return [[kind, KINDS[kind].mark, KINDS[kind].label] for kind in kinds]
 
 
 def table(picture: Picture) -> str:

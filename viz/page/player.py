@@ -29,6 +29,11 @@ from viz.words.text import ROWS, Pair, bilingual, html, row
 
 __all__ = ["Player", "Slider", "table"]
 
+# The browser's half, in the order in which they need each other.
+MODULES = (
+    *("widget", "zoom", "heat", "cards", "travel", "canvas", "scene"),
+    *("clocks", "code", "inspector", "keys", "screen", "player"),
+)
 _numbers = itertools.count(1)
 Links = Sequence[Mapping[str, str]]
 
@@ -42,11 +47,8 @@ class Player(Page):
     drawings begin with.
     """
 
-    _esm = "".join(
-        assets.source(f"{name}.js")
-        for name in ("widget", "zoom", "drawing", "panels", "inspector", "player")
-    )
-    _css = sheets(*SHEETS)
+    _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
+    _css = sheets(*SHEETS, "film")
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(
@@ -112,7 +114,7 @@ class Player(Page):
             number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
             film, prefix = self.films[number], prefixes_of(self.data["name"], self.films)[number]
             groups, order = film.picture.groups, orders(self.films, self.links)[number]
-            made = view(film, prefix, opened & set(groups), len(self.films) > 1, order)
+            made = view(film, prefix, opened & set(groups), order)
             self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
 
     def at_the_end(self) -> Self:

@@ -12,7 +12,7 @@ from viz.film.told import SLOTS, Told
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary, thinned
 from viz.picture.theme import KINDS
-from viz.words.text import ROWS, Pair, both, row
+from viz.words.text import ROWS, Pair, both
 
 CLOCKS = (BUILT, RUN, GRADIENT)
 CHIP = 8  # cells along each side of the heat map of what travels
@@ -88,13 +88,12 @@ def frame(
     captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
     still = [i >= len(film.frames) for film, _, i in films]
     flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
-    notes = {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()}
     lit = (line for f, _ in alive if (line := _code(f, blocks)))
     rare = {
         "still": still if any(still) else None,
         "flows": {i: _flow(x) for i, x in flows.items()},
-        "edges": {i: _text(x) for i, x in flows.items()},
-        "notes": notes | _sums(films),
+        "notes": {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()},
+        "failed": [f"{p}-{f.failed}" for f, p in alive if f.failed],
     }
     return {
         "captions": captions,
@@ -114,20 +113,6 @@ def _flow(flow: Flow) -> str | dict[str, Any]:
     about = {name: getattr(flow, name) for name in ("upstream", "local", "rule", "before", "after")}
     rare = {**about, "grid": thinned(flow.value.grid, CHIP)}
     return {**value, **{k: v for k, v in rare.items() if v}}
-
-
-def _text(flow: Flow) -> str:
-    return f"∂ {flow.text}" if flow.local else flow.text if flow.back else ""
-
-
-def _sums(films: Sequence[tuple[Film, str, int]]) -> dict[str, str]:
-    ends = [(film, prefix, i) for film, prefix, i in films if i < len(film.frames)]
-    return {
-        f"{prefix}-{film.frames[i].active[0]}": f"∂ = {flow.sum}"
-        for film, prefix, i in ends
-        for flow in film.frames[i].flows.values()
-        if flow.sum
-    }
 
 
 def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:
@@ -151,24 +136,20 @@ def file(block: Block, films: Sequence[Film]) -> str:
     return block.filename
 
 
-def lanes(films: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
-    """The clocks of all films; a mark is a step, a node, and what sort of mark it is."""
-    return [
-        _lane(film, prefix, clock, number, len(films) > 1)
-        for number, (film, prefix) in enumerate(films)
-        for clock in CLOCKS
-    ]
-
-
-def _lane(film: Film, prefix: str, clock: str, number: int, titled: bool) -> dict[str, Any]:
+def lane(film: Film, prefix: str) -> dict[str, Any]:
+    """What the clocks of one film note, step by step: a mark is a step, a clock, a node, and what
+    sort of mark it is, unless it is counted.
+    """
     marks = [
-        [i, f"{prefix}-{mark.node}", *([] if mark.sort == "operator" else [mark.sort])]
+        [i, mark.clock, f"{prefix}-{mark.node}", *([] if mark.sort == "operator" else [mark.sort])]
         for i, frame in enumerate(film.frames)
         for mark in frame.marks
-        if mark.clock == clock
     ]
-    count = max((frame.ticks.get(clock, 0) for frame in film.frames), default=0)
-    kind = ROWS[f"kind_{film.picture.kind}"]
-    label = row("clock_of", kind=kind, clock=ROWS[clock]) if titled else ROWS[clock]
-    about = {"label": label, "said": both(label), "clock": clock, "film": number}
-    return {**about, "count": count, "marks": marks}
+    counts = {
+        clock: max((frame.ticks.get(clock, 0) for frame in film.frames), default=0)
+        for clock in CLOCKS
+    }
+    told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in counts.items() if count)
+    label = ROWS[f"lane_{film.picture.kind}"]
+    said = f"{both(label)}: {told}" if told else both(label)
+    return {"label": label, "said": said, "counts": counts, "marks": marks}

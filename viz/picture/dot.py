@@ -10,6 +10,7 @@ from viz.picture.boxes import Picture
 from viz.picture.cards import Card, plain
 from viz.picture.layout import FONTS
 
+STRAIGHT = "8"  # what is computed runs straight on; what is given joins from the side
 INCH = 72  # pixels; a point of Graphviz is a pixel here
 
 
@@ -49,6 +50,7 @@ def dot(
         )
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
+    reads = {n.id for n in picture.nodes if n.inputs}
     for edge in picture.edges:
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
@@ -56,6 +58,7 @@ def dot(
             edge.source if back else edge.target,
             id=edge.id,
             label=_escaped(picture.edge_label(edge)),
+            **({"weight": STRAIGHT} if edge.source in reads else {}),
             **({"dir": "back"} if back else {}),
         )
     return str(graph.source)

@@ -25,6 +25,7 @@ from viz.picture.theme import LARGE
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 ASIDE = 9  # between an arrow and the lane of its gradient, px
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
+PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
 HEADING = 34  # height of a title, px
 EDGE = 12  # between the drawing and the border of its paper, px
@@ -124,16 +125,40 @@ def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
 def source(
     picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE, title: str = ""
 ) -> str:
-    """The DOT text that is laid out: from left to right if that fits `width` pixels, else down."""
+    """The DOT text that is laid out: from left to right unless more of it is seen downwards."""
+    ranks = _ranks(picture)
+    sizes = [[cards[i].size for i in ids] for ids in ranks]
+    long = sum(max(w for w, _ in rank) for rank in sizes) + 2 * EDGE
+    gaps = max(len(ranks) - 1, 1)
+    across = (long + gaps * SHORTEST, max(sum(h + ASIDE for _, h in rank) for rank in sizes))
+    down = (
+        max(sum(w + ASIDE for w, _ in rank) for rank in sizes),
+        sum(max(h for _, h in rank) for rank in sizes) + gaps * DOWN,
+    )
+    if not picture.edges or _hidden(*down, width) < _hidden(*across, width):
+        return dot(picture, cards, "TB", DOWN / INCH, title)
+    gap = max(SHORTEST, min((width - long) / gaps, LONGEST))
+    return dot(picture, cards, "LR", gap / INCH, title)
+
+
+def _ranks(picture: Picture) -> list[list[str]]:
+    """The nodes by how far they are from the start; what is only given, beside what reads it."""
     depth: dict[str, int] = {}
-    widest: dict[int, int] = {}
+    read: dict[str, int] = {}
     for n in picture.nodes:
-        rank = depth[n.id] = 1 + max((depth.get(i, 0) for i in n.inputs), default=0)
-        widest[rank] = max(widest.get(rank, 0), cards[n.id].size[0])
-    room = width - sum(widest.values()) - 2 * EDGE
-    gap = min(room / max(len(widest) - 1, 1), LONGEST)
-    across = gap >= SHORTEST and bool(picture.edges)  # without arrows, "down" is a row
-    return dot(picture, cards, "LR" if across else "TB", (gap if across else DOWN) / INCH, title)
+        depth[n.id] = 1 + max((depth.get(i, 0) for i in n.inputs), default=0)
+        for i in n.inputs:
+            read[i] = min(read.get(i, depth[n.id]), depth[n.id])
+    ranks: dict[int, list[str]] = {}
+    for n in picture.nodes:
+        rank = depth[n.id] if n.inputs else read.get(n.id, 2) - 1
+        ranks.setdefault(rank, []).append(n.id)
+    return [ranks[rank] for rank in sorted(ranks)]
+
+
+def _hidden(wide: float, high: float, width: int) -> float:
+    """How many times the drawing is larger than what is seen of it at once."""
+    return max(1, wide / width) * max(1, high / PAGE_HIGH)
 
 
 def _whole(there: Places, inside: str, title: str) -> str:

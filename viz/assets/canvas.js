@@ -1,0 +1,215 @@
+// The canvas: one panel for each graph, with drawings that are walked through with the keys, and
+// whose groups open.
+
+/**
+ * Numbers in an attribute of a drawing.
+ * @param {Element | null} element @param {string} name @returns {number[]}
+ */
+const numbers = (element, name) => (element?.getAttribute(name)?.match(/-?[\d.]+/g) ?? []).map(Number);
+
+/**
+ * Where a card or a frame is, from what is written in it: nothing has to be laid out for that.
+ * @param {Element} g @returns {Extent}
+ */
+function extent(g) {
+  const rect = g.querySelector("rect");
+  const [dx = 0, dy = 0] = numbers(g, "transform");
+  const [[x = 0], [y = 0], [width], [height]] = ["x", "y", "width", "height"].map((name) => numbers(rect, name));
+  const [left, top] = [x + dx, y + dy];
+  return { left, top, right: left + width, bottom: top + height, x: left + width / 2, y: top + height / 2 };
+}
+
+/**
+ * The same question is answered once.
+ * @template K, V @param {(key: K) => V} answer
+ */
+function once(answer) {
+  /** @type {Map<K, V>} */
+  const known = new Map();
+  return (/** @type {K} */ key) => {
+    if (!known.has(key)) known.set(key, answer(key));
+    return /** @type {V} */ (known.get(key));
+  };
+}
+
+/**
+ * Bring an element of a drawing into the middle of its box, if it is not in sight.
+ * @param {Element} element @param {HTMLElement} box @param {boolean} moves
+ */
+function reveal(element, box, moves) {
+  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
+  const by = (/** @type {number[]} */ [low, high, from, to]) =>
+    low < from + 4 || high > to - 4 ? (low + high - from - to) / 2 : 0;
+  const left = by([inner.left, inner.right, outer.left, outer.right]);
+  const top = by([inner.top, inner.bottom, outer.top, outer.bottom]);
+  if (left || top) box.scrollBy({ left, top, behavior: moves ? "smooth" : "auto" });
+}
+
+/**
+ * One graph: the drawings of it that were sent, by the groups open in them; one is shown.
+ * @param {GraphData} graph @param {number} number @param {Data} data @param {Model} model
+ * @param {Element} parent @param {ReturnType<typeof scaled>} scale @param {StageActions} actions
+ * @returns {Stage}
+ */
+function stage(graph, number, data, model, parent, scale, actions) {
+  const figure = make("figure", "mg-graph", parent);
+  if (graph.title) say(make("figcaption", "", figure), graph.title);
+  const drawing = make("div", "mg-drawing", figure);
+  const sheet = make("div", "mg-sheet", drawing);
+  region(drawing, graph.alt);
+  mine(drawing);
+  const alone = !model.widget_manager; // a saved page
+  const views = { ...graph.views };
+  const zoom = scale.add(drawing);
+  /** @type {Stage} */
+  const self = {
+    drawing,
+    cards: new Map(),
+    arrows: new Map(),
+    layer: sheet,
+    shown: graph.shown,
+    view: views[graph.shown],
+    offset: { x: 0, y: 0 },
+    stop: null,
+    extent: once(extent),
+    course: once(waypoints),
+    show(key) {
+      self.shown = key;
+      const view = (self.view = views[key]);
+      Object.assign(data.nodes, view.nodes); // results with boxes of their own
+      sheet.innerHTML = view.svg;
+      self.layer = make("div", "mg-chips", sheet);
+      const [x = 0, y = 0] = numbers(sheet.querySelector("g.graph"), "transform");
+      self.offset = { x, y };
+      self.cards = cards(view);
+      self.enter(self.cards.values().next().value);
+      self.arrows = arrows(view);
+      self.extent = once(extent);
+      self.course = once(waypoints);
+      frames = [];
+      for (const frame of sheet.querySelectorAll("g.cluster")) {
+        const group = view.open[frame.id];
+        if (group === undefined) continue;
+        frame.addEventListener("dblclick", () => self.toggle([group]));
+        frames.push([frame, group]);
+      }
+      zoom.apply();
+    },
+    // The one card of a drawing at which the Tab key stops.
+    enter(box) {
+      if (!box || box === self.stop) return;
+      self.stop?.g.setAttribute("tabindex", "-1");
+      box.g.setAttribute("tabindex", "0");
+      self.stop = box;
+    },
+    // The open groups that a card is in.
+    around(box) {
+      const { x, y } = self.extent(box.g);
+      const holds = (/** @type {Extent} */ { left, right, top, bottom }) =>
+        left < x && x < right && top < y && y < bottom;
+      return frames.filter(([frame]) => holds(self.extent(frame))).map(([, group]) => group);
+    },
+    toggle(groups) {
+      for (const other of actions.graphs()) other.open(toggled(groups));
+    },
+    open(wanted) {
+      const opened = wanted.filter((group) => graph.groups.includes(group)).sort();
+      const key = opened.join("\n");
+      if (key === self.shown) return;
+      if (!views[key]) return alone ? undefined : model.send({ kind: "view", graph: number, key, opened });
+      exchange(key);
+    },
+    // Whether the drawing that `toggle` would show is here, or can be asked for.
+    can: (groups) => !alone || Boolean(views[toggled(groups).join("\n")]),
+    home: (id) => self.view.home[id] ?? id,
+    arrived(message) {
+      if (message.kind !== "view" || message.graph !== number) return;
+      views[message.key] = message.view;
+      exchange(message.key);
+    },
+  };
+  /** @type {[Element, string][]} */
+  let frames = [];
+
+  /** The open groups when these are opened, or closed if they are open. @param {string[]} groups */
+  function toggled(groups) {
+    const opened = new Set(self.shown ? self.shown.split("\n") : []);
+    const closing = groups.every((group) => opened.has(group));
+    for (const group of groups) closing ? opened.delete(group) : opened.add(group);
+    return [...opened].sort();
+  }
+
+  /** @param {View} view @returns {Map<string, Card>} */
+  function cards(view) {
+    /** @type {Map<string, string[]>} */
+    const members = new Map();
+    for (const [node, box] of Object.entries(view.home)) {
+      if (data.nodes[node]) members.set(box, [...(members.get(box) ?? []), node]);
+    }
+    const born = new Map(Object.keys(data.nodes).map((id, place) => [id, place]));
+    const order = (/** @type {Element} */ g) => born.get(members.get(g.id)?.[0] ?? g.id) ?? 0;
+    const drawn = [.../** @type {NodeListOf<SVGGElement>} */ (sheet.querySelectorAll("g.node"))];
+    drawn.sort((a, b) => order(a) - order(b));
+    const known = (/** @type {string} */ id) => (members.get(id) ?? [id]).filter((i) => data.nodes[i]);
+    for (const g of drawn) reachable(g);
+    return new Map(drawn.map((g) => [g.id, card(g, known(g.id))]));
+  }
+
+  /** @param {View} view @returns {Map<string, Arrow>} */
+  function arrows(view) {
+    const found = new Map();
+    const ends = (/** @type {string} */ id) =>
+      view.arrows[id] ?? data.edges[id]?.slice(0, 2).map((end) => view.home[end] ?? end) ?? [];
+    for (const g of /** @type {NodeListOf<SVGGElement>} */ (sheet.querySelectorAll("g.edge"))) {
+      const [line, lane] = ["line", "lane"].map((name) => g.querySelector(`path.mg-${name}`));
+      found.set(g.id, { g, id: g.id, line, lane, ends: ends(g.id), seen: {} });
+      g.addEventListener("click", () => actions.choose(g.id));
+    }
+    return found;
+  }
+
+  /** Show another drawing; the keys stay with it if its predecessor had them. @param {string} key */
+  function exchange(key) {
+    const focused = drawing.contains(document.activeElement);
+    const before = new Map([...self.cards].map(([id, box]) => [id, self.extent(box.g)]));
+    const home = { ...self.view.home };
+    self.show(key);
+    actions.repaint(focused);
+    if (!calm()) morph(self, before, home);
+  }
+
+  /** @param {SVGGElement} g */
+  function reachable(g) {
+    const { id } = g;
+    g.setAttribute("tabindex", "-1");
+    g.setAttribute("role", "button");
+    mine(g);
+    g.addEventListener("click", () => actions.choose(id));
+    g.addEventListener("dblclick", () => self.view.closed[id] && self.toggle(self.view.closed[id]));
+    g.addEventListener("pointerenter", () => actions.hover(id, true));
+    g.addEventListener("pointerleave", () => actions.hover(id, false));
+    g.addEventListener("keydown", (e) => {
+      if (e.key === "Enter") actions.choose(id);
+    });
+  }
+  self.show(graph.shown);
+  return self;
+}
+
+/**
+ * Cards go from where they were, or where what held them was, to where they are.
+ * @param {Stage} stage @param {Map<string, Extent>} before @param {Record<string, string>} home
+ */
+function morph(stage, before, home) {
+  if (stage.cards.size > 80) return; // many that move at once are not followed
+  for (const [id, box] of stage.cards) {
+    const there = stage.extent(box.g);
+    const holders = [id, home[id], ...box.members.flatMap((i) => [i, home[i]])];
+    const from = holders.map((i) => before.get(i ?? "")).find(Boolean);
+    const moved = (/** @type {Extent} */ { left, top }, /** @type {number} */ opacity) => ({ transform: `translate(${left}px, ${top}px)`, opacity });
+    const start = from ? moved(from, before.has(id) ? 1 : 0.2) : moved(there, 0);
+    box.g.animate([start, moved(there, 1)], { duration: PACE, easing: "ease-in-out" });
+  }
+  for (const { g } of stage.arrows.values())
+    g.animate([{ opacity: 0 }, { opacity: 0, offset: 0.6 }, { opacity: 1 }], PACE * 1.5);
+}

@@ -1,0 +1,111 @@
+// The clocks: one lane for each mode, with a mark for each thing that happened, on the axis of steps
+// that the slider has, too. Marks have the colours of the cards; inputs are hollow.
+const WORDY = 116; // pixels of a step in which marks have room for words
+const LETTERS = 7.5; // pixels of a letter in a mark
+
+/**
+ * The lanes and the playhead.
+ * @param {Element} labels where the lanes are named @param {HTMLElement} track where they run
+ * @param {Data} data
+ * @param {{go(index: number): void, hover(id: string, on: boolean): void, sign(id: string): string}} actions
+ */
+function clocks(labels, track, data, { go, hover, sign }) {
+  const count = data.frames.length;
+  track.style.setProperty("--mg-steps", String(count));
+  const head = make("div", "mg-playhead", track);
+  const lanes = data.lanes.map((lane) => {
+    say(make("div", "mg-lane-name", labels), lane.label);
+    const row = make("div", "mg-clock-lane", track);
+    row.setAttribute("role", "img");
+    row.setAttribute("aria-label", lane.said);
+    return { row, marks: moments(lane, row, data, sign) };
+  });
+  const all = lanes.flatMap((lane) => lane.marks);
+  for (const { element, nodes } of all) {
+    element.addEventListener("pointerenter", () => nodes.forEach((node) => hover(node, true)));
+    element.addEventListener("pointerleave", () => nodes.forEach((node) => hover(node, false)));
+  }
+  for (const { row } of lanes)
+    row.addEventListener("click", (event) => {
+      const box = row.getBoundingClientRect();
+      go(Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - box.left) / box.width) * count))));
+    });
+  const steps = [...new Set(all.map(({ element }) => /** @type {HTMLElement} */ (element.parentElement)))];
+  const fit = () => {
+    const wide = track.clientWidth / count;
+    track.classList.toggle("mg-wordy", wide >= WORDY);
+    for (const step of steps) {
+      const needs = [...step.querySelectorAll(".mg-whose")].map((whose) => 10 + LETTERS * (whose.textContent ?? "").length);
+      const all = needs.reduce((sum, need) => sum + need, 0);
+      step.classList.toggle("mg-short", all > wide - 2);
+      step.classList.toggle("mg-tick", Math.max(...needs) + 8 * (needs.length - 1) > wide - 2);
+    }
+  };
+  new ResizeObserver(fit).observe(track);
+  return {
+    /** @param {number} index */
+    show(index) {
+      head.style.left = column(index, count);
+      for (const mark of all) {
+        const lit = mark.frame <= index;
+        if (lit === mark.lit) continue;
+        mark.element.classList.toggle("mg-lit", lit);
+        mark.lit = lit;
+      }
+    },
+    /** @param {Set<string>} nodes @param {boolean} on */
+    point(nodes, on) {
+      for (const mark of all) if (mark.nodes.some((node) => nodes.has(node))) mark.element.classList.toggle("mg-hover", on);
+    },
+  };
+}
+
+/** What the clocks count. @param {Words} words @returns {Words} */
+const verbs = (words) => ({
+  clock_built: words.clock_built,
+  clock_run: words.clock_run,
+  clock_gradient: words.clock_gradient,
+});
+
+/** The middle of a step on the axis. @param {number} index @param {number} count */
+const column = (index, count) => `${((100 * (index + 0.5)) / count).toFixed(3)}%`;
+
+/**
+ * The marks of a lane; those of one step stand together. Gradient nodes that are built at once are one
+ * mark with their number.
+ * @param {Lane} lane @param {Element} row @param {Data} data @param {(id: string) => string} sign
+ */
+function moments(lane, row, data, sign) {
+  /** @type {Map<number, HTMLElement>} */
+  const steps = new Map();
+  /** @type {Map<string, Moment>} */
+  const gathered = new Map();
+  /** @type {Moment[]} */
+  const found = [];
+  const said = verbs(data.words);
+  for (const [frame, clock, node, sort] of lane.marks) {
+    const key = `${frame} ${clock}`;
+    const one = sort === "gradient" ? gathered.get(key) : undefined;
+    if (one) {
+      one.nodes.push(node);
+      one.whose.textContent = `${one.nodes.length} ∂`;
+      one.element.title = `${frame}: ${halves(said[clock])} ${one.nodes.length} ∂`;
+      continue;
+    }
+    if (!steps.has(frame)) {
+      const step = make("span", "mg-moment", row);
+      step.style.left = column(frame, data.frames.length);
+      steps.set(frame, step);
+    }
+    const element = make("span", `mg-mark mg-${clock}`, steps.get(frame));
+    if (sort) element.classList.add("mg-hollow", `mg-sort-${sort}`); // not counted
+    element.title = `${frame}: ${halves(said[clock])} ${data.nodes[node]?.label ?? ""}`;
+    if (clock !== "clock_gradient") say(make("span", "mg-word", element), said[clock]);
+    const whose = make("span", "mg-whose", element);
+    whose.textContent = `${clock === "clock_gradient" || sort === "gradient" ? "∂ " : ""}${sign(node)}`;
+    const mark = { element, whose, frame, nodes: [node], lit: false };
+    if (sort === "gradient") gathered.set(key, mark);
+    found.push(mark);
+  }
+  return found;
+}

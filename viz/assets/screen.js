@@ -1,0 +1,96 @@
+// The player's fixed places: what is written in them changes, their size never does.
+
+/**
+ * @param {Element} el @param {Data} data @param {boolean} alone a page of its own
+ */
+function places(el, data, alone) {
+  const { labels, words } = data;
+  const root = make("section", "mg-player mg-film", el);
+  root.tabIndex = 0;
+  root.setAttribute("aria-label", labels.player);
+  root.style.setProperty("--mg-graphs", String(data.graphs.length));
+  root.classList.toggle("mg-drawn", data.still);
+  const screen = make("div", "mg-screen", root);
+  const head = make("div", "mg-head", screen);
+  const caption = make("div", "mg-caption", head);
+  caption.setAttribute("aria-live", "polite");
+  const tools = make("div", "mg-tools", head);
+  const middle = make("div", "mg-middle", screen);
+  const stages = make("div", "mg-stage", middle);
+  const side = make("div", "mg-side", middle);
+  const tabs = make("div", "mg-tabs", side);
+  const inspector = make("div", "mg-inspector", side);
+  region(inspector, labels.details);
+  inspector.tabIndex = 0; // it scrolls
+  mine(inspector);
+  const code = make("div", "mg-code", side);
+  const moving = make("div", "mg-inputs", side);
+  const verdict = make("div", "mg-verdict", side);
+  const trouble = make("div", "mg-trouble", middle);
+  trouble.setAttribute("role", "alert");
+  const controls = make("div", "mg-controls", screen);
+  controls.hidden = data.still; // nothing moves in a film of one frame
+  const flip = (/** @type {boolean} */ coded) => {
+    side.classList.toggle("mg-coded", coded);
+    folded.setAttribute("aria-pressed", String(coded));
+  };
+  const folded = button("", labels.code, tabs, () => flip(!side.classList.contains("mg-coded")));
+  say(folded, words.code);
+  flip(alone && data.listing.length > 0 && !data.still);
+  tabs.hidden = !data.listing.length && !data.frames.some((frame) => frame.code.length);
+  return { root, screen, caption, tools, middle, stages, side, flip, inspector, code, moving, verdict, trouble, controls };
+}
+
+/**
+ * A button that opens a panel above the canvas; it closes again by the button, by Escape, or by a
+ * click elsewhere, and nothing moves.
+ * @param {string} sign @param {string} label @param {Element} tools @param {HTMLElement} parent
+ * @param {(panel: HTMLElement) => void} fill when it opens for the first time
+ */
+function overlay(sign, label, tools, parent, fill) {
+  const panel = make("div", "mg-overlay", parent);
+  region(panel, label);
+  panel.hidden = true;
+  panel.tabIndex = 0; // it scrolls
+  mine(panel);
+  const show = (/** @type {boolean} */ open) => {
+    if (open && !panel.firstChild) fill(panel);
+    panel.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+  };
+  const opener = button(sign, label, tools, () => show(panel.hidden === true));
+  show(false);
+  parent.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || panel.hidden) return;
+    event.stopPropagation();
+    show(false);
+    opener.focus();
+  });
+  parent.addEventListener("click", (event) => {
+    const inside = event.target instanceof Node && (panel.contains(event.target) || opener.contains(event.target));
+    if (!inside && !panel.hidden) show(false);
+  });
+  return opener;
+}
+
+/**
+ * What the looks mean, and the keys.
+ * @param {HTMLElement} panel @param {Data} data
+ */
+function help(panel, { words, still }) {
+  const list = make("ul", "mg-legend", panel);
+  const resting = { born: words.look_born, ran: words.look_ran, bad: words.look_bad };
+  const moving = { now: words.look_now, grad: words.look_grad, freed: words.look_freed };
+  for (const [kind, meaning] of Object.entries(still ? resting : { ...resting, ...moving })) {
+    const entry = make("li", "", list);
+    make("span", `mg-patch mg-patch-${kind}`, entry).textContent = kind === "grad" ? "∂" : "";
+    say(entry, meaning);
+  }
+  if (!still) {
+    const entry = make("li", "", list);
+    for (const [clock, word] of Object.entries(verbs(words)))
+      say(make("span", `mg-mark mg-lit mg-${clock}`, entry), word);
+    say(entry, words.look_marks);
+  }
+  say(make("p", "mg-keys", panel), words.keys);
+}

@@ -1,0 +1,222 @@
+// What the kernel sends, and what the modules hand to each other: for the checker, not the browser.
+
+type Pair = [string, string];
+type Labels = Record<string, string>;
+type Words = Record<string, Pair>;
+type Grid = (number | null)[][];
+type Keys = Record<string, () => void>;
+type Code = [number, number, number, string, string, string, string];
+type EdgeData = [string, string, string];
+
+interface Summary {
+  short: string;
+  long?: Pair;
+  grid?: Grid;
+  bad?: boolean;
+}
+
+interface PlayedNode {
+  label: string;
+  title?: Pair;
+  kind: Pair;
+  shape: string;
+  dtype: string;
+  input?: boolean;
+  born: number | null;
+  freed?: number | null;
+  values: [number, Summary][];
+  gradients: [number, Summary][];
+  told?: Record<string, [number, number | Pair][]>;
+}
+
+/** A share of a gradient on its way back; forward, a value is sent as the words for it. */
+interface Share {
+  value: string;
+  bad?: boolean;
+  upstream?: string;
+  local?: string;
+  rule?: string;
+  before?: string;
+  after?: string;
+  grid?: Grid;
+}
+
+interface Frame {
+  captions: Pair[];
+  active: string[];
+  code: number[];
+  still?: boolean[];
+  flows?: Record<string, string | Share>;
+  notes?: Record<string, string>;
+  failed?: string[];
+}
+
+interface View {
+  svg: string;
+  home: Record<string, string>;
+  arrows: Record<string, [string, string]>;
+  closed: Record<string, string[]>;
+  open: Record<string, string>;
+  nodes: Record<string, PlayedNode>;
+}
+
+interface GraphData {
+  title: Pair | null;
+  alt: string;
+  views: Record<string, View>;
+  shown: string;
+  layers: string;
+  groups: string[];
+  table: string;
+}
+
+interface Lane {
+  label: Pair;
+  said: string;
+  counts: Record<string, number>;
+  marks: [number, string, string, string?][];
+}
+
+interface SliderData {
+  label: string | Pair;
+  value: number;
+  low: number;
+  high: number;
+  step: number;
+}
+
+interface Data {
+  name: string;
+  graphs: GraphData[];
+  nodes: Record<string, PlayedNode>;
+  edges: Record<string, EdgeData>;
+  links: Record<string, string>;
+  frames: Frame[];
+  texts: Pair[];
+  codes: Code[];
+  lanes: Lane[];
+  listing: [string, number, string[]][];
+  sliders: SliderData[];
+  verdict: Pair | null;
+  equal: boolean;
+  still: boolean;
+  trouble?: string;
+  words: Words;
+  labels: Labels;
+}
+
+interface ViewMessage {
+  kind: string;
+  graph: number;
+  key: string;
+  view: View;
+}
+
+/** What anywidget, or a saved page, gives to a widget. */
+interface Model {
+  widget_manager?: unknown;
+  kept?: unknown; // a saved page: what it computed beforehand for positions of its sliders
+  get(name: string): any;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(name: string, listener: (...args: any[]) => void): void;
+  off(name: string, listener: (...args: any[]) => void): void;
+  send(message: unknown): void;
+}
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+interface Extent extends Point {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+interface Zoom {
+  box: HTMLElement;
+  apply(): void;
+  widest(): number;
+}
+
+interface Card {
+  g: SVGGElement;
+  id: string;
+  members: string[];
+  parts: Record<"value" | "grad" | "clock", SVGTextElement | null>;
+  sign: string;
+  title: string;
+  seen: Record<string, unknown>;
+}
+
+interface Arrow {
+  g: SVGGElement;
+  id: string;
+  line: SVGPathElement | null;
+  lane: SVGPathElement | null;
+  ends: [string, string] | [];
+  seen: Record<string, unknown>;
+}
+
+/** One panel: the drawing that is shown of a graph. */
+interface Stage {
+  drawing: HTMLElement;
+  cards: Map<string, Card>;
+  arrows: Map<string, Arrow>;
+  layer: HTMLElement;
+  shown: string;
+  view: View;
+  offset: Point;
+  stop: Card | null;
+  passed?: { view: View; frames: Frame[]; used: Map<string, number> };
+  extent(g: Element): Extent;
+  course(path: SVGPathElement): Point[];
+  show(key: string): void;
+  enter(card: Card | undefined): void;
+  around(card: Card): string[];
+  toggle(groups: string[]): void;
+  open(groups: string[]): void;
+  can(groups: string[]): boolean;
+  home(id: string): string;
+  arrived(message: ViewMessage): void;
+}
+
+interface StageActions {
+  choose(id: string, focus?: boolean): void;
+  hover(id: string, on: boolean): void;
+  repaint(focused: boolean): void;
+  graphs(): Stage[];
+}
+
+/** What is written on a chip. */
+interface Cargo {
+  text: string;
+  grid?: Grid;
+  bad?: boolean;
+}
+
+interface Flow {
+  arrow: Arrow;
+  back: boolean;
+  path: SVGPathElement;
+  value: Cargo;
+  told: Cargo;
+}
+
+interface Aim {
+  flow: Flow;
+  points: Point[];
+  spot: Point | null;
+  told: Cargo;
+}
+
+interface Moment {
+  element: HTMLElement;
+  whose: HTMLElement;
+  frame: number;
+  nodes: string[];
+  lit: boolean;
+}
