@@ -141,10 +141,20 @@ def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def seeded(op: str, seed: Any) -> np.random.Generator:
-    """The random numbers that a seed stands for."""
+    """The random numbers that a seed stands for; without one, the next of `manual_seed`."""
     if seed is not None:
         seed = whole(op, "seed", seed, most=None)
+    elif _seeds:
+        seed = _seeds[0].integers(1 << 62)
     return np.random.default_rng(seed)
+
+
+_seeds: list[np.random.Generator] = []  # where seeds come from, once there was a first one
+
+
+def begin_anew(op: str, seed: Any) -> None:
+    """Let the seeds of what names none follow from this one."""
+    _seeds[:] = [seeded(op, whole(op, "seed", seed, most=None))]
 
 
 def function(op: str, name: str, value: Any) -> Callable[..., Any]:

@@ -93,7 +93,7 @@ class MissingNameError(GraphError, AttributeError):
     """A name that another framework has, and this one calls otherwise."""
 
 
-class ShapeError(GraphError, ValueError):
+class ShapeError(GraphError, ValueError, RuntimeError):  # ValueError elsewhere, Runtime in PyTorch
     """Operands whose shapes do not fit."""
 
 
@@ -101,7 +101,7 @@ class IndexRangeError(ShapeError, IndexError):
     """A position outside its axis."""
 
 
-class DtypeError(GraphError, TypeError):
+class DtypeError(GraphError, TypeError, RuntimeError):  # TypeError elsewhere, Runtime in PyTorch
     """Operands of a data type that the operator cannot take."""
 
 

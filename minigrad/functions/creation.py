@@ -23,6 +23,7 @@ __all__ = [
     "full",
     "full_like",
     "linspace",
+    "manual_seed",
     "ones",
     "ones_like",
     "rand",
@@ -201,6 +202,21 @@ def randint(
     draw = arguments.seeded("randint", seed).integers
     drawn = _filled("randint", shape, lambda lengths: draw(first, end, lengths))
     return Tensor(drawn.astype(kind))
+
+
+def manual_seed(seed: int) -> None:
+    """Begin anew the random numbers of calls and layers that name no seed, in all threads.
+
+    ArgumentError for a seed that is no whole number, or is negative.
+
+    >>> import minigrad as mg
+    >>> mg.manual_seed(0)
+    >>> x = mg.randn(3)
+    >>> mg.manual_seed(0)
+    >>> bool((mg.randn(3) == x).all())
+    True
+    """
+    arguments.begin_anew("manual_seed", seed)
 
 
 # ---- In the shape of an operand, which may be a node of unknown shape -----------------------

@@ -21,7 +21,7 @@ from minigrad.core import (
     show_shape,
 )
 from minigrad.diagnostics import arguments
-from minigrad.diagnostics.errors import ShapeError
+from minigrad.diagnostics.errors import IndexRangeError, ShapeError
 from minigrad.diagnostics.messages import fill
 from minigrad.ops.define import summed
 
@@ -49,7 +49,7 @@ def positive_axes(name: str, axis: Axis, shape: Shape) -> tuple[int, ...]:
             raise ShapeError("axis_of_number", op=name, axis=a)
         if not -n <= a < n:
             shown = show_shape(public_shape(shape))
-            raise ShapeError("axis", op=name, axis=a, shape=shown, low=-n, high=n - 1)
+            raise IndexRangeError("axis", op=name, axis=a, shape=shown, low=-n, high=n - 1)
     if len({a % n for a in axes}) < len(axes):
         raise ShapeError("axis_twice", op=name, axis=axis, shape=show_shape(public_shape(shape)))
     return tuple(a % n for a in axes)
