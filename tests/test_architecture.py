@@ -26,6 +26,7 @@ HOUSE = {
         ["optim", "data"],
         ["later"],  # what `minigrad` hands on when it is first asked for
         ["minigrad", "eager"],
+        ["faces"],  # other systems' names for what is public
     ],
     "viz": [
         ["assets", "words"],
@@ -187,6 +188,15 @@ def test_one_module_opens_the_door_to_speed(door: str) -> None:
     assert opened == {DOORS[door]}
 
 
+@pytest.mark.parametrize("name", [n for n in PATHS if n.startswith("minigrad.faces.")])
+def test_a_face_knows_public_names_alone(name: str) -> None:
+    found = set(imported(PATHS[name].read_text("utf-8"), set(PATHS)))
+    engine = {target for target in found if target.startswith("minigrad.")}
+    deeper = {target for target in engine if not target.startswith("minigrad.faces.")}
+    allowed = "minigrad.diagnostics." if name == "minigrad.faces.face" else "none of these"
+    assert all(target.startswith(allowed) for target in deeper)
+
+
 @pytest.mark.parametrize("name", PATHS)
 def test_no_imports_inside_functions(name: str) -> None:
     assert nested(PATHS[name].read_text("utf-8")) == []
@@ -198,6 +208,7 @@ def test_no_imports_inside_functions(name: str) -> None:
         ("minigrad.core", "from minigrad import static", "static is above core"),
         ("minigrad.core.record", "from minigrad.static import Node", "static is above core"),
         ("minigrad.static", "import minigrad", "minigrad is above static"),
+        ("minigrad", "import minigrad.faces", "faces is above minigrad"),
         ("minigrad.static.run", "from minigrad.control import cond", "control is above static"),
         ("minigrad.dynamic.tensor", "if True:\n    import minigrad.static", "static is beside"),
         ("minigrad.dynamic.tensor", "import matplotlib.pyplot as plt", "does not depend on it"),

@@ -37,17 +37,20 @@ def refused(table: Mapping[str | tuple[str, ...], str]) -> dict[str, Word]:
     return found
 
 
-def spoken(table: Mapping[str, str]) -> dict[str, Word]:
-    """Words that work, from a table of their call: ours, such as "t(x)": "mg.transpose(x)"."""
-    place: dict[str, Any] = dict(_MEANT)
+def spoken(table: Mapping[str, str], whose: str = "PyTorch", **helpers: Any) -> dict[str, Word]:
+    """Words that work, from a table of their call: ours, such as "t(x)": "mg.transpose(x)".
+
+    helpers: what else the texts speak of, beside `mg`.
+    """
+    place: dict[str, Any] = {**_MEANT, **helpers}
     source = "".join(f"def {theirs}: return {ours}\n" for theirs, ours in table.items())
-    file = f"{__file__}: words, from {next(iter(table))}"
+    file = f"{__file__}: {whose}'s words, from {next(iter(table))}"
     exec(compile(source, file, "exec"), place)  # texts of our own, in one go
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     found = {}
     for theirs, ours in table.items():
         name = theirs.partition("(")[0]
-        place[name].__doc__ = f"In PyTorch's words what here is {ours}."
+        place[name].__doc__ = f"In {whose}'s words what here is {ours}."
         found[name] = Word((ours,), place[name])
     return found
 

@@ -1,0 +1,95 @@
+"""What every face is made of: names that mean the same, words that are ours said otherwise.
+
+The texts of a table become functions as those of `diagnostics.foreign` do, which also says what to
+write for a name that a face does not have.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import operator
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import minigrad as mg
+from minigrad.diagnostics import foreign
+from minigrad.diagnostics.source import here
+from minigrad.diagnostics.words import Word, refused, spoken
+
+KNOWN = {  # what is said of a name that another system has, by the place where it is asked for
+    "": foreign.FUNCTIONS,
+    "nn": foreign.LAYERS,
+    "nn.functional": foreign.FUNCTIONS,
+    "optim": foreign.OPTIMISERS,
+    "train": foreign.TRAIN,
+}
+
+
+class Face:
+    """The names of one module of another system.
+
+    place: what users call the module there. same: names that mean the same in the module `of` of
+    minigrad, or `theirs=ours`. calls: how a call is written there, and here. lacks: ours, and the
+    names that are refused with it. helpers: what `calls` speak of beside `mg`.
+    """
+
+    def __init__(
+        self,
+        place: str,
+        same: str = "",
+        of: str = "",
+        calls: Mapping[str, str] | None = None,
+        lacks: Mapping[str | tuple[str, ...], str] | None = None,
+        **helpers: Any,
+    ) -> None:
+        self.place, self.of = place, of
+        pairs = (name.partition("=") for name in same.split())
+        self.same = {theirs: ours or theirs for theirs, _, ours in pairs}
+        said = spoken(calls, place, **helpers) if calls else {}
+        self.calls = {name: word.call for name, word in said.items()}
+        self.lacks: Mapping[str, Word] = {**KNOWN.get(of, {}), **refused(lacks or {})}
+        self.module = sys.modules[sys._getframe(1).f_globals["__name__"]]
+
+    def __call__(self, name: str) -> Any:
+        """Answer a name that the module itself does not define: its `__getattr__`."""
+        if name in self.same:
+            inside = filter(None, (self.of, self.same[name]))
+            return operator.attrgetter(".".join(inside))(mg)
+        if name in self.calls:
+            return self.calls[name]
+        if name in self.lacks or name.startswith("_"):
+            raise self.refuse(name)
+        known = self.names()
+        about: dict[str, Any] = {"place": self.place, "missing": name, "count": len(known)}
+        for near in difflib.get_close_matches(name, known, 1, 0.75):
+            raise mg.MissingNameError("face_lacks_near", **about, name=near, defined=here())
+        raise mg.MissingNameError("face_lacks", **about, defined=here())
+
+    def refuse(self, name: str) -> AttributeError:
+        """The error for a name, or a use of one, that stands among those that are lacking."""
+        return foreign.missing(self.place, name, self.module, self.lacks)
+
+    def names(self) -> list[str]:
+        """Every name that the module knows: its `__dir__`."""
+        return sorted({*self.same, *self.calls, *getattr(self.module, "__all__", ())})
+
+
+def ordered(values: Any) -> tuple[Any, ...]:
+    """One value or several, as a tuple."""
+    return tuple(values) if isinstance(values, (list, tuple)) else (values,)
+
+
+def by_order(graph: Any) -> Callable[..., Any]:
+    """A graph as a function of its inputs in their order, which returns tensors."""
+
+    @functools.wraps(mg.run)
+    def call(*values: Any) -> Any:
+        for x in values:
+            if getattr(x, "requires_grad", False) and mg.is_grad_enabled():
+                raise mg.GradientError("face_no_tape", op="load", ran=here())
+        found = mg.run(graph, dict(zip(graph.inputs, values, strict=True)))
+        return [*map(mg.tensor, found)] if isinstance(found, list) else mg.tensor(found)
+
+    return call

@@ -1,0 +1,119 @@
+"""PyTorch's words: `import minigrad.faces.torch as torch`.
+
+>>> import minigrad.faces.torch as torch
+>>> x = torch.tensor(2.0, requires_grad=True)
+>>> y = x * x + 3
+>>> y.backward()
+>>> y.item(), x.grad.item()
+(7.0, 4.0)
+"""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import Face
+from minigrad.faces.torch import autograd, cuda, jit, nn, optim
+
+__all__ = ["autograd", "cuda", "jit", "load", "max", "min", "nn", "optim", "randint", "save"]
+
+ARRAYS = mg.Tensor, np.ndarray
+MADE = "dtype=mg.float32, requires_grad=False, device='cpu'"
+LIKE_US = "dtype=dtype, requires_grad=requires_grad"
+
+
+def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The largest element; along `dim` values and positions; or the larger of two tensors."""
+    return _extreme(mg.max, x, dim, keepdim)
+
+
+def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
+    return _extreme(mg.min, x, dim, keepdim)
+
+
+def _extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    if dim is None:
+        return choose(x)
+    whole = isinstance(dim, (int, np.integer))
+    return choose(x, dim=dim, keepdims=keepdim) if whole else choose(x, dim)
+
+
+def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> mg.Tensor:
+    """Whole numbers from `low`, which may be left out, to `high`, which is not included."""
+    bounds = (low, high, *size) if size is not None else (0, low, *high)
+    return mg.randint(*bounds, dtype=dtype)
+
+
+def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
+    """Write tensors by their names, such as a model's `state_dict()`, as arrays; nothing else."""
+    if not isinstance(obj, dict) or not all(isinstance(x, ARRAYS) for x in obj.values()):
+        raise face.refuse("save")
+    arrays: dict[str, Any] = {str(name): np.asarray(mg.tensor(x).data) for name, x in obj.items()}
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "wb") as file:
+            np.savez(file, **arrays)
+    else:
+        np.savez(f, **arrays)
+
+
+def load(f: str | os.PathLike[str] | IO[bytes], weights_only: bool = True) -> dict[str, mg.Tensor]:
+    """The tensors that `save` wrote, by their names; nothing in the file is executed."""
+    with np.load(f, allow_pickle=False) as arrays:
+        return {name: mg.tensor(array) for name, array in arrays.items()}
+
+
+__getattr__ = face = Face(
+    "torch",
+    "Tensor abs add all amax amin any argmax argmin bmm bool=bool_ cat ceil chunk clamp clip"
+    " clone concat cos cumsum div double=float64 enable_grad eq erf exp flatten flip"
+    " float=float32 float32 float64 floor floor_divide full_like ge gt inference_mode=no_grad"
+    " int=int32 int32 int64 is_grad_enabled isnan le linspace log log1p log_softmax logical_and"
+    " logical_not logical_or logical_xor logsumexp long=int64 lt manual_seed masked_fill matmul"
+    " maximum mean minimum mm mul multiply ne neg negative no_grad numel ones_like outer permute"
+    " pow prod relu reshape round set_grad_enabled sigmoid sign sin softmax sqrt square stack"
+    " std sub subtract sum swapaxes t tanh tile transpose unbind unsqueeze var where zeros_like",
+    calls={
+        "allclose(a, b, rtol=1e-05, atol=1e-08)": (
+            "bool(np.allclose(a.detach().numpy(), b.detach().numpy(), rtol, atol))"
+        ),
+        "arange(*bounds, dtype=None)": "mg.arange(*bounds, dtype=dtype)",
+        "as_tensor(data, dtype=None)": "data if is_tensor(data) else mg.tensor(data, dtype=dtype)",
+        "device(type, index=None)": "on_cpu(type, type)",
+        "equal(a, b)": "a.shape == b.shape and bool(mg.all(mg.equal(a, b)))",
+        "eye(n, m=None, *, dtype=mg.float32)": "mg.eye(n, m, dtype)",
+        "from_numpy(array)": "mg.tensor(array)",
+        f"full(size, fill_value, *, {MADE.replace('mg.float32', 'None')})": (
+            "on_cpu(mg.full(size, fill_value, dtype, requires_grad), device)"
+        ),
+        "gather(x, dim, index)": "mg.gather(x, index, dim)",
+        "is_tensor(x)": "is_tensor(x)",
+        f"ones(*size, {MADE})": f"on_cpu(mg.ones(*size, {LIKE_US}), device)",
+        f"rand(*size, {MADE})": f"on_cpu(mg.rand(*size, {LIKE_US}), device)",
+        f"randn(*size, {MADE})": f"on_cpu(mg.randn(*size, {LIKE_US}), device)",
+        "split(x, split_size_or_sections, dim=0)": (
+            "mg.split(x, axis=dim, **parts(split_size_or_sections))"
+        ),
+        "squeeze(x, dim=None)": "mg.squeeze(x, dim) if dim is None or x.shape[dim] == 1 else x",
+        "take(x, index)": "mg.take(x.flatten(), index)",
+        "tensor(data, *, dtype=None, requires_grad=False, device='cpu')": (
+            "on_cpu(mg.tensor(data, requires_grad, dtype), device)"
+        ),
+        f"zeros(*size, {MADE})": f"on_cpu(mg.zeros(*size, {LIKE_US}), device)",
+    },
+    lacks={
+        "torch.jit.script(f)": "compile",
+        "torch.jit.trace(f, x)": "export fx",
+        "torch.autograd.grad(y, x)": "func",
+        "graph.save(path)": "onnx",
+        "torch.save(model.state_dict(), path)": "save",
+        "x[i : i + 32]": "utils",
+    },
+    is_tensor=lambda x: isinstance(x, mg.Tensor),
+    np=np,
+)
+__dir__ = face.names

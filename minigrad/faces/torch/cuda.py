@@ -1,0 +1,6 @@
+"""That there is no accelerator: `torch.cuda.is_available()`."""
+
+from minigrad.faces.face import Face
+
+__getattr__ = face = Face("torch.cuda", calls={"is_available()": "False", "device_count()": "0"})
+__dir__ = face.names

@@ -1,0 +1,94 @@
+"""The calls that the source notes print, example by example, in the form they have there.
+
+A row: the example, the system, the lines, and what must hold after them. The lines stand after the
+system's import, `import torch`, with the face in place of the system.
+"""
+
+from __future__ import annotations
+
+IMPORTS = {
+    "torch": "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
+}
+BRANCH = """
+def f(x):
+    if x.sum() > 0:
+        return 2 * x
+    else:
+        return x - 1
+"""
+CALLS = [
+    (
+        "E1",
+        "torch",
+        "x = torch.tensor(2.0, requires_grad=True)\ny = x*x + 3\ny.backward()",
+        "y.item() == 7 and x.grad.item() == 4",
+    ),
+    (
+        "E4",
+        "torch",
+        "x = torch.randn(64, 784)\nlinear = nn.Linear(784, 10)\noutput = linear(x)",
+        "output.shape == (64, 10)",
+    ),
+    (
+        "E5",
+        "torch",
+        "W, b = torch.tensor([[1., -2.], [3., 4.]]), torch.tensor([.5, -1.])\ny = torch.relu(torch.matmul(W, torch.ones(2)) + b)",
+        "y.tolist() == [0, 6]",
+    ),
+    (
+        "E7",
+        "torch",
+        "y = nn.ReLU()(nn.Conv2d(1, 4, 3)(torch.zeros(1, 1, 16, 16)))",
+        "y.shape == (1, 4, 14, 14)",
+    ),
+    (
+        "E8",
+        "torch",
+        "scores = nn.Linear(196, 3)(F.relu(nn.Conv2d(1, 1, 3)(torch.randn(2, 1, 16, 16))).flatten(1))\np = F.softmax(scores, dim=1)",
+        "bool((abs(p.sum(1) - 1) < 1e-5).all())",
+    ),
+    ("E10", "torch", BRANCH, "f(torch.tensor([-3.0])).item() == -4"),
+    ("E11", "torch", "x = torch.tensor([1.0, 2.0])\nprint(x)", "x.tolist() == [1, 2]"),
+    (
+        "E12",
+        "torch",
+        "rnn = nn.RNN(4, 5)\nsizes = [rnn(torch.zeros(n, 1, 4))[0].shape for n in (3, 7, 12)]",
+        "sizes == [(3, 1, 5), (7, 1, 5), (12, 1, 5)]",
+    ),
+    (
+        "E13",
+        "torch",
+        "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Conv2d(2, 2, 3), nn.Flatten(), nn.Linear(288, 3))\nscores = net(torch.zeros(1, 1, 16, 16))\nloss = nn.CrossEntropyLoss()(scores, torch.tensor([1]))\nloss.backward()",
+        "scores.shape == (1, 3)",
+    ),
+    (
+        "E14",
+        "torch",
+        "head = nn.Linear(4, 2)\nparts = {torch.Tensor: lambda x: x.mean(dim=(0, 1)), list: lambda x: torch.stack(x).sum(0)}\nfound = [head(parts[type(x)](x)) for x in (torch.zeros(3, 3, 4), [torch.zeros(4)] * 2)]",
+        "[x.shape for x in found] == [(2,), (2,)]",
+    ),
+    (
+        "E15",
+        "torch",
+        "cell = nn.RNNCell(2, 3)\nh = torch.zeros(1, 3)\nfor x in torch.ones(4, 1, 2):\n    h = cell(x, h)",
+        "h.shape == (1, 3)",
+    ),
+    (
+        "E16",
+        "torch",
+        BRANCH + "t = torch.jit.trace(f, torch.tensor([1.0]))\ns = torch.jit.script(f)",
+        "(t(torch.tensor([-3.0])).item(), s(torch.tensor([-3.0])).item()) == (-6, -4)",
+    ),
+    (
+        "E16",
+        "torch",
+        "import os, tempfile\nmodel = torch.jit.trace(nn.Linear(2, 2), torch.zeros(1, 2))\nwith tempfile.TemporaryDirectory() as folder:\n    torch.jit.save(model, os.path.join(folder, 'm.pt'))\n    again = torch.jit.load(os.path.join(folder, 'm.pt'))",
+        "bool((again(torch.ones(1, 2)) == model(torch.ones(1, 2))).all())",
+    ),
+    (
+        "E17",
+        "torch",
+        "built = [nn.Linear(2, 1)(torch.ones(1, 2)) for _ in range(3)]",
+        "len({id(y.creator) for y in built}) == 3",
+    ),
+]

@@ -1,0 +1,24 @@
+"""What is kept of the answers of other systems is what they answer today."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "faces"))
+
+import conformance
+
+pytestmark = pytest.mark.oracle
+
+
+@pytest.mark.parametrize("name", conformance.SYSTEMS)
+def test_the_real_system_answers_as_it_did(name: str) -> None:
+    if conformance.version(conformance.SYSTEMS[name]) is None:
+        pytest.skip(f"{conformance.SYSTEMS[name].title} is not installed")
+    found, kept = conformance.ask(name)["answers"], conformance.kept(name)["answers"]
+    assert {*found} == {*kept}
+    for stem, answers in found.items():
+        assert conformance.differences(answers, kept[stem]) == [], stem

@@ -1,0 +1,153 @@
+"""Faces: other systems in their own words, held against what these systems answered."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "faces"))
+
+import calls
+import conformance
+from conformance import SYSTEMS, Result
+from spellings import LINES, REFUSED, asked, show
+
+import minigrad as mg
+
+MODULES = [module for system in SYSTEMS for module in conformance.modules(system)]
+PROGRAMS = [path for system in SYSTEMS for path in conformance.programs(system)]
+RESULTS: dict[str, list[Result]] = {}
+
+
+def results() -> dict[str, list[Result]]:
+    """Every program once, for all that is held against it."""
+    if not RESULTS:
+        RESULTS.update({system: list(conformance.compared(system)) for system in SYSTEMS})
+    return RESULTS
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_a_program_answers_as_the_system_does(path: Path) -> None:
+    """Apart from what is explained; an explanation that is no longer needed goes, too."""
+    (result,) = [found for found in results()[path.parent.name] if found.path == path]
+    assert result.count
+    assert result.differ == [*conformance.explained(path.parent.name).get(path.stem, {})]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_there_are_programs_and_kept_answers_for_each(system: str) -> None:
+    stems = {path.stem for path in conformance.programs(system)}
+    assert len(stems) >= 20
+    assert {*conformance.kept(system)["answers"]} == stems
+    assert {*conformance.explained(system)} <= stems
+
+
+def test_a_wrong_answer_is_found() -> None:
+    right = {"y": [1.0, 2.0], "kind": "RuntimeError", "none": None, "flag": True}
+    for wrong in ({"y": [1.0, 2.1]}, {"y": [1.0]}, {"kind": "no error"}, {"none": 0}, {"flag": 1}):
+        assert conformance.differences(right | wrong, right) == [*wrong]
+    assert conformance.differences(right, right | {"more": 1}) == ["more"]
+    assert conformance.differences(right | {"y": [1.00001, 2.0]}, right) == []
+
+
+def test_the_page_and_the_readme_say_what_was_found() -> None:
+    """`python tests/faces/conformance.py` writes them."""
+    assert conformance.PAGE.read_text("utf-8") == conformance.page(results())
+    readme = conformance.README.read_text("utf-8")
+    assert readme == conformance.written(readme, results())
+    assert len(conformance.ROW.findall(readme)) == 2 * len(SYSTEMS)
+
+
+# ---- What the notes print -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("example", "system", "lines", "holds"), calls.CALLS)
+def test_a_call_of_the_notes_is_accepted(example: str, system: str, lines: str, holds: str) -> None:
+    source = conformance.on_face(calls.IMPORTS[system] + lines, SYSTEMS[system])
+    place: dict[str, Any] = {"__name__": f"{system}_{example}"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mg.TraceWarning)
+        conformance.execute(source, f"<{example} {system}>", place)
+    assert eval(holds, place)
+
+
+# ---- Names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+def test_every_name_is_there_and_any_other_is_refused_in_words(module: Any) -> None:
+    known = dir(module)
+    assert known
+    for name in known:
+        assert getattr(module, name) is not None
+    with pytest.raises(mg.MissingNameError) as caught:
+        module.no_such_name  # noqa: B018
+    place = conformance.face_name(module)
+    assert all(f"dir({place})" in sentence for sentence in caught.value.pair)
+    with pytest.raises(mg.MissingNameError, match=f"the nearest is {known[-1]}"):
+        getattr(module, f"{known[-1]}_")
+    assert not hasattr(module, "__wrapped__")
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+def test_what_is_refused_is_not_there_and_says_what_is(module: Any) -> None:
+    for name, word in module.face.lacks.items():
+        if name not in dir(module):
+            with pytest.raises(mg.MissingNameError, match="Remedy: write"):
+                getattr(module, name)
+        assert word.ours
+
+
+def test_minigrad_loads_no_face() -> None:
+    code = "import minigrad, sys; minigrad.nn; print([m for m in sys.modules if 'faces' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# ---- PyTorch ------------------------------------------------------------------------------------
+
+torch: Any = importlib.import_module("minigrad.faces.torch")
+FOLLOWED = ["fw.split(a, 2, 1)", "fw.max(a, 1)", "fw.take(a, t([0, 1]))", "fw.squeeze(a, dim=0)"]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_pytorch_is_answered_or_refused(line: str) -> None:
+    """What `mg` refuses because NumPy reads it otherwise, a function of the face does not."""
+    refused = line in REFUSED and line not in FOLLOWED
+    if refused or LINES[line] == "refused":
+        with pytest.raises((mg.GraphError, TypeError)):
+            asked(line, torch, torch.nn.functional, torch.tensor)
+    else:
+        assert show(asked(line, torch, torch.nn.functional, torch.tensor)) == LINES[line]
+
+
+def test_a_file_holds_tensors_by_name_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(mg.MissingNameError, match="state_dict"):
+        torch.save(torch.nn.Linear(2, 2), tmp_path / "model.pt")
+    torch.save({"w": torch.ones(2)}, tmp_path / "w.pt")
+    assert torch.load(tmp_path / "w.pt")["w"].tolist() == [1, 1]
+    (tmp_path / "pickled.pt").write_bytes(b"\x80\x04N.")
+    with pytest.raises(ValueError, match="pickle"):
+        torch.load(tmp_path / "pickled.pt")
+
+
+def test_a_loaded_graph_loses_no_gradient_in_silence(tmp_path: Path) -> None:
+    x = torch.ones(1, 2, requires_grad=True)
+    torch.jit.save(torch.jit.trace(lambda x: x * 2, x.detach()), tmp_path / "m.pt")
+    loaded = torch.jit.load(tmp_path / "m.pt")
+    with pytest.raises(RuntimeError, match=r"torch\.no_grad"):
+        loaded(x)
+    with torch.no_grad():
+        assert loaded(x).tolist() == [[2, 2]]
+
+
+def test_an_accelerator_that_is_not_there_is_refused() -> None:
+    for line in (lambda: torch.zeros(2, device="cuda"), lambda: torch.device("cuda", 0)):
+        with pytest.raises(mg.ArgumentError, match="everything is on the processor"):
+            line()
