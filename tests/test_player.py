@@ -187,7 +187,7 @@ def test_the_text_follows_the_language(language: Any, said: list[str], unsaid: l
 def test_a_page_without_widgets_shows_the_drawing_and_every_step() -> None:
     bundle = viz.step(e1())._repr_mimebundle_()
     page = (bundle[0] if isinstance(bundle, tuple) else bundle)["text/html"]
-    assert page.count("<img alt=") == page.count("data:image/svg+xml;base64,") == 1
+    assert page.count("<img alt=") == page.count("data:image/svg+xml;base64,") == 3
     assert page.count("<li>") == 8
     assert "<script" not in page
     assert page.count('lang="en"') == page.count('lang="zh"')

@@ -19,10 +19,10 @@ from viz import assets
 from viz.film.film import GRADIENT
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Page
-from viz.page.payload import orders, payload, prefixes_of, still, table, view
+from viz.page.payload import orders, payload, prefixes_of, table, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
-from viz.picture.drawing import as_image
+from viz.page.strip import strip
 from viz.picture.formula import whole
 from viz.picture.layout import LayoutError
 from viz.words.text import ROWS, Pair, bilingual, html, row
@@ -146,16 +146,12 @@ class Player(Page):
         return "\n".join(english), "\n".join(chinese)
 
     def _still(self) -> str:
-        """What a page without widgets shows: the drawings, and the steps as a list."""
+        """What a page without widgets shows: a strip of stills, and the steps as a list."""
         if not self.films:
             return f"<p>{html('player_empty')}</p>"
-        shown = []
-        prefixes = prefixes_of(self.data["name"], self.films)
-        for film, prefix, g in zip(self.films, prefixes, self.data["graphs"], strict=True):
-            first = film.view(g["shown"].split("\n"))
-            with suppress(LayoutError):
-                shown.append(as_image(still(film, prefix, first, len(self.films) > 1), g["alt"]))
-        drawings = "".join(shown)
+        drawings = ""
+        with suppress(LayoutError):
+            drawings = strip(self.films, orders(self.films, self.links))
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
             for film in self.films

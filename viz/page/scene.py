@@ -65,7 +65,8 @@ class Moment:
 class Scene:
     """One or two films of equal beginning, laid out once for all their steps.
 
-    width: pixels for all of it. Raises LayoutError where a film cannot be drawn.
+    width: pixels for all of it. bare: drawings alone, without captions and clocks. Raises
+    LayoutError where a film cannot be drawn.
     """
 
     def __init__(
@@ -74,19 +75,19 @@ class Scene:
         verdict: Pair | None = None,
         orders: Sequence[Mapping[str, int]] = ({}, {}),
         width: int = 830,
-        clock: bool = True,
+        bare: bool = False,
     ) -> None:
         each = (width - GUTTER * (len(films) - 1)) // len(films)
         self.stages = [
             Stage(film, f"s{i}", order, each, len(films) > 1)
             for i, (film, order) in enumerate(zip(films, orders, strict=False))
         ]
-        self.films, self.verdict = films, verdict
+        self.films, self.verdict, self.bare = films, verdict, bare
         self.steps = max(len(film.frames) for film in films)
-        self.said = max(stage.said for stage in self.stages) * LINE + 6
+        self.said = 0 if bare else max(stage.said for stage in self.stages) * LINE + 6
         self.high = max(stage.height for stage in self.stages) + self.said
         drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
-        self.clocks = Clocks(self.stages, drawn, self.steps) if clock and self.steps > 1 else None
+        self.clocks = None if bare else Clocks(self.stages, drawn, self.steps)
         self.width = drawn
         self.height = self.high + (self.clocks.height if self.clocks else 0) + 2 * EDGE
         self.height += LINE + 6 if verdict else 0
@@ -103,6 +104,8 @@ class Scene:
         found: dict[str, str] = {}
         for stage, x in self.lefts():
             there = stage.parts(moment, self.high - self.said, language)
+            if self.bare:
+                del there[f"{stage.prefix}said"]
             found |= together(stage.prefix, there, x, EDGE)
         if self.clocks:
             found |= together("clocks", self.clocks.parts(moment.step), 0, EDGE + self.high)

@@ -233,7 +233,7 @@ def alone(svg: str, language: str = "", dark: bool | None = None, style: str = "
     told = one_language(svg, language or get_language())
     glyphs = "" if told.isascii() else font_face(told)
     paper = '<rect class="mg-paper" width="100%" height="100%"/>'
-    head = f"<style>{glyphs}{file_style(dark)}{style}</style>{paper}"
+    head = f"<style>{glyphs}{file_style(told, dark)}{style}</style>{paper}"
     drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, told, count=1)
     return drawn.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 

@@ -6,6 +6,7 @@ names of tokens become colours: variables in a page, plain colours in a file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from viz.picture.theme import DASHES, EDGES, FONT_FAMILY, LARGE, MARKS, NAME, SMALL, TOKENS
@@ -51,15 +52,6 @@ RULES: tuple[Rule, ...] = (
             (f"mg-edge-{kind}", "mg-tip", {"stroke": "none", "fill": edge.color}),
         )
     ),
-    ("mg-flow", "mg-line", {"stroke": "run", "stroke-width": "2"}),
-    ("mg-flow", "mg-tip", {"fill": "run"}),
-    ("", "mg-caption", _words(NAME, "ink")),
-    ("", "mg-mark", _words(SMALL, "ink")),
-    ("", "mg-head", _outline("now", "none", 2)),
-    ("mg-travels", "mg-chip", _outline("run", "paper", 1.5)),
-    ("mg-travels", "mg-chip-text", _words(NAME, "ink", 600)),
-    ("mg-returns", "mg-chip", _outline("grad", "paper", 1.5)),
-    ("mg-returns", "mg-chip-text", _words(NAME, "grad", 600)),
     ("mg-born", "mg-card", _outline("built", "none", 1.4, DASHES["dashed"])),
     ("mg-born", "mg-none", {"display": "inline"}),
     *(
@@ -72,11 +64,24 @@ RULES: tuple[Rule, ...] = (
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
     ("mg-freed", "mg-card", _outline("line", "none", 1, DASHES["dotted"])),
-    ("mg-passed", "mg-card", _outline("grad", "card", 1.6)),
-    ("mg-lit", "mg-card", {"stroke": "now", "stroke-width": "3"}),
     ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
     ("mg-bad", "mg-value", {"fill": "bad"}),
     ("mg-bad", "mg-grad", {"fill": "bad"}),
+)
+
+# What pages do not draw as SVG: captions, clocks, what travels, the light on a card.
+FILMED: tuple[Rule, ...] = (
+    ("mg-flow", "mg-line", {"stroke": "run", "stroke-width": "2"}),
+    ("mg-flow", "mg-tip", {"fill": "run"}),
+    ("", "mg-caption", _words(NAME, "ink")),
+    ("", "mg-mark", _words(SMALL, "ink")),
+    ("", "mg-head", _outline("now", "none", 2)),
+    ("mg-travels", "mg-chip", _outline("run", "paper", 1.5)),
+    ("mg-travels", "mg-chip-text", _words(NAME, "ink", 600)),
+    ("mg-returns", "mg-chip", _outline("grad", "paper", 1.5)),
+    ("mg-returns", "mg-chip-text", _words(NAME, "grad", 600)),
+    ("mg-passed", "mg-card", _outline("grad", "card", 1.6)),
+    ("mg-lit", "mg-card", {"stroke": "now", "stroke-width": "3"}),
 )
 
 
@@ -91,12 +96,16 @@ def variables() -> str:
     return " ".join(f"--mg-{k}: light-dark({a}, {b});" for k, (a, b) in TOKENS.items())
 
 
-def file_style(dark: bool | None = None) -> str:
-    """The rules for a drawing that stands alone; None: it follows the theme of who shows it."""
+def file_style(svg: str, dark: bool | None = None) -> str:
+    """The rules that a drawing needs alone; dark: None, it follows the theme of who shows it."""
+    worn = {"", *(x for names in re.findall(r'class="([^"]*)"', svg) for x in names.split())}
+    rules = [rule for rule in (*RULES, *FILMED) if worn.issuperset(rule[:2])]
     light, night = (
-        "\n".join([f".mg-paper {{ fill: {colors['paper']}; }}", *rules])
+        "\n".join(
+            [f".mg-paper {{ fill: {colors['paper']}; }}"]
+            + [_rule("", rule, colors.__getitem__) for rule in rules]
+        )
         for colors in ({k: pair[i] for k, pair in TOKENS.items()} for i in (0, 1))
-        for rules in [[_rule("", rule, colors.__getitem__) for rule in RULES]]
     )
     family = f"text {{ font-family: Helvetica, Arial, '{FONT_FAMILY}', sans-serif; }}\n"
     if dark is not None:
@@ -108,7 +117,7 @@ def resolved(groups: Iterable[str], element: str, dark: bool = False) -> dict[st
     """What an element of this class looks like inside of groups of these classes."""
     around = {"", *groups}
     found: dict[str, str] = {}
-    for group, name, properties in RULES:
+    for group, name, properties in (*RULES, *FILMED):
         if name == element and group in around:
             found.update(properties)
     return {k: TOKENS[v][dark] if v in TOKENS else v for k, v in found.items()}

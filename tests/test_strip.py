@@ -1,0 +1,130 @@
+"""The strip of stills where nothing plays: which steps it shows, what it says, how small it is."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad import nn
+from minigrad.diagnostics.messages import set_language
+from viz.page.player import Player
+from viz.page.strip import moments
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
+
+
+def stills(player: Player) -> list[str]:
+    """The drawings of the strip."""
+    found = re.findall(r"data:image/svg\+xml;base64,([^\"]+)", player._still())
+    return [base64.b64decode(data).decode() for data in found]
+
+
+def states(svg: str, state: str) -> list[str]:
+    """The signs and values of the cards in a state."""
+    cards = re.findall(rf'<g id="[^"]*" class="[^"]*\b{state}\b[^"]*".*?</g>', svg)
+    return [
+        " ".join(re.findall(r'class="mg-(?:sign|value)"[^>]*>([^<]*)<', card)) for card in cards
+    ]
+
+
+def dynamic() -> Player:
+    x = mg.tensor(2.0, requires_grad=True)
+    return viz.step(x * x + 3)
+
+
+def static() -> Player:
+    with mg.Graph():
+        a = mg.placeholder("a")
+        b = a * a + 3
+    return viz.step(b, {a: 2.0})
+
+
+def test_both_ways_the_difference_is_seen() -> None:
+    grown, planned, end = stills(viz.compare(lambda x: x * x + 3, 2.0))
+    assert states(grown, "mg-ran") == ["× 4"], "half of the dynamic graph, with its value"
+    assert states(grown, "mg-born") == ["x "], "of the static one so far a plan"
+    assert states(planned, "mg-ran") == ["× 4", "+ 7"]
+    assert states(planned, "mg-born") == ["x ", "× ", "+ "], "all of it, and nothing has run"
+    assert states(end, "mg-ran") == ["× 4", "+ 7"] * 2
+    assert states(end, "mg-born") == []
+    assert "born 4 · ran 9" in end
+    assert "∂ 4" in end
+    assert "∂ 4" not in grown
+
+
+def test_a_dynamic_graph_alone() -> None:
+    grown, forward, end = stills(dynamic())
+    assert [len(states(svg, "node")) for svg in (grown, forward, end)] == [2, 4, 4]
+    assert "∂" not in forward
+    assert "∂ 4" in end
+
+
+def test_a_static_graph_alone() -> None:
+    planned, filled, end = stills(static())
+    assert states(planned, "mg-born") == ["a ", "× ", "+ "]
+    assert states(filled, "mg-ran") == ["× 4"]
+    assert states(filled, "mg-born") == ["+ "]
+    assert states(end, "mg-born") == []
+
+
+def test_each_still_says_what_is_to_be_seen_one_language_a_line() -> None:
+    page = viz.compare(lambda x: x * x + 3, 2.0)._still()
+    lines = re.findall(r'<div lang="(\w+)">([^<]+)</div>', page)
+    assert [language for language, _ in lines] == ["en", "zh"] * 4
+    assert lines[0][1].startswith("▶ Run this cell to play")
+    assert lines[1][1].startswith("▶ 运行此单元格即可播放")
+    assert "half grown" in lines[2][1]
+    assert "长到一半" in lines[3][1]
+    assert "before the run" in lines[4][1]
+    assert "the end" in lines[6][1]
+    assert len(re.findall(r'<img alt="[^"]*[\u4e00-\u9fff]', page)) == 3
+
+
+def test_stills_are_right_on_dark_paper_and_speak_one_language() -> None:
+    set_language("zh")
+    for svg in stills(dynamic()):
+        assert "prefers-color-scheme: dark" in svg
+        assert 'class="mg-paper"' in svg
+        assert "算子" in svg
+        assert "operator<" not in svg
+
+
+def test_a_run_that_stopped_ends_with_the_reason() -> None:
+    with mg.Graph():
+        a = mg.placeholder("a", shape=(None,))
+        b = a.reshape((2, 2)) * 2
+    player = viz.step(b, {a: [1.0, 2.0, 3.0]})
+    *_, (last, said) = moments(player.films)
+    assert last == len(player.frames) - 1
+    assert "stopped" in said[0]
+    assert "mg-failed" in stills(player)[-1]
+
+
+def test_what_is_no_film_is_one_picture() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    y = x * x
+    y.backward()
+    assert len(stills(viz.step(y))) >= 1
+    still = viz.draw(y).player
+    assert len(stills(still)) == 1
+    assert "▶" not in still._still()
+
+
+def test_a_strip_stays_small() -> None:
+    assert len(viz.compare(lambda x: x * x + 3, 2.0)._still()) < 50_000
+    model = nn.Sequential(nn.Linear(64, 16, seed=1), nn.ReLU(), nn.Linear(16, 10, seed=2))
+    digits = mg.data.digits()
+    images, labels = digits.x_train[:8].reshape(-1, 64), digits.y_train[:8]
+    large = viz.compare(lambda i, y: mg.cross_entropy(model(i), y), images, labels)
+    assert len(stills(large)) == 2
+    assert len(large._still()) < 70_000

@@ -1,0 +1,66 @@
+"""A strip of stills: what a film teaches, where no page plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from viz.film.film import BUILT, GRADIENT, RUN, Film
+from viz.page.scene import Moment, Scene
+from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, as_image
+from viz.words.text import Pair, bilingual, both, html, row
+
+MANY = 8  # cards in one still; of larger ones the strip has two
+
+
+def strip(films: Sequence[Film], orders: Sequence[Mapping[str, int]]) -> str:
+    """Two or three stills with what is to be seen in each, one language a line.
+
+    Raises LayoutError where a film cannot be drawn.
+    """
+    width = 2 * HALF_WIDE if len(films) > 1 else PAGE_WIDE
+    scene = Scene(films, None, orders, width, bare=True)
+    shown = []
+    for step, said in moments(films, sum(len(stage.drawn.nodes) for stage in scene.stages)):
+        svg = scene.svg("".join(scene.parts(Moment(step), "").values()))
+        shown.append(f"{bilingual(said, 'div')}{as_image(svg, both(said))}")
+    play = html("strip_play", "div") if len(films[0].frames) > 1 else ""
+    return play + "".join(shown)
+
+
+def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:
+    """The steps that teach most, in their order, and what is to be seen at each.
+
+    Of a dynamic graph that is when half of it has grown, of a static one when all of it stands and
+    nothing has run: the two differ there. Of both, the end.
+    """
+    last = max(len(film.frames) for film in films) - 1
+    wanted: list[tuple[int, str]] = []
+    for film in films:
+        ran = _steps(film, RUN)
+        half, forward = _nth(ran, (len(ran) + 1) // 2), max(ran, default=0)
+        if film.picture.kind == "dynamic":
+            wanted += [(half, "grown")]
+            wanted += [(forward, "forward")] if len(films) == 1 and _steps(film, GRADIENT) else []
+        elif _steps(film, BUILT):
+            wanted += [(min(_steps(film, RUN, "input") + ran, default=1) - 1, "planned")]
+            wanted += [(half, "filled")] if len(films) == 1 else []
+    chosen = {step: key for step, key in reversed(wanted) if 0 < step < last}
+    steps = sorted(chosen)[-1:] if cards > MANY else sorted(chosen)
+    pair = "_both" if len(films) > 1 else ""
+    told = [(step, row(f"strip_{chosen[step]}{pair}", step=step)) for step in steps]
+    failed = any(film.frames[-1].failed for film in films)
+    end = "strip_failed" if failed else f"strip_end{pair}"
+    return [*told, (last, row(end, step=last) if last else films[0].frames[0].caption)]
+
+
+def _steps(film: Film, clock: str, sort: str = "operator") -> list[int]:
+    """The steps in which this clock notes marks of this sort."""
+    return [
+        i
+        for i, frame in enumerate(film.frames)
+        if any(mark[::2] == (clock, sort) for mark in frame.marks)
+    ]
+
+
+def _nth(steps: Sequence[int], n: int) -> int:
+    return steps[n - 1] if steps else 0
