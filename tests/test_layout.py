@@ -89,6 +89,20 @@ def test_every_engine_draws_the_same_and_writes_nothing(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the engine of this test is a script")
+def test_what_an_engine_warns_of_stands_above_no_drawing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As the Graphviz in a wheel does where it meets the system's configuration of fonts."""
+    engine = tmp_path / "dot"
+    warning = "Fontconfig warning: /etc/fonts/fonts.conf, line 5: unknown element"
+    engine.write_text(f'#!/bin/sh\ncat > /dev/null\necho "{warning}" >&2\necho "<svg></svg>"\n')
+    engine.chmod(0o755)
+    monkeypatch.setattr(layout.shutil, "which", lambda name: str(engine))
+    assert layout.layout(TINY).strip() == "<svg></svg>"
+    assert capfd.readouterr() == ("", "")
+
+
 # ---- Widths ---------------------------------------------------------------------------------
 
 NAMES = {

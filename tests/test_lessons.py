@@ -230,6 +230,7 @@ def test_the_notebook_was_run_from_top_to_bottom_and_holds_no_widget_state(path)
     assert [c.execution_count for c in cells] == list(range(1, len(cells) + 1))
     for cell in cells:
         failed = [o for o in cell.outputs if o.output_type == "error"]
+        assert not any(o.get("name") == "stderr" for o in cell.outputs), "a red block for learners"
         assert not failed or "raises-exception" in cell.metadata.get("tags", [])
         assert not any(outputs.WIDGET_VIEW in o.get("data", {}) for o in cell.outputs)
         assert not set(outputs.TIMES) & set(cell.metadata)
