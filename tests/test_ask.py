@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections import Counter
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from IPython.lib.pretty import pretty
+from looks import serious
 
 import minigrad as mg
 from minigrad.diagnostics.messages import set_language
-from viz import questions
+from viz import assets, questions
 from viz.lesson import ask
+from viz.page.sheets import sheets
 from viz.questions import Line, Option, Question, judge, lessons, one_order
 from viz.views import tables
 from viz.words.text import ROWS
@@ -497,3 +500,51 @@ def test_a_learner_answers_with_the_keyboard(lab, page):
     run_all(page)
     assert cell_outputs(page)[1].text == "[None]"  # run again: asked anew
     assert page.errors == []
+
+
+ALIVE = """<!DOCTYPE html><html lang="en" data-mg-font="inline"><meta charset="utf-8">
+<title>Questions</title><style>{css}</style>
+<body data-mg-page data-mg-language="en"><main></main><script type="module">
+{module}
+const values = {values};
+widget.render({{ model: {{ get: (k) => values[k], set() {{}}, save_changes() {{}}, on() {{}},
+  off() {{}} }}, el: document.querySelector("main") }});
+</script>"""
+
+
+def alive(widget: ask.Questions) -> str:
+    """A page with the widget itself, which no kernel answers."""
+    keys = ("questions", "answers", "verdicts", "labels")
+    return ALIVE.format(
+        css=sheets("theme", "language", "ask", "page"),
+        module=assets.source("ask.js").replace("export default", "const widget ="),
+        values=json.dumps({key: getattr(widget, key) for key in keys}),
+    )
+
+
+@pytest.mark.browser
+def test_a_question_has_large_targets_and_is_red_only_where_an_answer_is_wrong(page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    color = "e => getComputedStyle(e).color"
+    border = "e => getComputedStyle(e).borderTopColor"
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        page.set_content(alive(ask.quiz("L00.1", "L00.2", "L00.7", answers="AB")))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        for target in page.locator(".mg-ask-option, .mg-ask button").all():
+            assert target.bounding_box()["height"] >= 44
+        right, wrong, open_one = page.locator(".mg-ask-verdict").all()
+        assert right.inner_text().startswith("✓ Right.")
+        assert wrong.inner_text().startswith("✗ Not quite.")
+        assert open_one.inner_text() == ""
+        red = wrong.locator("b").evaluate(color)
+        assert right.locator("b").evaluate(color) != red
+        borders = [option.evaluate(border) for option in page.locator(".mg-ask-option").all()]
+        assert [i for i, shown in enumerate(borders) if shown == red] == [4], "the wrong answer"
+        families = "all => [...new Set(all.map(e => getComputedStyle(e).fontFamily))]"
+        assert len(page.locator(".mg-ask :not(code, input)").evaluate_all(families)) == 1
+        assert serious(page) == []
+    page.set_content(alive(ask.order("L00.6", [6, 4])))
+    for target in page.locator(".mg-ask li").all():
+        assert target.bounding_box()["height"] >= 44
+    assert page.locator(".mg-ask-verdict").inner_text().startswith("✗ Not quite.")
