@@ -331,3 +331,39 @@ def test_the_gradient_of_what_was_stretched_is_a_sum() -> None:
     lines = "\n".join(f.caption[0] for f in scaled.frames)
     assert "Σ (∂ × [[1, 2], [3, 4]]) = [4, 6]" in lines
     assert "b gets Σ (upstream × x)" in answers(scaled, "Mul", 1)["local"]
+
+
+def test_each_backward_pass_has_one_seed() -> None:
+    """Also a pass through what another pass recorded, and a pass over the same tape once more."""
+    with mg.record(values=True) as log:
+        x = mg.tensor(2.0, requires_grad=True)
+        y = x * x * x
+        (dx,) = mg.grad(y, [x], create_graph=True)
+        dx.backward()
+    lines = [f.caption[0] for f in viz.timeline(log).films[0].frames]
+    seeds = [line for line in lines if line.startswith("backward")]
+    assert [line.rpartition(": ")[2] for line in seeds] == ["∂y/∂y = 1", "∂dx/∂dx = 1"]
+    assert [line.rpartition(" = ")[2] for line in lines if "passes back to x" in line][-1] == "12"
+    with mg.record(values=True) as log:
+        w = mg.tensor(2.0, requires_grad=True)
+        z = w * w
+        z.backward(retain_graph=True)
+        z.backward()
+    lines = [f.caption[0] for f in viz.timeline(log).films[0].frames]
+    assert [line.startswith("backward") for line in lines[2:-1]] == [True, False, False] * 2
+
+
+def test_a_graph_with_gradient_nodes_of_its_own_shows_these() -> None:
+    """Nothing more is built for it, and what they compute is not told a second time."""
+    with mg.Graph() as graph:
+        w = mg.Variable(1.0, name="w")
+        loss = w * w
+        (dw,) = mg.gradients(loss, [w])
+        step = mg.assign(w, w - dw)
+        player = viz.step([loss, step], session=mg.Session(graph))
+    lines = [f.caption[0] for f in player.films[0].frames]
+    assert "built for the way back: dw = Mul + Mul. It has no value." in lines
+    assert "run on the way back: dw = Mul + Mul = 1 + 1 = 2" in lines
+    assert lines[-1] == (
+        "done: 3 operators built, 3 gradient nodes built, 3 operators run, 3 gradient nodes run."
+    )

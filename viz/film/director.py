@@ -18,7 +18,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
 from viz.film.facts import code_of, facts_of, filled, spec_of
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, operand
-from viz.film.shares import share, told_share
+from viz.film.shares import Passes, share, told_share
 from viz.picture import formula
 from viz.picture.boxes import GIVEN, PictureNode, paths
 from viz.picture.picture import Picture
@@ -53,7 +53,7 @@ class Director:
         self.known: dict[int, tuple[Any, Summary]] = {}  # a value by its id, with its summary
         self.results: dict[tuple[str, ...], Any] = {}
         self.counts: Counter[tuple[str, str]] = Counter()  # by clock and sort
-        self.reached: set[str] = set()  # nodes with a gradient of this backward pass
+        self.reached = Passes()  # nodes with a gradient of this backward pass
         self.insides: dict[str, list[tuple[Node, str]]] = {}  # node -> what its bodies hold
         for key, i in picture.ids.items():
             if i[0] == "b":
@@ -171,6 +171,7 @@ class Director:
         track, box = self.tracks[i], self.nodes[i]
         operands = [self.label(x) for x in node.inputs if x in self.picture.ids]
         known = "" if node.shape is not None else "_open"
+        known = "_back" if self._sort(node, box) == "gradient" else known
         about = {"kind": KINDS[box.kind].label, "name": box.label}
         if box.kind == "constant":
             caption = row("step_constant", **about)
@@ -244,7 +245,7 @@ class Director:
         names = [self.nodes[x].label for x in box.inputs]
         text = filled(node, names, operands)
         shown = summary.long if summary.told == summary.short else summary.told
-        key = "step_both" if at_once else "step_run"
+        key = "step_both" if at_once else "step_run_back" if sort == "gradient" else "step_run"
         caption = self._caption(i, key, name=box.label, formula=text, value=shown)
         carried = [self._summary(x) for x in operands or [None] * len(node.inputs)]
         flows = {
@@ -291,7 +292,7 @@ class Director:
     def seed(self, key: Any, value: Any) -> None:
         """Backward begins: the gradient of the output with respect to itself."""
         i = self.picture.ids[key]
-        self.reached.add(i)
+        self.reached.seeded(i)
         summary = summarize(value)
         caption = row("step_seed", name=self.nodes[i].label, value=summary.told)
         frame = self.add(Frame(caption, (i,), {}, marks=(Mark(GRADIENT, i, "seed"),)))
@@ -309,14 +310,13 @@ class Director:
         """One operand got its share: upstream × local = contribution, added to what was there."""
         i, s = self.picture.ids[target], self.picture.ids[source]
         track = self.tracks[i]
+        self.reached.before((s, index))
         first = i not in self.reached if part is None else total is part  # of this pass
-        if first and i in self.reached:
-            self.reached.clear()  # one more pass
         if s not in self.reached:
             self.seed(source, upstream)
         if i not in self.reached and not first:  # an output that another one reads
             self.seed(target, np.subtract(*(getattr(x, "data", x) for x in (total, part))))
-        self.reached.add(i)
+        self.reached.add(i, (s, index))
         known = (self.values[source], *self.operands[source]) if source in self.operands else ()
         names = [self.nodes[x].label for x in (s, *self.nodes[s].inputs)]
         flow = share(source, index, known, names, (upstream, part))

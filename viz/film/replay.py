@@ -13,6 +13,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.backprop.rules import DATA
 from minigrad.core import BaseNode, Spec, apply, context
+from minigrad.core.events import phase_of
 from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.backward import Walk
 from minigrad.dynamic.recording import recording
@@ -175,6 +176,7 @@ def replay_graph(
     `given` are other values for some of the placeholders that are fed.
     Variables have the session's values, or their first ones. Nothing is added to the user's graph.
     A run that stops is shown as far as it came; where no gradients can be built, without them.
+    Of a graph that holds gradient nodes itself, these are shown.
     """
     nodes = ancestors(outputs)
     graph = Graph()
@@ -191,7 +193,8 @@ def replay_graph(
     with listen_to_nobody(), recording(True), graph, mg.record(values=True) as built:
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f"]
-        sums = [y for y in ends if y.dtype.kind == "f"]
+        drawn_back = any(phase_of(n) == "backward" for n in forward)  # they show it themselves
+        sums = [] if drawn_back else [y for y in ends if y.dtype.kind == "f"]
         problem = _differentiated(sums, leaves) if sums and leaves else None
     extra = 0 if problem is not None else built.counts.built
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,38 @@ from viz.film.film import Flow, operand
 from viz.picture import formula
 from viz.picture.summary import summarize
 from viz.words.text import Pair, row
+
+
+class Passes:
+    """Which nodes have a gradient in the backward pass that is being told.
+
+    In one pass a node sends each operand its share once. When it does so again, another pass has
+    begun: with the last seed, if that came since, else just now.
+    """
+
+    def __init__(self) -> None:
+        self.recent: set[Hashable] = (
+            set()
+        )  # since the last seed: nodes, and shares as (node, index)
+        self.earlier: set[Hashable] = set()
+
+    def __contains__(self, node: str) -> bool:
+        return node in self.recent or node in self.earlier
+
+    def add(self, *known: Hashable) -> None:
+        self.recent.update(known)
+
+    def seeded(self, node: str) -> None:
+        self.earlier |= self.recent
+        self.recent = {node}
+
+    def before(self, share: Hashable) -> None:
+        """A share is about to be sent."""
+        again = share in self.recent
+        if again or share in self.earlier:
+            self.earlier = set()
+        if again:
+            self.recent = set()
 
 
 def share(
