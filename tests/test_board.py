@@ -15,7 +15,7 @@ from viz.page import board as module
 from viz.page.board import Board
 from viz.picture.drawing import render
 from viz.picture.marks import states
-from viz.picture.theme import MARKS
+from viz.picture.theme import KINDS, MARKS
 from viz.words.text import ROWS
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -58,6 +58,7 @@ def test_every_mark_has_words_a_sign_and_a_look_of_its_own(kind: str) -> None:
     assert MARKS[kind].sign
     looks = [(m.line, m.sign) for m in MARKS.values()]
     assert looks.count((MARKS[kind].line, MARKS[kind].sign)) == 1, "also without colour"
+    assert MARKS[kind].sign not in {k.mark for k in KINDS.values()}, "one sign, one meaning"
 
 
 def test_nothing_hostile_is_markup() -> None:
@@ -85,7 +86,9 @@ def test_a_page_without_widgets_shows_the_marks() -> None:
     assert sorted(marked) == ["gone", "heir", "moved"]
     assert re.findall('class="edge [^"]*(new|gone)', images[0]) == ["gone", "gone", "gone", "new"]
     assert "标记：" in page
-    assert page.count("<li>") == len(board.scenes)
+    assert page.count("<li>") == len(board.scenes) + len(board.scenes[1].facts)
+    assert '<div lang="en">− removed · ' in page, "one language a line"
+    assert '<div lang="zh">− 被移除 · ' in page
 
 
 def test_a_mark_is_put_into_its_node_and_no_other() -> None:

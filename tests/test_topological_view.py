@@ -46,9 +46,9 @@ def test_a_diamond_is_run_in_both_orders() -> None:
         "order 2 of 2, step 3: Add = 1. All nodes are computed",
     ]
     assert marks(board)[:3] == [
-        {"Placeholder": "ran", "Sin": "ready", "Cos": "ready"},
-        {"Placeholder": "ran", "Sin": "now", "Cos": "ready"},
-        {"Placeholder": "ran", "Sin": "ran", "Cos": "now", "Add": "ready"},
+        {"Sin": "ready", "Cos": "ready", "Add": "waits"},
+        {"Sin": "now", "Cos": "ready", "Add": "waits"},
+        {"Sin": "ran", "Cos": "now", "Add": "ready"},
     ]
     assert board.scenes[2].panels[0].notes == {"n1": "0", "n2": "0", "n3": "1"}
     assert board.sheet is not None

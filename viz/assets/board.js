@@ -1,4 +1,7 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
+const HIGHEST = 360; // pixels of a drawing that are seen at once
+const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
+
 function render({ model, el }) {
   const root = make("section", "mg-player mg-board", el);
   root.tabIndex = 0;
@@ -46,6 +49,32 @@ function renewing() {
   };
 }
 
+// A place that is as high as the highest of what will be written in it, so that nothing below moves.
+// Returns where to write.
+function sized(className, parent, all, write) {
+  const box = make("div", `mg-sized ${className}`, parent);
+  const hidden = make("div", "mg-sizes", box);
+  hidden.setAttribute("aria-hidden", "true");
+  for (const one of new Set(all.map((content) => JSON.stringify(content)))) write(make("div", "", hidden), JSON.parse(one));
+  return make("div", "", box);
+}
+
+const list = (parent, facts) => {
+  const found = make("ul", "", parent);
+  for (const fact of facts) say(make("li", "", found), fact);
+};
+
+// Scrolls a box as little as brings these nodes into view; of many the first ones.
+function bring(box, nodes) {
+  const { left, right, top, bottom } = box.getBoundingClientRect();
+  const EDGE = 16;
+  for (const node of nodes.reverse()) {
+    const at = node.getBoundingClientRect();
+    box.scrollLeft += Math.min(0, at.left - left - EDGE) + Math.max(0, at.right - right + EDGE);
+    box.scrollTop += Math.min(0, at.top - top - EDGE) + Math.max(0, at.bottom - bottom + EDGE);
+  }
+}
+
 // One panel: a drawing that stays as long as its picture does, and the marks on it.
 function pane(data, parent, choose, scale) {
   const figure = make("figure", "mg-graph", parent);
@@ -57,20 +86,18 @@ function pane(data, parent, choose, scale) {
   const zoom = scale.add(drawing);
   const fresh = renewing();
   let shown = null;
-  let nodes = []; // of the drawing: where each has its sign, and what was written there
+  let parts = []; // nodes and arrows of the drawing: their classes, and what was written in them
 
-  const place = (number) => {
-    if (number === shown) return;
-    shown = number;
-    const picture = data.drawings[number];
+  const draw = (picture) => {
     drawing.innerHTML = picture ? picture.svg : "";
     drawing.hidden = !picture;
     drawing.setAttribute("role", "group");
     drawing.setAttribute("aria-label", picture?.alt ?? "");
-    nodes = [...drawing.querySelectorAll("g.node")].map((g) => (
-      { g, slot: g.querySelector(".mg-value"), kind: g.getAttribute("class"), look: null, said: null }
+    zoom.apply();
+    parts = [...drawing.querySelectorAll("g.node, g.edge")].map((g) => (
+      { g, slot: g.querySelector(".mg-value"), kind: g.getAttribute("class"), look: null, said: "" }
     ));
-    for (const { g } of nodes) {
+    for (const g of drawing.querySelectorAll("g.node")) {
       g.setAttribute("tabindex", "0");
       g.setAttribute("role", "button");
       mine(g);
@@ -79,27 +106,41 @@ function pane(data, parent, choose, scale) {
         if (e.key === "Enter") choose(g.id, picture);
       });
     }
-    zoom.apply();
+  };
+  const place = (number) => {
+    if (number === shown) return;
+    const [old, picture] = [data.drawings[shown], data.drawings[number]];
+    shown = number;
+    if (data.moves && old && picture && !figure.hidden) {
+      morph(drawing, `${old.prefix}-`, `${picture.prefix}-`, () => draw(picture));
+    } else draw(picture);
   };
   return {
     figure,
     paint(panel) {
       place(panel.drawing ?? -1);
-      for (const node of nodes) {
-        const kind = panel.marks[node.g.id];
-        const said = `${kind ? data.signs[kind] : ""} ${panel.notes[node.g.id] ?? ""}`.trim();
-        const look = [node.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
-        if (look !== node.look) node.g.setAttribute("class", look);
-        if (said !== node.said && node.slot) node.slot.textContent = said;
-        Object.assign(node, { look, said });
+      figure.hidden = false;
+      const now = [];
+      for (const part of parts) {
+        const kind = panel.marks[part.g.id];
+        if (MEANT.has(kind) && part.slot) now.push(part.g);
+        const said = `${kind ? data.signs[kind] : ""} ${panel.notes[part.g.id] ?? ""}`.trim();
+        const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
+        if (look !== part.look) part.g.setAttribute("class", look);
+        if (said !== part.said && part.slot) part.slot.textContent = said;
+        Object.assign(part, { look, said });
       }
+      bring(drawing, now);
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
+      fresh("kind", [panel.drawing, panel.code.length], () => {
+        figure.dataset.kind = panel.drawing !== null ? "drawing" : panel.code.length ? "code" : "other";
+      });
       fresh("code", panel.code, () => {
         code.hidden = !panel.code.length;
         code.replaceChildren();
         for (const [kind, line] of panel.code) {
-          const part = make("span", kind ? `mg-line mg-line-${kind}` : "mg-line", code);
+          const part = make("span", kind ? `mg-code-line mg-code-${kind}` : "mg-code-line", code);
           part.textContent = `${kind ? data.signs[kind] : " "} ${line}\n`;
         }
       });
@@ -111,6 +152,90 @@ function pane(data, parent, choose, scale) {
   };
 }
 
+// What the kernel makes again: without one (a saved page) the switches only tell.
+function switches(model, { switches: all, words }, parent) {
+  const box = make("div", "mg-switches", parent);
+  const off = model.get("off");
+  for (const { key, on } of all) {
+    const label = make("label", "", box);
+    const input = make("input", "", label);
+    input.type = "checkbox";
+    input.checked = on;
+    input.disabled = off === undefined;
+    label.append(key);
+    input.addEventListener("change", () => {
+      const rest = model.get("off").filter((other) => other !== key);
+      model.set("off", input.checked ? rest : [...rest, key]);
+      model.save_changes();
+    });
+  }
+  if (all.length && off === undefined) say(make("span", "", box), words.board_live);
+}
+
+// What the marks mean that occur on this board.
+function legend({ scenes, signs, legend: words }, parent) {
+  const box = make("div", "mg-legend", parent);
+  const panels = scenes.flatMap((scene) => scene.panels);
+  const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
+  for (const kind of Object.keys(signs).filter((each) => marked.has(each))) {
+    const entry = make("span", "", box);
+    make("b", `mg-sign-${kind}`, entry).textContent = signs[kind];
+    entry.append(" ");
+    say(entry, words[kind]);
+  }
+}
+
+// What a click on a node tells; before the first one, which keys there are.
+function inspector(words, keys, parent) {
+  const box = make("div", "mg-inspector", parent);
+  const inside = make("div", "", box);
+  say(make("p", "mg-keys", inside), keys);
+  return (id, picture) => {
+    const node = picture.nodes[id];
+    inside.replaceChildren();
+    if (!node) return;
+    say(make("h2", "", inside), node.title);
+    const found = make("dl", "", inside);
+    for (const [term, text] of [[words.shape, node.shape], [words.line, node.line]]) {
+      if (!text) continue;
+      say(make("dt", "", found), term);
+      make("dd", "", found).textContent = text;
+    }
+  };
+}
+
+// The table of all steps; returns what lights the row of one.
+function table(data, parent) {
+  const sheet = make("div", "mg-sheet", parent);
+  sheet.innerHTML = data.sheet;
+  sheet.tabIndex = 0;
+  sheet.hidden = !data.sheet;
+  const rows = sheet.querySelectorAll("tbody tr");
+  let current = null;
+  return (number) => {
+    const now = rows[number];
+    if (now === current) return;
+    current?.classList.remove("mg-row");
+    current?.removeAttribute("aria-current");
+    now?.classList.add("mg-row");
+    now?.setAttribute("aria-current", "true");
+    current = now;
+    if (now) sheet.scrollTop = now.offsetTop - (sheet.clientHeight - now.clientHeight) / 2;
+  };
+}
+
+// Width and height of each drawing as it is; of what stands in place of one, some.
+const sizesOf = ({ drawings }) => drawings.map(({ svg }) => {
+  const [, width, height] = / width="(\d+)" height="(\d+)"/.exec(svg) ?? [0, HIGHEST, HIGHEST];
+  return [Number(width), Number(height)];
+});
+
+// How high a drawing may be: as the highest of the board is, so that no step changes its size.
+function height(sizes, scenes) {
+  const others = scenes.length > 1 && scenes.some((s) => s.panels.some((p) => p.drawing === null && !p.svg));
+  return Math.min(scenes.length > 1 ? HIGHEST : HIGHEST + 80, Math.max(60, others ? 200 : 0, ...sizes.map(([, high]) => high)) + 20);
+}
+
 function show(model, root, moved) {
   const data = model.get("data");
   const { scenes, words, labels } = data;
@@ -118,61 +243,38 @@ function show(model, root, moved) {
     say(root, data.verdict);
     return { keys: () => ({}), goes: () => false, leave() {} };
   }
-  const switches = make("div", "mg-switches", root);
-  const caption = make("div", "mg-caption", root);
+  const head = make("div", "mg-head", root);
+  const caption = sized("mg-said", head, scenes.map((scene) => scene.caption), say);
+  caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
-  const tools = make("div", "mg-tools", root);
-  tools.hidden = !data.drawings.some((picture) => picture?.svg);
+  const tools = make("div", "mg-tools", head);
+  tools.hidden = !data.drawings.length;
   const scale = scaled(tools, labels, words);
-  const stages = make("div", "mg-stage", root);
-  const legend = make("div", "mg-legend", root);
+  const stage = make("div", "mg-stage", root);
+  const sizes = sizesOf(data);
+  stage.style.setProperty("--mg-tall", `${height(sizes, scenes)}px`);
+  legend(data, root);
   const controls = make("div", "mg-controls", root);
-  const facts = make("ul", "mg-facts", root);
-  const sheet = make("div", "mg-sheet", root);
-  sheet.innerHTML = data.sheet;
-  const rows = sheet.querySelectorAll("tbody tr");
-  let current = null; // the row of the step that is shown
-  const fresh = renewing();
-  const inspector = make("div", "mg-inspector", root);
+  switches(model, data, root);
+  const below = make("div", "mg-below", root);
+  const facts = sized("mg-facts", below, scenes.map((scene) => scene.facts), list);
+  facts.parentElement.hidden = !scenes.some((scene) => scene.facts.length);
+  const light = table(data, below);
+  const still = scenes.length === 1;
+  const choose = inspector(words, still ? words.board_still_keys : words.board_keys, below);
   if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
   const tables = make("details", "", root);
   say(make("summary", "", tables), data.table_title);
   const inside = make("div", "", tables);
 
-  // What the kernel makes again: without one (a saved page) the switches only tell.
-  const off = model.get("off");
-  for (const { key, on } of data.switches) {
-    const box = make("label", "", switches);
-    const input = make("input", "", box);
-    input.type = "checkbox";
-    input.checked = on;
-    input.disabled = off === undefined;
-    box.append(key);
-    input.addEventListener("change", () => {
-      const rest = model.get("off").filter((other) => other !== key);
-      model.set("off", input.checked ? rest : [...rest, key]);
-      model.save_changes();
-    });
-  }
-  if (data.switches.length && off === undefined) say(make("span", "", switches), words.board_live);
-
   const most = Math.max(...scenes.map((scene) => scene.panels.length));
-  const choose = (id, picture) => {
-    const node = picture.nodes[id];
-    inspector.replaceChildren();
-    if (!node) return;
-    say(make("h2", "", inspector), node.title);
-    const list = make("dl", "", inspector);
-    for (const [term, text] of [
-      [words.shape, node.shape],
-      [words.line, node.line],
-    ].filter(([, text]) => text)) {
-      say(make("dt", "", list), term);
-      make("dd", "", list).textContent = text;
-    }
-  };
-  const panes = Array.from({ length: most }, () => pane(data, stages, choose, scale));
-
+  const isCode = (i) => data.drawings.length > 0 && scenes.every(({ panels }) => !panels[i] || panels[i].code.length);
+  const panes = Array.from({ length: most }, (_, i) => pane(data, isCode(i) ? below : stage, choose, scale));
+  panes.forEach(({ figure }, i) => {
+    const own = sizes.filter((_, number) => scenes.some(({ panels }) => panels[i]?.drawing === number));
+    figure.style.setProperty("--mg-own", `${height(own, scenes)}px`);
+  });
+  const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);
   const steps = stepper(controls, labels, data.slider, 1200, {
     at: () => index,
@@ -184,47 +286,30 @@ function show(model, root, moved) {
       model.save_changes();
     },
   });
-  controls.hidden = scenes.length === 1;
-  const [home, said] = controls.hidden ? [root, words.board_still_keys] : [controls, words.board_keys];
-  say(make("div", "mg-keys", home), said);
-
-  const keys = () => ({
-    ...(controls.hidden ? {} : steps.keys),
-    ...zoomKeys(scale),
-  });
+  controls.hidden = still;
+  const keys = () => ({ ...(still ? {} : steps.keys), ...zoomKeys(scale) });
 
   function paint() {
     const scene = scenes[index];
-    fresh("count", scene.panels.length, () => { stages.dataset.panels = scene.panels.length; });
-    tell(caption, scene.caption);
-    panes.forEach((p, i) => {
-      p.figure.hidden = i >= scene.panels.length;
-      if (i < scene.panels.length) p.paint(scene.panels[i]);
+    fresh("count", scene.panels.map((p) => p.drawing), () => {
+      stage.dataset.panels = scene.panels.length;
+      const widths = scene.panels.filter((p) => p.drawing !== null).map((p) => sizes[p.drawing][0]);
+      stage.style.setProperty("--mg-drawn", Math.max(1, widths.length));
+      stage.style.setProperty("--mg-columns", widths.map((wide) => (
+        `minmax(min(${wide + 16}px, ${100 / widths.length}%), ${wide}fr)`
+      )).join(" ") || "minmax(0, 1fr)");
     });
-    const marked = new Set(scene.panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
-    const kinds = Object.keys(data.signs).filter((kind) => marked.has(kind));
-    fresh("legend", kinds, () => {
-      legend.replaceChildren();
-      for (const kind of kinds) {
-        const entry = make("span", "", legend);
-        make("b", "", entry).textContent = data.signs[kind];
-        entry.append(" ");
-        say(entry, data.legend[kind]);
-      }
+    fresh("caption", scene.caption, () => tell(caption, scene.caption));
+    panes.forEach((p, i) => {
+      if (i < scene.panels.length) p.paint(scene.panels[i]);
+      else p.figure.hidden = true;
     });
     fresh("facts", scene.facts, () => {
       facts.replaceChildren();
-      for (const fact of scene.facts) say(make("li", "", facts), fact);
+      list(facts, scene.facts);
     });
-    const now = rows[scene.row];
-    if (now !== current) {
-      current?.classList.remove("mg-row");
-      current?.removeAttribute("aria-current");
-      now?.classList.add("mg-row");
-      now?.setAttribute("aria-current", "true");
-      current = now;
-    }
-    const drawn = scene.panels.map((p) => p.drawing);
+    light(scene.row);
+    const drawn = [...new Set(scene.panels.map((p) => p.drawing))];
     fresh("tables", drawn, () => {
       inside.innerHTML = drawn.map((number) => data.drawings[number]?.table ?? "").join("");
     });

@@ -22,7 +22,7 @@ __all__ = ["memory"]
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP = 1.15  # inches between two panels
+GAP = 0.95  # inches between two panels
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
@@ -73,7 +73,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
         rows=tuple(_rows(planned, measured, others)),
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
         size=(7.0, _high(_heights(planned, measured))),
-        pad=52,
+        pad=40,
     )
 
 
@@ -151,13 +151,8 @@ def _draw(
         if planned.boundary is not None:
             axes.axvline(planned.boundary, color=GRAD, ls=":", lw=1.2, marker="")
     if planned.boundary is not None:
-        where = {
-            "transform": lives.get_xaxis_transform(),
-            "color": GRAD,
-            "size": TICK,
-            "bbox": BEHIND,
-        }
-        lives.text(planned.boundary + 0.1, 0.03, row("chart_backward")[i], **where)
+        where = {"transform": lives.get_xaxis_transform(), "color": GRAD, "size": TICK}
+        lives.text(planned.boundary, 1.02, row("chart_backward")[i], **where)
 
 
 def _heights(planned: Planned, measured: Measured | None) -> list[float]:
@@ -175,18 +170,13 @@ def alike(tops: Sequence[float]) -> bool:
     return max(tops) <= 3 * min(tops)
 
 
-def caption(axes: mpl.Axes, text: str, keys: Sequence[mpl.Patch] | None = None) -> None:
-    """What the axes show, above them, and between the two its legend, which takes no width."""
+def caption(axes: mpl.Axes, text: str) -> None:
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    named = keys or axes.get_legend_handles_labels()[0]
-    axes.annotate(text, (0, 1), (0, 30 if named else 12), **place)
-    if named:
-        where: dict[str, Any] = {
-            "loc": "lower left",
-            "bbox_to_anchor": (0, 1),
-            "borderaxespad": 0.5,
-        }
-        axes.legend(handles=named, ncols=len(named), columnspacing=1.5, borderpad=0, **where)
+    axes.annotate(text, (0, 1), (0, 18), **place)
+
+
+def _legend(axes: mpl.Axes, **more: Any) -> None:
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), **more)
 
 
 def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:
@@ -222,6 +212,7 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
         axes.set_xlabel(row("chart_progress")[i])
     sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
     caption(axes, row("chart_use_static", unit=unit, **sizes)[i])
+    _legend(axes)
 
 
 def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
@@ -233,7 +224,6 @@ def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
     return steps, np.append(held, held[-1:])
 
 
-BEHIND = {"facecolor": theme.TOKENS["paper"][0], "edgecolor": "none", "pad": 1.0}  # words on bars
 INK, SOFT, CARD, RUN, RAN, GRAD = (
     theme.TOKENS[name][0] for name in ("ink", "soft", "card", "run", "ran", "grad")
 )
@@ -254,11 +244,11 @@ def _lifetimes(axes: mpl.Axes, planned: Planned, i: int) -> None:
     axes.grid(visible=False, axis="y")
     named = shown if len(shown) <= NAMED else ()
     axes.set_yticks(range(len(named)), labels=[x.name for x in named])
+    caption(axes, row("chart_lifetimes", shown=len(shown), values=len(planned.lives))[i])
     keys = [
         mpl.Patch(label=row(f"chart_{key}")[i], **_look(key == "kept")) for key in ("kept", "brief")
     ]
-    said = row("chart_lifetimes", shown=len(shown), values=len(planned.lives))
-    caption(axes, said[i], keys)
+    _legend(axes, handles=keys)
 
 
 def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from html import escape
 from typing import Any
 
 import traitlets
 
 from minigrad.diagnostics.errors import GraphError
-from minigrad.diagnostics.messages import choose, one_line
+from minigrad.diagnostics.messages import choose
 from viz import assets
 from viz.page.page import SHEETS, Page
 from viz.page.player import table
+from viz.page.scenes import FOCUS, Panel, Scene, Sheet, focus, legend, spoken
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
-from viz.picture.cards import Room
+from viz.picture.cards import Room, State
 from viz.picture.drawing import PAGE_WIDE, as_image, render
 from viz.picture.layout import LayoutError
-from viz.picture.marks import note, states
+from viz.picture.marks import states
 from viz.picture.picture import Picture
 from viz.picture.theme import MARKS
-from viz.words.text import ROWS, Pair, bilingual, both, html, row
+from viz.words.text import ROWS, Pair, bilingual, both, html
 
 __all__ = ["Board"]
 
@@ -37,96 +38,13 @@ WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
     *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
 ]
-FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One drawing, or a few lines of code, and the marks on them at one step.
-
-    marks: kinds out of `theme.MARKS` by id of a node or an arrow; notes: values by node id; among:
-    the union of pictures where each node of this one has its place; code: lines, each with its mark
-    ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath, or
-    instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
-    """
-
-    title: Pair
-    picture: Picture | None = None
-    marks: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
-    code: tuple[tuple[str, str], ...] = ()
-    svg: str = ""
-    message: Pair | None = None
-    alike: bool = False
-    among: Picture | None = None
-    untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
-
-    @property
-    def longest(self) -> int:
-        """Characters of the longest sign and value in a card."""
-        told = (
-            note(self.marks.get(i, ""), self.notes.get(i, "")) for i in (*self.marks, *self.notes)
-        )
-        return max(map(len, told), default=0)
-
-    def text(self, i: int) -> list[str]:
-        """The panel as lines of text in language i: its title, and what is marked."""
-        lines = [f"  {self.title[i]}"]
-        for node in self.picture.nodes if self.picture else ():
-            kind, value = self.marks.get(node.id, ""), self.notes.get(node.id, "")
-            if (kind or value) and kind not in self.untold:
-                name = f"{node.name} = {node.op}" if node.name and node.inputs else node.label
-                shown = f"{MARKS[kind].sign if kind else ' '} {node.id} {name}"
-                lines.append(one_line(f"    {shown}: {value}" if value else f"    {shown}"))
-        lines += [f"    {MARKS[kind].sign if kind else ' '} {line}" for kind, line in self.code]
-        if self.message:
-            lines += [f"    {line}" for line in self.message[i].splitlines()]
-        return lines
-
-
-@dataclass(frozen=True)
-class Scene:
-    """One step: what happened, the panels, facts beneath them, and the row of the table.
-
-    place: what stands beside the slider instead of the number of the step.
-    inputs: where the sliders of the inputs stand, if the board has any.
-    """
-
-    caption: Pair
-    panels: tuple[Panel, ...] = ()
-    facts: tuple[Pair, ...] = ()
-    row: int | None = None
-    place: str = ""
-    inputs: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table that belongs to all steps."""
-
-    head: tuple[Pair, ...]
-    rows: tuple[tuple[Pair, ...], ...]
-
-    def text(self, i: int) -> list[str]:
-        return [" | ".join(cell[i] for cell in line) for line in (self.head, *self.rows)]
-
-    def html(self, now: int | None = None) -> str:
-        head = "".join(f'<th scope="col">{bilingual(cell)}</th>' for cell in self.head)
-        body = "".join(
-            ('<tr class="mg-row">' if k == now else "<tr>")
-            + "".join(f"<td>{bilingual(cell)}</td>" for cell in line)
-            + "</tr>"
-            for k, line in enumerate(self.rows)
-        )
-        return (
-            f'<table class="mg-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-        )
+WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
 
 class Board(Page):
     """Drawings side by side with a slider, step buttons and keys; made by viz.passes and others."""
 
-    _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "board"))
+    _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "morph", "board"))
     _css = sheets(*SHEETS, "board")
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -142,12 +60,14 @@ class Board(Page):
         sliders: Sequence[Slider] = (),
         moved: Callable[[list[float]], Board] | None = None,
         heading: Pair | None = None,
+        moves: bool = False,
     ) -> None:
+        """moves: a node of the same id is the same node in all pictures, and moves between them."""
         super().__init__()
         self.heading = heading or ROWS["page"]
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
-        self.sliders, self._moved = tuple(sliders), moved
+        self.sliders, self._moved, self._moves = tuple(sliders), moved, moves
         self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
         self.slider = slider or ROWS["position"]
         self.data = self._payload()
@@ -218,12 +138,11 @@ class Board(Page):
         self._drawn: dict[Any, int] = {}
         panels = [panel for scene in self.scenes for panel in scene.panels]
         self._longest = max((panel.longest for panel in panels), default=0)
-        drawn = (sum(p.picture is not None for p in s.panels) for s in self.scenes)
-        self._wide = PAGE_WIDE // max([*drawn, 1])
         shown = [self._scene(scene) for scene in self.scenes]
         return {
             "scenes": shown,
             "drawings": self._drawings,
+            "moves": self._moves,
             "sliders": [asdict(slider) for slider in self.sliders],
             "trouble": "",
             "switches": [{"key": key, "on": key not in self.off} for key in self._switches],
@@ -245,11 +164,11 @@ class Board(Page):
             "row": scene.row,
             "place": scene.place,
             "inputs": scene.inputs,
-            "panels": [self._panel(panel) for panel in scene.panels],
+            "panels": [self._panel(panel, scene.drawn) for panel in scene.panels],
         }
 
-    def _panel(self, panel: Panel) -> dict[str, Any]:
-        drawing = None if panel.picture is None else self._drawing(panel)
+    def _panel(self, panel: Panel, beside: int) -> dict[str, Any]:
+        drawing = None if panel.picture is None else self._drawing(panel, beside)
         prefix = f"{self._name}-{drawing}-"
         return {
             "title": panel.title,
@@ -261,7 +180,7 @@ class Board(Page):
             "message": panel.message,
         }
 
-    def _drawing(self, panel: Panel) -> int:
+    def _drawing(self, panel: Panel, beside: int) -> int:
         """The number of a picture's drawing, which is made when it is first asked for."""
         whole, key = panel.picture, _key(panel)
         if whole is None or key in self._drawn:
@@ -270,7 +189,8 @@ class Board(Page):
         picture = focus(whole, panel.marks)
         prefix = f"{self._name}-{number}"
         try:
-            drawing = self._render(picture, prefix, panel.among)
+            width = WIDE if beside == 1 else PAGE_WIDE // beside
+            drawing = self._render(picture, prefix, panel, width, panel.states)
         except LayoutError as error:
             drawing = f"<p>{bilingual(error.pair)}</p>{table(picture)}"
         self._drawings.append(
@@ -284,11 +204,14 @@ class Board(Page):
         )
         return number
 
-    def _render(self, picture: Picture, prefix: str, among: Picture | None, **look: Any) -> str:
+    def _render(
+        self, picture: Picture, prefix: str, panel: Panel, width: int, shown: Mapping[str, State]
+    ) -> str:
         """A drawing that fits beside those it is shown with."""
+        among = panel.among
         whole = among if among is not None and len(among.nodes) <= FOCUS else picture
-        rooms = {n.id: Room(value=self._longest) for n in whole.nodes}
-        return render(picture, prefix, rooms, width=self._wide, among=whole, **look)
+        rooms = panel.rooms or {n.id: Room(value=self._longest) for n in whole.nodes}
+        return render(picture, prefix, rooms, shown, width=width, among=whole)
 
     # ---- Without widgets -----------------------------------------------------------------------
 
@@ -297,32 +220,35 @@ class Board(Page):
         if not self.scenes:
             return html("board_empty", "p")
         now = self.scenes[min(self.index, len(self.scenes) - 1)]
-        figures = "".join(self._figure(panel) for panel in now.panels)
-        facts = "".join(f"<p>{bilingual(fact)}</p>" for fact in now.facts)
+        width = PAGE_WIDE // now.drawn
+        figures = "".join(self._figure(panel, width) for panel in now.panels)
+        facts = "".join(f"<li>{bilingual(fact, 'div')}</li>" for fact in now.facts)
+        facts = f"<ul>{facts}</ul>" if facts else ""
         sheet = self.sheet.html(now.row) if self.sheet else ""
-        verdict = f"<p><b>{bilingual(self.verdict)}</b></p>" if self.verdict else ""
+        verdict = f"<b>{bilingual(self.verdict, 'div')}</b>" if self.verdict else ""
         steps = "".join(f"<li>{bilingual(s.caption)}</li>" for s in self.scenes)
         style = f"<style>{assets.source('diagram.css')}</style>"
         return (
-            f'{style}<figure class="mg-still"><p>{bilingual(now.caption)}</p>'
+            f'{style}<figure class="mg-still">{bilingual(now.caption, "div")}'
             f'<div style="display:flex;flex-wrap:wrap;gap:12px">{figures}</div>'
-            f"{facts}{sheet}{verdict}<details><summary>{html('table')}</summary>"
+            f"{bilingual(legend(now), 'div')}{facts}{sheet}{verdict}"
+            f"<details><summary>{html('table')}</summary>"
             f"<ol start='0'>{steps}</ol></details></figure>"
         )
 
-    def _figure(self, panel: Panel) -> str:
-        parts = [f"<figcaption><b>{bilingual(panel.title)}</b></figcaption>"]
+    def _figure(self, panel: Panel, width: int) -> str:
+        parts = [f"<figcaption><b>{bilingual(panel.title, 'div')}</b></figcaption>"]
         if panel.picture is not None:
             drawing = self._drawings[self._drawn[_key(panel)]]
             svg = drawing["svg"]
             if svg.startswith("<svg"):
-                marked = {"states": states(panel.marks, panel.notes)}
+                marked = {**panel.states, **states(panel.marks, panel.notes)}
                 picture = focus(panel.picture, panel.marks)
-                svg = self._render(picture, drawing["prefix"], panel.among, **marked)
-                svg = as_image(svg, f"{drawing['alt']} {both(_spoken(panel))}".strip())
+                svg = self._render(picture, drawing["prefix"], panel, width, marked)
+                svg = as_image(svg, f"{drawing['alt']} {both(spoken(panel))}".strip())
             parts.append(svg)
         parts += [panel.svg] if panel.svg else []
-        parts += [f"<p>{bilingual(panel.message)}</p>"] if panel.message else []
+        parts += [bilingual(panel.message, "div")] if panel.message else []
         if panel.code:
             code = "\n".join(
                 f"{MARKS[kind].sign if kind else ' '} {line}" for kind, line in panel.code
@@ -345,35 +271,3 @@ def _about(node: Any) -> dict[str, Any]:
         "shape": node.shape,
         "line": node.line,
     }
-
-
-def _spoken(panel: Panel) -> Pair:
-    """The marks in words, for those who do not see the drawing."""
-    kinds = dict.fromkeys(panel.marks.values())
-    nodes = panel.picture.nodes if panel.picture else ()
-    halves = []
-    for i, (colon, comma, semicolon) in enumerate([(": ", ", ", "; "), ("：", "、", "；")]):
-        parts = [
-            ROWS[f"mark_{kind}"][i]
-            + colon
-            + comma.join(n.label for n in nodes if panel.marks.get(n.id) == kind)
-            for kind in kinds
-        ]
-        halves.append(semicolon.join(parts))
-    return row("alt_marks", marks=(halves[0], halves[1])) if kinds else ("", "")
-
-
-def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
-    """Of a large picture the chosen nodes and their neighbours, or its layers; else all of it."""
-    if len(picture.nodes) <= FOCUS:
-        return picture
-    if not chosen:
-        return picture.fold()
-    kept = set(chosen)
-    for edge in picture.edges:
-        if edge.source in chosen or edge.target in chosen:
-            kept |= {edge.source, edge.target}
-    kept |= {end for e in picture.edges if e.id in chosen for end in (e.source, e.target)}
-    nodes = tuple(n for n in picture.nodes if n.id in kept)
-    edges = tuple(e for e in picture.edges if e.source in kept and e.target in kept)
-    return Picture(nodes, edges, picture.kind, picture.ids)

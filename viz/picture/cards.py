@@ -23,7 +23,7 @@ BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 ROWS_HIGH = {"head": 16, "main": 23, "shape": 16, "grad": 18, "clock": 17}  # px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
-NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%—…→←○●◆◇■□▲△▷▶")
+NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 # Of a page's both halves a card shows one: it has room for one.
 HALF = re.compile(r'<tspan lang="(\w+)">([^<]*)</tspan>')
 

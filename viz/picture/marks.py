@@ -6,10 +6,18 @@ that they can change without a layout, in the browser or here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from viz.picture.boxes import Picture
 from viz.picture.cards import State
 from viz.picture.theme import MARKS
+
+GIVEN = ("input", "parameter", "tensor", "constant")
+
+
+def ran(picture: Picture, ids: Collection[str]) -> dict[str, str]:
+    """The marks of nodes that ran: what was only given bears none."""
+    return {n.id: "ran" for n in picture.nodes if n.id in ids and n.kind not in GIVEN}
 
 
 def note(kind: str, text: str) -> str:

@@ -105,23 +105,23 @@ EDGES = {
     "control": EdgeStyle("soft", "dotted", "", ("control dependency", "控制依赖")),
 }
 
-# What each means is said in `viz.words.text`: mark_ran, mark_ghost, …
+# What each means is said in `viz.words.text`: mark_ran, mark_ghost, … No sign is a mark of KINDS.
 MARKS = {
-    "ran": Mark("run", "solid", "ran", "●"),
-    "ghost": Mark("line", "dashed", "none", "○", 1.0),
+    "ran": Mark("run", "solid", "ran", "✓"),
+    "ghost": Mark("line", "dashed", "none", "∅", 1.0),
     "absent": Mark("line", "dotted", "none", "·", 1.0),
-    "baked": Mark("ink", "solid", "card", "■"),
+    "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "dotted", "spoilt", "✗", 3.0),
     "gone": Mark("soft", "dashed", "none", "−"),
     "new": Mark("built", "solid", "card", "+", 3.0),
-    "heir": Mark("built", "dashed", "card", "▲"),
+    "heir": Mark("built", "dashed", "card", "»"),
     "moved": Mark("built", "dotted", "card", "~"),
     "now": Mark("now", "solid", "ran", "▶", 3.0),
-    "ready": Mark("now", "dotted", "none", "▷", 2.0),
+    "ready": Mark("now", "dotted", "none", "→", 2.0),
     "waits": Mark("built", "dashed", "none", "…", 1.0),
     "failed": Mark("bad", "dashed", "spoilt", "✗", 3.0),
-    "kept": Mark("run", "solid", "ran", "◆", 2.5),
-    "again": Mark("grad", "dashed", "card", "◇", 2.5),
+    "kept": Mark("run", "solid", "ran", "★", 2.5),
+    "again": Mark("grad", "dashed", "card", "☆", 2.5),
 }
 
 

@@ -12,7 +12,8 @@ from minigrad.core.events import Recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import listen_to_nobody
-from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.picture import brief, number
 from viz.words.text import ROWS, Pair, printed, row

@@ -15,9 +15,11 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import fill
 from minigrad.hybrid.tracing import Function, Traced
 from minigrad.static import listen_to_nobody
-from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.page.sliders import Sliders
 from viz.picture.boxes import Picture
+from viz.picture.marks import ran
 from viz.picture.picture import brief
 from viz.views.step import argument_names
 from viz.views.ways import (
@@ -195,7 +197,8 @@ def _panel(key: str, way: Way, i: int, eager: Ran) -> Panel:
         return Panel(title, message=way.problem)
     run = way.runs[i]
     other = "absent" if key == "eager" else "ghost"
-    marks = {n.id: "ran" if n.id in run.nodes else other for n in way.picture.nodes}
+    marks = {n.id: other for n in way.picture.nodes if n.id not in run.nodes}
+    marks |= ran(way.picture, run.nodes)
     if key == "trace":
         marks |= _baked(way.picture, run, eager)
     told = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}

@@ -16,8 +16,9 @@ from minigrad.static import Graph, Node
 from minigrad.static.run import Interpreter
 from viz.charts.held import Planned, as_input, graph_of, plan_of
 from viz.charts.memory import size
-from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.board import Board
 from viz.page.document import FONT
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture import theme
 from viz.picture.picture import brief, graph_picture
 from viz.views.passes import Proof

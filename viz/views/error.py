@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from textwrap import dedent
 from typing import Any
 
 from IPython import get_ipython
@@ -13,7 +14,9 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import INSIDE, Location
 from minigrad.static import listen_to_nobody
 from viz.film.failure import failure, frames_of
-from viz.page.board import Board, Panel, Scene
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene
+from viz.picture.marks import ran
 from viz.picture.picture import brief
 from viz.views.draw import names_in
 from viz.words.text import ROWS, Pair, printed, row
@@ -48,7 +51,8 @@ def error(exception: BaseException | None = None) -> Board:
             names.update(names_in(frame))
     with listen_to_nobody():
         found = failure(shown, names)
-    marks = dict.fromkeys(found.ran, "ran") | dict.fromkeys(found.waits, "waits")
+    marks = ran(found.picture, found.ran) if found.picture else {}
+    marks |= dict.fromkeys(found.waits, "waits")
     marks |= {found.failed: "failed"} if found.failed else {}
     panels = [] if found.picture is None else [Panel(ROWS["error_graph"], found.picture, marks)]
     panels += _lines(shown)
@@ -81,7 +85,8 @@ def _lines(shown: BaseException) -> list[Panel]:
     for key, where in _located(shown):
         first = max(1, where.lineno - AROUND)
         numbers = range(first, where.lineno + AROUND + 1)
-        read = [(n, linecache.getline(where.filename, n).rstrip()) for n in numbers]
+        source = "\n".join(linecache.getline(where.filename, n).rstrip() for n in numbers)
+        read = zip(numbers, dedent(source).split("\n"), strict=True)
         kind = "failed" if key == "error_defined" else "now"
         code = [(kind if n == where.lineno else "", line) for n, line in read]
         while code and not code[-1][1]:

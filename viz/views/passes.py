@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ from minigrad.passes import PASSES, PIPELINE, PassRecord
 from minigrad.static import Graph, Node, listen_to_nobody
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
-from viz.page.board import Board, Panel, Scene
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene
 from viz.picture.picture import Picture, brief, graph_picture
 from viz.picture.union import renamed, union
 from viz.words.text import ROWS, Pair, printed, row
@@ -62,12 +63,11 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     def again(off: list[str]) -> Board:
         kept = [name for name in names if name not in off]
         history = start.optimize(kept).history if known else graph.history
-        return Board(_scenes(start, history, proof), heading=ROWS["page_passes"])
+        return Board(_scenes(start, history, proof), heading=ROWS["page_passes"], moves=True)
 
     switches = tuple(dict.fromkeys(names)) if known else ()
-    first = again([])
-    slider, heading = ROWS["passes_slider"], ROWS["page_passes"]
-    return Board(first.scenes, slider=slider, switches=switches, again=again, heading=heading)
+    scenes, slider, heading = again([]).scenes, ROWS["passes_slider"], ROWS["page_passes"]
+    return Board(scenes, slider=slider, switches=switches, again=again, heading=heading, moves=True)
 
 
 def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:
@@ -89,17 +89,14 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
         drawn.follow(record)
         sizes = {"before": len(record.before.nodes), "after": len(last.nodes)}
         facts = [*_reasons(record), *proof.facts(record.before, last, start)]
-        panel = _panel(record, drawn)
+        given = {x for change in record.changes for x in change.after}
+        panel = _panel(record.before, last, given, drawn)
         scenes.append(Scene(row("passes_step", name=record.name, **sizes), (panel,), tuple(facts)))
     sizes = {"before": len(start.nodes), "after": len(last.nodes)}
     facts = [row("passes_idle", names=", ".join(dict.fromkeys(idle)))] if idle else []
-    both = union(drawn.of(start), drawn.of(last))
-    ends = (
-        Panel(ROWS["passes_before"], drawn.of(start), among=both),
-        Panel(ROWS["passes_after"], drawn.of(last), among=both),
-    )
+    panel = _panel(start, last, set(), drawn)
     facts += proof.facts(start, last, start)
-    return [*scenes, Scene(row("passes_end", **sizes), ends, tuple(facts))]
+    return [*scenes, Scene(row("passes_end", **sizes), (panel,), tuple(facts))]
 
 
 class Drawn:
@@ -144,20 +141,20 @@ def _reasons(record: PassRecord) -> list[Pair]:
     return [*told[:MOST], row("passes_more", count=more)] if more > 0 else told
 
 
-def _panel(record: PassRecord, drawn: Drawn) -> Panel:
-    """Both graphs in one drawing, and what the pass made of their nodes and arrows.
+def _panel(start: Graph, end: Graph, given: Collection[Node], drawn: Drawn) -> Panel:
+    """Both graphs in one drawing, and what became of their nodes and arrows.
 
-    A node that is only further down than a change is another object afterwards, but the same
-    operator on the same operands: it bears no mark.
+    given: what stands for something else now. A node that is only further down than a change is
+    another object afterwards, but the same operator on the same operands: it bears no mark.
     """
-    before, after = drawn.of(record.before), drawn.of(record.after)
-    given = {drawn.names.get(x) for change in record.changes for x in change.after}
+    before, after = drawn.of(start), drawn.of(end)
+    heirs = {drawn.names.get(x) for x in given}
     old, new = ({n.id: n for n in half.nodes} for half in (before, after))
     marks = dict.fromkeys(old.keys() - new.keys(), "gone")
     for i, n in new.items():
         if i not in old:
             marks[i] = "new"
-        elif i in given:
+        elif i in heirs:
             marks[i] = "heir"
         elif n.inputs != old[i].inputs:
             marks[i] = "moved"

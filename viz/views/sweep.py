@@ -9,7 +9,10 @@ from typing import Any
 from minigrad.diagnostics.errors import GraphError
 from minigrad.static import Graph, listen_to_nobody
 from viz.charts import Chart
-from viz.page.board import Board, Panel, Scene, Sheet
+from viz.film.states import on_cards
+from viz.page.board import Board
+from viz.page.payload import rooms_of
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.picture import brief
 from viz.questions import TableText, find_table
 from viz.views.draw import Diagram, draw
@@ -113,7 +116,9 @@ def _panels(drawn: Drawn) -> list[Panel]:
     if isinstance(drawn, Graph):
         drawn = draw(drawn)
     if isinstance(drawn, Diagram):
-        return [Panel(drawn.heading, drawn.picture)]
+        film, shown = drawn.film, drawn.picture
+        held = on_cards(film, len(film.frames) - 1, shown)
+        return [Panel(drawn.heading, shown, rooms=rooms_of(film, shown), states=held)]
     if isinstance(drawn, Images):
         return [Panel(drawn.about, svg=drawn.figures)]
     return [Panel(drawn.title, svg=drawn._repr_mimebundle_()["text/html"])]

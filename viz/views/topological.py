@@ -14,7 +14,8 @@ from minigrad.core.structure import flatten
 from minigrad.static import Graph, Node, listen_to_nobody
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
-from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.summary import summarize
@@ -106,9 +107,10 @@ def _scenes(
     for step in range(len(steps) + 1):
         now = steps[step - 1] if step else None
         done += [now] if now is not None else []
-        ran = {*done}
-        ready = [n for n in steps if n not in ran and {*n.inputs, *n.controls} <= ran]
-        marks = dict.fromkeys(done, "ran") | dict.fromkeys(ready, "ready")
+        known = {*done}
+        ready = [n for n in steps if n not in known and {*n.inputs, *n.controls} <= known]
+        marks = dict.fromkeys(steps, "waits") | dict.fromkeys(ready, "ready")
+        marks |= {n: "ran" for n in done if n.inputs or n.controls}
         marks |= {now: "now"} if now is not None else {}
         notes = {drawn.ids[n]: values[n] for n in done if n in values}
         names = [named[n] for n in ready]
@@ -119,8 +121,7 @@ def _scenes(
         else:
             value = {"node": named[now], "value": values.get(now, "")}
             caption = row("orders_step", order=about, step=step, ready=rest, **value)
-        panel = Panel(
-            ROWS["orders_panel"], drawn, {drawn.ids[n]: m for n, m in marks.items()}, notes
-        )
+        shown = {drawn.ids[n]: kind for n, kind in marks.items()}
+        panel = Panel(ROWS["orders_panel"], drawn, shown, notes, untold=("waits",))
         scenes.append(Scene(caption, (panel,), row=number))
     return scenes

@@ -8,7 +8,8 @@ from typing import Any
 from minigrad.core.events import Recording
 from minigrad.hybrid.tracing import Function
 from minigrad.hybrid.tracing.traces import Trace, listed
-from viz.page.board import Board, Panel, Scene, Sheet
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.union import Names, renamed, union
@@ -65,13 +66,9 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     made = sum(call.new for call in calls)
     verdict = row("traces_total", function=f.__name__, calls=len(calls), traces=made)
     told = row("traces_cache", function=f.__name__, traces=len(calls))
-    return Board(
-        scenes,
-        sheet,
-        verdict if log is not None else told,
-        ROWS["traces_call"],
-        heading=ROWS["page_traces"],
-    )
+    said = verdict if log is not None else told
+    heading = ROWS["page_traces"]
+    return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True)
 
 
 def _from_recording(f: Function, log: Recording) -> list[Call]:

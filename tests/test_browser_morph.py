@@ -1,0 +1,262 @@
+"""Boards step by step: one scale, fixed places, the same node in the same place, and what moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from looks import step_to_end
+
+import minigrad as mg
+import viz
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
+
+
+def passes() -> viz.Board:
+    with mg.Graph():
+        a = mg.placeholder("a", shape=(4, 8))
+        w = mg.Variable(np.ones((8, 3), np.float32), name="w")
+        y = mg.tanh(a @ w) * 1 + mg.tanh(a @ w) + mg.constant(2.0) * 3
+        return viz.passes(mg.build_graph(a, y.sum()))
+
+
+def traces() -> viz.Board:
+    @mg.function
+    def scale(x: Any, n: int) -> Any:
+        return x * n + 1
+
+    with mg.record() as log:
+        for size, n in [(3, 2), (3, 2), (4, 2), (4, 5)]:
+            scale(mg.tensor([1.0] * size), n)
+    return viz.traces(scale, log)
+
+
+def halve(x: Any) -> Any:
+    while x > 1:
+        x = x / 2
+    return x
+
+
+def branches() -> viz.Board:
+    return viz.branches(halve, 6.0, inputs=[0.0, 2.0, 6.0, 12.0])
+
+
+def checkpoints() -> viz.Board:
+    def deep(x: Any) -> Any:
+        for _ in range(10):
+            x = mg.tanh(x)
+        return x
+
+    return viz.checkpoints(deep, np.ones((8, 64)))
+
+
+def orders() -> viz.Board:
+    with mg.Graph():
+        a = mg.placeholder("a")
+        graph = mg.build_graph(a, (mg.sin(a) + mg.cos(a)) * a)
+    return viz.topological_orders(graph, {"a": 1.0})
+
+
+def batches() -> viz.Board:
+    mix = mg.nn.Linear(4, 4, seed=0)
+
+    def encode(tree: Any) -> Any:
+        if not isinstance(tree, tuple):
+            return mg.tensor([tree] * 4)
+        return mg.tanh(mix(encode(tree[0]) + encode(tree[1])))
+
+    trees = [((1.0, 2.0), 3.0), (1.0, 2.0), ((1.0, 2.0), (3.0, 4.0))]
+    return viz.batches(lambda: [encode(tree) for tree in trees])
+
+
+BOARDS: dict[str, Callable[[], viz.Board]] = {
+    f.__name__: f for f in (passes, traces, branches, checkpoints, orders, batches)
+}
+PLACES = """() => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
+    const { left, top } = g.querySelector('.mg-card').getBoundingClientRect();
+    return [g.id.replace(/^.*-/, ''), [Math.round(left), Math.round(top)]];
+}))"""
+DONE = "() => Promise.all(document.getAnimations().map(a => a.finished))"
+MOVING = """() => document.getAnimations().map(a => a.effect)
+    .filter(effect => effect.getKeyframes().some(k => k.transform))
+    .map(effect => effect.target.id.replace(/^.*-/, ''))"""
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("boards")
+    for name, made in BOARDS.items():
+        made().save(folder / f"{name}.html")
+    return folder
+
+
+@pytest.fixture
+def moving(chromium: Browser) -> Iterator[Page]:
+    """A page whose reader has not asked for less motion."""
+    context = chromium.new_context(
+        viewport={"width": 1440, "height": 900}, reduced_motion="no-preference"
+    )
+    yield context.new_page()
+    context.close()
+
+
+def opened(page: Page, saved: Path, name: str, language: str = "en", width: int = 1440) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto((saved / f"{name}.html").as_uri())
+    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 1440), ("both", 1440), ("zh", 390)])
+@pytest.mark.parametrize("name", BOARDS)
+def test_no_step_changes_its_size(
+    name: str, language: str, width: int, saved: Path, page: Page
+) -> None:
+    opened(page, saved, name, language, width)
+    board = page.locator(".mg-board")
+    heights = {round(board.bounding_box()["height"], 1) for _ in step_to_end(page)}
+    page.locator("g.node").first.click(force=True)
+    heights.add(round(board.bounding_box()["height"], 1))
+    assert len(heights) == 1
+    if width == 1440:
+        assert heights.pop() <= (900 if language != "both" else 1000)
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) == 0
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_one_scale_for_all_drawings_and_no_text_too_small(
+    name: str, saved: Path, page: Page
+) -> None:
+    opened(page, saved, name)
+    for key in ("Home", "-", "-", "0", "+"):
+        page.locator(".mg-board").focus()
+        page.keyboard.press(key)
+        scales, sizes = page.evaluate(
+            """() => {
+                const all = [...document.querySelectorAll('.mg-drawing > svg')]
+                    .filter(s => s.getClientRects().length);
+                const scale = s => s.getBoundingClientRect().width / s.viewBox.baseVal.width;
+                const texts = all.flatMap(s => [...s.querySelectorAll('text')]
+                    .filter(t => t.textContent && t.getClientRects().length
+                        && getComputedStyle(t).display !== 'none')
+                    .map(t => parseFloat(getComputedStyle(t).fontSize) * scale(s)));
+                return [all.map(scale), texts];
+            }"""
+        )
+        assert max(scales) - min(scales) < 0.01, key
+        assert all(size > 10.9 for size in sizes), key
+        if key == "Home":
+            assert scales[0] == pytest.approx(1, abs=0.01)
+            assert sizes
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_what_a_step_is_about_is_in_view(name: str, saved: Path, page: Page) -> None:
+    """At least one of the marked nodes wholly, where nodes are marked."""
+    opened(page, saved, name)
+    for step in step_to_end(page):
+        seen = page.evaluate(
+            """() => [...document.querySelectorAll('.mg-drawing')].map(box => {
+                const around = box.getBoundingClientRect();
+                const meant = [...box.querySelectorAll(
+                    'g.node:is(.mg-now, .mg-new, .mg-gone, .mg-wrong, .mg-again)')];
+                return !meant.length || meant.some(g => {
+                    const at = g.querySelector('.mg-card').getBoundingClientRect();
+                    return at.left >= around.left && at.right <= around.right
+                        && at.top >= around.top && at.bottom <= around.bottom;
+                });
+            })"""
+        )
+        assert all(seen), step
+
+
+@pytest.mark.parametrize("name", ["traces", "orders", "batches", "checkpoints", "branches"])
+def test_a_node_stays_where_it_is(name: str, saved: Path, page: Page) -> None:
+    opened(page, saved, name)
+    places: dict[str, set[tuple[float, float]]] = {}
+    for _ in step_to_end(page):
+        assert page.locator("g.node").count() > 0
+        found = page.evaluate(
+            """() => [...document.querySelectorAll('.mg-graph')].flatMap((figure, i) =>
+                [...figure.querySelectorAll('g.node')].map(g => {
+                    const at = g.getAttribute('transform');
+                    return [`${i} ${g.id.replace(/^.*-/, '')}`, at];
+                }))"""
+        )
+        for node, place in found:
+            places.setdefault(node, set()).add(place)
+    assert places
+    assert {node: at for node, at in places.items() if len(at) > 1} == {}
+
+
+def test_what_a_pass_keeps_moves_and_what_it_removes_fades(saved: Path, moving: Page) -> None:
+    opened(moving, saved, "passes")
+    moving.locator(".mg-board").focus()
+    for _ in range(4):
+        moving.keyboard.press("ArrowRight")
+        moving.evaluate(DONE)
+    gone = set(
+        moving.evaluate(
+            "[...document.querySelectorAll('g.node.mg-gone')].map(g => g.id.replace(/^.*-/, ''))"
+        )
+    )
+    before = moving.evaluate(PLACES)
+    assert gone
+    moving.keyboard.press("ArrowRight")
+    moved = set(moving.evaluate(MOVING))
+    started = moving.evaluate(PLACES)
+    lasting = moving.evaluate(
+        "() => Math.max(...document.getAnimations().map(a => a.effect.getTiming().duration))"
+    )
+    assert 250 <= lasting <= 400
+    left = moving.locator("g[aria-hidden] .mg-card")
+    assert left.count() == len(gone), "they are still seen while they fade"
+    moving.evaluate(DONE)
+    after = moving.evaluate(PLACES)
+    assert moving.locator("g[aria-hidden] .mg-card").count() == 0
+    stays = before.keys() & after.keys()
+    assert gone.isdisjoint(after)
+    assert moved == {i for i in stays if before[i] != after[i]}
+    for i in moved:
+        far = [abs(a - b) for a, b in zip(before[i], started[i], strict=True)]
+        whole = [abs(a - b) for a, b in zip(before[i], after[i], strict=True)]
+        assert sum(far) < sum(whole), "it begins near where it stood"
+
+
+def test_nothing_moves_for_who_asks_for_less_motion(saved: Path, moving: Page) -> None:
+    moving.emulate_media(reduced_motion="reduce")
+    opened(moving, saved, "passes")
+    moving.locator(".mg-board").focus()
+    for _ in range(6):
+        moving.keyboard.press("ArrowRight")
+        assert moving.evaluate("document.getAnimations().length") == 0
+
+
+def test_panels_stack_on_a_phone(saved: Path, page: Page) -> None:
+    opened(page, saved, "branches", width=390)
+    boxes = [figure.bounding_box() for figure in page.locator(".mg-stage > .mg-graph").all()]
+    boxes = [box for box in boxes if box]
+    assert len(boxes) > 2
+    assert len({box["x"] for box in boxes}) == 1
+    boxes.sort(key=lambda box: box["y"])
+    bottoms = [box["y"] + box["height"] for box in boxes]
+    assert all(y <= box["y"] + 2 for y, box in zip(bottoms, boxes[1:], strict=False))
+
+
+def test_the_row_of_the_step_is_lit(saved: Path, page: Page) -> None:
+    opened(page, saved, "batches")
+    for _ in step_to_end(page):
+        pass
+    lit = page.locator("tr.mg-row td").first
+    token = "e => getComputedStyle(e).backgroundColor"
+    assert lit.evaluate(token) == "rgb(255, 243, 204)"
+    sheet, row = page.locator(".mg-sheet").bounding_box(), lit.bounding_box()
+    assert sheet["y"] <= row["y"]
+    assert row["y"] + row["height"] <= sheet["y"] + sheet["height"], "and in view"

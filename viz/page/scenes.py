@@ -1,0 +1,149 @@
+"""What a board shows at each step, as plain data: panels, scenes, a table; marks in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from minigrad.diagnostics.messages import one_line
+from viz.picture.cards import Room, State
+from viz.picture.marks import note
+from viz.picture.picture import Picture
+from viz.picture.theme import MARKS
+from viz.words.text import ROWS, Pair, bilingual, row
+
+FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing, or a few lines of code, and the marks on them at one step.
+
+    marks: kinds out of `theme.MARKS` by id of a node or an arrow; notes: values by node id; among:
+    the union of pictures where each node of this one has its place; code: lines, each with its mark
+    ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath, or
+    instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
+    rooms, states: of a picture that is shown as it is elsewhere, what its cards hold.
+    """
+
+    title: Pair
+    picture: Picture | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    code: tuple[tuple[str, str], ...] = ()
+    svg: str = ""
+    message: Pair | None = None
+    alike: bool = False
+    among: Picture | None = None
+    rooms: Mapping[str, Room] = field(default_factory=dict)
+    states: Mapping[str, State] = field(default_factory=dict)
+    untold: tuple[str, ...] = ()  # kinds of marks that the text leaves out, so that it stays short
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest sign and value in a card."""
+        told = (
+            note(self.marks.get(i, ""), self.notes.get(i, "")) for i in (*self.marks, *self.notes)
+        )
+        return max(map(len, told), default=0)
+
+    def text(self, i: int) -> list[str]:
+        """The panel as lines of text in language i: its title, and what is marked."""
+        lines = [f"  {self.title[i]}"]
+        for node in self.picture.nodes if self.picture else ():
+            kind, value = self.marks.get(node.id, ""), self.notes.get(node.id, "")
+            if (kind or value) and kind not in self.untold:
+                name = f"{node.name} = {node.op}" if node.name and node.inputs else node.label
+                shown = f"{MARKS[kind].sign if kind else ' '} {node.id} {name}"
+                lines.append(one_line(f"    {shown}: {value}" if value else f"    {shown}"))
+        lines += [f"    {MARKS[kind].sign if kind else ' '} {line}" for kind, line in self.code]
+        if self.message:
+            lines += [f"    {line}" for line in self.message[i].splitlines()]
+        return lines
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One step: what happened, the panels, facts beneath them, and the row of the table.
+
+    place: what stands beside the slider instead of the number of the step.
+    inputs: where the sliders of the inputs stand, if the board has any.
+    """
+
+    caption: Pair
+    panels: tuple[Panel, ...] = ()
+    facts: tuple[Pair, ...] = ()
+    row: int | None = None
+    place: str = ""
+    inputs: tuple[float, ...] = ()
+
+    @property
+    def drawn(self) -> int:
+        """How many drawings stand beside each other."""
+        return max(1, sum(panel.picture is not None for panel in self.panels))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table that belongs to all steps."""
+
+    head: tuple[Pair, ...]
+    rows: tuple[tuple[Pair, ...], ...]
+
+    def text(self, i: int) -> list[str]:
+        return [" | ".join(cell[i] for cell in line) for line in (self.head, *self.rows)]
+
+    def html(self, now: int | None = None) -> str:
+        head = "".join(f'<th scope="col">{bilingual(cell)}</th>' for cell in self.head)
+        body = "".join(
+            ('<tr class="mg-row">' if k == now else "<tr>")
+            + "".join(f"<td>{bilingual(cell)}</td>" for cell in line)
+            + "</tr>"
+            for k, line in enumerate(self.rows)
+        )
+        return (
+            f'<table class="mg-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        )
+
+
+def spoken(panel: Panel) -> Pair:
+    """The marks in words, for those who do not see the drawing."""
+    kinds = dict.fromkeys(panel.marks.values())
+    nodes = panel.picture.nodes if panel.picture else ()
+    halves = []
+    for i, (colon, comma, semicolon) in enumerate([(": ", ", ", "; "), ("：", "、", "；")]):
+        parts = [
+            ROWS[f"mark_{kind}"][i]
+            + colon
+            + comma.join(n.label for n in nodes if panel.marks.get(n.id) == kind)
+            for kind in kinds
+        ]
+        halves.append(semicolon.join(parts))
+    return row("alt_marks", marks=(halves[0], halves[1])) if kinds else ("", "")
+
+
+def legend(scene: Scene) -> Pair:
+    """What the signs mean that stand in the drawings of one step."""
+    found = {kind for panel in scene.panels for kind in panel.marks.values()}
+    kinds = [kind for kind in MARKS if kind in found]
+    english, chinese = (
+        " · ".join(f"{MARKS[kind].sign} {ROWS[f'mark_{kind}'][i]}" for kind in kinds)
+        for i in (0, 1)
+    )
+    return english, chinese
+
+
+def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
+    """Of a large picture the chosen nodes and their neighbours, or its layers; else all of it."""
+    if len(picture.nodes) <= FOCUS:
+        return picture
+    if not chosen:
+        return picture.fold()
+    kept = set(chosen)
+    for edge in picture.edges:
+        if edge.source in chosen or edge.target in chosen:
+            kept |= {edge.source, edge.target}
+    kept |= {end for e in picture.edges if e.id in chosen for end in (e.source, e.target)}
+    nodes = tuple(n for n in picture.nodes if n.id in kept)
+    edges = tuple(e for e in picture.edges if e.source in kept and e.target in kept)
+    return Picture(nodes, edges, picture.kind, picture.ids)
