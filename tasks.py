@@ -465,6 +465,9 @@ def student(arguments):
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             json.dump(notebook, file, ensure_ascii=False, indent=1, sort_keys=True)
             file.write("\n")
+    pictures = os.path.join(NOTEBOOKS, "pictures")
+    if os.path.isdir(pictures):
+        shutil.copytree(pictures, os.path.join(folder, "pictures"), dirs_exist_ok=True)
     print("Written to {}:\n{}".format(folder, listing(map(os.path.basename, lessons))))
     print("To open them: python tasks.py lab {}".format(arguments[0]))
     return 0

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-SHOWN = re.findall(r"!\[(.*?)\]\((.+?)\)", README)
+SHOWN = re.findall(r"!\[(.*?)\]\((.+?\.png)\)", README)
 SCRIPT = ast.parse((ROOT / "docs" / "pictures.py").read_text("utf-8"))
 CALLS = next(n.value for n in SCRIPT.body if isinstance(n, ast.Assign) and "VIEWS" in ast.dump(n))
 VIEWS = {

@@ -73,7 +73,8 @@ def test_a_solution_without_a_clear_end_is_not_given_away(source):
 def course(tmp_path, monkeypatch):
     """A folder in the place of notebooks/: two lessons, the tour, and a notebook without tasks."""
     folder = tmp_path / "notebooks"
-    folder.mkdir()
+    (folder / "pictures").mkdir(parents=True)
+    (folder / "pictures" / "one.svg").write_text("<svg/>", encoding="utf-8")
     for name in ("00_one.ipynb", "01_two.ipynb", "tour.ipynb", "gallery.ipynb"):
         (folder / name).write_text(json.dumps(LESSON), encoding="utf-8")
     monkeypatch.setattr(tasks, "NOTEBOOKS", str(folder))
@@ -83,7 +84,8 @@ def course(tmp_path, monkeypatch):
 def test_the_tour_and_every_lesson_are_written_and_nothing_else(course, capsys):
     out = course / "deep" / "out"
     assert tasks.student([str(out)]) == 0
-    assert sorted(os.listdir(out)) == ["00_one.ipynb", "01_two.ipynb", "tour.ipynb"]
+    assert sorted(os.listdir(out)) == ["00_one.ipynb", "01_two.ipynb", "pictures", "tour.ipynb"]
+    assert os.listdir(out / "pictures") == ["one.svg"]
     made = json.loads((out / "00_one.ipynb").read_text("utf-8"))
     assert made == tasks.student_version(LESSON)
     assert "python tasks.py lab" in capsys.readouterr().out

@@ -1,0 +1,102 @@
+"""What README, tour, L00 and gallery begin with: it plays before anything runs, and is as made."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import FLAGS, Lab, find_browser, open_notebook
+from PIL import Image
+from playwright.sync_api import Page
+from test_design import drawn
+
+from viz.picture import layout
+from viz.picture.theme import TOKENS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+NAMES = ("00_one_formula_two_graphs", "tour", "gallery")
+SHOWN = r"!\[([^\]]+)\]\((?:notebooks/)?(pictures/both_ways_(?:en|zh)\.svg)\)"
+PICTURES = ROOT / "notebooks" / "pictures"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_begins_with_both_ways_in_each_language(name: str) -> None:
+    notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8"))
+    english, chinese = "".join(notebook["cells"][0]["source"]).split('<div lang="zh">')
+    for half, language in ((english, "en"), (chinese, "zh")):
+        ((told, path),) = re.findall(SHOWN, half)
+        assert path == f"pictures/both_ways_{language}.svg"
+        assert len(told) > 60
+        assert bool(re.search("[\u4e00-\u9fff]", told)) is (language == "zh")
+
+
+def test_each_half_of_the_readme_begins_with_it() -> None:
+    english, chinese = README.split("## 中文说明\n")
+    for half, language in ((english, "en"), (chinese, "zh")):
+        first = re.search(r"!\[.+?\]\((.+?)\)", half)
+        assert first
+        assert first[1] == f"notebooks/pictures/both_ways_{language}.svg"
+        assert len(half[: first.start()].splitlines()) < 4
+
+
+def test_the_pictures_are_those_that_the_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not layout.bundled():
+        pytest.skip("to compare the pictures, install graphviz-pure")
+    monkeypatch.setattr(layout.shutil, "which", lambda name: None)
+    made = runpy.run_path(str(ROOT / "docs" / "opening.py"))["films"]()
+    assert set(made) == {path.name for path in PICTURES.iterdir()}
+    for name, svg in made.items():
+        stored = (PICTURES / name).read_text("utf-8")
+        assert drawn(stored) == drawn(svg), f"python docs/opening.py makes {name} anew"
+        assert len(stored) < 100_000
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_on_the_first_screen_of_jupyterlab_before_anything_runs(
+    page: Page, lab: Lab, name: str
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    open_notebook(page, lab, f"{name}.ipynb")
+    image = page.locator(".jp-MarkdownCell img[src*='both_ways_en']").first
+    image.wait_for()
+    page.wait_for_function("image => image.naturalWidth > 0", arg=image.element_handle())
+    box = image.bounding_box()
+    assert box
+    assert box["y"] < 450, "half of it or more is seen at once"
+    assert box["width"] == image.evaluate("image => image.naturalWidth"), "not shrunk"
+    page.wait_for_timeout(13_000)
+    assert filled(image.screenshot()) > 0.05, "it has played by itself"
+
+
+@pytest.mark.browser
+def test_it_stands_at_its_end_for_who_asks_for_less_motion(page: Page, tmp_path: Path) -> None:
+    browser = page.context.browser
+    assert browser
+    place = tmp_path / "page.html"
+    place.write_text(f'<img src="{(PICTURES / "both_ways_en.svg").as_uri()}">', "utf-8")
+    seen = []
+    for flags in ([], ["--force-prefers-reduced-motion"]):
+        own = browser.browser_type.launch(
+            executable_path=find_browser(), args=[*FLAGS, *flags], headless=True
+        )
+        opened = own.new_page(viewport={"width": 700, "height": 700})
+        opened.goto(place.as_uri())
+        opened.wait_for_function("document.images[0].complete")
+        seen.append(filled(opened.screenshot()))
+        own.close()
+    assert seen[0] < 0.02, "nothing has run at first"
+    assert seen[1] > 0.05
+
+
+def filled(png: bytes) -> float:
+    """Which part of a picture has the colour of what has run."""
+    image = np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), int)
+    color = [int(TOKENS["ran"][0][i : i + 2], 16) for i in (1, 3, 5)]
+    return float((np.abs(image - color).max(axis=2) < 4).mean())
