@@ -495,6 +495,16 @@ def test_what_is_noted_keeps_its_history_where_it_is_put() -> None:
         assert x.grad.tolist() == expected
 
 
+def test_matrices_of_the_samples_are_read_again_after_a_run_in_the_block() -> None:
+    matrices = [mg.randn(3, 3, seed=i) for i in range(4)]
+    with mg.lazy_batch():
+        first = [x @ mg.randn(3, seed=9) for x in matrices]
+        assert np.isfinite(sum(y.sum() for y in first).item())
+        second = [x @ mg.randn(3, seed=9) for x in matrices]
+    for a, b in zip(first, second, strict=True):
+        assert a.tolist() == b.tolist()
+
+
 def test_hooks_are_for_results_outside() -> None:
     x = mg.randn(2, 3, seed=0, requires_grad=True)
     with mg.lazy_batch():

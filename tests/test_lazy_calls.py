@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad.core import context
 
 HIDDEN = 6
 MODES: dict[str, Callable[[], Any]] = {"plain": contextlib.nullcontext, "lazy": mg.lazy_batch}
@@ -225,3 +227,37 @@ def test_a_call_is_differentiated_at_once_while_another_function_is_traced() -> 
         return z * mg.grad(y, [x], create_graph=True)[0]
 
     assert scaled(mg.tensor(1.0)).item() == 12
+
+
+@pytest.mark.parametrize("shape", [(4,), (1, 4), (3, 4), (2, 1, 4)])
+@pytest.mark.parametrize("seed", range(8))
+def test_random_functions_on_random_graphs(shape: tuple[int, ...], seed: int) -> None:
+    w, b, c, r = parameters((4, 4), (4,), shape, (1, 4))
+    draw = random.Random(seed)
+    steps: list[Callable[[Any, Any], Any]] = [
+        *(lambda p, q: p + q, lambda p, q: p * c, lambda p, q: mg.tanh(p @ w.T + b)),
+        *(lambda p, q: mg.softmax(p, axis=-1), lambda p, q: q - p.sum(axis=-1, keepdims=True)),
+        *(lambda p, q: p.detach() * 0.5, lambda p, q: mg.where(p > q, p, q)),
+        *(lambda p, q: p @ w, lambda p, q: p + r.sum()),
+    ]
+    chosen = [(draw.choice(steps), draw.random(), draw.random()) for _ in range(5)]
+
+    def body(x: Any, y: Any) -> Any:
+        values = [x, y]
+        for step, left, right in chosen:
+            values.append(step(*(values[int(u * len(values))] for u in (left, right))))
+        return mg.tanh(values[-1] + values[-2])
+
+    xs = [mg.tensor(drawn(*shape, seed=i), requires_grad=i == 1) for i in range(4)]
+    pairs = [(draw.randrange(4 + i), draw.randrange(4 + i)) for i in range(6)]
+
+    def build(call: Callable[[Any, Any], Any]) -> Any:
+        values: list[Any] = list(xs)
+        for i, j in pairs:
+            values.append(call(values[i], values[j]))
+        anything = sum(x.sum() for x in (xs[1], w, b, c, r)) * 0.0  # so that all have a gradient
+        return sum((v * v).sum() for v in values) + anything
+
+    traced = mg.function(body)
+    log = both(lambda: build(traced if context.taker else body), [w, b, c, r, xs[1]])[1]
+    assert groups(log)["body"] > 0

@@ -294,6 +294,7 @@ def _loosen(groups: list[Group]) -> None:
         known: dict[Any, Signature] = {}
         for group in groups:
             if any(_form(kind) in loose for kind in group.signature.kinds):
+                group.signature.open.pop(group.depth, None)  # it runs, and takes no more members
                 group.signature = group.signature.loosened(loose, known)
 
 
