@@ -745,3 +745,20 @@ def test_a_scan_over_nothing_keeps_the_shape_of_a_step(compiled: bool, reverse: 
     assert [a.shape for a in found] == [(), eager.shape, wide.shape, (0, 7)]
     assert [a.shape for a in found] == [(), (0, 7), (0, 14), (0, 7)]
     assert [a.shape for a in run({x: np.ones((2, 3))})] == [(), (2, 3), (2, 6), (2, 3)]
+
+
+def test_a_constant_whose_gradient_a_branch_or_loop_would_lose_is_refused() -> None:
+    """They hold copies of constants; of a placeholder and a variable they get all."""
+    for looks_around in (
+        lambda x: mg.cond(mg.constant(True), lambda: x * x, lambda: x),
+        lambda x: mg.while_loop(lambda p: p < 9.0, lambda p: p * x, x),
+        lambda x: mg.scan(lambda c, t: (c * x, c), x, mg.zeros(3))[0],
+    ):
+        with mg.Graph():
+            x, v = mg.constant(2.0, name="x"), mg.Variable(2.0)
+            with pytest.raises(mg.GradientError, match="constant x is used inside"):
+                mg.gradients(looks_around(x), x)
+            [slope] = mg.gradients(looks_around(v), v)
+            with mg.Session() as session:
+                session.run(mg.global_variables_initializer())
+                assert session.run(slope) > 1

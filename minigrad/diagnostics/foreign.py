@@ -232,20 +232,25 @@ VALUES |= EITHER_WAY | spoken(
 )
 NODES = refused(
     {  # of nodes: what only a tensor has, or TensorFlow 1 has of a variable
-        "mg.assign(v, x)": "assign",
-        "mg.assign(v, v + x)": "assign_add",
-        "mg.assign(v, v - x)": "assign_sub",
         "np.argsort(sess.run(x))": "argsort",
         "sess.run(x)": "cpu data eval run",
         "x.op": "creator grad_fn",
         "mg.gradients(y, x)[0]": "grad requires_grad zero_grad",
         "mg.global_variables_initializer()": "initializer",
         "not x.inputs": "is_leaf",
-        "mg.read_value(v)": "read_value value",
         "np.sort(sess.run(x))": "sort",
         "np.sort(sess.run(x))[..., -3:]": "topk",
         "sess.run(x).tolist()": "tolist",
     }
+) | spoken(
+    {
+        "assign(v, value)": "mg.assign(v, value)",
+        "assign_add(v, value)": "mg.assign(v, v + value)",
+        "assign_sub(v, value)": "mg.assign(v, v - value)",
+        "read_value(v)": "mg.read_value(v)",
+        "value(v)": "mg.read_value(v)",
+    },
+    "TensorFlow 1",
 )
 GRAPHS = refused(
     {  # of graphs

@@ -95,6 +95,7 @@ class Body(Graph):
     def _stand_in(self, source: Any) -> Node:
         """A constant once more, or a placeholder for a value from outside."""
         if isinstance(source, Node) and source.op is state.constant:
+            source.graph.embedded.add(source)
             return self.constant(source.attrs["value"])
         shape = source.spec.shape if isinstance(source, Node) else source.shape
         attrs = {"shape": shape, "dtype": source.dtype}

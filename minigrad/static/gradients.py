@@ -86,6 +86,8 @@ def _target(x: Any, graph: Graph, reached: Container[Node]) -> Node | None:
     if hasattr(type(x), "as_node"):
         return graph.lifted(x)
     node = expect_node("gradients", x, graph)
+    if node in node.graph.embedded and node.dtype.kind == "f":
+        raise GradientError("embedded", name=node.name, defined=node.where, ran=here())
     if node.graph is graph or node in reached:
         return node
     if not isinstance(graph, Body):

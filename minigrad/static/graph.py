@@ -86,6 +86,7 @@ class Graph:
         self._operators: frozenset[Op] | None = None
         self._labels: dict[Node, str] | None = None
         self.copies: Set[Node] = frozenset()  # of verified nodes, with other operands of equal spec
+        self.embedded: set[Node] = set()  # constants that a branch or loop has copies of
         self.in_place: dict[Node, Node] = {}  # which operand a result is written over
         self.region: Any = None  # the steps of a fused body, once made
         self.shared: Any = None  # the session of all functions that `theano_function` made

@@ -9,7 +9,7 @@ from typing import Any, Self
 from minigrad.core import Array
 from minigrad.core.locks import Turn
 from minigrad.diagnostics.arguments import refuse
-from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.errors import ArgumentError, GraphError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.static import Graph, Node, get_default_graph
@@ -100,7 +100,9 @@ class Session:
             key = "fetch_none" if fetches is None else "fetch"
             raise GraphError(key, value=repr(fetches)[:60], ran=here())
         if fetches.graph is not self.graph and not self._holds(fetches):
-            raise GraphError("foreign_fetch", name=fetches.name, defined=fetches.where, ran=here())
+            raise ArgumentError(
+                "foreign_fetch", name=fetches.name, defined=fetches.where, ran=here()
+            )
         nodes.append(fetches)
         return len(nodes) - 1
 

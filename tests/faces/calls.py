@@ -8,6 +8,7 @@ from __future__ import annotations
 
 IMPORTS = {
     "torch": "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
+    "tensorflow1": "import numpy as np\nimport tensorflow.compat.v1 as tf\n",
 }
 BRANCH = """
 def f(x):
@@ -90,5 +91,59 @@ CALLS = [
         "torch",
         "built = [nn.Linear(2, 1)(torch.ones(1, 2)) for _ in range(3)]",
         "len({id(y.creator) for y in built}) == 3",
+    ),
+    (
+        "E2",
+        "tensorflow1",
+        "x = tf.placeholder(tf.float32)\ny = x*x + 3\nwith tf.Session() as sess:\n    found = [sess.run(y, feed_dict={x: n}) for n in (2, 3)]",
+        "found == [7, 12]",
+    ),
+    (
+        "E3",
+        "tensorflow1",
+        "x = tf.placeholder(tf.float32, [None, 784])\nW = tf.Variable(tf.random_normal([784, 10]))\nb = tf.Variable(tf.zeros([10]))\ny = tf.matmul(x, W) + b\ninput_data = np.zeros((5, 784))\nwith tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n    result = sess.run(y, feed_dict={x: input_data})",
+        "result.shape == (5, 10) and not result.any()",
+    ),
+    (
+        "E5",
+        "tensorflow1",
+        "y = tf.nn.relu(tf.matmul(tf.constant([[1., -2.], [3., 4.]]), tf.ones([2, 1])) + [[.5], [-1.]])\nwith tf.Session() as sess:\n    found = sess.run(y)",
+        "found.tolist() == [[0], [6]]",
+    ),
+    (
+        "E6",
+        "tensorflow1",
+        "x = tf.placeholder(tf.float32, [None, 16, 16, 1])\nfor _ in range(7):\n    x = tf.nn.conv2d(x, tf.ones([3, 3, 1, 1]), strides=[1, 1, 1, 1], padding='VALID')",
+        "x.shape == (None, 2, 2, 1)",
+    ),
+    (
+        "E9",
+        "tensorflow1",
+        "y = tf.nn.relu(tf.nn.conv2d(tf.zeros([1, 8, 8, 1]), tf.ones([3, 3, 1, 2]), strides=[1, 1, 1, 1], padding='SAME'))",
+        "y.shape == (1, 8, 8, 2)",
+    ),
+    (
+        "E10",
+        "tensorflow1",
+        "x = tf.placeholder(tf.float32, [None])\ny = tf.cond(tf.reduce_sum(x) > 0, lambda: 2 * x, lambda: x - 1)\nwith tf.Session() as sess:\n    found = sess.run(y, feed_dict={x: [-3.0]})",
+        "found.tolist() == [-4]",
+    ),
+    (
+        "E11",
+        "tensorflow1",
+        "x = tf.constant([1.0, 2.0])\ny = tf.Print(x, [x], 'x: ')\nwith tf.Session() as sess:\n    found = sess.run(y)",
+        "found.tolist() == [1, 2]",
+    ),
+    (
+        "E12",
+        "tensorflow1",
+        "x = tf.placeholder(tf.float32, [None, None, 4])\ncell = tf.nn.rnn_cell.BasicRNNCell(5)\noutputs, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\nwith tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n    found = [sess.run(outputs, {x: np.ones((2, n, 4))}).shape for n in (3, 7, 12)]",
+        "found == [(2, 3, 5), (2, 7, 5), (2, 12, 5)]",
+    ),
+    (
+        "E17",
+        "tensorflow1",
+        "x = tf.placeholder(tf.float32)\ny = x * 2\nwith tf.Session() as sess:\n    found = [sess.run(y, {x: n}) for n in range(1000)]",
+        "found[-1] == 1998",
     ),
 ]

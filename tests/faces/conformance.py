@@ -46,6 +46,12 @@ class System(NamedTuple):
 
 SYSTEMS = {
     "torch": System("PyTorch", "torch", "minigrad.faces.torch", ("torch",)),
+    "tensorflow1": System(
+        "TensorFlow 1 (`tensorflow.compat.v1`)",
+        "tensorflow.compat.v1",
+        "minigrad.faces.tensorflow1",
+        ("tensorflow-cpu", "tensorflow"),
+    ),
 }
 
 

@@ -1,0 +1,10 @@
+"""What TensorFlow 1 raises while a session runs: `except tf.errors.InvalidArgumentError:`."""
+
+from minigrad.faces.face import Face
+
+__getattr__ = face = Face(
+    "tf.errors",
+    "FailedPreconditionError=UninitializedError InvalidArgumentError=NotFedError"
+    " OpError=GraphError",
+)
+__dir__ = face.names

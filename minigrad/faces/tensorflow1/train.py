@@ -1,0 +1,53 @@
+"""TensorFlow 1's optimisers: `tf.train.GradientDescentOptimizer(0.1).minimize(loss)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face
+
+__all__ = ["AdamOptimizer", "GradientDescentOptimizer", "MomentumOptimizer"]
+
+
+class GradientDescentOptimizer:
+    """An optimiser that adds its steps to the graph."""
+
+    def __init__(self, learning_rate: float, **options: Any) -> None:
+        self._options = {"lr": learning_rate, **options}
+
+    def _over(self, variables: Sequence[mg.Node] | None) -> Any:
+        return mg.optim.SGD(variables, **self._options)
+
+    def minimize(self, loss: mg.Node, var_list: Sequence[mg.Node] | None = None) -> mg.Node:
+        """A node that takes one step when it is fetched."""
+        step: mg.Node = self._over(var_list).minimize(loss)
+        return step
+
+
+class MomentumOptimizer(GradientDescentOptimizer):
+    """The same, with a velocity."""
+
+    def __init__(self, learning_rate: float, momentum: float) -> None:
+        super().__init__(learning_rate, momentum=momentum)
+
+
+class AdamOptimizer(GradientDescentOptimizer):
+    """Adam."""
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+    ) -> None:
+        super().__init__(learning_rate, betas=(beta1, beta2), eps=epsilon)
+
+    def _over(self, variables: Sequence[mg.Node] | None) -> Any:
+        return mg.optim.Adam(variables, **self._options)
+
+
+__getattr__ = face = Face("tf.train", of="train", lacks={"graph.save(path, session=sess)": "Saver"})
+__dir__ = face.names
