@@ -14,7 +14,7 @@ from minigrad.static import Node
 from viz.charts.chart import Chart, Row
 from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
-from viz.picture.style import COLORS, TICK
+from viz.picture.style import COLORS
 from viz.words.text import Pair, printed, row
 
 __all__ = ["memory"]
@@ -22,7 +22,7 @@ __all__ = ["memory"]
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP = 0.95  # inches between two panels
+GAP = 1.15  # inches between two panels
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
@@ -73,7 +73,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
         rows=tuple(_rows(planned, measured, others)),
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
         size=(7.0, _high(_heights(planned, measured))),
-        pad=40,
+        pad=52,
     )
 
 
@@ -149,10 +149,7 @@ def _draw(
         axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
         axes.set_xlabel(row("chart_step")[i])
         if planned.boundary is not None:
-            axes.axvline(planned.boundary, color=GRAD, ls=":", lw=1.2, marker="")
-    if planned.boundary is not None:
-        where = {"transform": lives.get_xaxis_transform(), "color": GRAD, "size": TICK}
-        lives.text(planned.boundary, 1.02, row("chart_backward")[i], **where)
+            axes.axvline(planned.boundary, **BACKWARD)
 
 
 def _heights(planned: Planned, measured: Measured | None) -> list[float]:
@@ -170,13 +167,18 @@ def alike(tops: Sequence[float]) -> bool:
     return max(tops) <= 3 * min(tops)
 
 
-def caption(axes: mpl.Axes, text: str) -> None:
+def caption(axes: mpl.Axes, text: str, keys: Sequence[Any] | None = None) -> None:
+    """What the axes show, above them, and between the two its legend, which takes no width."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(text, (0, 1), (0, 18), **place)
-
-
-def _legend(axes: mpl.Axes, **more: Any) -> None:
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), **more)
+    named = keys or axes.get_legend_handles_labels()[0]
+    axes.annotate(text, (0, 1), (0, 30 if named else 12), **place)
+    if named:
+        where: dict[str, Any] = {
+            "loc": "lower left",
+            "bbox_to_anchor": (0, 1),
+            "borderaxespad": 0.5,
+        }
+        axes.legend(handles=named, ncols=len(named), columnspacing=1.5, borderpad=0, **where)
 
 
 def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:
@@ -212,7 +214,6 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
         axes.set_xlabel(row("chart_progress")[i])
     sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
     caption(axes, row("chart_use_static", unit=unit, **sizes)[i])
-    _legend(axes)
 
 
 def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
@@ -227,6 +228,7 @@ def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
 INK, SOFT, CARD, RUN, RAN, GRAD = (
     theme.TOKENS[name][0] for name in ("ink", "soft", "card", "run", "ran", "grad")
 )
+BACKWARD: dict[str, Any] = {"color": GRAD, "ls": ":", "lw": 1.2, "marker": ""}
 OTHERS: tuple[dict[str, Any], ...] = (
     {"color": COLORS[1], "linestyle": "-.", "lw": 1.5, "marker": ""},
     {"color": COLORS[2], "linestyle": ":", "lw": 2.0, "marker": ""},
@@ -244,11 +246,13 @@ def _lifetimes(axes: mpl.Axes, planned: Planned, i: int) -> None:
     axes.grid(visible=False, axis="y")
     named = shown if len(shown) <= NAMED else ()
     axes.set_yticks(range(len(named)), labels=[x.name for x in named])
-    caption(axes, row("chart_lifetimes", shown=len(shown), values=len(planned.lives))[i])
-    keys = [
+    keys: list[Any] = [
         mpl.Patch(label=row(f"chart_{key}")[i], **_look(key == "kept")) for key in ("kept", "brief")
     ]
-    _legend(axes, handles=keys)
+    if planned.boundary is not None:
+        keys.append(mpl.Line2D([], [], label=row("chart_backward")[i], **BACKWARD))
+    said = row("chart_lifetimes", shown=len(shown), values=len(planned.lives))
+    caption(axes, said[i], keys)
 
 
 def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:

@@ -19,8 +19,8 @@ from viz.words.text import Pair, printed, row
 __all__ = ["schedule"]
 
 LISTED = 40  # tasks in the table
+BEHIND = {"facecolor": theme.TOKENS["paper"][0], "edgecolor": "none", "pad": 1.0}  # words on bars
 NAMED = 0.016  # of the width: for each letter of a name that is written into its bar
-PAPER = theme.TOKENS["paper"][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def schedule(
         head=_head(found is not None),
         rows=tuple(_rows(obj, found)),
         draw=lambda figure, i: _draw(figure, panels, i),
-        size=(7.4, len(panels) * (1.2 + 0.42 * obj.devices) + 0.5),
-        pad=40,
+        size=(7.4, len(panels) * (1.4 + 0.42 * obj.devices) + 0.5),
+        pad=52,
     )
 
 
@@ -118,7 +118,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
     path = set(panels[0].schedule.critical_path)
     numbers = {t.node: n for n, t in enumerate(panels[0].schedule.tasks[:LISTED], 1)}
     spans = [p.schedule.makespan or 1.0 for p in panels]
-    gaps = {"hspace": 0.9 / (0.42 * panels[0].schedule.devices)}
+    gaps = {"hspace": 1.1 / (0.42 * panels[0].schedule.devices)}
     rows = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw=gaps)
     told: set[int] = set()
     for axes, panel, span in zip(rows[:, 0], panels, spans, strict=True):
@@ -133,9 +133,8 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(row("chart_time", unit=unit)[i])
-        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i])
         keys = [_patch(panel, key == "on", row(f"chart_{key}_path")[i]) for key in ("on", "off")]
-        axes.legend(handles=keys, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i], keys)
     notes = [_key(panels[0].schedule.tasks, told), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
@@ -147,7 +146,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
 def _key(tasks: Sequence[Task], numbers: set[int]) -> str:
     """The names of the tasks that have only their number in their bars."""
     parts = [f"{n} {t.node.name.split('/')[-1]}" for n, t in enumerate(tasks, 1) if n in numbers]
-    return "\n".join(wrap(" · ".join(p.replace(" ", "\xa0") for p in parts), 110))
+    return "\n".join(wrap(" · ".join(p.replace(" ", "\xa0") for p in parts), 90))
 
 
 def _note(schedule: Schedule) -> Pair | None:
@@ -188,9 +187,8 @@ def _bars(
                 told.add(number)
                 name, letters = str(number), LISTED
             if len(name) <= letters:
-                box = {"facecolor": PAPER, "edgecolor": "none", "pad": 1.0}
                 place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
-                axes.text(start + length / 2, device, name, bbox=box, **place)
+                axes.text(start + length / 2, device, name, bbox=BEHIND, **place)
     return told
 
 
