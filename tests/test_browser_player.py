@@ -82,6 +82,7 @@ PLAYERS: dict[str, Callable[[], viz.Player]] = {
     "fan": fan,
     "loop": lambda: viz.step(loop(3), {"x": 3}),
     "layers": lambda: viz.step(digits()[0]),
+    "both": lambda: viz.compare(lambda x: x * x + 3, 2.0),
     "compare": lambda: viz.compare(
         lambda x, W, b: mg.relu(W @ x + b), [1.0, 1.0], [[1.0, -2.0], [3.0, 4.0]], [0.5, -1.0]
     ),
@@ -523,6 +524,8 @@ def lesson(request: pytest.FixtureRequest, lab: Lab, page: Page) -> Page:
 def test_in_the_notebook(lesson: Page) -> None:
     """A slider, the program, both themes and both languages, one after the other."""
     player = lesson.locator(".mg-player")
+    assert player.locator(".mg-program").is_hidden(), "the cell above shows the code"
+    player.get_by_role("button", name="code").click()
     assert player.locator(".mg-program li").all_inner_texts() == CELL.splitlines()
     player.focus()
     lesson.keyboard.press("ArrowRight")
@@ -562,7 +565,9 @@ viz.step(y)"""
     player = page.locator(".mg-player")
     player.wait_for()
     assert player.locator("g.node").count() == 61
-    player.get_by_role("button", name="part7").dispatch_event("click")
+    player.focus()
+    page.keyboard.press("End")
+    player.get_by_role("button", name="part7:").dispatch_event("click")
     player.get_by_role("button", name="open part7").click()
     page.locator("g.cluster").wait_for(state="attached")
     assert player.locator("g.node").count() == 70
@@ -622,3 +627,190 @@ def test_a_saved_page_plays_without_a_network(
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert errors == []
     context.close()
+
+
+def test_the_keys_of_a_notebook_are_its_own_but_for_two(lesson: Page) -> None:
+    """While the pointer rests on a player that is not chosen, and its border says so."""
+    player = lesson.locator(".mg-player")
+    counter = player.locator(".mg-controls output")
+    lesson.keyboard.press("Escape")  # from the editor to the notebook
+    cell = lesson.locator(".jp-Cell").first
+    player.scroll_into_view_if_needed()
+    lesson.mouse.move(2, 2)
+    lesson.keyboard.press("ArrowRight")
+    assert counter.inner_text() == "0 / 7"
+    player.locator(".mg-caption").hover()
+    lesson.wait_for_function("() => document.querySelector('.mg-keyed')")
+    lesson.keyboard.press("ArrowRight")
+    assert counter.inner_text() == "1 / 7"
+    lesson.keyboard.press("End")
+    lesson.keyboard.press(" ")
+    assert counter.inner_text() == "1 / 7", "these two belong to the notebook"
+    cell.locator(".cm-content").click()
+    player.locator(".mg-caption").hover()
+    lesson.keyboard.press("ArrowRight")
+    assert counter.inner_text() == "1 / 7", "the editor has the focus"
+
+
+# ---- One size, one scale, values that travel --------------------------------------------------
+
+# Height of the player, and how much of its area shows drawings.
+SHARE = """() => {
+    const area = e => { const box = e.getBoundingClientRect(); return box.width * box.height; };
+    const player = document.querySelector('.mg-player');
+    return [player.getBoundingClientRect().height,
+        area(document.querySelector('.mg-stage')) / area(player)];
+}"""
+
+
+@pytest.mark.parametrize("name", ["e1", "e10", "layers", "both"])
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_a_player_never_changes_its_size(
+    name: str, width: int, saved: dict[str, Path], page: Page
+) -> None:
+    """While it steps, while something is chosen, opened, shown; and most of it is drawing."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(saved[name].as_uri())
+    found = [page.evaluate(SHARE) for _ in step_to_end(page)]
+    for opener in ("code", "table", "help"):
+        button = page.locator(".mg-player").get_by_role("button", name=opener).first
+        for _ in range(2 * button.count()):
+            button.click()
+            found.append(page.evaluate(SHARE))
+    page.keyboard.press("ArrowDown")
+    found.append(page.evaluate(SHARE))
+    page.keyboard.press("o")
+    found.append(page.evaluate(SHARE))
+    heights, shares = zip(*found, strict=True)
+    assert set(heights) == {heights[0]}
+    if width >= 1024:
+        assert heights[0] <= 564
+        assert min(shares) >= 0.6
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is cut off"
+    assert page.errors == []
+
+
+# The sizes of all texts in drawings that are seen, in pixels of the screen.
+SIZES = """() => [...document.querySelectorAll('.mg-drawing text')]
+    .filter(t => t.textContent.trim() && t.getClientRects().length)
+    .map(t => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a)"""
+
+
+def test_text_in_drawings_is_as_large_as_on_the_page(saved: dict[str, Path], page: Page) -> None:
+    """Whatever is drawn: 12 to 16 pixels, and what would get smaller than 11 is not shown."""
+    for name in PLAYERS:
+        page.goto(saved[name].as_uri())
+        page.locator(".mg-player").focus()
+        page.keyboard.press("End")
+        settle(page)
+        assert min(found := page.evaluate(SIZES)) >= 12, name
+        assert max(found) <= 16, name
+    page.goto(saved["both"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    for _ in range(12):
+        page.keyboard.press("-")
+        assert all(size >= 11 for size in page.evaluate(SIZES))
+    assert page.evaluate(SIZES) == []
+    scales = "() => [...document.querySelectorAll('.mg-drawing svg')].map(s => s.getScreenCTM().a)"
+    assert len(set(page.evaluate(scales))) == 1, "both drawings share one zoom"
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_values_travel_where_motion_is_wanted(
+    motion: str, saved: dict[str, Path], chromium: Browser
+) -> None:
+    """Forward into the card that reads them, back along the lane; by steps, not by jumps."""
+    context = chromium.new_context(reduced_motion=motion)
+    page = context.new_page()
+    page.goto(saved["e1"].as_uri())
+    page.locator(".mg-player").focus()
+    travelling, standing = page.locator(".mg-travels"), page.locator(".mg-chip:not(.mg-travels)")
+    moves = motion == "no-preference"
+    halt = "document.getAnimations().forEach(move => { move.pause(); move.currentTime = 0; })"
+    end = "document.getAnimations().forEach(move => { move.currentTime = 299; })"
+    middle = """([what, i]) => {
+        const box = document.querySelectorAll(what)[i].getBoundingClientRect();
+        return [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    }"""
+    page.keyboard.press("ArrowRight")
+    page.evaluate(halt)
+    assert standing.all_text_contents() == ["2", "2"]
+    assert travelling.all_text_contents() == ["2", "2"] * moves
+    if moves:
+        cards = {
+            label: page.get_by_role("button", name=label).locator(".mg-card").bounding_box()
+            for label in ("x:", "Mul:")
+        }
+        starts = page.evaluate(middle, [".mg-travels", 0])
+        assert starts[0] == pytest.approx(cards["x:"]["x"] + cards["x:"]["width"], abs=6)
+        page.evaluate(end)
+        ends = page.evaluate(middle, [".mg-travels", 0])
+        assert ends[0] == pytest.approx(cards["Mul:"]["x"], abs=12)
+    settle(page)
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+        settle(page)
+    page.keyboard.press("ArrowRight")
+    page.evaluate(halt)
+    assert standing.all_text_contents() == ["1 × 2 = 2"]
+    assert travelling.all_text_contents() == ["2"] * moves
+    assert page.locator(".mg-grad").first.text_content() == "∂ 2 + 2 = 4"
+    settle(page)
+    page.wait_for_function("() => !document.querySelector('.mg-travels')")
+    page.locator("g.node").first.click()
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    page.locator(".mg-steps").fill("3")
+    assert travelling.count() == 0, "neither a click nor a jump is a step"
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["e1", "e2", "e5", "layers"])
+def test_gradients_stay_to_the_end(name: str, saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved[name].as_uri())
+    rows = page.locator(".mg-grad")
+    counts = [sum(map(bool, rows.all_text_contents())) for _ in step_to_end(page)]
+    assert counts == sorted(counts)
+    assert counts[-1] > 2
+    output = page.locator("g.mg-output .mg-grad")
+    assert name == "layers" or output.first.text_content().startswith("∂ "), "the seed stays, too"
+
+
+def test_each_card_tells_when_it_was_born_and_when_it_ran(
+    saved: dict[str, Path], page: Page
+) -> None:
+    """By the numbers of the steps, as they happen, in both modes and languages."""
+    page.goto(saved["both"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("Home")
+    clocks = page.locator("g.mg-output .mg-clock tspan:visible")
+    assert clocks.all_text_contents() == []
+    page.locator(".mg-steps").fill("4")
+    assert clocks.all_text_contents() == ["born 2 · ran 2", "born 4"]
+    page.keyboard.press("End")
+    assert clocks.all_text_contents()[0] == "born 2 · ran 2"
+    assert re.fullmatch(r"born 4 · ran \d+", clocks.all_text_contents()[1])
+    page.get_by_role("button", name="中文", exact=True).click()
+    assert clocks.all_text_contents()[0] == "构建 2 · 运行 2"
+
+
+def test_marks_cards_and_code_are_linked(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["e1"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    page.get_by_role("button", name="Mul:").hover()
+    assert page.locator(".mg-hover .mg-whose").all_text_contents() == ["×", "×", "∂ ×"]
+    assert page.locator(".mg-program li.mg-hover").count() == 1
+    page.locator(".mg-mark").filter(has_text="+").first.hover()
+    assert page.locator("g.node.mg-hover").get_attribute("aria-label").startswith("Add")
+    page.locator(".mg-mark").filter(has_text="+").first.click()
+    assert page.locator(".mg-controls output").inner_text() == "2 / 7"
+
+
+def test_what_is_no_number_is_marked_everywhere(tmp_path: Path, page: Page) -> None:
+    x = mg.tensor([1.0, -1.0], requires_grad=True, name="x")
+    page.goto(viz.step(mg.sum(mg.log(x))).save(tmp_path / "page.html").as_uri())
+    page.locator(".mg-steps").fill("2")
+    assert page.locator("g.mg-bad").count() == 2
+    assert page.locator(".mg-chip.mg-bad").count() == 1
