@@ -20,8 +20,8 @@ from PIL import Image, ImageSequence
 import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz.page.scene import Moment, Scene, broken
-from viz.picture.motion import RATE, along
+from viz.page.scene import Chip, Moment, Scene, broken
+from viz.picture.motion import RATE, _chip, along
 from viz.picture.paint import paint
 
 
@@ -123,8 +123,27 @@ def test_values_travel_from_the_card_that_has_them_to_the_one_that_reads_them() 
 def test_what_travels_side_by_side_does_not_cover_each_other() -> None:
     for chips in (both().scene.chips(step) for step in range(both().scene.steps)):
         for one, other in pairwise(chips):
-            across = abs(one.way[0][0] - other.way[0][0]) >= (one.width + other.width) / 2
+            across = abs(one.way[0][0] - other.way[0][0]) >= (one.size[0] + other.size[0]) / 2
             assert across or abs(one.way[0][1] - other.way[0][1]) >= 22
+
+
+def test_many_numbers_travel_as_a_heat_map() -> None:
+    w = mg.tensor(np.linspace(-1, 1, 24).reshape(4, 6), requires_grad=True)
+    scene = viz.animate((w * w).sum(), language="en").scene
+    ways = [chip for step in range(scene.steps) for chip in scene.chips(step)]
+    assert {(len(chip.grid), chip.told) for chip in ways if chip.grid} == {(4, "")}
+    assert len([chip for chip in ways if chip.grid]) == 6, "two operands, and all on the way back"
+    assert "…" not in "".join(chip.told for chip in ways)
+
+
+def test_a_heat_map_has_the_colours_of_the_player_s() -> None:
+    chip = Chip("", False, (), ((0.0, 2.0), (-1.0, None)))
+    colors = re.findall(r'fill="(#\w+)"', chip.svg())
+    assert colors == ["#FFFFFF", "#E69F00", "#AADAF4", "#999999"]
+    image = Image.open(io.BytesIO(paint(_chip(chip.svg()), "png", dpi=96))).convert("RGB")
+    for color in colors:
+        wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+        assert (np.asarray(image) == wanted).all(axis=2).sum() > 9
 
 
 def test_along_a_curve_from_its_start_to_its_end() -> None:

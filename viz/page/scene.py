@@ -21,7 +21,8 @@ from viz.picture.cards import bilingual, text, wide
 from viz.picture.drawing import EDGE, Drawing
 from viz.picture.matching import aligned
 from viz.picture.place import Point
-from viz.picture.theme import NAME, SMALL
+from viz.picture.summary import Grid, thinned
+from viz.picture.theme import NAME, ORANGE, SKY, SMALL
 from viz.words.text import ROWS, Pair
 
 GUTTER = 28  # between two drawings, px
@@ -29,29 +30,57 @@ TITLE, LINE, ROW = 30, 18, 26  # heights of a title, a line of a caption and a r
 LINES = 3  # of a caption, at most
 CELL = 34  # width of a step on the clock, at most, px
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
+HEAT, CELLS = 5, 6  # size of a cell of a heat map, px, and how many along a side
 LONG = 26  # characters of a product on a chip; of a longer one the result alone
 
 
 class Chip(NamedTuple):
-    """What is seen to travel: its text, whether on the way back, and the curve that it takes."""
+    """What is seen to travel: its text, whether on the way back, and the curve that it takes.
+
+    grid: a small heat map in place of a text that would be of many numbers
+    """
 
     told: str
     back: bool
     way: tuple[Point, ...]
+    grid: Grid = ()
 
     @property
-    def width(self) -> int:
-        return 2 * round((wide(self.told, NAME) + 2 * PAD) / 2)
+    def size(self) -> tuple[int, int]:
+        """Width and height."""
+        if self.grid:
+            return HEAT * len(self.grid[0]) + 10, HEAT * len(self.grid) + 10
+        return 2 * round((wide(self.told, NAME) + 2 * PAD) / 2), CHIP
 
     def svg(self) -> str:
         """The chip around the point (0, 0)."""
-        half = self.width / 2
+        width, height = self.size
         kind = "mg-returns" if self.back else "mg-travels"
+        words = text("mg-chip-text", 0, 4.5, escape(self.told), "middle") if self.told else ""
         return (
-            f'<g class="{kind}"><rect class="mg-chip" x="{-half:g}" y="{-CHIP / 2:g}" '
-            f'width="{self.width}" height="{CHIP}" rx="{CHIP / 2:g}"/>'
-            f"{text('mg-chip-text', 0, 4.5, escape(self.told), 'middle')}</g>"
+            f'<g class="{kind}"><rect class="mg-chip" x="{-width / 2:g}" y="{-height / 2:g}" '
+            f'width="{width}" height="{height}" rx="{4 if self.grid else CHIP / 2:g}"/>'
+            f"{words}{self._cells()}</g>"
         )
+
+    def _cells(self) -> str:
+        top = max((abs(v) for line in self.grid for v in line if v), default=0) or 1
+        left, high = (5 - side / 2 for side in self.size)
+        return "".join(
+            f'<rect x="{left + HEAT * c:g}" y="{high + HEAT * r:g}" width="{HEAT}" '
+            f'height="{HEAT}" fill="{warmth(v, top)}"/>'
+            for r, line in enumerate(self.grid)
+            for c, v in enumerate(line)
+        )
+
+
+def warmth(v: float | None, top: float) -> str:
+    """The colour of a number in a heat map: white at zero, grey where there is no number."""
+    if v is None:
+        return "#999999"
+    end = ORANGE if v >= 0 else SKY
+    parts = (int(end[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + (p - 255) * abs(v) / top):02X}" for p in parts)
 
 
 @dataclass(frozen=True)
@@ -144,9 +173,10 @@ def apart(chips: Sequence[Chip]) -> list[Chip]:
     for chip in sorted(chips, key=lambda chip: chip.way[0]):
         x, y = chip.way[0]
         for other in placed:
-            (ox, oy), room = other.way[0], (chip.width + other.width) / 2 + 3
-            if abs(x - ox) < room and abs(y - oy) < CHIP + 3:
-                x, y = (x, oy + CHIP + 3) if abs(y - oy) > abs(x - ox) else (ox + room, y)
+            (ox, oy), sizes = other.way[0], zip(chip.size, other.size, strict=True)
+            room, high = ((a + b) / 2 + 3 for a, b in sizes)
+            if abs(x - ox) < room and abs(y - oy) < high:
+                x, y = (x, oy + high) if abs(y - oy) > abs(x - ox) else (ox + room, y)
         dx, dy = x - chip.way[0][0], y - chip.way[0][1]
         placed.append(chip._replace(way=tuple((px + dx, py + dy) for px, py in chip.way)))
     return placed
@@ -190,14 +220,13 @@ class Stage:
 
     def chips(self, step: int) -> list[Chip]:
         """What travels in a step, in the coordinates of the stage."""
-        return [
-            Chip(
-                flow.text if flow.back and len(flow.text) <= LONG else flow.value.short,
-                flow.back,
-                tuple((x, y + TITLE) for x, y in self.drawing.way(e, flow.back)),
-            )
-            for e, flow in self.flows(step)
-        ]
+        found = []
+        for e, flow in self.flows(step):
+            way = tuple((x, y + TITLE) for x, y in self.drawing.way(e, flow.back))
+            told = flow.text if flow.back and len(flow.text) <= LONG else flow.value.short
+            grid = thinned(flow.value.grid, CELLS) if "…" in told else ()
+            found.append(Chip("" if grid else told, flow.back, way, grid))
+        return found
 
     def parts(self, moment: Moment, low: float, language: str) -> dict[str, str]:
         """Title, frames, arrows, cards and caption at a moment."""

@@ -55,7 +55,7 @@ class _Painter:
         self.order += 1
         tag, look = element.tag.rpartition("}")[2], element.attrib
         name = look.get("class", "")
-        style = resolved(groups, name, self.dark)
+        style = {k: look[k] for k in ("fill",) if k in look} | resolved(groups, name, self.dark)
         if style.get("display") == "none" or tag == "title":
             return
         if tag == "text":
