@@ -8,6 +8,7 @@ what the views look like.
 from __future__ import annotations
 
 import io
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +26,7 @@ from browser import FLAGS, find_browser  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 GALLERY = ROOT / "notebooks" / "gallery.ipynb"
+FIT = re.compile("^(fit|适应)", re.IGNORECASE)  # the button that shows all of a drawing
 COLORS = 96  # of the palette; fewer bend its hues
 
 
@@ -37,8 +39,7 @@ class View(NamedTuple):
 
 
 VIEWS = {
-    "compare": View("viz.compare(", 15, 1100),
-    "branches": View("viz.branches(f,", 2, 1100),
+    "branches": View("viz.branches(f,", 2, 1300),
     "passes": View("viz.passes(", 3, 1000),
 }
 
@@ -66,6 +67,7 @@ def photograph(page: Page, source: Path, view: View, language: str) -> bytes:
     page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
     player = page.locator(".mg-player")
     player.locator(".mg-controls input").fill(str(view.step))
+    player.get_by_role("button", name=FIT).first.click()
     page.evaluate("document.activeElement.blur()")
     whole = Image.open(io.BytesIO(player.screenshot())).convert("RGB")
     out = io.BytesIO()
