@@ -104,7 +104,12 @@ LOOK = [
 
 def settle(page: Page) -> None:
     """Everything that moves has come to its end."""
-    page.evaluate("document.getAnimations().forEach(move => move.finish())")
+    page.evaluate(
+        """() => Promise.all(document.getAnimations().map(move => {
+            move.finish();
+            return move.finished;
+        }))"""
+    )
 
 
 def step_to_end(page: Page) -> Iterator[int]:

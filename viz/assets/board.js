@@ -49,6 +49,13 @@ function renewing() {
   };
 }
 
+// What scrolls is reached by keys.
+function scrolls(element) {
+  element.tabIndex = 0;
+  mine(element);
+  return element;
+}
+
 // A place that is as high as the highest of what will be written in it, so that nothing below moves.
 // Returns where to write.
 function sized(className, parent, all, write) {
@@ -80,9 +87,9 @@ function pane(data, parent, choose, scale) {
   const figure = make("figure", "mg-graph", parent);
   const title = make("figcaption", "", figure);
   const drawing = make("div", "mg-drawing", figure);
-  const extra = make("div", "mg-extra", figure);
-  const code = make("pre", "mg-lines", figure);
-  const message = make("p", "mg-message", figure);
+  const extra = scrolls(make("div", "mg-extra", figure));
+  const code = scrolls(make("pre", "mg-lines", figure));
+  const message = scrolls(make("p", "mg-message", figure));
   const zoom = scale.add(drawing);
   const fresh = renewing();
   let shown = null;
@@ -188,7 +195,7 @@ function legend({ scenes, signs, legend: words }, parent) {
 // What a click on a node tells; before the first one, which keys there are.
 function inspector(words, keys, parent) {
   const box = make("div", "mg-inspector", parent);
-  const inside = make("div", "", box);
+  const inside = scrolls(make("div", "", box));
   say(make("p", "mg-keys", inside), keys);
   return (id, picture) => {
     const node = picture.nodes[id];
@@ -206,9 +213,8 @@ function inspector(words, keys, parent) {
 
 // The table of all steps; returns what lights the row of one.
 function table(data, parent) {
-  const sheet = make("div", "mg-sheet", parent);
+  const sheet = scrolls(make("div", "mg-sheet", parent));
   sheet.innerHTML = data.sheet;
-  sheet.tabIndex = 0;
   sheet.hidden = !data.sheet;
   const rows = sheet.querySelectorAll("tbody tr");
   let current = null;
@@ -258,7 +264,7 @@ function show(model, root, moved) {
   switches(model, data, root);
   const below = make("div", "mg-below", root);
   const facts = sized("mg-facts", below, scenes.map((scene) => scene.facts), list);
-  facts.parentElement.hidden = !scenes.some((scene) => scene.facts.length);
+  scrolls(facts.parentElement).hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
   const still = scenes.length === 1;
   const choose = inspector(words, still ? words.board_still_keys : words.board_keys, below);

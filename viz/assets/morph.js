@@ -38,7 +38,8 @@ function morph(box, from, to, replace) {
   for (const [name, { g }] of before) if (!after.has(name) || !stays(name)) left.append(bare(g));
   graph.prepend(left);
   const gone = left.animate({ opacity: [1, 0] }, { duration: MORPH, easing: "ease-out" });
-  gone.onfinish = gone.oncancel = () => left.remove();
+  const remove = () => left.remove();
+  gone.finished.then(remove, remove);
 
   for (const [name, { g, x, y, node }] of after) {
     const old = before.get(name);
