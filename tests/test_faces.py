@@ -151,3 +151,18 @@ def test_an_accelerator_that_is_not_there_is_refused() -> None:
     for line in (lambda: torch.zeros(2, device="cuda"), lambda: torch.device("cuda", 0)):
         with pytest.raises(mg.ArgumentError, match="everything is on the processor"):
             line()
+
+
+# ---- JAX ----------------------------------------------------------------------------------------
+
+jax: Any = importlib.import_module("minigrad.faces.jax")
+
+
+@pytest.mark.parametrize("call", [lambda f: f, jax.jit], ids=["plain", "jit"])
+def test_no_gradient_of_what_is_not_one_number_nor_by_whole_numbers(call: Any) -> None:
+    square = call(jax.grad(lambda x: x * x))
+    assert square(3.0).item() == 6
+    with pytest.raises(TypeError, match="only a single number"):
+        square(jax.numpy.ones(2))
+    with pytest.raises(TypeError, match="floating-point"):
+        square(3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 IMPORTS = {
     "torch": "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
+    "jax": "import jax\nimport jax.numpy as jnp\n",
     "tensorflow1": "import numpy as np\nimport tensorflow.compat.v1 as tf\n",
 }
 BRANCH = """
@@ -145,5 +146,23 @@ CALLS = [
         "tensorflow1",
         "x = tf.placeholder(tf.float32)\ny = x * 2\nwith tf.Session() as sess:\n    found = [sess.run(y, {x: n}) for n in range(1000)]",
         "found[-1] == 1998",
+    ),
+    (
+        "E1",
+        "jax",
+        "y, slope = jax.value_and_grad(lambda x: x*x + 3)(2.0)",
+        "(float(y), float(slope)) == (7, 4)",
+    ),
+    (
+        "E10",
+        "jax",
+        "f = jax.jit(lambda x: jax.lax.cond(x.sum() > 0, lambda x: 2 * x, lambda x: x - 1, x))",
+        "f(jnp.array([-3.0])).tolist() == [-4]",
+    ),
+    (
+        "E16",
+        "jax",
+        "graph = jax.make_jaxpr(jax.grad(lambda x: jnp.sin(x) * x))(2.0)",
+        "'Cos' in graph.text()",
     ),
 ]

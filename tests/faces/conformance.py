@@ -52,6 +52,7 @@ SYSTEMS = {
         "minigrad.faces.tensorflow1",
         ("tensorflow-cpu", "tensorflow"),
     ),
+    "jax": System("JAX", "jax", "minigrad.faces.jax", ("jax",)),
 }
 
 

@@ -1,0 +1,10 @@
+"""What JAX raises where Python needs a traced value: `jax.errors.TracerBoolConversionError`."""
+
+from minigrad.faces.face import Face
+
+__getattr__ = face = Face(
+    "jax.errors",
+    "ConcretizationTypeError=TraceError TracerArrayConversionError=TraceError"
+    " TracerBoolConversionError=TraceError TracerIntegerConversionError=TraceError",
+)
+__dir__ = face.names
