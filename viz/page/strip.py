@@ -46,11 +46,18 @@ def moments(films: Sequence[Film], cards: int = 0) -> list[tuple[int, Pair]]:
             wanted += [(half, "filled")] if len(films) == 1 else []
     chosen = {step: key for step, key in reversed(wanted) if 0 < step < last}
     steps = sorted(chosen)[-1:] if cards > MANY else sorted(chosen)
-    pair = "_both" if len(films) > 1 else ""
-    told = [(step, row(f"strip_{chosen[step]}{pair}", step=step)) for step in steps]
+    told = [(step, row(f"strip_{chosen[step]}{_apart(films, step)}", step=step)) for step in steps]
     failed = any(film.frames[-1].failed for film in films)
-    end = "strip_failed" if failed else f"strip_end{pair}"
-    return [*told, (last, row(end, step=last) if last else films[0].frames[0].caption)]
+    end = row("strip_failed" if failed else "strip_end", step=last)
+    return [*told, (last, end if last else films[0].frames[0].caption)]
+
+
+def _apart(films: Sequence[Film], step: int) -> str:
+    """Which words tell of both graphs at a step: those of the one that ran while none of the other
+    has; "" where that is not so.
+    """
+    ran = {film.picture.kind: min(_steps(film, RUN), default=step + 1) <= step for film in films}
+    return "_both" if ran == {"dynamic": True, "static": False} else ""
 
 
 def _steps(film: Film, clock: str, sort: str = "operator") -> list[int]:
