@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import http.server
@@ -21,6 +22,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.film.film import Film, Frame
+from viz.page.document import STRING, _quoted
 from viz.page.payload import WORDS, view
 from viz.page.player import Player
 from viz.picture.picture import picture
@@ -495,3 +497,14 @@ def test_what_is_repeated_is_sent_once(tmp_path: Path) -> None:
     assert len(data["codes"]) == 2 < len(data["frames"]), "two expressions, hundreds of steps"
     assert {k for frame in data["frames"] for k in frame["code"]} == {0, 1}
     assert player.save(tmp_path / "page.html").stat().st_size < 1_000_000
+
+
+@pytest.mark.parametrize(
+    "text", ['<g id="a">', "say \"x\" and 'y'", "plain", '\\"', "\\\\", 'a\n"b"\t\u2028', '"']
+)
+def test_a_page_writes_quotes_in_the_shorter_way(text: str) -> None:
+    """What has double quotes stands in single ones, and is the same text."""
+    plain = json.dumps({text: [text, 1]}, ensure_ascii=False)
+    made = STRING.sub(_quoted, plain)
+    assert ast.literal_eval(made) == {text: [text, 1]}
+    assert (made != plain) == ('"' in text and "'" not in text)

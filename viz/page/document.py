@@ -26,6 +26,7 @@ from viz.words.user import write
 # Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
 DRAWN = "svg|g|path|text|tspan|rect|title|span|table|thead|tbody|tr|td|th"
 MARKUP = re.compile(rf"<(?!/?(?:{DRAWN})\b)")
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')  # in JSON
 # This one script and no other, pictures and fonts that the page brings along, and no network.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
@@ -82,9 +83,17 @@ def write_page(
 def _script(module: str, values: dict[str, Any]) -> str:
     """What the page does by itself, and the widget, if there is one."""
     data = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    data = MARKUP.sub(r"\\u003c", data)
+    data = STRING.sub(_quoted, MARKUP.sub(r"\\u003c", data))
     widget = module.replace("export default", "const widget =") or "const widget = null;"
     return f"{assets.source('page.js')}\n{widget}\nopenPage({data}, widget);\n"
+
+
+def _quoted(string: re.Match[str]) -> str:
+    """A string of JSON as JavaScript may have it, too: drawings are full of double quotes."""
+    inside = string[1]
+    if '\\"' not in inside or "'" in inside:
+        return string[0]
+    return "'" + inside.replace('\\"', '"') + "'"
 
 
 # Of what no style sheet reaches.
