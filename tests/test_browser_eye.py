@@ -1,0 +1,93 @@
+"""Where the eye should go: at each of these steps the largest change on the screen is there.
+
+Written down by hand: for each step the operator (or leaf) that the step is about.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.image as mpl_image
+import numpy as np
+import pytest
+from test_picture import e1, e5
+
+import minigrad as mg
+import viz
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
+
+AROUND = 70  # pixels of its arrows that belong to a card
+
+
+def conv_relu() -> viz.Board:
+    """The pass that makes one node of a convolution and what follows."""
+    x = mg.placeholder("x", shape=(1, 1, 6, 6))
+    w = mg.constant(np.ones((2, 1, 3, 3), np.float32))
+    graph = mg.build_graph(x, mg.relu(mg.conv2d(x, w)))
+    return viz.passes(graph.optimize(["fuse"]))
+
+
+# step: what it is about
+EYES: dict[str, tuple[Any, dict[int, str]]] = {
+    "E1": (
+        lambda: viz.step(e1()),
+        {1: "×", 2: "+", 3: "+", 4: "×", 5: "x", 6: "x"},
+    ),
+    "E5": (
+        lambda: viz.step(e5().sum()),
+        {1: "@", 2: "+", 3: "ReLU", 4: "Σ", 6: "ReLU"},
+    ),
+    "E9": (conv_relu, {1: "Fused"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [(name, step) for name, (_, steps) in EYES.items() for step in steps]
+)
+def test_the_largest_change_is_where_the_eye_should_go(
+    name: str, step: int, page: Page, tmp_path: Path
+) -> None:
+    make, steps = EYES[name]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(reduced_motion="reduce")
+    shown = make()
+    shown.index = step - 1
+    page.goto(shown.save(tmp_path / "page.html").as_uri())
+    page.wait_for_timeout(200)
+    before = pixels(page)
+    page.locator("section").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    changed = np.abs(pixels(page) - before).max(axis=2) > 0.1
+    cards = {sign: box for sign, box in boxes(page)}
+    counts = {sign: int(changed[rows, columns].sum()) for sign, (rows, columns) in cards.items()}
+    assert max(counts, key=counts.__getitem__) == steps[step], counts
+    whole = page.locator(".mg-drawing").first.bounding_box()
+    card = page.locator("g.node", has=page.locator(f".mg-sign:text-is('{steps[step]}')")).first
+    inside = card.bounding_box()
+    assert whole is not None
+    assert inside is not None
+    assert whole["x"] <= inside["x"]
+    assert inside["x"] + inside["width"] <= whole["x"] + whole["width"]
+
+
+def pixels(page: Page) -> np.ndarray[Any, Any]:
+    return np.asarray(mpl_image.imread(io.BytesIO(page.screenshot()))[..., :3])
+
+
+def boxes(page: Page) -> list[tuple[str, tuple[slice, slice]]]:
+    """Where each card is, by its sign."""
+    found = []
+    for card in page.locator("g.node").all():
+        box = card.locator(".mg-card").bounding_box()
+        sign = card.locator(".mg-sign").text_content() or ""
+        if box and card.is_visible():
+            x, y, w, h = (round(box[k]) for k in ("x", "y", "width", "height"))
+            found.append((sign, (slice(y, y + h), slice(x, x + w))))
+    return found
