@@ -65,7 +65,7 @@ def test_the_largest_change_is_where_the_eye_should_go(
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(300)
     changed = np.abs(pixels(page) - before).max(axis=2) > 0.1
-    cards = {sign: box for sign, box in boxes(page)}
+    cards = dict(boxes(page))
     counts = {sign: int(changed[rows, columns].sum()) for sign, (rows, columns) in cards.items()}
     assert max(counts, key=counts.__getitem__) == steps[step], counts
     whole = page.locator(".mg-drawing").first.bounding_box()
