@@ -77,6 +77,11 @@ def test_a_call_of_the_notes_is_accepted(example: str, system: str, lines: str, 
     assert eval(holds, place)
 
 
+def test_each_example_of_the_notes_has_its_calls() -> None:
+    """E18 is a bank of questions and calls nothing."""
+    assert {example for example, *_ in calls.CALLS} == {f"E{n}" for n in range(1, 18)}
+
+
 # ---- Names --------------------------------------------------------------------------------------
 
 
