@@ -109,7 +109,7 @@ def _flow(flow: Flow) -> str | dict[str, Any]:
     """
     if not flow.back:
         return flow.value.short
-    value = {"value": flow.value.short, **_bad(flow.value)}
+    value = {"value": flow.value.told, **_bad(flow.value)}
     about = {name: getattr(flow, name) for name in ("upstream", "local", "rule", "before", "after")}
     rare = {**about, "grid": thinned(flow.value.grid, CHIP)}
     return {**value, **{k: v for k, v in rare.items() if v}}
