@@ -1,6 +1,8 @@
 // The canvas: one panel for each graph, with drawings that are walked through with the keys, and
 // whose groups open.
 
+const FOLLOWED = 80; // cards that change or move at once; of more, the browser would paint too long
+
 /**
  * Numbers in an attribute of a drawing.
  * @param {Element | null} element @param {string} name @returns {number[]}
@@ -82,6 +84,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
       const [x = 0, y = 0] = numbers(sheet.querySelector("g.graph"), "transform");
       self.offset = { x, y };
       self.cards = cards(view);
+      drawing.classList.toggle("mg-many", self.cards.size > FOLLOWED);
       self.enter(self.cards.values().next().value);
       self.arrows = arrows(view);
       self.extent = once(extent);
@@ -201,7 +204,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
  * @param {Stage} stage @param {Map<string, Extent>} before @param {Record<string, string>} home
  */
 function morph(stage, before, home) {
-  if (stage.cards.size > 80) return; // many that move at once are not followed
+  if (stage.cards.size > FOLLOWED) return;
   for (const [id, box] of stage.cards) {
     const there = stage.extent(box.g);
     const holders = [id, home[id], ...box.members.flatMap((i) => [i, home[i]])];

@@ -1,6 +1,7 @@
 // The clocks: one lane for each mode, with a mark for each thing that happened, on the axis of steps
 // that the slider has, too. Marks have the colours of the cards; inputs are hollow.
 const WORDY = 116; // pixels of a step in which marks have room for words
+const MANY_AT_ONCE = 3; // marks of one kind at one step that stand beside each other
 const LETTERS = 7.5; // pixels of a letter in a mark
 
 /**
@@ -70,9 +71,12 @@ const verbs = (words) => ({
 /** The middle of a step on the axis. @param {number} index @param {number} count */
 const column = (index, count) => `${((100 * (index + 0.5)) / count).toFixed(3)}%`;
 
+/** What marks have in common that happen at once. @param {Lane["marks"][0]} mark */
+const kindOf = ([frame, clock, , sort]) => `${frame} ${clock} ${sort}`;
+
 /**
- * The marks of a lane; those of one step stand together. Gradient nodes that are built at once are one
- * mark with their number.
+ * The marks of a lane; those of one step stand together. Many of one kind that happen at once, and
+ * gradient nodes, are one mark with their number.
  * @param {Lane} lane @param {Element} row @param {Data} data @param {(id: string) => string} sign
  */
 function moments(lane, row, data, sign) {
@@ -83,13 +87,16 @@ function moments(lane, row, data, sign) {
   /** @type {Moment[]} */
   const found = [];
   const said = verbs(data.words);
-  for (const [frame, clock, node, sort] of lane.marks) {
-    const key = `${frame} ${clock}`;
-    const one = sort === "gradient" ? gathered.get(key) : undefined;
+  /** @type {Map<string, number>} */
+  const together = new Map();
+  for (const mark of lane.marks) together.set(kindOf(mark), (together.get(kindOf(mark)) ?? 0) + 1);
+  for (const mark of lane.marks) {
+    const [frame, clock, node, sort] = mark;
+    const one = gathered.get(kindOf(mark));
     if (one) {
       one.nodes.push(node);
-      one.whose.textContent = `${one.nodes.length} ∂`;
-      one.element.title = `${frame}: ${halves(said[clock])} ${one.nodes.length} ∂`;
+      one.whose.textContent = `${one.nodes.length} ${sort === "gradient" ? "∂" : "×"}`;
+      one.element.title = `${frame}: ${halves(said[clock])} ${one.whose.textContent}`;
       continue;
     }
     if (!steps.has(frame)) {
@@ -103,9 +110,9 @@ function moments(lane, row, data, sign) {
     if (clock !== "clock_gradient") say(make("span", "mg-word", element), said[clock]);
     const whose = make("span", "mg-whose", element);
     whose.textContent = `${clock === "clock_gradient" || sort === "gradient" ? "∂ " : ""}${sign(node)}`;
-    const mark = { element, whose, frame, nodes: [node], lit: false };
-    if (sort === "gradient") gathered.set(key, mark);
-    found.push(mark);
+    const moment = { element, whose, frame, nodes: [node], lit: false };
+    if (sort === "gradient" || (together.get(kindOf(mark)) ?? 0) > MANY_AT_ONCE) gathered.set(kindOf(mark), moment);
+    found.push(moment);
   }
   return found;
 }

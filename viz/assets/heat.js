@@ -11,17 +11,24 @@ function warmth(v, top) {
 /** @param {Grid} grid */
 const largest = (grid) => Math.max(...grid.flat().map((v) => Math.abs(v ?? 0))) || 1;
 
+/** How large a map is on a chip: recognised, not read. @param {Grid} grid @returns {[number, number]} */
+function thumb(grid) {
+  const [rows, columns] = [grid.length, grid[0].length];
+  const wide = Math.max(10, Math.min(30, 8 * columns));
+  return [wide, Math.max(10, Math.min(24, (wide * rows) / columns))];
+}
+
 /**
- * The map as coloured cells without numbers, one pixel each, shown `cell` pixels wide.
- * @param {Grid} grid @param {number} cell @param {Element} parent
+ * The map as coloured cells without numbers, one pixel each, shown at this size.
+ * @param {Grid} grid @param {[number, number]} size @param {Element} parent
  */
-function heatmap(grid, cell, parent) {
+function heatmap(grid, [wide, high], parent) {
   const top = largest(grid);
   const canvas = make("canvas", "mg-heatmap", parent);
   canvas.width = grid[0].length;
   canvas.height = grid.length;
-  canvas.style.width = `${cell * canvas.width}px`;
-  canvas.style.height = `${cell * canvas.height}px`;
+  canvas.style.width = `${wide}px`;
+  canvas.style.height = `${high}px`;
   const paint = canvas.getContext("2d");
   grid.forEach((line, r) =>
     line.forEach((v, c) => {
@@ -41,7 +48,7 @@ function heat(grid, parent) {
   const [rows, columns, top] = [grid.length, grid[0].length, largest(grid)];
   if (rows > 6 || columns > 4) {
     const cell = Math.max(4, Math.min(16, Math.floor(160 / Math.max(rows, columns))));
-    const canvas = heatmap(grid, cell, parent);
+    const canvas = heatmap(grid, [cell * columns, cell * rows], parent);
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `${rows} × ${columns}: ±${top}`);
     return;

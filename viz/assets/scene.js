@@ -16,8 +16,7 @@ const measured = (() => {
 
 /** @param {Cargo} cargo */
 function sized({ text, grid }) {
-  const cell = grid && Math.max(1, Math.min(7, Math.floor(26 / Math.max(grid.length, grid[0].length))));
-  const map = grid && cell ? [cell * grid[0].length, cell * grid.length] : [0, 0];
+  const map = grid ? thumb(grid) : [0, 0];
   const wide = (text ? measured(text) : 0) + map[0] + 2 * LETTER.pad;
   return { wide, high: Math.max(LETTER.high, map[1] + 8) };
 }

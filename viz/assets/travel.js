@@ -19,7 +19,7 @@ const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 function chip(layer, { text, grid, bad }, kind) {
   const element = make("div", `mg-chip mg-chip-${kind}`, layer);
   element.classList.toggle("mg-bad", Boolean(bad));
-  if (grid) heatmap(grid, Math.max(1, Math.min(7, Math.floor(26 / Math.max(grid.length, grid[0].length)))), element);
+  if (grid) heatmap(grid, thumb(grid), element);
   if (text) make("span", "", element).textContent = text;
   return element;
 }
