@@ -683,6 +683,8 @@ def test_a_player_never_changes_its_size(
     found.append(page.evaluate(SHARE))
     heights, shares = zip(*found, strict=True)
     assert set(heights) == {heights[0]}
+    panels = page.locator(".mg-drawing").evaluate_all("all => all.map(d => d.clientHeight)")
+    assert min(panels) > 180
     if width >= 1024:
         assert heights[0] <= 564
         assert min(shares) >= 0.6
