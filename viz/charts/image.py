@@ -12,8 +12,6 @@ import re
 from functools import cache
 from html import escape, unescape
 
-from fontTools.ttLib import TTFont
-
 from viz.picture.fonts import font_face
 from viz.picture.style import PAIRS
 from viz.picture.theme import FONT_FAMILY, FONT_PATH
@@ -70,6 +68,8 @@ def _darks() -> dict[str, str]:
 @cache
 def _widths() -> dict[str, float]:
     """How wide each character is in the font that matplotlib measures with, in em."""
+    from fontTools.ttLib import TTFont  # noqa: PLC0415 — it takes a while to load
+
     with TTFont(FONT_PATH, lazy=True) as font:
         em, known = font["head"].unitsPerEm, font["hmtx"].metrics
         return {chr(code): known[name][0] / em for code, name in font.getBestCmap().items()}
