@@ -602,6 +602,9 @@ def test_the_keys_stay_with_a_drawing_whose_groups_open(saved: dict[str, Path], 
     assert page.locator(".mg-controls output").inner_text().startswith("1 /")
 
 
+TITLES = {"en": "dynamic graph: Add = (x × x) + 3", "zh": "动态图：Add = (x × x) + 3"}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_a_saved_page_plays_without_a_network(
@@ -622,7 +625,7 @@ def test_a_saved_page_plays_without_a_network(
     told = {"en": "upstream × local = 1 × 2 = 2", "zh": "上游 × 局部 = 1 × 2 = 2"}
     assert told[code] in captions[5]
     assert page.locator("h1").count() == 1
-    assert page.locator("h1").inner_text() == {"en": "Graph player", "zh": "计算图播放器"}[code]
+    assert page.locator("h1").inner_text() == TITLES[code]
     assert (luminance(page, ".mg-player", "backgroundColor") < 60) is (scheme == "dark")
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
     assert errors == []
