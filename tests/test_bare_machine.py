@@ -84,7 +84,7 @@ def test_drawings_are_drawn(machine: bare.Machine) -> None:
     assert machine.run("sh", "-c", "command -v dot")[0] != 0
     assert machine.run(PYTHON, "-c", DRAW) == (0, "1\n")
     svg = (machine.home / "y.svg").read_text("utf-8")
-    assert svg.count('class="node"') == 3
+    assert svg.count('class="node ') == 3
     assert "输入" in svg
     assert b"NotoSansSC" in (machine.home / "y.pdf").read_bytes()
     assert (machine.home / "y.png").read_bytes().startswith(b"\x89PNG")
