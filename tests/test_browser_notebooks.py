@@ -176,7 +176,7 @@ SHOWN = """widget => {
         .flatMap(e => [...e.childNodes].filter(n => n.nodeType === Node.TEXT_NODE))
         .map(n => n.textContent);
     const looks = [...widget.querySelectorAll('g.node, g.edge, tr')]
-        .filter(e => e.getClientRects().length).map(e => e.getAttribute('class'));
+        .filter(e => e.getClientRects().length).map(e => [...e.classList].sort().join(' '));
     return [...text, ...looks].join('|');
 }"""
 
