@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import viz
 from minigrad.diagnostics.messages import set_language
 from viz.page.board import Board
 from viz.page.scenes import Panel
+from viz.picture.theme import TOKENS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -261,10 +263,17 @@ def test_both_languages_tell_the_same() -> None:
 # ---- In the browser -----------------------------------------------------------------------------
 
 
+def rgb(name: str) -> str:
+    red, green, blue = bytes.fromhex(TOKENS[name][0][1:])
+    return f"rgb({red}, {green}, {blue})"
+
+
 def lit(page: Page, number: int) -> list[str]:
-    drawn = page.locator(".mg-graph").nth(number).locator("g.node")
-    names = drawn.evaluate_all("nodes => nodes.map(n => n.getAttribute('class'))")
-    return [name.removeprefix("node mg-") for name in names]
+    """The mark of each node of a drawing, or nothing."""
+    drawn = page.locator(".mg-stage .mg-graph").nth(number).locator("g.node")
+    classes = drawn.evaluate_all("nodes => nodes.map(n => [...n.classList])")
+    marks = [[c for c in each if not re.match("node|mg-kind-|mg-output", c)] for each in classes]
+    return [" ".join(each).removeprefix("mg-") for each in marks]
 
 
 @pytest.mark.browser
@@ -273,18 +282,18 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     board.index = 0
     page.goto(board.save(tmp_path / "page.html").as_uri())
     page.evaluate("() => { window.first = document.querySelector('.mg-drawing svg'); }")
-    assert "wrong" not in lit(page, 3)
+    assert "wrong" not in lit(page, 2)
     page.locator(".mg-controls input").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert "trace -6 ✗" in page.locator(".mg-caption").inner_text()
-    assert lit(page, 3).count("wrong") == 1
-    assert lit(page, 1).count("absent") == 2, "not in the graph of this input"
-    assert lit(page, 2).count("ghost") == 3, "in the graph, and not run"
+    assert lit(page, 2).count("wrong") == 1
+    assert lit(page, 0).count("absent") == 2, "not in the graph of this input"
+    assert lit(page, 1).count("ghost") == 3, "in the graph, and not run"
     assert page.locator(".mg-controls output").inner_text() == "x = -3"
-    assert "−3" in page.locator(".mg-graph").nth(1).inner_text().replace("-", "−")
+    assert "−3" in page.locator(".mg-stage .mg-graph").nth(0).inner_text().replace("-", "−")
     assert page.evaluate("() => window.first === document.querySelector('.mg-drawing svg')")
-    line = page.locator(".mg-line-ghost")
+    line = page.locator(".mg-code-ghost")
     assert "return 2 * x" in line.inner_text()
     assert page.locator("tr.mg-row").inner_text().split()[0] == "-3"
     assert page.errors == []
@@ -303,9 +312,9 @@ def test_it_works_for_a_function_typed_in_a_cell(lab: harness.Lab, page: Page) -
     harness.run_all(page)
     page.locator(".mg-board .mg-caption").wait_for()
     assert "script -4" in page.locator(".mg-board .mg-caption").inner_text()
-    wrong = page.locator("g.mg-wrong ellipse").first.evaluate("e => getComputedStyle(e).stroke")
-    assert wrong == "rgb(213, 94, 0)", "also where a player brings its own rules afterwards"
-    assert "return x - 1" in page.locator(".mg-line-ran").last.inner_text()
+    wrong = page.locator("g.mg-wrong .mg-card").first.evaluate("e => getComputedStyle(e).stroke")
+    assert wrong == rgb("bad"), "also where a player brings its own rules afterwards"
+    assert "return x - 1" in page.locator(".mg-code-ran").last.inner_text()
 
     slider = page.locator(".mg-board").get_by_role("slider", name="x[0]")
     slider.focus()
