@@ -134,6 +134,7 @@ def test_the_film_runs_forward_and_backward(player: Locator) -> None:
     assert all(after <= before for before, after in pairwise(unborn))
     assert now[0] == now[-1] == set()
     assert all(now[1:-1]), "something lights up at every step"
+    assert any(s["sent"] for s in forward), "values go along the arrows"
     shown = [{i: v for i, (_, v) in s["nodes"].items() if v} for s in forward]
     assert all(set(before) <= set(after) for before, after in pairwise(shown))
     assert not any(set(values) & nodes for values, nodes in zip(shown, unborn, strict=True))
