@@ -380,6 +380,7 @@ def test_a_click_has_the_page_laid_out_once(
     selector: str, start: str, saved: dict[str, Path], page: Page
 ) -> None:
     """At 300 nodes: whatever asks where things are asks before anything changes."""
+    page.emulate_media(reduced_motion="reduce")  # what travels is laid out on its way
     page.goto(saved["long"].as_uri())
     if start == "backward":
         page.locator(".mg-steps").fill("155")

@@ -140,7 +140,10 @@ def test_a_page_shows_it(name: str, page: Page, tmp_path: Path) -> None:
     said = page.locator(".mg-caption").inner_text()
     assert ("Nothing to draw" if name == "empty" else STOPPED[name][2][0]) in said
     assert page.locator("g.node.mg-now").count() == (name != "empty")
-    assert page.locator("text.mg-sum").count() == (name != "empty")
+    assert page.locator("g.node.mg-failed").count() == (name != "empty")
+    if name != "empty":
+        card = page.locator("g.mg-failed .mg-card")
+        assert card.evaluate("e => getComputedStyle(e).strokeDasharray") != "none", "not by colour"
     page.locator(".mg-player").focus()
     for key in ("ArrowDown", "o", "+", "0", "End", "Home"):
         page.keyboard.press(key)
