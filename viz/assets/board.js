@@ -302,7 +302,7 @@ function show(model, root, moved) {
       const widths = scene.panels.filter((p) => p.drawing !== null).map((p) => sizes[p.drawing][0]);
       stage.style.setProperty("--mg-drawn", Math.max(1, widths.length));
       stage.style.setProperty("--mg-columns", widths.map((wide) => (
-        `minmax(min(${wide + 16}px, ${100 / widths.length}%), ${wide}fr)`
+        `minmax(min(${wide + 16}px, (100% - ${widths.length - 1}px) / ${widths.length}), ${wide}fr)` // less the gaps
       )).join(" ") || "minmax(0, 1fr)");
     });
     fresh("caption", scene.caption, () => tell(caption, scene.caption));
