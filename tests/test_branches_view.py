@@ -58,7 +58,8 @@ def operators(shown: Panel) -> dict[str, str]:
 
 
 INPUTS = [[3.0], [-1.0], [-3.0]]
-E10 = """\
+LINE = e10.__code__.co_firstlineno + 1
+E10 = f"""\
 1. x = -1: eager -2, static -2, trace -2, script -2
   the function
       def e10(x: Any) -> Any:
@@ -82,14 +83,14 @@ E10 = """\
   trace
       n1 x: -1
     ! n3 Mul: -2
-    line 32: if x.sum() > 0 was True when it was traced, and is False here.
+    line {LINE}: if x.sum() > 0 was True when it was traced, and is False here.
 """
-WRONG = """\
+WRONG = f"""\
 2. x = -3: eager -4, static -4, trace -6 ✗, script -4
   trace
       n1 x: -3
     ✗ n3 Mul: -6
-    line 32: if x.sum() > 0 was True when it was traced, and is False here.
+    line {LINE}: if x.sum() > 0 was True when it was traced, and is False here.
 """
 
 
