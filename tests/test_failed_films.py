@@ -88,7 +88,7 @@ def test_the_node_that_failed_is_marked_and_the_reason_told(name: str) -> None:
 
 def _image(player: viz.Player) -> str:
 
-    (source,) = re.findall(r"base64,([^\"]*)", player._repr_mimebundle_()[0]["text/html"])
+    *_, source = re.findall(r"base64,([^\"]*)", player._repr_mimebundle_()[0]["text/html"])
     return base64.b64decode(source).decode()
 
 

@@ -63,5 +63,8 @@ def test_a_line_without_a_source_is_told_on_its_own() -> None:
 def test_what_is_made_for_the_user_shows_no_line_of_ours() -> None:
     player = viz.compare(lambda x: x * x, 2.0)
     assert {file for file, _, _ in player.data["listing"]} == {"test_listing.py"}
-    facts = [fact for node in player.data["nodes"].values() for fact in node["facts"]]
-    assert not [text for _, text in facts if "show.py" in text]
+    told = [
+        half for node in player.data["nodes"].values() for *_, pair in node["told"] for half in pair
+    ]
+    assert told
+    assert not [text for text in told if "show.py" in text]

@@ -82,7 +82,7 @@ def _on_card(film: Film, box: PictureNode, state: State, failed: bool) -> cards.
     given = box.kind in GIVEN and box.kind != "variable"  # neutral; a variable keeps what ran
     plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
     looks = {
-        "unborn": not state.born,
+        "unborn": not state.born and not failed,
         "failed": failed,
         "born": state.born and plan and not failed,
         "ran": state.born and not (plan or given or failed),

@@ -151,7 +151,8 @@ class Player(Page):
             return f"<p>{html('player_empty')}</p>"
         drawings = ""
         with suppress(LayoutError):
-            drawings = strip(self.films, orders(self.films, self.links))
+            if all(film.picture.nodes for film in self.films):
+                drawings = strip(self.films, orders(self.films, self.links))
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
             for film in self.films
