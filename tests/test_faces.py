@@ -15,13 +15,14 @@ sys.path.insert(0, str(Path(__file__).parent / "faces"))
 
 import calls
 import conformance
-from conformance import SYSTEMS, Result
+from asked import SYSTEMS, System, execute, programs
+from conformance import Result
 from spellings import LINES, REFUSED, asked, show
 
 import minigrad as mg
 
 MODULES = [module for system in SYSTEMS for module in conformance.modules(system)]
-PROGRAMS = [path for system in SYSTEMS for path in conformance.programs(system)]
+PROGRAMS = [path for system in SYSTEMS for path in programs(system)]
 RESULTS: dict[str, list[Result]] = {}
 
 
@@ -42,7 +43,7 @@ def test_a_program_answers_as_the_system_does(path: Path) -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_there_are_programs_and_kept_answers_for_each(system: str) -> None:
-    stems = {path.stem for path in conformance.programs(system)}
+    stems = {path.stem for path in programs(system)}
     assert len(stems) >= 20
     assert {*conformance.kept(system)["answers"]} == stems
     assert {*conformance.explained(system)} <= stems
@@ -64,6 +65,48 @@ def test_the_page_and_the_readme_say_what_was_found() -> None:
     assert len(conformance.ROW.findall(readme)) == 2 * len(SYSTEMS)
 
 
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_system_gets_an_environment_of_its_own(
+    monkeypatch: Any, tmp_path: Path, code: int
+) -> None:
+    """Made once; where its wheels cannot be had, nothing is taken for it."""
+    python = conformance.python_in(tmp_path / "fast")
+    installs: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        installs.append(command)
+        return subprocess.CompletedProcess(command, code, "", "no wheel")
+
+    monkeypatch.setattr(conformance, "OWN", tmp_path)
+    monkeypatch.setitem(SYSTEMS, "fast", System("Fast", "fast", "", ("fast",), own=("fast==1",)))
+    monkeypatch.setattr(conformance.subprocess, "run", run)
+    for _ in range(2):
+        if code:
+            with pytest.raises(conformance.NotHere, match=r"fast==1 could not .* no wheel"):
+                conformance.python_of("fast")
+        else:
+            assert conformance.python_of("fast") == python
+    assert Path(python).exists()
+    assert len(installs) == 1 + code
+    assert {"fast==1", python} <= {*installs[0]}
+
+
+def test_a_system_that_nothing_holds_is_not_asked(monkeypatch: Any) -> None:
+    monkeypatch.setitem(SYSTEMS, "gone", System("Gone", "gone", "", ("gone-framework",)))
+    with pytest.raises(conformance.NotHere, match="Gone is not installed"):
+        conformance.ask("gone")
+
+
+def test_who_is_asked_needs_nothing_of_ours() -> None:
+    """What asks may run in an environment that holds NumPy and the system alone."""
+    code = "import asked, sys; print({'minigrad', 'viz'} & {*sys.modules})"
+    folder = str(conformance.HERE)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"
+
+
 # ---- What the notes print -----------------------------------------------------------------------
 
 
@@ -73,7 +116,7 @@ def test_a_call_of_the_notes_is_accepted(example: str, system: str, lines: str, 
     place: dict[str, Any] = {"__name__": f"{system}_{example}"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mg.TraceWarning)
-        conformance.execute(source, f"<{example} {system}>", place)
+        execute(source, f"<{example} {system}>", place)
     assert eval(holds, place)
 
 

@@ -6,59 +6,35 @@ systems are kept in `answers/`, so that every test run compares with them:
 
     python tests/faces/conformance.py          writes docs/conformance.md and the README's tables
     python tests/faces/conformance.py torch    first asks the real torch, in a process of its own
+
+A system that cannot share the environment of the others gets one of its own in `build/systems/`;
+`--python` names another Python to ask.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
-import contextlib
-import importlib.metadata
-import io
+import importlib
 import json
-import linecache
 import math
 import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 import types
-import warnings
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
+from asked import HERE, SYSTEMS, System, answers, programs, version
 
-HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-
-
-class System(NamedTuple):
-    """What a system is called, its module and its face, and the distributions that hold it."""
-
-    title: str
-    module: str
-    face: str
-    wheels: tuple[str, ...] = ()
-
-
-SYSTEMS = {
-    "torch": System("PyTorch", "torch", "minigrad.faces.torch", ("torch",)),
-    "tensorflow1": System(
-        "TensorFlow 1 (`tensorflow.compat.v1`)",
-        "tensorflow.compat.v1",
-        "minigrad.faces.tensorflow1",
-        ("tensorflow-cpu", "tensorflow"),
-    ),
-    "jax": System("JAX", "jax", "minigrad.faces.jax", ("jax",)),
-}
-
-
-def programs(system: str) -> list[Path]:
-    """The programs that are there for a system."""
-    return sorted((HERE / "programs" / system).glob("*.py"))
+OWN = ROOT / "build" / "systems"
 
 
 def on_face(source: str, system: System) -> str:
@@ -72,51 +48,9 @@ def on_face(source: str, system: System) -> str:
     )
 
 
-def plain(value: Any) -> Any:
-    """Numbers, texts and lists, whatever they were."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    array = np.asarray(value.detach().numpy() if hasattr(value, "detach") else value)
-    return plain(array.tolist()) if array.dtype.kind in "OV" else _numbers(array.tolist())
-
-
-def _numbers(value: Any) -> Any:
-    """Floats as short as they compare, and with names for those that JSON does not have."""
-    if isinstance(value, list):
-        return [_numbers(item) for item in value]
-    if isinstance(value, float):
-        return float(f"{value:.7g}") if math.isfinite(value) else str(value)
-    return value
-
-
-def answers(path: Path, face: bool) -> Any:
-    """What a program answers on the face, or on the real system."""
-    source = path.read_text("utf-8")
-    if face:
-        source = on_face(source, SYSTEMS[path.parent.name])
-    printed = io.StringIO()
-    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
-        warnings.simplefilter("ignore")
-        module = types.ModuleType(f"{path.parent.name}_{path.stem}")
-        execute(source, str(path), module.__dict__)
-        found = plain(module.__dict__["answers"])
-    return found | ({"printed": printed.getvalue().split("\n")[:-1]} if printed.getvalue() else {})
-
-
-def execute(source: str, file: str, place: dict[str, Any]) -> None:
-    """Run lines as those of a module whose source and classes can be asked for."""
-    module = types.ModuleType(place["__name__"])
-    module.__file__, module.__dict__["__name__"] = file, place["__name__"]
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
-    sys.modules[module.__name__] = module
-    try:
-        exec(compile(source, file, "exec"), place)
-    finally:
-        del sys.modules[module.__name__], linecache.cache[file]
+def answers_of_face(path: Path) -> Any:
+    """What a program answers with the imports of the face."""
+    return answers(path, on_face(path.read_text("utf-8"), SYSTEMS[path.parent.name]))
 
 
 def differences(ours: Any, theirs: Any) -> list[str]:
@@ -136,18 +70,10 @@ def alike(a: Any, b: Any) -> bool:
 # ---- The real systems ---------------------------------------------------------------------------
 
 
-def version(system: System) -> str | None:
-    """The version that is installed here."""
-    for wheel in system.wheels:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            return f"{wheel} {importlib.metadata.version(wheel)}"
-    return None
-
-
-def ask(name: str) -> dict[str, Any]:
+def ask(name: str, python: str | None = None) -> dict[str, Any]:
     """All answers of a real system, from a process of its own."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, __file__, "--here", name]
+    command = [python or python_of(name), str(HERE / "asked.py"), name]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
     )
@@ -157,10 +83,41 @@ def ask(name: str) -> dict[str, Any]:
     return found
 
 
-def asked_here(name: str) -> str:
-    """The same in this process, as one line."""
-    found = {path.stem: answers(path, face=False) for path in programs(name)}
-    return json.dumps({"version": version(SYSTEMS[name]), "answers": found}, ensure_ascii=False)
+def python_of(name: str) -> str:
+    """The Python that has a system: this one, or that of the system's own environment."""
+    system = SYSTEMS[name]
+    if version(system):
+        return sys.executable
+    if not system.own:
+        raise NotHere(f"{system.title} is not installed")
+    folder = OWN / name
+    stamp, made_of = folder / "made-of.json", json.dumps([sys.version, *system.own])
+    if not stamp.exists() or stamp.read_text("utf-8") != made_of:
+        make(folder, system.own)
+        stamp.write_text(made_of, "utf-8")
+    return python_in(folder)
+
+
+def make(folder: Path, wheels: tuple[str, ...]) -> None:
+    """An environment with these wheels and nothing else; NotHere where there are none."""
+    venv.create(folder, clear=True)
+    if shutil.which("uv"):
+        command = ["uv", "pip", "install", "--python", python_in(folder)]
+    else:
+        command = [sys.executable, "-m", "pip", "--python", python_in(folder), "install"]
+    command += ["--only-binary", ":all:", *wheels]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise NotHere(f"{' '.join(wheels)} could not be installed: {done.stderr.strip()}")
+
+
+def python_in(folder: Path) -> str:
+    """The Python of an environment."""
+    return str(folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+
+
+class NotHere(Exception):
+    """A system that cannot be asked on this machine, and why."""
 
 
 def kept(name: str) -> dict[str, Any]:
@@ -169,9 +126,9 @@ def kept(name: str) -> dict[str, Any]:
     return found
 
 
-def keep(name: str) -> None:
+def keep(name: str, python: str | None) -> None:
     """Ask the real system and keep what it answers, one answer a line."""
-    text = spread(ask(name), 3) + "\n"
+    text = spread(ask(name, python), 3) + "\n"
     (HERE / "answers" / f"{name}.json").write_text(text, "utf-8")
 
 
@@ -217,7 +174,7 @@ def compared(name: str) -> Iterator[Result]:
     """Each program of a system, run on the face and held against what is kept."""
     theirs = kept(name)["answers"]
     for path in programs(name):
-        ours = answers(path, face=True)
+        ours = answers_of_face(path)
         shows = str(ast.get_docstring(ast.parse(path.read_text("utf-8")))).split("\n")[0]
         yield Result(path, shows, len(theirs[path.stem]), differences(ours, theirs[path.stem]))
 
@@ -283,11 +240,12 @@ def written(readme: str, results: dict[str, list[Result]]) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--here"]:
-        print(asked_here(sys.argv[2]))
-    else:
-        for system in sys.argv[1:]:
-            keep(system)
-        found = {name: list(compared(name)) for name in SYSTEMS}
-        PAGE.write_text(page(found), "utf-8")
-        README.write_text(written(README.read_text("utf-8"), found), "utf-8")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("systems", nargs="*", help=f"asked anew: {', '.join(SYSTEMS)}")
+    parser.add_argument("--python", help="one that has the system, in place of this or its own")
+    options = parser.parse_args()
+    for system in options.systems:
+        keep(system, options.python)
+    found = {name: list(compared(name)) for name in SYSTEMS}
+    PAGE.write_text(page(found), "utf-8")
+    README.write_text(written(README.read_text("utf-8"), found), "utf-8")

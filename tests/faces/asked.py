@@ -1,0 +1,115 @@
+"""Ask a system what the programs in its words answer; print it as one line of JSON.
+
+    python tests/faces/asked.py torch
+
+The Python that is asked may be an old one of an environment of its own: it needs NumPy, the system,
+and nothing of minigrad.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import io
+import json
+import linecache
+import math
+import sys
+import types
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+HERE = Path(__file__).parent
+
+
+class System(NamedTuple):
+    """What a system is called, its module and its face, and the distributions that hold it.
+
+    own: what pip installs for it into an environment of its own, where it cannot share ours.
+    """
+
+    title: str
+    module: str
+    face: str
+    wheels: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+
+
+SYSTEMS = {
+    "torch": System("PyTorch", "torch", "minigrad.faces.torch", ("torch",)),
+    "tensorflow1": System(
+        "TensorFlow 1 (`tensorflow.compat.v1`)",
+        "tensorflow.compat.v1",
+        "minigrad.faces.tensorflow1",
+        ("tensorflow-cpu", "tensorflow"),
+    ),
+    "jax": System("JAX", "jax", "minigrad.faces.jax", ("jax",)),
+}
+
+
+def programs(system: str) -> list[Path]:
+    """The programs that are there for a system."""
+    return sorted((HERE / "programs" / system).glob("*.py"))
+
+
+def version(system: System) -> str | None:
+    """The version that is installed here."""
+    for wheel in system.wheels:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            return f"{wheel} {importlib.metadata.version(wheel)}"
+    return None
+
+
+def answers(path: Path, source: str) -> Any:
+    """What a program answers, and what it prints, when its text is run."""
+    printed = io.StringIO()
+    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+        warnings.simplefilter("ignore")
+        module = types.ModuleType(f"{path.parent.name}_{path.stem}")
+        execute(source, str(path), module.__dict__)
+        found = plain(module.__dict__["answers"])
+    lines = printed.getvalue().split("\n")[:-1]
+    return {**found, "printed": lines} if lines else found
+
+
+def execute(source: str, file: str, place: dict[str, Any]) -> None:
+    """Run lines as those of a module whose source and classes can be asked for."""
+    module = types.ModuleType(place["__name__"])
+    module.__file__, module.__dict__["__name__"] = file, place["__name__"]
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(source, file, "exec"), place)
+    finally:
+        del sys.modules[module.__name__], linecache.cache[file]
+
+
+def plain(value: Any) -> Any:
+    """Numbers, texts and lists, whatever they were."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    array = np.asarray(value.detach().numpy() if hasattr(value, "detach") else value)
+    return plain(array.tolist()) if array.dtype.kind in "OV" else _numbers(array.tolist())
+
+
+def _numbers(value: Any) -> Any:
+    """Floats as short as they compare, and with names for those that JSON does not have."""
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if math.isfinite(value) else str(value)
+    return value
+
+
+if __name__ == "__main__":
+    (name,) = sys.argv[1:]
+    del sys.argv[1:]  # which some systems read as well
+    found = {path.stem: answers(path, path.read_text("utf-8")) for path in programs(name)}
+    print(json.dumps({"version": version(SYSTEMS[name]), "answers": found}, ensure_ascii=False))
