@@ -15,6 +15,7 @@ from test_drawing import dot_of, elements, ids, texts, titles
 from test_picture import digits, e1, e2
 
 import minigrad as mg
+from minigrad.diagnostics import packages
 from minigrad.diagnostics.messages import set_language
 from viz.picture import drawing, layout, place
 from viz.picture.cards import Room, one_language
@@ -198,7 +199,7 @@ def test_the_line_to_type_is_that_of_the_system(
 
 @pytest.mark.usefixtures("no_engine")
 def test_an_environment_by_uv_is_told_to_use_uv(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "find_spec", lambda name: None)
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
     line = f'uv pip install --python "{sys.executable}" graphviz-pure'
     assert line in str(layout.fault())
 

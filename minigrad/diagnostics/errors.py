@@ -22,6 +22,7 @@ __all__ = [
     "GraphError",
     "IndexRangeError",
     "MissingNameError",
+    "MissingPackageError",
     "NotFedError",
     "NumericError",
     "ScriptError",
@@ -91,6 +92,10 @@ class ArgumentError(GraphError, ValueError):
 
 class MissingNameError(GraphError, AttributeError):
     """A name that another framework has, and this one calls otherwise."""
+
+
+class MissingPackageError(GraphError, ImportError):
+    """A package that an extra brings, and that is not installed or cannot be loaded."""
 
 
 class ShapeError(GraphError, ValueError, RuntimeError):  # ValueError elsewhere, Runtime in PyTorch

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from minigrad.diagnostics.messages import Pair, choose
+from minigrad.diagnostics.packages import to_install
 from viz.picture.theme import FONT_FAMILY
 from viz.words.text import ROWS, row
 
@@ -63,7 +64,10 @@ def layout(source: str) -> str:
     if (missing := pygraphviz_fault()) is None:
         return _run([sys.executable, "-c", PYGRAPHVIZ], source)
     raise LayoutError(
-        "no_layout", pygraphviz=missing, pip=_pip(), system=installing("graphviz", "graphviz.org")
+        "no_layout",
+        pygraphviz=missing,
+        pip=to_install("graphviz-pure"),
+        system=installing("graphviz", "graphviz.org"),
     )
 
 
@@ -94,13 +98,6 @@ def pygraphviz_fault() -> Pair | None:
     command = [sys.executable, "-c", "import pygraphviz"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return row("engine_broken", reason=last_line(done.stderr)) if done.returncode else None
-
-
-def _pip() -> str:
-    """What to type for graphviz-pure; an environment made by uv has no pip."""
-    python = f'"{sys.executable}"'
-    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
-    return f"{pip} graphviz-pure"
 
 
 def installing(name: str, site: str) -> str:

@@ -1,0 +1,29 @@
+"""The one place where what an extra brings is imported: when it is first used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from minigrad.diagnostics.errors import MissingPackageError
+from minigrad.diagnostics.packages import to_install
+from minigrad.diagnostics.source import here
+
+
+def wanted(module: str, *, extra: str) -> Any:
+    """A module of a package that the extra brings.
+
+    MissingPackageError, with the line to type, where it is not installed or cannot be loaded.
+
+    >>> wanted("json.decoder", extra="tensorboard").JSONDecodeError.__name__
+    'JSONDecodeError'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        line = to_install(f'"minigrad[{extra}]"')
+        package = module.partition(".")[0]
+        fields: dict[str, Any] = {"package": package, "line": line, "defined": here()}
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise MissingPackageError("package_missing", **fields) from None
+        raise MissingPackageError("package_broken", reason=error, **fields) from error

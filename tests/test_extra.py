@@ -1,0 +1,67 @@
+"""What an extra brings is imported when it is first used, and says what to type where it is not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import minigrad as mg
+from minigrad.diagnostics import packages
+from minigrad.diagnostics.messages import set_language
+from minigrad.interop.extra import wanted
+
+ROOT = Path(__file__).parents[1]
+INTEROP = sorted(
+    ".".join(p.relative_to(ROOT).with_suffix("").parts)
+    for p in (ROOT / "minigrad" / "interop").rglob("*.py")
+    if p.stem != "__init__"
+)
+BROUGHT = {"onnx", "google", "tensorboard", "dask", "distributed", "torch", "jax"}
+
+
+def test_what_is_there_is_given() -> None:
+    assert wanted("xml.dom.minidom", extra="dask") is sys.modules["xml.dom.minidom"]
+
+
+@pytest.mark.usefixtures("english")
+def test_what_is_missing_names_the_line_to_type() -> None:
+    with pytest.raises(mg.MissingPackageError, match="unheard_of is not installed") as caught:
+        wanted("unheard_of.part", extra="dask")
+    line = f'"{sys.executable}" -m pip install "minigrad[dask]"'
+    assert all(line in half for half in caught.value.pair)
+    assert isinstance(caught.value, ImportError)
+    assert caught.value.defined.file == Path(__file__).name
+    set_language("zh")
+    assert "没有安装 unheard_of" in str(caught.value)
+
+
+def test_an_environment_by_uv_is_told_to_use_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    with pytest.raises(mg.MissingPackageError, match="uv pip install --python"):
+        wanted("unheard_of", extra="dask")
+
+
+@pytest.mark.usefixtures("english")
+def test_what_cannot_be_loaded_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torn.py").write_text("import libtorn_of_the_system\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(mg.MissingPackageError, match="torn cannot be loaded: No module named 'lib"):
+        wanted("torn", extra="dask")
+
+
+def test_nothing_of_it_is_imported_before() -> None:
+    """Neither with all public names nor with any module that speaks to other systems."""
+    asked = ", ".join(["minigrad.later", "viz.later", *INTEROP])
+    program = f"import sys, {asked}; print(*{{m.partition('.')[0] for m in sys.modules}})"
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert BROUGHT.isdisjoint(said.stdout.split())
