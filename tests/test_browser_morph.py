@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from looks import step_to_end
+from test_picture import digits
 
 import minigrad as mg
 import viz
@@ -260,3 +261,71 @@ def test_the_row_of_the_step_is_lit(saved: Path, page: Page) -> None:
     sheet, row = page.locator(".mg-sheet").bounding_box(), lit.bounding_box()
     assert sheet["y"] <= row["y"]
     assert row["y"] + row["height"] <= sheet["y"] + sheet["height"], "and in view"
+
+
+# ---- Opening and folding -----------------------------------------------------------------------
+
+FOLDED = """async () => {
+    const nodes = () => new Map([...document.querySelectorAll('g.node')].map(g => {
+        const { left, top } = g.querySelector('.mg-card').getBoundingClientRect();
+        return [g.id, [left, top]];
+    }));
+    const before = nodes();
+    document.querySelector('.mg-player').dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'o', bubbles: true }));
+    const moves = document.getAnimations().filter(
+        a => a.effect.getKeyframes().some(k => k.transform));
+    const moved = moves.map(a => a.effect.target.id).filter(Boolean);
+    const started = nodes(), copies = document.querySelectorAll('g[aria-hidden] .mg-card').length;
+    const lasting = Math.max(...document.getAnimations().map(a => a.effect.getTiming().duration));
+    await Promise.all(document.getAnimations().map(a => a.finished));
+    const left = document.querySelectorAll('g[aria-hidden] .mg-card').length;
+    const plain = map => Object.fromEntries(map);
+    const [b, s, a] = [before, started, nodes()].map(plain);
+    return { before: b, started: s, after: a, moved, lasting, copies, left };
+}"""
+
+
+@pytest.fixture(scope="module")
+def layers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return viz.step(digits()[0]).save(tmp_path_factory.mktemp("layers") / "layers.html")
+
+
+def unfolding(page: Page, layers: Path) -> None:
+    page.goto(layers.as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    page.get_by_role("button", name="linear1").click()
+    page.evaluate(DONE)
+
+
+def test_a_group_opens_and_folds_by_moving_what_is_in_both(layers: Path, moving: Page) -> None:
+    unfolding(moving, layers)
+    opening, folding = moving.evaluate(FOLDED), moving.evaluate(FOLDED)
+    (group,) = opening["before"].keys() - opening["after"].keys()
+    inside = opening["after"].keys() - opening["before"].keys()
+    assert folding["after"].keys() == opening["before"].keys()
+    for found, alone in ((opening, {group}), (folding, inside)):
+        before, started, after = found["before"], found["started"], found["after"]
+        assert 250 <= found["lasting"] <= 400
+        assert found["copies"] == len(alone), "what is gone is seen while it fades"
+        assert found["left"] == 0
+        stays = before.keys() & after.keys()
+        assert stays
+        assert {i for i in stays if far(before[i], after[i]) > 1} <= set(found["moved"])
+        for i in stays:
+            assert far(before[i], started[i]) <= max(1, far(before[i], after[i]) / 2), "from there"
+    for i in inside:
+        assert far(opening["before"][group], opening["started"][i]) < 40, "it comes out of its box"
+
+
+def far(one: list[float], other: list[float]) -> float:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def test_folding_moves_nothing_for_who_asks_for_less_motion(layers: Path, moving: Page) -> None:
+    moving.emulate_media(reduced_motion="reduce")
+    unfolding(moving, layers)
+    moving.keyboard.press("o")
+    assert moving.locator("g.cluster").count() == 1
+    assert moving.evaluate("document.getAnimations().length") == 0

@@ -1,8 +1,6 @@
 // The canvas: one panel for each graph, with drawings that are walked through with the keys, and
 // whose groups open.
 
-const FOLLOWED = 80; // cards that change or move at once; of more, the browser would paint too long
-
 /**
  * Numbers in an attribute of a drawing.
  * @param {Element | null} element @param {string} name @returns {number[]}
@@ -174,11 +172,12 @@ function stage(graph, number, data, model, parent, scale, actions) {
   /** Show another drawing; the keys stay with it if its predecessor had them. @param {string} key */
   function exchange(key) {
     const focused = drawing.contains(document.activeElement);
-    const before = new Map([...self.cards].map(([id, box]) => [id, self.extent(box.g)]));
-    const home = { ...self.view.home };
-    self.show(key);
-    actions.repaint(focused);
-    if (!calm()) morph(self, before, home);
+    const homes = [self.view, views[key]].map(({ home }) => home);
+    const replace = () => {
+      self.show(key);
+      actions.repaint(focused);
+    };
+    morph(sheet, "", "", replace, (name) => kin(name, homes));
   }
 
   /** @param {SVGGElement} g */
@@ -200,19 +199,11 @@ function stage(graph, number, data, model, parent, scale, actions) {
 }
 
 /**
- * Cards go from where they were, or where what held them was, to where they are.
- * @param {Stage} stage @param {Map<string, Extent>} before @param {Record<string, string>} home
+ * A card, the nodes that are or were in it, and the boxes that these are or were in.
+ * @param {string} id @param {Record<string, string>[]} homes of two drawings
  */
-function morph(stage, before, home) {
-  if (stage.cards.size > FOLLOWED) return;
-  for (const [id, box] of stage.cards) {
-    const there = stage.extent(box.g);
-    const holders = [id, home[id], ...box.members.flatMap((i) => [i, home[i]])];
-    const from = holders.map((i) => before.get(i ?? "")).find(Boolean);
-    const moved = (/** @type {Extent} */ { left, top }, /** @type {number} */ opacity) => ({ transform: `translate(${left}px, ${top}px)`, opacity });
-    const start = from ? moved(from, before.has(id) ? 1 : 0.2) : moved(there, 0);
-    box.g.animate([start, moved(there, 1)], { duration: PACE, easing: "ease-in-out" });
-  }
-  for (const { g } of stage.arrows.values())
-    g.animate([{ opacity: 0 }, { opacity: 0, offset: 0.6 }, { opacity: 1 }], PACE * 1.5);
+function kin(id, homes) {
+  const inside = homes.flatMap((home) => Object.keys(home).filter((node) => home[node] === id));
+  const all = [id, ...inside];
+  return [...all, ...homes.flatMap((home) => all.map((node) => home[node]))];
 }

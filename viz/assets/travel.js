@@ -9,9 +9,6 @@ const ASIDE = [-4.6, -3.4, -2.4, -1.6, -1, 0, 1, 1.6, 2.4, 3.4, 4.6]
   .flatMap((dy) => [-0.9, -0.6, -0.35, 0, 0.35, 0.6, 0.9].map((dx) => [dx, dy]))
   .sort((a, b) => Math.hypot(4 * a[0], a[1]) - Math.hypot(4 * b[0], b[1]));
 
-/** Whether the reader wants nothing to move. */
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 /**
  * A value on its way: a number, a product, or the heat map of what is too much to write.
  * @param {Element} layer @param {Cargo} cargo @param {string} kind "forward" or "back"

@@ -30,6 +30,9 @@ function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
+/** Whether the reader wants nothing to move. */
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 /** @param {string} sign @param {string} label @param {Element} parent @param {() => void} action */
 function button(sign, label, parent, action) {
   const b = make("button", "", parent);

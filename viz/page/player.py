@@ -31,7 +31,7 @@ __all__ = ["Player", "Slider", "table"]
 
 # The browser's half, in the order in which they need each other.
 MODULES = (
-    *("widget", "zoom", "heat", "cards", "travel", "canvas", "scene"),
+    *("widget", "zoom", "heat", "cards", "travel", "morph", "canvas", "scene"),
     *("clocks", "code", "inspector", "keys", "screen", "player"),
 )
 _numbers = itertools.count(1)
