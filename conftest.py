@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,16 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
     if hasattr(collector, "skip_compare"):  # only nbval's notebook has it
         collector.skip_compare = (*collector.skip_compare, *NOT_COMPARED)
         collector.sanitize_patterns.update(ALIKE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes the engine of a learner; a notebook's kernel inherits that."""
+    known = os.environ.get("MINIGRAD_ENGINE")
+    os.environ["MINIGRAD_ENGINE"] = str(tmp_path_factory.mktemp("engine"))
+    yield
+    os.environ.pop("MINIGRAD_ENGINE")
+    os.environ.update({} if known is None else {"MINIGRAD_ENGINE": known})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

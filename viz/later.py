@@ -6,6 +6,7 @@ from viz.charts.memory import *
 from viz.charts.ratios import *
 from viz.charts.schedule import *
 from viz.lesson.ask import *
+from viz.lesson.keep import *
 from viz.page.board import *
 from viz.page.language import *
 from viz.page.player import Player as Player

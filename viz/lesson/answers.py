@@ -27,11 +27,11 @@ def has_gap(answer: Any) -> bool:
     if isinstance(answer, list | tuple):
         return any(map(has_gap, answer))
     if isinstance(answer, FunctionType):
-        return any(_is_open(part) or _is_missing(part) for part in _reached(answer))
+        return any(_is_open(part) or _is_missing(part) for part in reached(answer))
     return answer is Ellipsis
 
 
-def _reached(start: FunctionType) -> Iterator[FunctionType]:
+def reached(start: FunctionType) -> Iterator[FunctionType]:
     """A function, and those of the same notebook that it calls by their names."""
     todo, met = [start], set()
     while todo:
@@ -47,7 +47,7 @@ def _found(function: FunctionType) -> Iterator[Any]:
     """What the code of a function finds under the names that are not its own."""
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    for opname, name in _lookups(code):
+    for opname, name in looked_up(function):
         if opname != "LOAD_DEREF":
             yield function.__globals__.get(name)
         elif name in cells:
@@ -59,9 +59,13 @@ def _is_missing(function: FunctionType) -> bool:
     return any(found is Ellipsis for found in _found(function))
 
 
+def looked_up(function: FunctionType) -> tuple[tuple[str, str], ...]:
+    """How and by what name a function, and those within it, look up what is not their own."""
+    return _lookups(function.__code__)
+
+
 @lru_cache(256)
 def _lookups(code: CodeType) -> tuple[tuple[str, str], ...]:
-    """How and by what name a function, and those within it, look up what is not their own."""
     found: dict[tuple[str, str], None] = {}
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):

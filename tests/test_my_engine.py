@@ -1,0 +1,282 @@
+"""The engine that a learner builds: it computes what minigrad does, and grows part by part."""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+from inspect import signature
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import size
+
+import minigrad as mg
+import viz
+from viz.lesson import keep as growing
+from viz.lesson import my_engine as ours
+
+LESSONS = ["L00", "L01", "L02", "L03", "L04", "L05", "L06", "L07"]
+PARTS = growing.whole()[1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(growing.FOLDER, str(tmp_path))
+    return tmp_path / "my_engine"
+
+
+def learner(source: str, name: str, **names: Any) -> FunctionType:
+    """A function as a learner's cell defines it: its lines can be looked up."""
+    file = f"<cell {name} {hash(source)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    exec(compile(source, file, "exec"), names)
+    function: FunctionType = names[name]
+    return function
+
+
+# ---- What it computes ------------------------------------------------------------------------
+
+rng = np.random.default_rng(0)
+DIGITS = mg.data.digits()
+X = np.asarray(DIGITS.x_train[:64], np.float64).reshape(64, -1)
+T = np.eye(10)[np.asarray(DIGITS.y_train[:64])]
+SHAPES = [(X.shape[1], 32), (32,), (32, 10), (10,)]
+START = [rng.normal(0, 0.2, shape) for shape in SHAPES]
+
+
+def loss(x: Any, t: Any, w1: Any, b1: Any, w2: Any, b2: Any) -> Any:
+    """Cross entropy of an MLP: one source for two modes."""
+    z = (x @ w1 + b1).relu() @ w2 + b2
+    return ((z.exp().sum(axis=1).log() - z) * t).sum() / 64.0
+
+
+def trained_dynamically(engine: ModuleType, steps: int) -> list[Any]:
+    weights = [engine.Tensor(w, requires_grad=True) for w in START]
+    for _ in range(steps):
+        loss(engine.Tensor(X), engine.Tensor(T), *weights).backward()
+        for w in weights:
+            w.value, w.grad = w.value - 0.5 * w.grad, None
+    return [w.value for w in weights]
+
+
+def trained_statically(engine: ModuleType, steps: int) -> list[Any]:
+    weights = [engine.variable(w, "w") for w in START]
+    x, t = engine.placeholder("x"), engine.placeholder("t")
+    y = loss(x, t, *weights)
+    slopes = engine.gradients(y, weights)
+    updates = [(w, w - 0.5 * g) for w, g in zip(weights, slopes, strict=True)]
+    session = engine.Session(*weights)
+    for _ in range(steps):
+        session.run([y], {x: X, t: T}, updates)
+    return [session.state[w] for w in weights]
+
+
+def trained_by_minigrad(steps: int) -> list[Any]:
+    weights = [mg.tensor(w, requires_grad=True) for w in START]
+    for _ in range(steps):
+        w1, b1, w2, b2 = weights
+        z = mg.relu(mg.tensor(X) @ w1 + b1) @ w2 + b2
+        scores = mg.log(mg.sum(mg.exp(z), axis=1, keepdims=True)) - z
+        (mg.sum(scores * mg.tensor(T)) / 64.0).backward()
+        weights = [mg.tensor(w.data - 0.5 * w.grad.data, requires_grad=True) for w in weights]
+    return [w.data for w in weights]
+
+
+def accuracy(weights: list[Any]) -> float:
+    w1, b1, w2, b2 = weights
+    scores = np.maximum(X @ w1 + b1, 0) @ w2 + b2
+    return float(np.mean(scores.argmax(1) == T.argmax(1)))
+
+
+def test_it_trains_an_mlp_in_both_modes_to_the_bits_of_minigrad() -> None:
+    dynamic, static = trained_dynamically(ours, 60), trained_statically(ours, 60)
+    expected = trained_by_minigrad(60)
+    for found in (dynamic, static):
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    assert accuracy(START) < 0.3
+    assert accuracy(dynamic) > 0.95
+
+
+def test_its_two_modes_tell_their_events_in_other_orders() -> None:
+    def kinds() -> list[str]:
+        return [f"{kind} {what.op}" for kind, what, _ in ours.EVENTS]
+
+    ours.EVENTS.clear()
+    x = ours.Tensor(2.0, requires_grad=True)
+    (x * x + 3).backward()
+    back = ["passed back Mul", "passed back Leaf", "passed back Leaf", "passed back Leaf"]
+    assert kinds() == ["built Mul", "run Mul", "built Add", "run Add", *back]
+    assert x.grad == 4
+    ours.EVENTS.clear()
+    p = ours.placeholder("x")
+    y = p * p + 3
+    assert kinds() == ["built Mul", "built Add"]
+    assert ours.Session().run([y], {p: np.array(2.0)}) == [7]
+    assert kinds() == ["built Mul", "built Add", "run Mul", "run Add"]
+
+
+def test_what_is_wrong_is_refused_with_two_lines() -> None:
+    x = ours.Tensor(2.0, requires_grad=True)
+    y = x * x
+    y.backward()
+    with pytest.raises(ours.EngineError, match="no graph is left"):
+        y.backward()
+    p, q = ours.placeholder("p"), ours.placeholder("q")
+    product = p @ q
+    with pytest.raises(ours.EngineError, match="Placeholder 'q' has no value in this run"):
+        ours.Session().run([product], {p: X})
+    with pytest.raises(ours.EngineError, match=r"built: .*test_my_engine.*\n  run: .*test_my_en"):
+        ours.Session().run([product], {p: X, q: X[:3]})
+    p.inputs = (product,)
+    with pytest.raises(ValueError, match="cycle"):
+        ours.topological_order([product])
+    branch = ours.cond(q > 0, lambda v: v * 2, lambda v: -v, q)
+    with pytest.raises(ours.EngineError, match="Cond has no gradient rule"):
+        ours.gradients(branch, [q])
+
+
+def test_branches_loops_and_padding_in_both_modes() -> None:
+    def halved(x: Any) -> Any:
+        return ours.while_loop(lambda v: v > 1.0, lambda v: v / 2.0, x)
+
+    def size_of(x: Any) -> Any:
+        return ours.cond(x > 0.0, lambda v: v, lambda v: -v, x)
+
+    p = ours.placeholder("p")
+    outputs = [halved(p), size_of(p)]
+    for number in (-3.0, 12.0):
+        static = ours.Session().run(outputs, {p: np.array(number)})
+        dynamic = [f(ours.Tensor(number)).value for f in (halved, size_of)]
+        assert static == dynamic == [number if number < 1 else 0.75, abs(number)]
+    padded, mask = ours.pad([[1.0, 2.0, 3.0], [4.0]], filler=np.inf)
+    x = ours.Tensor(padded, requires_grad=True)
+    means = ours.masked_mean(x, ours.Tensor(mask))
+    assert means.value.tolist() == [[2.0], [4.0]]
+    means.sum().backward()
+    assert np.array_equal(x.grad, np.where(mask, [[1 / 3], [1.0]], 0.0))
+    with ours.no_grad():
+        assert not (x * x).inputs
+
+
+# ---- How it grows ----------------------------------------------------------------------------
+
+
+def test_the_whole_is_short_and_so_is_each_part() -> None:
+    assert size.lines(growing.whole()[0]) <= 220
+    assert {name: size.lines(part.source) for name, part in PARTS.items()}.items() <= {
+        (name, lines) for name in PARTS for lines in range(1, 16)
+    }
+    assert sorted({part.lesson for part in PARTS.values()}) == LESSONS
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_begins_with_all_before_it_and_gaps_of_its_own(lesson: str, folder: Path) -> None:
+    engine = viz.engine(lesson)
+    text = (folder / "engine.py").read_text("utf-8")
+    for name, part in PARTS.items():
+        assert hasattr(engine, name) == (part.lesson <= lesson)
+        assert (f'"{name} is not written yet' in text) == (part.lesson == lesson)
+    part = next(getattr(engine, name) for name in PARTS if PARTS[name].lesson == lesson)
+    plain = [p for p in signature(part).parameters.values() if p.kind not in (2, 4)]
+    given = {p.name: None for p in plain}
+    with pytest.raises(engine.EngineError, match="is not written yet: the exercise of"):
+        part(**given)
+
+
+def test_all_parts_kept_make_the_whole(folder: Path) -> None:
+    for name in PARTS:
+        assert "kept in my_engine/engine.py" in str(viz.keep(getattr(ours, name)))
+    kept = (folder / "engine.py").read_text("utf-8")
+    assert kept == growing.whole()[0]
+    engine = viz.engine("L07")
+    assert (folder / "engine.py").read_text("utf-8") == kept
+    expected = trained_dynamically(ours, 2)
+    for found in (trained_dynamically(engine, 2), trained_statically(engine, 2)):
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_the_package_needs_nothing_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    viz.engine("L07")
+    monkeypatch.syspath_prepend(folder.parent)
+    package = importlib.import_module("my_engine")
+    assert package.Tensor(2.0).value == 2
+    assert "viz" not in (folder / "engine.py").read_text("utf-8")
+
+
+COUNTING = """
+def ready(node, done):
+    return all(x in done for x in node.inputs)
+
+
+def topological_order(outputs):
+    met, todo, order = {}, list(outputs), []
+    while todo:
+        node = todo.pop()
+        if node not in met:
+            met[node] = True
+            todo += node.inputs
+    while len(order) < len(met):
+        more = [n for n in met if n not in order and ready(n, order)]
+        if not more:
+            raise ValueError("a cycle")
+        order += more
+    return order
+"""
+
+
+def test_a_learners_part_takes_the_place_of_ours_with_what_it_calls(folder: Path) -> None:
+    function = learner(COUNTING, "topological_order")
+    viz.keep(function)
+    engine = viz.engine("L04")
+    text = (folder / "engine.py").read_text("utf-8")
+    assert text.count("def topological_order") == 1
+    assert "def ready(node, done):  # yours\n" in text
+    assert "def backward(y, seed, values):  # ours\n" in text
+    x = engine.Tensor(3.0, requires_grad=True)
+    assert engine.topological_order([x * x + x])[-1].op == "Add"
+    viz.engine("L01")  # to begin an earlier lesson again loses nothing
+    assert "def ready(node, done):  # yours\n" in (folder / "engine.py").read_text("utf-8")
+    again = (folder / "engine.py").read_text("utf-8")
+    assert "def walk_back(self):  # ours\n" in again
+    viz.keep(ours.run_in_order)
+    assert "def ready(node, done):  # yours\n" in (folder / "engine.py").read_text("utf-8")
+
+
+def test_what_a_trial_is_given_is_not_kept(folder: Path) -> None:
+    engine = viz.engine("L02", ours.fit, ours.backward)
+    assert not folder.exists()
+    assert engine.fit(np.ones((2, 3)), np.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_gaps_and_what_the_engine_does_not_have_are_not_kept(folder: Path) -> None:
+    gap = learner("def fit(g, x):\n    return ...\n", "fit")
+    assert "Nothing filled in yet" in str(viz.keep(gap))
+    other = learner("def fitting(g, x):\n    return g\n", "fitting")
+    with pytest.raises(ValueError, match="`fitting` is no part of the engine"):
+        viz.keep(other)
+    foreign = learner("def fit(g, x):\n    return g + SCALE\n", "fit", SCALE=1)
+    with pytest.raises(ValueError, match="`fit` uses `SCALE`, which the engine does not have"):
+        viz.keep(foreign)
+    taken = "def fitted(g, x):\n    return g\n\n\ndef fit(g, x):\n    return fitted(g, x)\n"
+    with pytest.raises(ValueError, match="The engine has a function `fitted` already"):
+        viz.keep(learner(taken, "fit"))
+    assert not folder.exists()
+
+
+def test_a_file_that_was_spoilt_is_left_alone(folder: Path) -> None:
+    viz.engine("L02")
+    file = folder / "engine.py"
+    file.write_text(file.read_text("utf-8") + "def (\n", "utf-8")
+    spoilt = file.read_text("utf-8")
+    for call in (lambda: viz.engine("L03"), lambda: viz.keep(ours.fit)):
+        with pytest.raises(ValueError, match=r"engine.py, line \d+: .*Remedy: mend that line"):
+            call()
+    assert file.read_text("utf-8") == spoilt
+
+
+def test_an_unknown_lesson_is_refused(folder: Path) -> None:
+    with pytest.raises(ValueError, match="No lesson L77 adds to the engine"):
+        viz.engine("L77")

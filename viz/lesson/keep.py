@@ -1,0 +1,244 @@
+"""The engine that a learner builds: `engine` opens it, `keep` puts a part of the learner's into it.
+
+`my_engine.py` beside this module is the whole of it with our parts, under a heading for each
+lesson. What a learner has is the beginning of that, up to the lesson, with their functions in the
+place of ours. It stands in `my_engine/` beside the notebooks, a package that imports nothing of
+ours.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import os
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import count
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, cast
+
+from IPython import get_ipython
+from IPython.display import display
+
+from viz.lesson.answers import has_gap, looked_up, reached
+from viz.lesson.ask import MARKS, Shown
+from viz.words.text import Pair, printed, row
+from viz.words.user import write
+
+__all__ = ["engine", "keep"]
+
+FOLDER = "MINIGRAD_ENGINE"  # the variable that names another folder for it; tests set it
+HEADING = re.compile(r"(?m)^# -+ (L\d\d): .* -+\n")
+MARK = re.compile(r" *# (yours|ours)\b.*$")
+GAP = 'raise EngineError("{name} is not written yet: the exercise of {lesson} asks for it")'
+PACKAGE = '"""My engine: see engine.py."""\n\nfrom my_engine.engine import *\n'
+_numbers = count(1)
+
+
+class Part(NamedTuple):
+    """A function that learners write: its lesson, and its lines."""
+
+    lesson: str
+    source: str
+
+
+def functions_of(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Name, lesson, mark and lines of each marked function of an engine."""
+    lines = text.splitlines(keepends=True)
+    headings = [(text.count("\n", 0, h.start()), h[1]) for h in HEADING.finditer(text)]
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)]) - 1
+            marked = MARK.search(lines[node.lineno - 1].rstrip("\n"))
+            lesson = [lesson for line, lesson in headings if line < first][-1:]
+            if marked and lesson:
+                yield node.name, lesson[0], marked[1], "".join(lines[first : node.end_lineno])
+
+
+@cache
+def whole() -> tuple[str, Mapping[str, Part]]:
+    """The engine with our parts, and those parts by their names."""
+    text = Path(__file__).with_name("my_engine.py").read_text("utf-8")
+    return text, {name: Part(lesson, source) for name, lesson, _, source in functions_of(text)}
+
+
+def assembled(lesson: str, own: Mapping[str, Part]) -> str:
+    """The engine up to a lesson: our parts where the learner has none, gaps in that lesson."""
+    text, parts = whole()
+    end = next((h.start() for h in HEADING.finditer(text) if h[1] > lesson), len(text))
+    text = text[:end].rstrip("\n") + "\n"
+    for name, part in parts.items():
+        if name in own:
+            new = _marked(own[name].source, name, "yours")
+        elif part.lesson < lesson:
+            new = _marked(part.source, name, "ours")
+        else:
+            new = _marked(_gap(part.source, name, lesson), name, "ours")
+        text = text.replace(part.source, new)
+    for name, part in own.items():
+        if name not in parts:  # a helper stands at the head of the lesson that it was written in
+            place = next(h.end() for h in HEADING.finditer(text) if h[1] == part.lesson)
+            new = _marked(part.source, name, "yours").strip("\n")
+            text = f"{text[:place]}\n\n{new}\n{text[place:]}"
+    return text
+
+
+def _marked(source: str, name: str, mark: str) -> str:
+    """The lines of a function, of which the first says whose it is."""
+    lines = source.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(f"def {name}"))
+    lines[at] = f"{MARK.sub('', lines[at])}  # {mark}"
+    return "\n".join(lines) + "\n"
+
+
+def _gap(source: str, name: str, lesson: str) -> str:
+    head = source[: source.index('"""', source.index('"""') + 3) + 3]
+    return f"{head}\n    {GAP.format(name=name, lesson=lesson)}\n"
+
+
+# ---- On disk ---------------------------------------------------------------------------------
+
+
+def _file() -> Path:
+    return Path(os.environ.get(FOLDER) or Path.cwd()) / "my_engine" / "engine.py"
+
+
+def _stored() -> tuple[str, dict[str, Part]]:
+    """The last lesson that the learner's engine holds, and the learner's own functions in it."""
+    file = _file()
+    if not file.exists():
+        return "", {}
+    text = file.read_text("utf-8")
+    try:
+        found = {n: Part(at, s) for n, at, mark, s in functions_of(text) if mark == "yours"}
+    except SyntaxError as error:
+        told = printed("engine_unreadable", file=file, line=error.lineno, problem=error.msg)
+        raise ValueError(told) from error
+    return max((h[1] for h in HEADING.finditer(text)), default=""), found
+
+
+def _store(text: str) -> Path:
+    file = _file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write(file, text)
+    package = file.with_name("__init__.py")
+    if not package.exists():
+        write(package, PACKAGE)
+    return file
+
+
+def _loaded(text: str) -> ModuleType:
+    """The engine as a module of its own; what it says of lines is read from this text."""
+    module = ModuleType("my_engine")
+    module.__file__ = f"<my_engine {next(_numbers)}>"
+    linecache.cache[module.__file__] = (len(text), None, text.splitlines(True), module.__file__)
+    exec(compile(text, module.__file__, "exec"), vars(module))
+    return module
+
+
+# ---- What lessons call -----------------------------------------------------------------------
+
+
+def engine(lesson: str, *functions: FunctionType) -> ModuleType:
+    """The learner's engine as it stands when a lesson begins, as a module.
+
+    Parts of earlier lessons that were not kept are ours, and it is said which. The parts of this
+    lesson are gaps, which raise EngineError; `functions` fill them, for a trial that nothing keeps.
+    Without `functions` the engine is written to `my_engine/engine.py` beside the notebooks, too.
+    ValueError for an unknown lesson, and for a file that was edited and is no Python any more.
+
+    >>> mine = engine("L02")
+    … my_engine  written to my_engine/engine.py
+      ours, as long as you have none: dynamic, static, topological_order, run_in_order
+    >>> x = mine.Node("Placeholder", name="x")
+    >>> [node.op for node in mine.topological_order([x * x + 3])]
+    ['Placeholder', 'Mul', 'Constant', 'Add']
+    """
+    known = sorted({part.lesson for part in whole()[1].values()})
+    if lesson not in known:
+        raise ValueError(printed("engine_lesson", lesson=lesson, known=", ".join(known)))
+    last, own = _stored()
+    if functions:
+        trial = own | {f.__name__: Part(lesson, _source(f)) for f in functions}
+        return _loaded(assembled(lesson, trial))
+    text = assembled(max(last, lesson), own)
+    _store(text)
+    shown = Shown(_whose(lesson, own), "…", "my_engine")
+    cast(Any, display)(shown) if get_ipython() is not None else print(shown)
+    return _loaded(text)
+
+
+def keep(*functions: FunctionType) -> Shown:
+    """Put functions of the notebook into the learner's engine, in the place of ours.
+
+    What they call by name comes along, if it is a function of the notebook. Nothing is kept as
+    long as a gap `...` is left. ValueError for a function that is no part of the engine, and for
+    one that uses what the engine does not have.
+
+    >>> def fit(g, x):
+    ...     return ...
+    >>> print(keep(fit))
+    … my_engine  Nothing filled in yet: replace every `...` above and run the cell again.
+    """
+    if any(map(has_gap, functions)):
+        return Shown([row("check_gap")], "…", "my_engine")
+    parts = whole()[1]
+    for function in functions:
+        if function.__name__ not in parts:
+            known = ", ".join(parts)
+            raise ValueError(printed("engine_no_part", name=function.__name__, known=known))
+    last, own = _stored()
+    for function in functions:
+        lesson = parts[function.__name__].lesson
+        for met in reached(function):
+            if not _is_frame(met):
+                own[met.__name__] = Part(lesson, _source(met))
+        last = max(last, lesson)
+    text = assembled(last, own)
+    _refuse_foreign(functions, vars(_loaded(text)))
+    _store(text)
+    names = ", ".join(f.__name__ for f in functions)
+    return Shown([row("engine_kept", names=names)], MARKS[True], "my_engine")
+
+
+def _is_frame(function: FunctionType) -> bool:
+    """Whether it stands in the engine as it is. Raises ValueError for another of that name."""
+    text, parts = whole()
+    name = function.__name__
+    taken = {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    if name in parts or name not in taken:
+        return False
+    if _source(function) not in text:
+        raise ValueError(printed("engine_taken", name=name))
+    return True
+
+
+def _source(function: FunctionType) -> str:
+    return textwrap.dedent(inspect.getsource(function))
+
+
+def _refuse_foreign(functions: tuple[FunctionType, ...], there: Mapping[str, Any]) -> None:
+    """Raise for a name that a function looks up and the engine does not have."""
+    for start in functions:
+        for function in reached(start):
+            names = {name for kind, name in looked_up(function) if kind != "LOAD_DEREF"}
+            for name in sorted(names - {*there, *dir(builtins)}):
+                raise ValueError(printed("engine_foreign", function=function.__name__, name=name))
+
+
+def _whose(lesson: str, own: Mapping[str, Part]) -> list[Pair]:
+    """Which functions of the lessons before are the learner's, and which are ours."""
+    before = [name for name, part in whole()[1].items() if part.lesson < lesson]
+    told = [row("engine_written")]
+    for key, names in {
+        "engine_yours": [name for name in before if name in own],
+        "engine_ours": [name for name in before if name not in own],
+    }.items():
+        if names:
+            told.append(row(key, names=", ".join(names)))
+    return told

@@ -1,0 +1,370 @@
+"""A small engine for both kinds of computation graphs, grown lesson by lesson.
+
+Lines under a heading belong to that lesson; what is marked "yours" is what a learner writes.
+"""
+
+import contextlib
+import sys
+
+import numpy as np
+
+# ---- L00: what happened, in order ------------------------------------------------------------
+
+EVENTS = []  # (kind, what, value): kind is "built", "run" or "passed back"
+
+
+def note(kind, what, value=None):
+    """Write one event down."""
+    EVENTS.append((kind, what, value))
+
+
+class EngineError(Exception):
+    """What the engine could not do, and why."""
+
+    told = staticmethod(lambda node, operands, error: f"{node.op}: {error}")
+
+
+def dynamic(steps, x):  # yours
+    """Build and run the steps (name, function) one by one; return the result."""
+    for name, function in steps:
+        note("built", name)
+        x = function(x)
+        note("run", name, x)
+    return x
+
+
+def static(steps):  # yours
+    """Build all the steps first; return a function that only runs them."""
+    for name, _ in steps:
+        note("built", name)
+
+    def run(x):
+        for name, function in steps:
+            x = function(x)
+            note("run", name, x)
+        return x
+
+    return run
+
+
+# ---- L01: operators, nodes, and an order in which they can run -------------------------------
+
+COMPUTE = {  # the name of an operator, and what it makes of arrays
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Neg": lambda a: -a,
+    "Mul": lambda a, b: a * b,
+    "Div": lambda a, b: a / b,
+    "MatMul": lambda a, b: a @ b,
+    "Greater": lambda a, b: a > b,
+    "Transpose": lambda a: a.transpose(),
+    "Sum": lambda a, axis=None: a.sum(axis=axis, keepdims=True),
+    "Exp": np.exp,
+    "Log": np.log,
+    "ReLU": lambda a: np.maximum(a, 0),
+}
+
+
+class Node:
+    """One operator of a graph and the nodes that it reads; nothing is computed yet."""
+
+    def __init__(self, op, inputs=(), name="", **attrs):
+        self.op, self.inputs, self.name, self.attrs = op, tuple(inputs), name, attrs
+        self.value, self.line = None, caller()
+
+    def apply(self, op, *inputs, **attrs):
+        """Add a node for an operator: this is all that building is."""
+        nodes = [x if isinstance(x, Node) else constant(x) for x in inputs]
+        node = Node(op, nodes, **attrs)
+        note("built", node, nodes)
+        return node
+
+    __array_ufunc__ = None  # an array on the left leaves the operator to the node
+
+
+def constant(value):
+    """A node for a number that is written in the formula."""
+    node = Node("Constant")
+    node.value = np.asarray(value)
+    return node
+
+
+def method(op):
+    """What makes a sign of Python, or a method, add a node."""
+    return lambda self, *others, **attrs: self.apply(op, self, *others, **attrs)
+
+
+SIGNS = "__add__ __radd__ __sub__ __mul__ __rmul__ __truediv__ __matmul__ __neg__ __gt__"
+NAMES = "Add     Add      Sub     Mul     Mul      Div         MatMul     Neg     Greater"
+SIGNS += " transpose sum exp log relu"
+NAMES += " Transpose Sum Exp Log ReLU"
+for sign, op in zip(SIGNS.split(), NAMES.split(), strict=True):
+    setattr(Node, sign, method(op))
+
+
+def caller():
+    """The line of the user: the first outside of this file."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def topological_order(outputs):  # yours
+    """All nodes behind the outputs, each after those it reads; ValueError for a cycle."""
+    order, state = [], {}
+
+    def visit(node):
+        if state.get(node) == "open":
+            raise ValueError(f"{node.op} waits for itself: the graph has a cycle")
+        if node not in state:
+            state[node] = "open"
+            for x in node.inputs:
+                visit(x)
+            state[node] = "done"
+            order.append(node)
+
+    for node in outputs:
+        visit(node)
+    return order
+
+
+def run_in_order(order, known):  # yours
+    """The values of all nodes of an order; `known` are those of its inputs."""
+    values = dict(known)
+    for node in order:
+        if node not in values:
+            values[node] = compute(node, [values[x] for x in node.inputs])
+    return values
+
+
+def compute(node, operands):
+    """The value of one node."""
+    if node.op == "Constant":
+        return node.value
+    try:
+        value = COMPUTE[node.op](*operands, **node.attrs)
+    except Exception as error:
+        raise EngineError(EngineError.told(node, operands, error)) from error
+    note("run", node, value)
+    return value
+
+
+# ---- L02: gradients --------------------------------------------------------------------------
+
+RULES = {  # g is the gradient that arrives at y = op(a, b); one share for each operand
+    "Add": lambda g, y, a, b: (g, g),
+    "Sub": lambda g, y, a, b: (g, -g),
+    "Neg": lambda g, y, a: (-g,),
+    "Mul": lambda g, y, a, b: (g * b, g * a),
+    "Greater": lambda g, y, a, b: (None, None),
+    "Div": lambda g, y, a, b: (g / b, -g * y / b),
+    "MatMul": lambda g, y, a, b: (g @ b.transpose(), a.transpose() @ g),
+    "Transpose": lambda g, y, a: (g.transpose(),),
+    "Sum": lambda g, y, a, axis=None: (g,),
+    "Exp": lambda g, y, a: (g * y,),
+    "Log": lambda g, y, a: (g / a,),
+    "ReLU": lambda g, y, a: (g * (a > 0),),
+}
+
+
+def fit(g, x):  # yours
+    """A gradient in the shape of what it belongs to: what was broadcast is added up."""
+    g = np.broadcast_to(g, np.broadcast_shapes(g.shape, x.shape))
+    new = g.ndim - x.ndim
+    axes = tuple(i for i in range(g.ndim) if i < new or x.shape[i - new] < g.shape[i])
+    return g.sum(axis=axes).reshape(x.shape) if axes else g
+
+
+def fitted(share, x):
+    """`fit`, now for arrays or as one more node."""
+    return share.apply("Fit", share, x) if isinstance(share, Node) else fit(share, x)
+
+
+def backward(y, seed, values):  # yours
+    """The gradient of y for every node behind it, last node first; shares that meet are added."""
+    gradients = {y: seed}
+    for node in reversed(topological_order([y])):
+        if node in gradients and node.inputs:
+            if node.op not in RULES:
+                raise EngineError(f"{node.op} has no gradient rule")
+            operands = [values[x] for x in node.inputs]
+            shares = RULES[node.op](gradients[node], values[node], *operands, **node.attrs)
+            for x, share in zip(node.inputs, shares, strict=True):
+                if share is not None:
+                    share = fitted(share, values[x])
+                    gradients[x] = gradients[x] + share if x in gradients else share
+                    note("passed back", x, gradients[x])
+    return gradients
+
+
+# ---- L03: the dynamic graph ------------------------------------------------------------------
+
+
+def at_once(self, op, *inputs, **attrs):  # yours
+    """Compute at once; remember the operands only if somebody may ask for a gradient."""
+    tensors = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
+    recorded = Tensor.recording and any(x.requires_grad for x in tensors)
+    node = Tensor(0, recorded, op, tensors if recorded else (), **attrs)
+    note("built", node, tensors)
+    node.value = compute(node, [x.value for x in tensors])
+    return node
+
+
+def walk_back(self):  # yours
+    """Add the gradient to `.grad` of each leaf that wants one, then let go of the graph."""
+    if self.op != "Leaf" and not self.inputs:
+        raise EngineError(f"{self.op}: no graph is left to walk back; compute it again")
+    order = topological_order([self])
+    values = {node: node.value for node in order}
+    gradients = backward(self, np.ones_like(self.value), values)
+    for node in order:
+        if node.op == "Leaf" and node.requires_grad:
+            node.grad = gradients[node] if node.grad is None else node.grad + gradients[node]
+        node.inputs = ()
+
+
+class Tensor(Node):
+    """A node that has its value from the start; what reads it is computed at once."""
+
+    recording = True
+    apply, backward = at_once, walk_back
+
+    def __init__(self, value, requires_grad=False, op="Leaf", inputs=(), **attrs):
+        super().__init__(op, inputs, **attrs)
+        self.value, self.requires_grad, self.grad = np.asarray(value), requires_grad, None
+
+
+@contextlib.contextmanager
+def no_grad():
+    """Inside, tensors are computed and nothing is remembered."""
+    before, Tensor.recording = Tensor.recording, False
+    try:
+        yield
+    finally:
+        Tensor.recording = before
+
+
+# ---- L04: the static graph -------------------------------------------------------------------
+
+COMPUTE["Fit"] = fit
+
+
+def placeholder(name):
+    """An input whose value comes with each run."""
+    return Node("Placeholder", name=name)
+
+
+def variable(value, name):
+    """An input whose value stays from run to run; it has one from its initialisation on."""
+    return Node("Variable", name=name, first=np.asarray(value))
+
+
+def gradients(y, xs):
+    """Nodes for the gradients of y: the same walk back, on nodes in the place of arrays."""
+    found = backward(y, constant(1.0), {node: node for node in topological_order([y])})
+    return [found[x] for x in xs]
+
+
+def run_graph(self, outputs, feed=(), updates=()):  # yours
+    """The values of the outputs; then all updates, pairs of a variable and a node, at once."""
+    order = topological_order([*outputs, *(node for _, node in updates)])
+    known = {**self.state, **dict(feed)}
+    for node in order:
+        if node.op in ("Placeholder", "Variable") and node not in known:
+            remedy = "feed it" if node.op == "Placeholder" else "initialise it"
+            raise EngineError(f"{node.op} {node.name!r} has no value in this run: {remedy}")
+    values = run_in_order(order, known)
+    self.state |= {variable: values[node] for variable, node in updates}
+    return [values[node] for node in outputs]
+
+
+class Session:
+    """Runs graphs, and keeps the values of variables from one run to the next."""
+
+    run = run_graph
+
+    def __init__(self, *variables):
+        self.state = {variable: variable.attrs["first"] for variable in variables}
+
+
+# ---- L05: branches and loops -----------------------------------------------------------------
+
+
+def body(function, count):
+    """A graph inside of a node: placeholders, and what a function makes of them."""
+    places = [placeholder(f"input {i}") for i in range(count)]
+    return places, function(*places)
+
+
+def run_body(places, output, values):
+    known = dict(zip(places, values, strict=True))
+    return run_in_order(topological_order([output]), known)[output]
+
+
+def run_cond(chosen, *values, yes, no):  # yours
+    """Run one of two bodies."""
+    return run_body(*(yes if chosen else no), values)
+
+
+def run_while(value, *, test, step):  # yours
+    """Run a body as long as the test holds."""
+    while run_body(*test, [value]):
+        value = run_body(*step, [value])
+    return value
+
+
+COMPUTE |= {"Cond": run_cond, "While": run_while}
+
+
+def cond(chosen, yes, no, *inputs):
+    """A branch: Python decides where there is a value, the graph where there is none."""
+    if isinstance(chosen, Tensor):
+        return (yes if chosen.value else no)(*inputs)
+    bodies = {"yes": body(yes, len(inputs)), "no": body(no, len(inputs))}
+    return chosen.apply("Cond", chosen, *inputs, **bodies)
+
+
+def while_loop(test, step, x):
+    """A loop, likewise."""
+    if not isinstance(x, Tensor):
+        return x.apply("While", x, test=body(test, 1), step=body(step, 1))
+    while test(x).value:
+        x = step(x)
+    return x
+
+
+# ---- L06: rows of different lengths ----------------------------------------------------------
+
+COMPUTE["Where"] = np.where
+RULES["Where"] = lambda g, y, m, a, b: (None, where(m, g, 0.0), where(m, 0.0, g))
+
+
+def where(mask, a, b):
+    """Numbers of a where the mask is true, of b elsewhere."""
+    node = next((x for x in (mask, a, b) if isinstance(x, Node)), None)
+    return node.apply("Where", mask, a, b) if node is not None else np.where(mask, a, b)
+
+
+def pad(rows, filler=0.0):  # yours
+    """Rows of different lengths as one array, and a mask that is true where a number is real."""
+    longest = max(map(len, rows))
+    padded = [[*row, *[filler] * (longest - len(row))] for row in rows]
+    return np.array(padded), np.arange(longest) < np.array([[len(row)] for row in rows])
+
+
+def masked_mean(x, mask):  # yours
+    """The mean of each row over its real numbers, whatever the filler is."""
+    return where(mask, x, 0.0).sum(axis=1) / where(mask, 1.0, 0.0).sum(axis=1)
+
+
+# ---- L07: errors that help -------------------------------------------------------------------
+
+
+def told(node, operands, error):  # yours
+    """What failed, on which shapes, where it was built, and where it ran."""
+    shapes = ", ".join(str(np.shape(value)) for value in operands)
+    return f"{node.op} of shapes {shapes}: {error}\n  built: {node.line}\n  run: {caller()}"
+
+
+EngineError.told = staticmethod(told)
