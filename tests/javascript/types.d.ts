@@ -55,6 +55,7 @@ interface View {
   svg: string;
   home: Record<string, string>;
   arrows: Record<string, [string, string]>;
+  counts: Record<string, string[]>;
   closed: Record<string, string[]>;
   open: Record<string, string>;
   nodes: Record<string, PlayedNode>;
@@ -63,6 +64,7 @@ interface View {
 interface GraphData {
   title: Pair | null;
   alt: string;
+  plan: boolean;
   views: Record<string, View>;
   shown: string;
   layers: string;
@@ -145,8 +147,12 @@ interface Zoom {
 interface Card {
   g: SVGGElement;
   id: string;
+  kind: string;
   members: string[];
+  counts: string[];
   parts: Record<"value" | "grad" | "clock", SVGTextElement | null>;
+  done: Element | null;
+  whole: number;
   sign: string;
   title: string;
   seen: Record<string, unknown>;
@@ -164,6 +170,7 @@ interface Arrow {
 /** One panel: the drawing that is shown of a graph. */
 interface Stage {
   drawing: HTMLElement;
+  plan: boolean;
   cards: Map<string, Card>;
   arrows: Map<string, Arrow>;
   layer: HTMLElement;

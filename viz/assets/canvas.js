@@ -12,7 +12,7 @@ const numbers = (element, name) => (element?.getAttribute(name)?.match(/-?[\d.]+
  * @param {Element} g @returns {Extent}
  */
 function extent(g) {
-  const rect = g.querySelector("rect");
+  const rect = g.querySelector(".mg-card, .mg-frame");
   const [dx = 0, dy = 0] = numbers(g, "transform");
   const [[x = 0], [y = 0], [width], [height]] = ["x", "y", "width", "height"].map((name) => numbers(rect, name));
   const [left, top] = [x + dx, y + dy];
@@ -64,6 +64,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
   /** @type {Stage} */
   const self = {
     drawing,
+    plan: graph.plan,
     cards: new Map(),
     arrows: new Map(),
     layer: sheet,
@@ -153,7 +154,8 @@ function stage(graph, number, data, model, parent, scale, actions) {
     drawn.sort((a, b) => order(a) - order(b));
     const known = (/** @type {string} */ id) => (members.get(id) ?? [id]).filter((i) => data.nodes[i]);
     for (const g of drawn) reachable(g);
-    return new Map(drawn.map((g) => [g.id, card(g, known(g.id))]));
+    const counts = (/** @type {string} */ id) => view.counts[id] ?? (data.nodes[id] ? [id] : []);
+    return new Map(drawn.map((g) => [g.id, card(g, known(g.id), counts(g.id))]));
   }
 
   /** @param {View} view @returns {Map<string, Arrow>} */

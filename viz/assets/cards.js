@@ -1,4 +1,5 @@
 // A card: what is known of the nodes it stands for at a step, as material and as words.
+const GIVEN = new Set(["input", "parameter", "constant"]); // what computes nothing
 
 /**
  * The last of [step, what] that happened by now.
@@ -13,56 +14,70 @@ function latest(entries, index) {
 }
 
 /**
- * How nodes stand at a step: a folded layer tells the value of its last operator.
+ * How a card stands at a step: of what makes its state how much has run, and what the last of it holds.
  * @param {PlayedNode[]} nodes @param {number} index
  */
 function life(nodes, index) {
-  const computed = nodes.filter((n) => !n.input);
-  if (nodes.length > 1 && computed.length) nodes = computed; // what a layer is given does not make it
-  const own = nodes.filter((n) => n.values.length);
-  const told = nodes.length > 1 ? own[own.length - 1] : nodes[0];
-  const born = nodes.some((n) => n.born !== null && n.born <= index);
-  const ran = own.length > 0 && own.every((n) => latest(n.values, index));
-  const freed = own.length > 0 && own.every((n) => (n.freed ?? Infinity) <= index);
-  const value = ran ? latest(told?.values, index) : undefined;
-  const gradient = latest(told?.gradients, index);
-  const clock = times(nodes, index);
-  return { born, ran, freed, value, gradient, times: ran ? clock : { ...clock, ran: null } };
+  const births = nodes.map((n) => n.born ?? n.values[0]?.[0] ?? Infinity).filter((at) => at <= index);
+  const runs = nodes.map((n) => latest(n.values.map(([at]) => [at, at]), index)).filter((at) => at !== undefined);
+  const last = nodes[nodes.length - 1];
+  return {
+    born: births.length ? Math.min(...births) : null,
+    ran: runs.length && runs.length === nodes.length ? Math.max(...runs) : null,
+    done: runs.length,
+    of: nodes.length,
+    freed: nodes.length > 0 && nodes.every((n) => (n.freed ?? Infinity) <= index),
+    value: latest(last?.values, index),
+    gradient: latest(last?.gradients, index),
+  };
 }
 
 /**
- * When nodes were born and ran, by the numbers of the steps: the two clocks.
- * @param {PlayedNode[]} nodes @param {number} index
+ * The material of a card: a plan is an outline, what ran is filled, a group by as much of it as ran.
+ * @param {Card} card @param {ReturnType<typeof life>} life
+ * @param {boolean} plan whether its graph was built before it ran @param {boolean} failed
  */
-function times(nodes, index) {
-  const runs = nodes.flatMap((n) => n.values.map(([at]) => at)).filter((at) => at <= index);
-  const births = nodes.map((n) => n.born ?? n.values[0]?.[0] ?? Infinity).filter((at) => at <= index);
-  return { born: births.length ? Math.min(...births) : null, ran: runs.length ? Math.max(...runs) : null };
+function material({ kind }, { born, ran, done, of, freed, value, gradient }, plan, failed) {
+  const there = born !== null && !failed;
+  return {
+    "mg-unborn": born === null && !failed,
+    "mg-failed": failed,
+    "mg-part": there && done > 0 && done < of,
+    "mg-born": there && plan && ran === null && kind !== "constant",
+    "mg-ran": there && ran !== null && !GIVEN.has(kind),
+    "mg-freed": freed,
+    "mg-bad": value?.bad || gradient?.bad,
+  };
 }
 
 /**
  * "born 3 · ran 7", each half in its language.
- * @param {ReturnType<typeof times>} times @param {boolean} given it computes nothing
- * @param {Words} words @returns {Pair}
+ * @param {Card} card @param {ReturnType<typeof life>} life @param {Words} words @returns {Pair}
  */
-function clockwork({ born, ran }, given, words) {
-  if (born === null) return ["", ""];
-  const computed = given ? (born < (ran ?? 0) ? words.card_fed : words.card_given) : words.card_ran;
-  const row = ran === null ? words.card_built : computed;
-  const half = (/** @type {string} */ text) => text.replace("{born}", String(born)).replace("{ran}", String(ran));
-  return [half(row[0]), half(row[1])];
+function clockwork({ kind }, { born, ran, done, of }, words) {
+  if (born === null || kind === "constant") return ["", ""];
+  const given = born < (ran ?? 0) ? words.card_fed : words.card_given;
+  const whole = ran === null ? words.card_built : GIVEN.has(kind) ? given : words.card_ran;
+  const told = done > 0 && done < of ? words.card_part : whole;
+  const known = /** @type {Record<string, unknown>} */ ({ born, ran, done, of });
+  const half = (/** @type {string} */ text) => text.replace(/{(\w+)}/g, (_, name) => String(known[name]));
+  return [half(told[0]), half(told[1])];
 }
 
 /**
  * One card of a drawing. Its texts and classes are written only where they change.
  * @param {SVGGElement} g @param {string[]} members ids of the nodes it stands for
+ * @param {string[]} counts ids of those that make its state
  * @returns {Card}
  */
-function card(g, members) {
+function card(g, members, counts) {
   const part = (/** @type {string} */ name) => /** @type {SVGTextElement | null} */ (g.querySelector(`.mg-${name}`));
   const parts = { value: part("value"), grad: part("grad"), clock: part("clock") };
   const [sign, name] = ["sign", "name"].map((kind) => part(kind)?.textContent ?? "");
-  return { g, id: g.id, members, parts, sign, title: name || sign, seen: {} };
+  const kind = /mg-kind-(\w+)/.exec(g.getAttribute("class") ?? "")?.[1] ?? "";
+  const whole = Number(g.querySelector(".mg-card")?.getAttribute("width"));
+  const done = g.querySelector(".mg-done");
+  return { g, id: g.id, kind, members, counts, parts, done, whole, sign, title: name || sign, seen: {} };
 }
 
 /**
@@ -75,6 +90,14 @@ function look({ g, seen }, state) {
     g.classList.toggle(name, Boolean(on));
     seen[name] = on;
   }
+}
+
+/** How much of a group is filled. @param {Card} card @param {ReturnType<typeof life>} life */
+function fill({ done: bar, whole, seen }, { done, of }) {
+  const wide = Math.round((whole * done) / (of || 1));
+  if (!bar || seen.wide === wide) return;
+  seen.wide = wide;
+  bar.setAttribute("width", String(wide));
 }
 
 /**

@@ -126,14 +126,13 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
   const active = new Set(frame.active.map(stage.home));
   const [arrived] = Object.values(frame.flows ?? {}).filter((sent) => typeof sent !== "string");
   for (const [id, box] of stage.cards) {
-    const nodes = box.members.map((i) => data.nodes[i]).filter(Boolean);
-    if (data.still) call(box, nodes, undefined, undefined);
+    const nodes = box.counts.map((i) => data.nodes[i]);
+    if (data.still) call(box, nodes, "", undefined);
     else tellCard(stage, box, nodes, data, index, active.has(id) ? arrived : undefined, moves && active.has(id));
     look(box, {
       "mg-now": active.has(id),
       "mg-chosen": id === chosen,
       "mg-linked": linked.has(id),
-      "mg-failed": frame.failed?.some((i) => stage.home(i) === id),
     });
   }
   const flowing = new Map(flows.map((flow) => [flow.arrow.id, flow]));
@@ -156,31 +155,29 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
  * @param {number} index @param {Share | undefined} share @param {boolean} moves
  */
 function tellCard(stage, box, nodes, data, index, share, moves) {
-  const { born, ran, freed, value, gradient, times } = life(nodes, index);
-  look(box, {
-    "mg-unborn": !born && !ran,
-    "mg-born": born && !ran,
-    "mg-ran": ran,
-    "mg-freed": freed,
-    "mg-bad": value?.bad || gradient?.bad,
-  });
+  const state = life(nodes, index);
+  const { failed = [], notes = {} } = data.frames[index];
+  const stopped = failed.find((i) => stage.home(i) === box.id);
+  look(box, material(box, state, stage.plan, stopped !== undefined));
+  fill(box, state);
+  const value = (stopped && notes[stopped]) || (state.value?.short ?? "");
   const { left, right } = stage.extent(box.g);
-  const grown = write(box, "value", value?.short ?? "");
-  const added = write(box, "grad", gradientRow(gradient, share, right - left - 22));
+  const grown = write(box, "value", value);
+  const added = write(box, "grad", gradientRow(state.gradient, share, right - left - 22));
   if (moves && grown) appear(box.parts.value);
   if (moves && added) appear(box.parts.grad);
-  write(box, "clock", clockwork(times, nodes.length === 1 && Boolean(nodes[0].input), data.words));
-  call(box, nodes, value, gradient);
+  write(box, "clock", clockwork(box, state, data.words));
+  call(box, nodes, value, state.gradient);
 }
 
 /**
  * What a card is called for those who do not see it, with what it holds.
  * @param {Card} box @param {PlayedNode[]} nodes
- * @param {Summary | undefined} value @param {Summary | undefined} gradient
+ * @param {string} value @param {Summary | undefined} gradient
  */
 function call(box, nodes, value, gradient) {
   const called = box.members.length > 1 ? box.title : (nodes[nodes.length - 1]?.label ?? box.title);
-  const said = [value?.short, gradient && `∂ ${gradient.short}`].filter(Boolean).join(", ");
+  const said = [value, gradient && `∂ ${gradient.short}`].filter(Boolean).join(", ");
   const label = said ? `${called}: ${said}` : called;
   if (box.seen.label === label) return;
   box.seen.label = label;

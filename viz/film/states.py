@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from viz.film.film import Film, Track, latest
 from viz.picture import cards
-from viz.picture.boxes import GIVEN, Picture, PictureNode
+from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
 from viz.picture.summary import Summary
 from viz.picture.theme import MARKS
 from viz.words.text import Pair, row
@@ -17,25 +17,35 @@ from viz.words.text import Pair, row
 class State:
     """How a box stands at one step.
 
-    born: whether it is there. ran: whether it has its value; of a group, whether all in it have.
-    gradient: stays, once it arrived. clock: the steps at which it was born and got its value, None
-    before. now: the step is about it. bad: its value or gradient holds NaN or infinity.
+    born: whether it is there. done, of: how many of what makes its state have their value, out of
+    how many: of a group its operators. gradient: stays, once it arrived. clock: the steps at which
+    it was born and got its value, None before. now: the step is about it. failed: the run stopped
+    in it. bad: its value or gradient holds NaN or infinity.
     """
 
     born: bool
-    ran: bool
+    done: int
+    of: int
     value: Summary | None
     gradient: Summary | None
     clock: tuple[int | None, int | None]
     now: bool
+    failed: bool
     freed: bool
     bad: bool
+
+    @property
+    def ran(self) -> bool:
+        """Whether all of it has its value."""
+        return self.done == self.of
 
     def told(self, given: bool) -> Pair:
         """The clock in words; `given`: of what computes nothing. "" before it is born."""
         born, ran = self.clock
         if born is None:
             return "", ""
+        if 0 < self.done < self.of:
+            return row("card_part", born=born, done=self.done, of=self.of)
         if ran is None:
             return row("card_built", born=born)
         if given:
@@ -58,71 +68,85 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Sta
     '4'
     """
     last = len(film.frames) - 1
-    step = min(step, last)
-    active = set(film.frames[step].active) if film.frames else set()
+    active = set(film.frames[step].active) if step <= last else set()
+    failed = film.frames[min(step, last)].failed if film.frames else ""
     found = {}
     for box in (drawn or film.picture).nodes:
-        alone = (box.id,) if box.id in film.tracks else box.inputs[:1]  # a result: its operator
-        inside = [(i, film.tracks[i]) for i in box.members or alone]
-        parts = [_state(track, step, i in active) for i, track in inside]
-        found[box.id] = _joined(parts, [bool(track.values) for _, track in inside])
+        tracks = [film.tracks[i] for i in counted(film.picture, box)]
+        inside = {box.id, *box.members}
+        found[box.id] = _state(tracks, step, bool(inside & active), failed in inside)
     return found
+
+
+def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
+    """The nodes of the whole picture that make the state of a box.
+
+    Of a group these are its operators: what it is given does not make it, nor what runs inside of
+    one of them. Of the result of an operator it is that operator, of all others the box itself.
+    """
+    if box.kind != "group":
+        return box.inputs[:1] if box.kind == "tensor" else (box.id,)
+    around = paths("/".join(filter(None, (box.group, box.name))))
+    own = [
+        n.id
+        for n in picture.nodes
+        if n.id in box.members
+        and n.kind not in GIVEN
+        and not any(path in picture.owners for path in paths(n.group) if path not in around)
+    ]
+    return tuple(own) or box.members
 
 
 def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
     """The same as classes and texts of the cards, for a still of this step."""
     boxes = (drawn or film.picture).nodes
     found = states(film, step, drawn)
-    failed = film.frames[min(step, len(film.frames) - 1)].failed
-    return {box.id: _on_card(film, box, found[box.id], box.id == failed) for box in boxes}
+    return {box.id: _on_card(film, box, found[box.id]) for box in boxes}
 
 
-def _on_card(film: Film, box: PictureNode, state: State, failed: bool) -> cards.State:
+def _on_card(film: Film, box: PictureNode, state: State) -> cards.State:
     named = box.kind == "constant" and bool(box.name)  # by its value
-    given = box.kind in GIVEN and box.kind != "variable"  # neutral; a variable keeps what ran
+    given = box.kind in GIVEN  # neutral: it did not run
     plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
+    there = state.born and not state.failed
     looks = {
-        "unborn": not state.born and not failed,
-        "failed": failed,
-        "born": state.born and plan and not failed,
-        "ran": state.born and not (plan or given or failed),
+        "unborn": not state.born and not state.failed,
+        "failed": state.failed,
+        "part": there and 0 < state.done < state.of,
+        "born": there and plan,
+        "ran": there and state.ran and not given,
         "freed": state.freed,
         "now": state.now and not film.still,
         "bad": state.bad,
     }
     value = state.value.short if state.value and not named else ""
-    value = MARKS["failed"].sign if failed else value
+    value = MARKS["failed"].sign if state.failed else value
     gradient = state.gradient.short if state.gradient else ""
-    clock = ("", "") if film.still or box.kind == "constant" else state.told(box.kind in GIVEN)
-    return cards.State(tuple(f"mg-{x}" for x in looks if looks[x]), value, gradient, clock)
+    clock = ("", "") if film.still or box.kind == "constant" else state.told(given)
+    classes = tuple(f"mg-{x}" for x in looks if looks[x])
+    return cards.State(classes, value, gradient, clock, state.done / state.of)
 
 
-def _state(track: Track, step: int, now: bool) -> State:
-    value, gradient = latest(track.values, step), latest(track.gradients, step)
-    ran = max((i for i, _ in track.values if i <= step), default=None)
-    born = track.born if track.born is not None else ran
-    there = born is not None and born <= step
-    freed = track.freed is not None and track.freed <= step
-    bad = any(x.bad for x in (value, gradient) if x)
-    clock = (born if there else None, ran)
-    return State(there, ran is not None, value, gradient, clock, now, freed, bad)
-
-
-def _joined(members: Sequence[State], valued: Sequence[bool]) -> State:
-    """The state of what is drawn as one box; values are those of the last that ever gets one."""
-    if len(members) == 1:
-        return members[0]
-    own = [state for state, has in zip(members, valued, strict=True) if has]
-    last = own[-1] if own else members[-1]
-    ran = bool(own) and all(state.ran for state in own)
-    births = [state.clock[0] for state in members if state.clock[0] is not None]
+def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> State:
+    """The state of what these tracks make; its value is that of the last."""
+    births = [born for t in tracks if (born := _birth(t)) is not None and born <= step]
+    runs = [max(past) for t in tracks if (past := [i for i, _ in t.values if i <= step])]
+    value, gradient = (latest(x, step) for x in (tracks[-1].values, tracks[-1].gradients))
     return State(
-        any(state.born for state in members),
-        ran,
-        last.value if ran else None,
-        last.gradient,
-        (min(births, default=None), last.clock[1] if ran else None),
-        any(state.now for state in members),
-        bool(own) and all(state.freed for state in own),
-        any(state.bad for state in members),
+        born=bool(births),
+        done=len(runs),
+        of=len(tracks),
+        value=value,
+        gradient=gradient,
+        clock=(min(births, default=None), max(runs) if len(runs) == len(tracks) else None),
+        now=now,
+        failed=failed,
+        freed=all(t.freed is not None and t.freed <= step for t in tracks),
+        bad=any(x.bad for x in (value, gradient) if x),
     )
+
+
+def _birth(track: Track) -> int | None:
+    """The step at which a node was born: where it was not built before, when it ran first."""
+    first = next((i for i, _ in track.values), None)
+    return first if track.born is None else track.born

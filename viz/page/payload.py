@@ -8,7 +8,7 @@ from typing import Any
 
 from viz.film.film import Film, Track
 from viz.film.listing import listing
-from viz.film.states import on_cards
+from viz.film.states import counted, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.steps import Codes, Texts, file, frame, lane, node, result
@@ -31,7 +31,7 @@ WORDS = [
     *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
     *("close_group", "flows", "program", "need_kernel", "inputs", "table", "table_short"),
     *("details", "code", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
-    *("card_built", "card_ran", "card_fed", "card_given"),
+    *("card_built", "card_ran", "card_part", "card_fed", "card_given"),
     *("look_born", "look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks"),
 ]
 
@@ -134,6 +134,7 @@ def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> di
     return {
         "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
         "alt": both(picture.alt()),
+        "plan": picture.kind == "static",
         "views": {key(opened): view(film, prefix, opened, order) for opened in wanted},
         "shown": key(first),
         "layers": key(layers),
@@ -179,6 +180,11 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Mapping[str, i
             f"{prefix}-{e.id}": [f"{prefix}-{e.source}", f"{prefix}-{e.target}"]
             for e in drawn.edges
             if e.id not in known
+        },
+        "counts": {
+            f"{prefix}-{n.id}": [f"{prefix}-{i}" for i in counted(whole, n)]
+            for n in drawn.nodes
+            if n.kind == "group"
         },
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
         "open": {

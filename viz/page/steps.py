@@ -85,18 +85,18 @@ def frame(
     What most steps lack is left out, and a line that many light up is sent once, in `codes`.
     """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
-    captions = [film.frames[min(i, len(film.frames) - 1)].caption for film, _, i in films]
+    now = [(film.frames[min(i, len(film.frames) - 1)], prefix) for film, prefix, i in films]
     still = [i >= len(film.frames) for film, _, i in films]
     flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
     lit = (line for f, _ in alive if (line := _code(f, blocks)))
     rare = {
         "still": still if any(still) else None,
         "flows": {i: _flow(x) for i, x in flows.items()},
-        "notes": {f"{p}-{n}": text for f, p in alive for n, text in f.notes.items()},
-        "failed": [f"{p}-{f.failed}" for f, p in alive if f.failed],
+        "notes": {f"{p}-{n}": text for f, p in now for n, text in f.notes.items()},
+        "failed": [f"{p}-{f.failed}" for f, p in now if f.failed],
     }
     return {
-        "captions": captions,
+        "captions": [f.caption for f, _ in now],
         "active": [f"{p}-{i}" for f, p in alive for i in f.active],
         "code": [codes.setdefault(line, len(codes)) for line in lit],
         **{name: value for name, value in rare.items() if value},

@@ -12,7 +12,7 @@ from minigrad.diagnostics.messages import one_line
 from viz.picture.theme import EDGES
 from viz.words.text import Pair, row
 
-GIVEN = ("input", "parameter", "variable", "constant")  # kinds that compute nothing
+GIVEN = ("input", "parameter", "constant")  # kinds that compute nothing
 EASY = 20  # boxes that are surveyed at a glance; the first drawing opens groups up to here
 
 

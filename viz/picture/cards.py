@@ -23,6 +23,7 @@ BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 ROWS_HIGH = {"head": 16, "main": 23, "shape": 16, "grad": 18, "clock": 17}  # px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
+LONGEST = ("born 88 · ran 88", "born 88 · ran 88 of 88")  # clocks: of a node, of a group
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 # Of a page's both halves a card shows one: it has room for one.
 HALF = re.compile(r'<tspan lang="(\w+)">([^<]*)</tspan>')
@@ -32,13 +33,15 @@ HALF = re.compile(r'<tspan lang="(\w+)">([^<]*)</tspan>')
 class State:
     """What has become of a node in one still: `classes` say how it looks, the texts what it holds.
 
-    value, gradient: short, "" where there is none yet. clock: a pair of sentences.
+    value, gradient: short, "" where there is none yet. clock: a pair of sentences. done: how much
+    of a group has run, from 0 to 1.
     """
 
     classes: tuple[str, ...] = ()
     value: str = ""
     gradient: str = ""
     clock: Pair = ("", "")
+    done: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class Card:
         head = max(wide(half, SMALL) for half in self.what) + _after(wide(self.name, NAME))
         none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.plan else 0
         value = max(self.room.value * 0.58 * LARGE, none)
-        clock = wide("born 88 · ran 88", SMALL) if self.room.clock else 0
+        clock = wide(LONGEST[self.node.kind == "group"], SMALL) if self.room.clock else 0
         widest = max(head, wide(self.sign, LARGE) * BOLD + _after(value), wide(self.shape, SMALL))
         width = 2 * PAD + max(widest, clock)
         height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
@@ -145,10 +148,18 @@ class Card:
         told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
-            f'transform="translate({x:g},{y:g})"><title>{told}</title>'
+            f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}'
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
+
+    def _done(self, state: State) -> str:
+        """How much of a group has run, behind its outline."""
+        if self.node.kind != "group":
+            return ""
+        width, height = self.size
+        part = f'width="{width * state.done:.0f}" height="{height}" rx="{ROUND}"'
+        return f'<rect class="mg-done" {part}/>'
 
 
 def text(kind: str, x: float, y: float, inside: str, at: str = "start") -> str:

@@ -52,6 +52,9 @@ RULES: tuple[Rule, ...] = (
             (f"mg-edge-{kind}", "mg-tip", {"stroke": "none", "fill": edge.color}),
         )
     ),
+    ("", "mg-done", {"display": "none"}),
+    ("mg-part", "mg-card", _outline("run", "none", 2)),
+    ("mg-part", "mg-done", {"display": "inline", "fill": "ran", "stroke": "none"}),
     ("mg-born", "mg-card", _outline("built", "none", 1.4, DASHES["dashed"])),
     ("mg-born", "mg-none", {"display": "inline"}),
     *(

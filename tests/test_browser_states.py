@@ -1,0 +1,126 @@
+"""A page shows each step as a still of that step does: one rule for states, in Python and here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from test_failed_films import unfit
+from test_films import branch, loop
+from test_picture import digits, e1, e2, e5
+
+import minigrad as mg
+import viz
+from viz.film.film import Film, Track
+from viz.film.states import on_cards
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
+
+
+def layers() -> viz.Player:
+    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
+    return viz.step(digits()[1], feed)
+
+
+def inside() -> viz.Player:
+    """A branch within a group, of which one side never runs."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        with mg.name_scope("part"):
+            y = branch(x * 2) + 1
+        return viz.step(y, {x: 3.0})
+
+
+def spoilt() -> viz.Player:
+    x = mg.tensor([-1.0, 1.0], requires_grad=True, name="x")
+    with np.errstate(all="ignore"):
+        return viz.step(mg.log(x).sum())
+
+
+def stopped() -> viz.Player:
+    """A run that stops in the middle of a group."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(None,))
+        with mg.name_scope("part"):
+            y = (x * 2 + mg.constant(np.ones(3, np.float32))) * 5
+        return viz.step(y, {x: np.ones(2, np.float32)})
+
+
+def unbuilt() -> viz.Player:
+    """A film that ends with the failure of what was not there yet."""
+    film = viz.step(e1()).films[0]
+    (add,) = (n.id for n in film.picture.nodes if n.op == "Add")
+    last = replace(film.frames[2], failed=add, active=(add,), notes={add: "✗"})
+    tracks = {**film.tracks, add: Track()}
+    return viz.Player([replace(film, frames=(*film.frames[:2], last), tracks=tracks)])
+
+
+PLAYERS: dict[str, Callable[[], viz.Player]] = {
+    "dynamic": lambda: viz.step(e1()),
+    "static": lambda: viz.step(e2(), {"x": 2.0}),
+    "matrix": lambda: viz.step(e5()),
+    "layers of a tape": lambda: viz.step(digits()[0]),
+    "layers of a plan": layers,
+    "loop": lambda: viz.step(loop(3), {"x": 3}),
+    "branch in a group": inside,
+    "both": lambda: viz.compare(lambda x: x * x + 3, 2.0),
+    "NaN": spoilt,
+    "failed plan": unfit,
+    "failed group": stopped,
+    "failed before it was built": unbuilt,
+}
+PARTLY = ("layers of a tape", "layers of a plan", "branch in a group", "failed group")
+ASKED = ("unborn", "failed", "part", "born", "ran", "freed", "now", "bad")
+SHOWN = """asked => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
+    const text = row => {
+        const line = g.querySelector('.mg-' + row);
+        return (line?.querySelector('[lang=en]') ?? line)?.textContent ?? null;
+    };
+    const done = g.querySelector('.mg-done');
+    return [g.id, [asked.filter(name => g.classList.contains('mg-' + name)),
+        text('value'), text('clock'), done && Number(done.getAttribute('width'))]];
+}))"""
+
+
+def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """What a still has on the cards that are drawn, as far as they have room for it."""
+    opened = film.picture.overview() if film.opened is None else film.opened
+    drawn = film.view(opened)
+    found = {}
+    for i, state in on_cards(film, step, drawn).items():
+        _, value, clock, bar = shown[f"{prefix}-{i}"]
+        classes = [name for name in ASKED if f"mg-{name}" in state.classes]
+        wide = None if bar is None else pytest.approx(bar, abs=1) if state.done else 0
+        found[f"{prefix}-{i}"] = [
+            classes,
+            None if value is None else state.value,
+            None if clock is None else state.clock[0],
+            wide,
+        ]
+    return found
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_page_shows_a_step_as_a_still_does(name: str, page: Page, tmp_path: Path) -> None:
+    player = PLAYERS[name]()
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(player.save(tmp_path / "page.html").as_uri())
+    seen: set[str] = set()
+    for step in range(len(player.data["frames"])):
+        page.locator(".mg-steps").fill(str(step))
+        shown = page.evaluate(SHOWN, list(ASKED))
+        expected: dict[str, list[Any]] = {}
+        for film, letter in zip(player.films, "ab", strict=False):
+            expected |= told(film, step, f"{player.data['name']}{letter}", shown)
+        assert shown == expected, step
+        seen |= {look for looks, *_ in shown.values() for look in looks}
+    assert ("part" in seen) is (name in PARTLY)
+    assert ("failed" in seen) is name.startswith("failed")
+    assert page.errors == []
