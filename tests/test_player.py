@@ -386,7 +386,10 @@ def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
     caption, counter = page.locator(".mg-caption"), page.locator(".mg-controls output")
     assert "Nothing has happened yet" in caption.inner_text()
     assert "mg-unborn" in classes(page)["n2"]
-    assert "mg-ran" in classes(page)["n1"], "what is given holds its value from the start"
+    assert classes(page)["n1"] == {"mg-kind-parameter"}, "what is given did not run"
+    assert page.locator(".mg-value").first.text_content() == "2", (
+        "it holds its value from the start"
+    )
 
     page.locator(".mg-player").focus()
     page.keyboard.press("ArrowRight")

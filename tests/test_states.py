@@ -14,7 +14,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.film.film import Film, latest
-from viz.film.states import on_cards, states
+from viz.film.states import counted, on_cards, states
 from viz.film.told import told
 
 
@@ -99,17 +99,26 @@ def test_nan_and_infinity_are_marked_wherever_they_are() -> None:
     assert [n["values"][0][1].get("bad") for n in data["nodes"].values()] == [None, True, True]
 
 
-def test_a_folded_layer_has_run_when_all_in_it_has() -> None:
-    film = viz.step(digits()[0]).films[0]
+@pytest.mark.parametrize("which", ["dynamic", "static"])
+def test_a_folded_layer_is_filled_by_what_of_it_has_run(which: str) -> None:
+    """By its operators: what it is given neither bears it nor fills it."""
+    dynamic, static = digits()
+    feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
+    film = (viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)).films[0]
     folded = film.view(())
     first = next(n for n in folded.nodes if n.name == "linear1")
-    inside = [film.tracks[i] for i in first.members if film.tracks[i].values]
-    over = max(t.values[0][0] for t in inside)
-    before, after = (states(film, i, folded)[first.id] for i in (over - 1, over))
-    assert (before.born, before.ran, before.value) == (True, False, None)
-    assert after.ran
-    assert after.value == inside[-1].values[-1][1]
-    assert after.clock[1] == over
+    product, added = (film.tracks[i] for i in counted(film.picture, first))
+    half, over = (track.values[0][0] for track in (product, added))
+    given, part, after = (states(film, i, folded)[first.id] for i in (half - 1, half, over))
+    assert (given.born, given.done) == (which == "static", 0)
+    assert (part.born, part.ran, part.value, part.done, part.of) == (True, False, None, 1, 2)
+    assert (after.ran, after.value, after.clock[1]) == (True, added.values[-1][1], over)
+    plan = ("mg-born",) if which == "static" else ()
+    card, filled = (on_cards(film, i, folded)[first.id] for i in (half, over))
+    assert card.classes == ("mg-part", *plan, "mg-now")
+    assert card.done == 0.5
+    assert card.clock[0] == f"born {part.clock[0]} · ran 1 of 2"
+    assert filled.classes == ("mg-ran", "mg-now")
 
 
 def flows(player: viz.Player) -> list[Any]:
