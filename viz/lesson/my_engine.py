@@ -10,12 +10,12 @@ import numpy as np
 
 # ---- L00: what happened, in order ------------------------------------------------------------
 
-EVENTS = []  # (kind, what, value): kind is "built", "run" or "passed back"
+EVENTS = []  # (kind, what, more): kind is "built", "run" or "passed back"
 
 
-def note(kind, what, value=None):
+def note(kind, what, more=None):
     """Write one event down."""
-    EVENTS.append((kind, what, value))
+    EVENTS.append((kind, what, more))
 
 
 class EngineError(Exception):
@@ -146,7 +146,7 @@ def compute(node, operands):
         value = COMPUTE[node.op](*operands, **node.attrs)
     except Exception as error:
         raise EngineError(EngineError.told(node, operands, error)) from error
-    note("run", node, value)
+    note("run", node, (value, operands))
     return value
 
 
@@ -194,7 +194,7 @@ def backward(y, seed, values):  # yours
                 if share is not None:
                     share = fitted(share, values[x])
                     gradients[x] = gradients[x] + share if x in gradients else share
-                    note("passed back", x, gradients[x])
+                    note("passed back", x, (node, share, gradients[x]))
     return gradients
 
 

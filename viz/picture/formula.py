@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from string import Formatter
 
 from minigrad.backprop.rules import pull_back
-from minigrad.core import Attrs, Op, Spec
+from minigrad.core import REGISTRY, Attrs, Op, Spec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
 from minigrad.static import Graph, Node, listen_to_nobody
@@ -31,8 +31,15 @@ def sign(op: Op) -> str:
     return left if (len(left) <= 2 and not left.isascii()) or left in SIGNS else ""
 
 
-def forward(op: Op, operands: Sequence[str], attrs: Attrs) -> str:
-    """What the operator computes from operands with these names: "x × x"."""
+def forward(op: Op | str, operands: Sequence[str], attrs: Attrs) -> str:
+    """What the operator computes from operands with these names: "x × x".
+
+    Of another engine's operator only the name is known: one of ours of that name says how to write
+    it.
+    """
+    if isinstance(op, str):
+        record = REGISTRY.get(op)
+        return forward(record, operands, {}) if record else f"{op}({', '.join(operands)})"
     named = [
         f"{name}ᵀ" if attrs.get(f"transpose_{letter}") else name
         for name, letter in zip(operands, "abcdefgh", strict=False)

@@ -19,6 +19,7 @@ from minigrad.hybrid.tracing import Function, Traced
 from minigrad.hybrid.tracing.calls import CallOp
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
+from viz.picture import others
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.formula import sign
 from viz.words.text import printed
@@ -35,7 +36,8 @@ KINDS = {
 
 
 def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = False) -> Picture:
-    """The picture of a tensor, a node, a graph, a program, or a traced function; or of a list.
+    """The picture of a tensor, a node, a graph, a program, or a traced function; or of a list; or
+    of nodes of another engine.
 
     `names` gives names to leaves that have none, by `id`. With `bodies` the insides of branches,
     loops, calls and fused nodes are there, too, as groups that the node owns. Raises TypeError for
@@ -54,6 +56,8 @@ def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = Fal
         leaves = [t for t in items if t.creator is None]
         names = {**{id(t.creator): names[id(t)] for t in items if id(t) in names}, **names}
         return tape_picture(ancestors(outputs), outputs, leaves, names, bodies)
+    if items and all(map(others.is_other, items)):
+        return others.other_picture(others.behind(items), items, names)
     raise TypeError(printed("cannot_draw", value=brief(obj)))
 
 

@@ -24,6 +24,7 @@ from viz.picture.boxes import paths
 from viz.picture.cards import one_language
 from viz.picture.formula import whole
 from viz.picture.layout import LayoutError
+from viz.picture.others import is_other
 from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
 from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
@@ -210,7 +211,11 @@ def diagram_of(obj: Any, names: Mapping[int, str], *options: Any) -> Diagram:
     drawn = picture(obj, names, bodies=True)
     items = obj if isinstance(obj, (list, tuple)) else [obj]
     few = drawn.kind == "dynamic" and len(drawn.nodes) <= VALUES_LIMIT
-    held = values([t for t in items if isinstance(t, Tensor)]) if few else NOTHING_KNOWN
+    held: Mapping[Any, Any] = NOTHING_KNOWN
+    if few:
+        held = values([t for t in items if isinstance(t, Tensor)])
+    if any(map(is_other, items)):
+        held = {x: x.value for x in drawn.ids if getattr(x, "value", None) is not None}
     return Diagram(drawn, *options, note=_note(drawn), values=held)
 
 
@@ -234,7 +239,8 @@ def names_of(*scopes: Mapping[str, Any]) -> Mapping[int, str]:
     found: dict[int, str] = {}
     for scope in scopes:
         for name, value in list(scope.items()):
-            if isinstance(value, Value) and name.isidentifier() and name[0] != "_":
+            known = isinstance(value, Value) or is_other(value)
+            if known and name.isidentifier() and name[0] != "_":
                 found[id(value)] = name
                 if isinstance(value, Tensor) and value.creator is not None:
                     found[id(value.creator)] = name

@@ -20,10 +20,12 @@ from minigrad.hybrid.tracing import functions_run_eagerly
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.film.frames import Film, event_film, still_film, stopped_film
+from viz.film.others import other_film
 from viz.film.replay import replay_graph, replay_tape
 from viz.page.player import Player
 from viz.page.sliders import Sliders
 from viz.picture.matching import matching
+from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
 from viz.words.text import ROWS, Pair, printed, row
@@ -39,7 +41,8 @@ def step(
 
     obj: a tensor (its tape is run again from its leaves, the user's tape stays as it is), a graph
     node or a graph (run with `feed_dict`; variables as in `session`, or with their first values),
-    or a function without arguments that computes a tensor. Up to three numbers among the inputs
+    a function without arguments that computes a tensor, or a node of another engine, of which is
+    shown what its events tell (see `viz.film.others`). Up to three numbers among the inputs
     get sliders: moving one runs all again, and the values change where they stand.
     A run that stops is shown as far as it came, with the node that failed and the reason.
     Raises TypeError for other things, FeedError for a feed that does not fit the graph.
@@ -80,6 +83,8 @@ def player_of(
         return _movable(
             sliders, lambda given: replay_graph(items, feed_dict, session, names, given)
         )
+    if items and all(map(is_other, items)):
+        return Player([other_film(items, names)])
     raise TypeError(printed("cannot_draw", value=brief(obj)))
 
 

@@ -1,0 +1,151 @@
+"""Films of other engines, from what they say of themselves; nothing of ours computes here.
+
+An event is (kind, node, what): ("built", node, the nodes that it reads), ("run", node, (its value,
+the values that it read)), and ("passed back", node, (the node that it came through, the share, the
+sum so far)).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from viz.film.film import (
+    BUILT,
+    GRADIENT,
+    RUN,
+    Facts,
+    Film,
+    Flow,
+    Frame,
+    Mark,
+    Track,
+    operand,
+)
+from viz.picture import formula
+from viz.picture.others import behind, is_other, other_picture
+from viz.picture.summary import summarize
+from viz.words.text import Pair, row
+
+OtherEvent = tuple[str, Any, Any]
+COUNTED = {BUILT: "done_built", RUN: "done_run", GRADIENT: "done_parts"}
+
+
+def other_film(outputs: Sequence[Any], names: Mapping[int, str]) -> Film:
+    """The film of what happened to these nodes, and to those behind them when they were built.
+
+    The events are in `EVENTS` of the module that defines the nodes' class. A dynamic graph tells of
+    the run of a node just after it was built.
+    """
+    events = [e for e in vars_of(outputs[0]).get("EVENTS", ()) if is_other(e[1])]
+    read = {node: tuple(what) for kind, node, what in events if kind == "built"}
+    nodes = behind(outputs, read)
+    return _Told(nodes, outputs, names).film([e for e in events if e[1] in nodes])
+
+
+def vars_of(node: Any) -> Mapping[str, Any]:
+    """The names of the module that defines the class of a node."""
+    found: Mapping[str, Any] = getattr(type(node).__init__, "__globals__", {})
+    return found
+
+
+class _Told:
+    """Frames, one for each thing that happened."""
+
+    def __init__(
+        self, nodes: Mapping[Any, tuple[Any, ...]], outputs: Iterable[Any], names: Mapping[int, str]
+    ) -> None:
+        self.nodes, self.picture = nodes, other_picture(nodes, outputs, names)
+        self.ids = self.picture.ids
+        self.labels = {n.id: n.label for n in self.picture.nodes}
+        self.edges = {(e.target, e.index): e.id for e in self.picture.edges}
+        self.tracks = {n.id: Track() for n in self.picture.nodes}
+        self.frames = [Frame(row("step_start"))]
+        self.sent: Counter[tuple[Any, Any]] = Counter()  # shares from one node to another
+        for node in nodes:
+            if not nodes[node]:
+                self.tracks[self.ids[node]].born = 0
+                self._shows(node, 0, getattr(node, "value", None))
+
+    def film(self, events: Sequence[OtherEvent]) -> Film:
+        for (kind, node, what), after in zip(events, [*events[1:], ("", None, None)], strict=True):
+            if kind == "built" and after[:2] != ("run", node):
+                self._built(node)
+            elif kind == "run" and node in self.nodes:
+                self._ran(node, *what)
+            elif kind == "passed back" and not is_other(what[1]):
+                self._passed(node, *what)
+        counted = Counter(mark.clock for frame in self.frames for mark in frame.marks)
+        told = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
+        counts = ", ".join(pair[0] for pair in told), "，".join(pair[1] for pair in told)
+        self.frames.append(Frame(row("step_done", counts=counts)))
+        return Film(self.picture, tuple(self.frames), self.tracks)
+
+    def _tell(
+        self, node: Any, caption: Pair, flows: Mapping[str, Flow], marks: Sequence[Mark]
+    ) -> int:
+        self.frames.append(Frame(caption, (self.ids[node],), flows, marks=tuple(marks)))
+        return len(self.frames) - 1
+
+    def _shows(self, node: Any, frame: int, value: Any) -> None:
+        """From this frame on a node shows a value, unless it did before."""
+        known = self.tracks[self.ids[node]].values
+        summary = summarize(value)
+        if value is not None and (not known or known[-1][1] != summary):
+            known.append((frame, summary))
+
+    def _facts(self, node: Any) -> Facts:
+        names = [self.labels[self.ids[x]] for x in self.nodes[node]]
+        return Facts(formula.forward(node.op, names, {}), tuple(names))
+
+    def _built(self, node: Any) -> None:
+        i, facts = self.ids[node], self._facts(node)
+        caption = row("step_built_open", name=self.labels[i], formula=facts.formula)
+        self.tracks[i].born = self._tell(node, caption, {}, [Mark(BUILT, i)])
+        self.tracks[i].facts = facts
+
+    def _ran(self, node: Any, value: Any, operands: Sequence[Any]) -> None:
+        i, facts = self.ids[node], self._facts(node)
+        track, at_once = self.tracks[i], self.tracks[i].born is None
+        told = summarize(value).told
+        caption = row(
+            "step_both" if at_once else "step_run",
+            name=self.labels[i],
+            formula=facts.formula,
+            value=told,
+        )
+        flows = {self.edges[i, k]: Flow(summarize(x)) for k, x in enumerate(operands)}
+        marks = [Mark(BUILT, i), Mark(RUN, i)][not at_once :]
+        frame = self._tell(node, caption, flows, marks)
+        track.born, track.facts = frame if at_once else track.born, facts
+        track.read.append((frame, tuple(summarize(x).told for x in operands)))
+        self._shows(node, frame, value)
+        for x, given in zip(self.nodes[node], operands, strict=True):
+            self._shows(x, frame, given)  # one that was fed shows its value when it is read
+
+    def _passed(self, node: Any, source: Any, share: Any, total: Any) -> None:
+        i, s = self.ids[node], self.ids[source]
+        if not self.tracks[s].gradients:
+            value = np.ones_like(source.value)
+            seed = row("step_seed", name=self.labels[s], value=summarize(value).told)
+            frame = self._tell(source, seed, {}, [Mark(GRADIENT, s, "seed")])
+            self.tracks[s].gradients.append((frame, summarize(value)))
+        before = self.tracks[i].gradients[-1:]
+        part, whole = summarize(share), summarize(total)
+        about = {"source": self.labels[s], "name": self.labels[i]}
+        flow = Flow(part, back=True)
+        if before and not np.array_equal(share, total):
+            flow = replace(flow, before=operand(before[0][1].told), after=whole.told)
+            sums = {"before": flow.before, "part": operand(part.told), "total": whole.told}
+            caption = row("step_accumulated", **about, **sums)
+        else:
+            caption = row("step_share", **about, part=part.told)
+        places = [k for k, x in enumerate(self.nodes[source]) if x is node]
+        edge = self.edges[s, places[self.sent[source, node] % len(places)]]
+        self.sent[source, node] += 1
+        frame = self._tell(node, caption, {edge: flow}, [Mark(GRADIENT, i)])
+        self.tracks[i].gradients.append((frame, whole))
