@@ -35,7 +35,7 @@ python tasks.py COMMAND
   lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03; or a folder
   student OUT   write tour and lessons into OUT, without solutions, hidden tests and outputs
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
-                --oracles installs PyTorch, JAX and TensorFlow as well, and compares with them
+                --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
   check         format, lint, types, then test: what a change must pass
   docs          write the reference of all public names, from their docstrings, to build/api
   bench [ARGS]  measure; ARGS go to tests/bench/run.py
@@ -486,11 +486,14 @@ DYNAMIC = [
     )
 ]
 
+# What is compared with, and the extras of which that is tested that they bring.
+ORACLES = ["oracles", "tensorboard"]
+
 
 def test(arguments):
     """Run pytest over everything, or over the paths that the arguments name."""
     oracles = "--oracles" in arguments
-    prepare(["lab", "test", "oracles"] if oracles else ["lab", "test"])
+    prepare(["lab", "test", *ORACLES] if oracles else ["lab", "test"])
     kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
     everything = ["tests", "notebooks", "minigrad", "viz", "README.md"]
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import minigrad as mg
+import viz
 from minigrad.diagnostics import packages
 from minigrad.diagnostics.messages import set_language
 from minigrad.interop.extra import wanted
@@ -65,3 +67,16 @@ def test_nothing_of_it_is_imported_before() -> None:
         check=True,
     )
     assert BROUGHT.isdisjoint(said.stdout.split())
+
+
+@pytest.mark.parametrize("extra", ["tensorboard"])
+def test_both_halves_of_the_readme_say_what_an_extra_brings(extra: str) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert readme.count(f'`pip install "minigrad[{extra}]"`') == 2
+
+
+@pytest.mark.skipif(bool(find_spec("tensorboard")), reason="TensorBoard is installed")
+def test_without_tensorboard_its_line_is_told(tmp_path: Path) -> None:
+    with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[tensorboard\]"'):
+        viz.tensorboard(mg.tensor(2.0), tmp_path)
+    assert not list(tmp_path.iterdir())

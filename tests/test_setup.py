@@ -356,7 +356,8 @@ def test_help_names_every_command(arguments):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "extras"), [([], ["lab", "test"]), (["--oracles"], ["lab", "test", "oracles"])]
+    ("arguments", "extras"),
+    [([], ["lab", "test"]), (["--oracles"], ["lab", "test", *tasks.ORACLES])],
 )
 def test_only_the_option_installs_the_oracles(monkeypatch, arguments, extras):
     asked = []

@@ -22,6 +22,7 @@ from viz.views.passes import *
 from viz.views.step import *
 from viz.views.sweep import *
 from viz.views.tables import *
+from viz.views.tensorboard import *
 from viz.views.topological import *
 from viz.views.traces import *
 from viz.views.train import *
