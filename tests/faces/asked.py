@@ -47,6 +47,7 @@ SYSTEMS = {
         ("tensorflow-cpu", "tensorflow"),
     ),
     "jax": System("JAX", "jax", "minigrad.faces.jax", ("jax",)),
+    "dynet": System("DyNet", "dynet", "minigrad.faces.dynet", ("dynet38",), ("dynet38==2.2",)),
 }
 
 
