@@ -29,6 +29,7 @@ class Pending(Tensor):
 
     __slots__ = ()
     __init__ = object.__init__
+    reader = Tensor.reader
     group: Any = Tensor.__dict__["data"]
     row: Any = Tensor.__dict__["creator"]
 

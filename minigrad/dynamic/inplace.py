@@ -61,14 +61,14 @@ def change(
     for z in (x, *operands):
         getattr(z, "data", None)  # a promise of a tensor becomes one when it is looked at
     tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
-    arrays = [z.data if type(z) is type(x) else z for z in tensors]
+    arrays = [z.data if isinstance(z, InPlace) else z for z in tensors]
     spec = op.spec([spec_of(a) for a in arrays], attrs)
     if spec.shape != x.shape:
         found = show_shape(spec.shape)
         raise ShapeError("in_place_shape", op=who, shape=x.shape, found=found)
     if spec.dtype.kind != x.dtype.kind:
         raise DtypeError("in_place_type", op=who, dtype=x.dtype, found=spec.dtype)
-    mask = tuple([type(z) is type(x) and z.requires_grad for z in tensors])
+    mask = tuple([isinstance(z, InPlace) and z.requires_grad for z in tensors])
     tracked = context.recording and (x.requires_grad or True in mask)
     if tracked:
         _expect_own(x, who)
@@ -104,7 +104,7 @@ def _fitted(op: Op, position: int, z: Any, x: Any, who: str, convert: bool) -> A
         return z
     if issubclass(type(z), BaseNode):
         z = z.numpy()  # a TraceError: a node of a graph has none
-    if type(z) is not type(x):
+    if not isinstance(z, InPlace):
         z = as_operand(op, as_weak(op, z))
     if position in op.selectors:
         return z
@@ -187,6 +187,8 @@ class InPlace(Value):
 
     __slots__ = ()
     reader: ClassVar[TapeReader]
+    data: Array
+    requires_grad: bool
 
     add_, __iadd__ = _changed_by(ops.add, "add_"), _written_as(ops.add, "+=")
     sub_, __isub__ = _changed_by(ops.sub, "sub_"), _written_as(ops.sub, "-=")

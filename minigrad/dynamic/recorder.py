@@ -43,6 +43,7 @@ class TapeReader:
 
     def __init__(self, tensor: type[Any]) -> None:
         self.tensor = tensor
+        self.around: Callable[..., Any] = tensor._around
 
     def apply(self, op: Op, operands: Sequence[Any], attrs: Attrs) -> Any:
         """Any operands, converted to one data type; listeners hear of it."""
@@ -52,10 +53,10 @@ class TapeReader:
         tensor = self.tensor
         given = [x if type(x) is tensor else self._given(op, x) for x in operands]
         tensors = unify(op, given, _cast)
-        arrays = [x.data if type(x) is tensor else x for x in tensors]
+        arrays = [x.data if isinstance(x, tensor) else x for x in tensors]
         y = run_kernel(op, arrays, attrs)
         node = None
-        mask = tuple([type(x) is tensor and x.requires_grad for x in tensors])
+        mask = tuple([isinstance(x, tensor) and x.requires_grad for x in tensors])
         if True in mask and context.now.recording:
             kept = self.pullback(op, mask, y, arrays, attrs)
             if kept.wanted:
@@ -64,7 +65,7 @@ class TapeReader:
             if node is not None:
                 events.emit("built", op, node, None, tuple(tensors))
             events.emit("run", op, node, y, tuple(arrays))
-        result = tensor._around(y, node)
+        result = self.around(y, node)
         return result if op.elementwise else as_view(result, tensors)
 
     def pullback(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from minigrad import ops
-from minigrad.core import Array, Dtype, as_array, float32, in_body, next_order
+from minigrad.core import Array, Dtype, Op, as_array, float32, in_body, next_order
 from minigrad.diagnostics.arguments import function, refuse
 from minigrad.diagnostics.errors import DtypeError, GradientError, GraphError, ShapeError
 from minigrad.diagnostics.messages import fill
@@ -20,6 +20,7 @@ from minigrad.dynamic.backward import backward
 from minigrad.dynamic.changes import changes
 from minigrad.dynamic.hooks import Handle, hooks_of
 from minigrad.dynamic.inplace import InPlace
+from minigrad.dynamic.kinds import read_as_kind
 from minigrad.dynamic.quick.ways import QuickReader
 from minigrad.dynamic.recorder import TapeReader
 from minigrad.dynamic.tape import TapeNode
@@ -64,6 +65,30 @@ class Tensor(InPlace):
             _expect_floats(self.data, requires_grad, "tensor")
         self.requires_grad, self.name = requires_grad, name
         self.creator = self._grad = None
+
+    def __init_subclass__(cls) -> None:
+        read_as_kind(cls, Tensor)
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Op,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """What an operator does where a subclass is among its operands; the result is of it, too.
+
+        A subclass may look at the operands before it hands them to `super()`, and at the result.
+
+        >>> import minigrad as mg
+        >>> class Metres(mg.Tensor):
+        ...     pass
+        >>> type(Metres([1.0, 2.0]) * 2).__name__
+        'Metres'
+        """
+        reader: Any = cls.reader
+        return reader.plainly(func, args, kwargs or {})
 
     @staticmethod
     def _around(data: Array, creator: TapeNode | None = None) -> Tensor:

@@ -138,7 +138,7 @@ class Call:
             return [taker.apply(self.op, operands, NONE)]
         arrays = [x.data if isinstance(x, Tensor) else x for x in operands]
         if context.recording:
-            wants = [i for i, x in enumerate(operands) if type(x) is Tensor and x.requires_grad]
+            wants = [i for i, x in enumerate(operands) if isinstance(x, Tensor) and x.requires_grad]
             derivative = self._derivative(tuple(wants)) if wants else None
             if derivative is not None:
                 return self._recorded(derivative, operands, arrays)
@@ -304,7 +304,7 @@ def _rejoined(y: Tensor, saved: Saved) -> list[Any]:
             x = np.broadcast_to(x.dtype.type(0), x.shape)  # type: ignore[arg-type]
         known = isinstance(source, TapeNode)
         operands.append(
-            source if type(source) is Tensor else Tensor._around(x, source) if known else x
+            source if isinstance(source, Tensor) else Tensor._around(x, source) if known else x
         )
     return operands
 

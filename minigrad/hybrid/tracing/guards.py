@@ -105,13 +105,13 @@ def _same_array(get: Get, before: Any) -> Callable[[], bool]:
 
     def tensor_holds() -> bool:
         x = get()
-        return type(x) is Tensor and x.data.shape == shape and x.data.dtype == dtype
+        return type(x) is kind and x.data.shape == shape and x.data.dtype == dtype
 
     def holds() -> bool:
         x = get()
         return type(x) is kind and bool(x.shape == shape) and bool(x.dtype == dtype)
 
-    return tensor_holds if kind is Tensor else holds
+    return tensor_holds if issubclass(kind, Tensor) else holds
 
 
 def _same_value(get: Get, before: Any) -> Callable[[], bool]:
