@@ -1267,3 +1267,38 @@ def test_a_function_and_its_graphs_are_freed_by_reference_counting() -> None:
     del f
     gc.collect()
     assert graph() is None
+
+
+# ---- Assignments inside a function --------------------------------------------------------------
+
+
+def test_a_tensor_from_around_is_assigned_at_each_call() -> None:
+    count = mg.tensor(1.0, requires_grad=True)
+
+    @mg.function
+    def add(x: Any) -> Any:
+        return mg.assign(count, count + x) * 10
+
+    assert [add(mg.tensor(2.0)).item() for _ in range(3)] == [30, 50, 70]
+    assert (count.item(), add.traces) == (7, 1)
+    twice = mg.function(lambda x: add(x) + add(x))
+    assert twice(mg.tensor(1.0)).item() == 80 + 90
+    assert count.item() == 9
+
+
+def test_what_cannot_be_assigned_is_refused() -> None:
+    count = mg.tensor(1.0)
+
+    @mg.script
+    def branch(x: Any) -> Any:
+        if x > 0:
+            mg.assign(count, x)
+        return x
+
+    with pytest.raises(mg.GraphError, match="inside a branch or a loop"):
+        branch(mg.tensor(1.0))
+    with pytest.raises(mg.GraphError, match="not a variable"):
+        mg.function(lambda x: mg.assign(x, x + 1))(mg.tensor(1.0))
+    with pytest.raises(mg.ShapeError, match="cannot take a value of shape"):
+        mg.function(lambda x: mg.assign(count, x))(mg.ones(2))
+    assert count.item() == 1

@@ -128,6 +128,12 @@ class Body(Graph):
     def buffer(self, x: Any) -> Node:
         return self.lift(x if self.outer is None else self.outer.buffer(x))
 
+    def is_variable(self, node: Node) -> bool:
+        source = self.captures.get(node)
+        if isinstance(source, Node) and source.graph.is_variable(source):
+            raise GraphError("assign_in_body", op="Assign", name=node.name, defined=here())
+        return False
+
     def run_counter(self) -> Node:
         """The counter of the outermost graph; a traced function is given its own as an input."""
         if self._counter is None:

@@ -121,6 +121,7 @@ def assign(variable: Any, value: Any) -> Node:
     """A node that gives a variable a new value when it is fetched.
 
     All reads of the variable in the same run see the old value; the new one holds after the run.
+    In a traced function it may also be a tensor from around: each call leaves it the new value.
     Raises ShapeError for another shape, GraphError for what is not a variable. (tf.assign.)
 
     >>> import minigrad as mg
@@ -133,7 +134,7 @@ def assign(variable: Any, value: Any) -> Node:
     """
     graph = variable.graph if isinstance(variable, Node) else get_default_graph()
     node = graph.lift(variable)
-    if node.op is not state.variable:
+    if not graph.is_variable(node):
         raise GraphError("not_a_variable", op="Assign", value=node.name, defined=here())
     value = graph.lift(value, node.dtype, "Assign")
     if value.dtype != node.dtype:
@@ -148,7 +149,7 @@ def assign(variable: Any, value: Any) -> Node:
             shape=shape,
             defined=here(),
         )
-    return graph.add(state.assign, (node, value), {})
+    return graph.assigned(node, value)
 
 
 def read_value(variable: Any) -> Node:
@@ -167,7 +168,7 @@ def read_value(variable: Any) -> Node:
     """
     graph = variable.graph if isinstance(variable, Node) else get_default_graph()
     node = graph.lift(variable)
-    if node.op is not state.variable:
+    if not graph.is_variable(node):
         raise GraphError("not_a_variable", op="ReadValue", value=node.name, defined=here())
     return graph.add(state.read_value, (node,), {})
 

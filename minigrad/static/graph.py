@@ -209,6 +209,14 @@ class Graph:
                 self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name, "buffer"))
         return self._lifted[id(x)][1]
 
+    def is_variable(self, node: Node) -> bool:
+        """Whether this is what `assign` gives a new value."""
+        return node.op is state.variable
+
+    def assigned(self, variable: Node, value: Node) -> Node:
+        """The node that gives it this value when it is fetched."""
+        return self.add(state.assign, (variable, value), {})
+
     def parameters(self, nodes: Iterable[Node]) -> list[Node]:
         """The variables among nodes that training changes: of floats, and no buffers of layers."""
         return [

@@ -20,6 +20,7 @@ from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import here
 from minigrad.hybrid.scripting.loops import Rows, Span, Uncounted, length
 from minigrad.hybrid.scripting.runtime import and_, bool_, is_symbolic, or_, single
+from minigrad.static import Node
 
 REPLACED: dict[Any, Callable[..., Any]] = {}
 
@@ -127,14 +128,22 @@ _extreme(max, operator.gt, ops.argmax)
 def _print(*values: Any, sep: str = " ", end: str = "\n", **kwargs: Any) -> None:
     """A line for each node whenever the graph runs, with the text before it.
 
-    Text behind the last node stands before it, too, with … in place of the node.
+    Text behind the last node stands before it, too, with … in place of the node. Nodes of a class
+    that says how they are written are text themselves.
     """
-    nodes = [i for i, x in enumerate(values) if is_symbolic(x)]
+    nodes = [i for i, x in enumerate(values) if _without_text(x)]
+    if not nodes:
+        print(*values, sep=sep, end=end, **kwargs)
+        return
     texts = [[str(x) for x in values[i + 1 : j]] for i, j in pairwise([-1, *nodes])]
     if values[nodes[-1] + 1 :]:
         texts[-1] += ["…", *map(str, values[nodes[-1] + 1 :])]
     for i, text in zip(nodes, texts, strict=True):
         ops.print_value(values[i], message=sep.join(text))
+
+
+def _without_text(x: Any) -> bool:
+    return is_symbolic(x) and type(x).__str__ is Node.__str__
 
 
 def _over(function: Any, combine: Callable[..., Any], start: bool) -> None:

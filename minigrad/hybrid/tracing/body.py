@@ -15,6 +15,7 @@ from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.recording import at_once, recording
 from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.buffers import Update
 from minigrad.hybrid.tracing.calls import building
 from minigrad.hybrid.tracing.keys import TensorSpec, brief, is_array
 from minigrad.ops import state
@@ -48,6 +49,16 @@ class TracedBody(Body):
     def buffer(self, x: Any) -> Node:
         self.buffers.add(id(x))
         return super().buffer(x)
+
+    def is_variable(self, node: Node) -> bool:
+        source = self.captures.get(node)
+        return isinstance(source, Tensor) and source.is_leaf
+
+    def assigned(self, variable: Node, value: Node) -> Node:
+        tensor = self.captures[variable]
+        self.buffers.add(id(tensor))
+        self.updates.append(Update(tensor, value, frozenset()))
+        return value
 
     def run_counter(self) -> Node:
         node = super().run_counter()
