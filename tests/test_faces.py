@@ -201,6 +201,105 @@ def test_an_accelerator_that_is_not_there_is_refused() -> None:
             line()
 
 
+# ---- TensorFlow 2 -------------------------------------------------------------------------------
+
+tf: Any = importlib.import_module("minigrad.faces.tensorflow")
+
+
+def test_a_variable_is_assigned_in_a_graph_and_read_behind_it() -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        v.assign_add(x)
+        v.assign(v * 2.0)
+        return v + 0.5
+
+    assert [step(tf.constant(1.0)).numpy() for _ in range(2)] == [4.5, 10.5]
+    assert v.numpy() == 10
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        step(x)
+        return v * 1.0
+
+    assert outer(tf.constant(0.0)).numpy() == v.numpy() == 20
+
+
+def test_an_assignment_in_a_branch_is_refused_and_nothing_changes() -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        if x > 0:
+            v.assign(x)
+        return x
+
+    with pytest.raises(mg.GraphError, match="inside a branch or a loop"):
+        step(tf.constant(3.0))
+    assert v.numpy() == 1
+
+
+def test_what_is_printed_while_tracing_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        print("tracing with", x)
+        tf.print("x is", x)
+        return x
+
+    f(tf.constant([1.0, 2.5]))
+    f(tf.constant([3.0, 4.0]))
+    out = capfd.readouterr().out
+    assert out.count("tracing with Tensor(") == 1
+    assert out.count("x is") == 2
+    tf.print("eager", tf.constant([1.0, 2.5]), 3)
+    assert capfd.readouterr().err == "eager [1 2.5] 3\n"
+
+
+def test_data_types_that_do_not_go_together_are_refused_in_graphs_as_well() -> None:
+    v = tf.Variable(1.0)
+    for f in (lambda x: x + 1.5, lambda x: v * x, lambda x: tf.sqrt(x)):
+        with pytest.raises(TypeError, match=r"tf\.cast"):
+            tf.function(f)(tf.constant(2))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"tf\.cast"):
+            f(tf.constant(2))
+
+
+def test_nothing_is_recorded_without_a_tape_and_tensors_of_mg_are_as_before() -> None:
+    v, x = tf.Variable(2.0), mg.tensor(2.0, requires_grad=True)
+    assert (v * v).creator is None
+    (x * x).backward()
+    assert x.grad.item() == 4
+    assert (mg.tensor([1]) + mg.tensor([1.5])).dtype == mg.float32
+
+
+def test_random_numbers_in_a_loop_of_a_graph_are_refused() -> None:
+    @tf.function
+    def walk(n: Any) -> Any:
+        x = tf.constant(0.0)
+        for _ in tf.range(n):
+            x += tf.random.normal([])
+        return x
+
+    with pytest.raises(mg.ControlFlowError, match="drawn anew"):
+        walk(tf.constant(3))
+
+
+def test_the_variables_of_a_first_call_are_made_once_and_others_changed_once() -> None:
+    made, count = [], tf.Variable(0)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        count.assign_add(1)
+        if not made:
+            made.append(tf.Variable([5.0]))
+        made[0].assign_add(x)
+        return made[0] * 1.0
+
+    assert f(tf.constant([1.0])).numpy().tolist() == [6]
+    assert (count.numpy(), len(made), f.experimental_get_tracing_count()) == (1, 1, 2)
+
+
 # ---- JAX ----------------------------------------------------------------------------------------
 
 jax: Any = importlib.import_module("minigrad.faces.jax")
@@ -214,97 +313,3 @@ def test_no_gradient_of_what_is_not_one_number_nor_by_whole_numbers(call: Any) -
         square(jax.numpy.ones(2))
     with pytest.raises(TypeError, match="floating-point"):
         square(3)
-
-
-# ---- DyNet --------------------------------------------------------------------------------------
-
-dy: Any = importlib.import_module("minigrad.faces.dynet")
-
-
-@pytest.mark.parametrize(("setting", "products"), [(0, 6), (1, 3)])
-def test_what_is_alike_runs_as_one_if_so_set(setting: int, products: int) -> None:
-    """Sentences of one, two and three words: a product for each word, or for each place."""
-    m = dy.ParameterCollection()
-    W = m.add_parameters((2, 2), init="identity")
-    dy.dynet_config.set(autobatch=setting)
-    try:
-        dy.renew_cg()
-        outputs = []
-        for words in (1, 2, 3):
-            h = dy.inputVector([words, 1])
-            for _ in range(words):
-                h = dy.tanh(W * h)
-            outputs.append(dy.sum_elems(h))
-        with mg.record() as log:
-            dy.esum(outputs).value()
-    finally:
-        dy.dynet_config.set()
-    ran = [event for event in log.of_kind("run") if event.op.name == "MatMul"]
-    assert len(ran) == products
-
-
-def test_nothing_of_dynet_is_computed_before_a_value_is_asked_for() -> None:
-    dy.renew_cg()
-    with mg.record() as log:
-        y = dy.tanh(dy.inputVector([1, 2]))
-    assert not log.of_kind("run")
-    with mg.record() as log:
-        y.value()
-        y.value()
-    assert [event.op.name for event in log.of_kind("run")] == ["Tanh"]
-
-
-def test_an_operand_of_a_graph_that_was_replaced_is_refused() -> None:
-    """Where DyNet itself may crash."""
-    dy.renew_cg()
-    x = dy.scalarInput(1)
-    dy.renew_cg()
-    for use in (lambda: x + 1, lambda: dy.tanh(x), lambda: dy.scalarInput(1) * x, x.gradient):
-        with pytest.raises(RuntimeError, match=r"dy\.renew_cg\(\) has replaced"):
-            use()
-    with pytest.raises(RuntimeError, match=r"dy\.renew_cg\(\) has replaced"):
-        x.set(2)
-
-
-def test_settings_come_from_the_command_line_and_are_taken_out_of_it() -> None:
-    arguments = ["train.py", "--dynet-autobatch", "1", "words.txt", "--dynet-mem", "512"]
-    try:
-        dy.dynet_config.from_arguments(arguments)
-        assert dy.dynet_config.get()["autobatch"] == 1
-    finally:
-        dy.dynet_config.set()
-    assert arguments == ["train.py", "words.txt"]
-    params = dy.DynetParams()
-    params.set_random_seed(7)
-    drawn = []
-    for _ in range(2):
-        params.init()
-        drawn.append(dy.random_normal(3).value())
-    assert drawn[0] == drawn[1]
-
-
-def test_a_trainer_sees_parameters_that_come_after_it() -> None:
-    m = dy.ParameterCollection()
-    trainer = dy.AdamTrainer(m, alpha=0.5)
-    for count in (1, 2):
-        m.add_parameters(1, init=1.0)
-        dy.renew_cg()
-        dy.squared_norm(dy.concatenate(m.parameters_list())).backward()
-        trainer.update()
-        assert all(p.as_array()[0] < 1 for p in m.parameters_list())
-        assert len(m.parameters_list()) == count
-    trainer.learning_rate = 0.0
-    before = m.parameters_list()[0].as_array()
-    dy.renew_cg()
-    dy.squared_norm(m.parameters_list()[0]).backward()
-    trainer.update()
-    assert (m.parameters_list()[0].as_array() == before).all()
-
-
-def test_a_file_of_other_parameters_is_refused(tmp_path: Path) -> None:
-    one, other = dy.ParameterCollection(), dy.ParameterCollection()
-    one.add_parameters((2, 3))
-    other.add_parameters((3, 2))
-    one.save(tmp_path / "model")
-    with pytest.raises(mg.FormatError, match=r"dimensions \{3,2\}"):
-        other.populate(tmp_path / "model")

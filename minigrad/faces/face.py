@@ -10,7 +10,7 @@ import difflib
 import functools
 import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import minigrad as mg
@@ -32,7 +32,8 @@ class Face:
 
     place: what users call the module there. same: names that mean the same in the module `of` of
     minigrad, or `theirs=ours`. calls: how a call is written there, and here. lacks: ours, and the
-    names that are refused with it. helpers: what `calls` speak of beside `mg`.
+    names that are refused with it. around: what becomes of each call. helpers: what `calls` speak
+    of beside `mg`.
     """
 
     def __init__(
@@ -42,13 +43,14 @@ class Face:
         of: str = "",
         calls: Mapping[str, str] | None = None,
         lacks: Mapping[str | tuple[str, ...], str] | None = None,
+        around: Callable[[Any], Any] = lambda call: call,
         **helpers: Any,
     ) -> None:
         self.place, self.of = place, of
         pairs = (name.partition("=") for name in same.split())
         self.same = {theirs: ours or theirs for theirs, _, ours in pairs}
         said = spoken(calls, place, **helpers) if calls else {}
-        self.calls = {name: word.call for name, word in said.items()}
+        self.calls = {name: around(word.call) for name, word in said.items()}
         self.lacks: Mapping[str, Word] = {**KNOWN.get(of, {}), **refused(lacks or {})}
         self.module = sys.modules[sys._getframe(1).f_globals["__name__"]]
 
@@ -76,11 +78,6 @@ class Face:
         return sorted({*self.same, *self.calls, *getattr(self.module, "__all__", ())})
 
 
-def failed(kind: type[mg.GraphError], key: str, **fields: Any) -> mg.GraphError:
-    """The error of a row of the sentences, with the user's line."""
-    return kind(key, **fields, defined=here())
-
-
 def ordered(values: Any) -> tuple[Any, ...]:
     """One value or several, as a tuple."""
     return tuple(values) if isinstance(values, (list, tuple)) else (values,)
@@ -98,3 +95,34 @@ def by_order(graph: Any) -> Callable[..., Any]:
         return [*map(mg.tensor, found)] if isinstance(found, list) else mg.tensor(found)
 
     return call
+
+
+def mixed(op: str, dtypes: Sequence[Any], kind: type[mg.GraphError] = mg.DtypeError) -> Exception:
+    """The error for operands of several data types, in a system that converts none."""
+    shown = ", ".join(map(str, dict.fromkeys(dtypes)))
+    return kind("face_mixed", op=op, dtypes=shown, defined=here())
+
+
+def used_up(op: str) -> Exception:
+    """The error for a tape that is asked a second time."""
+    return mg.GradientError("face_used_up", op=op, defined=here())
+
+
+def not_again(function: str) -> Exception:
+    """The error for variables that a traced function makes at each of its calls."""
+    return mg.ArgumentError("face_not_again", function=function, defined=here())
+
+
+def unchanging(op: str) -> Exception:
+    """The error for a change in place, in a system whose tensors have none."""
+    return mg.DtypeError("face_unchanging", op=op, defined=here())
+
+
+def within_body(op: str) -> Exception:
+    """The error for what cannot be drawn anew where a graph repeats it by itself."""
+    return mg.ControlFlowError("face_within_body", op=op, defined=here())
+
+
+def lacking(name: str, ours: str, place: str = "tf.Tensor") -> Any:
+    """Raise the error for a method of ours that tensors of the other system do not have."""
+    raise mg.MissingNameError("missing_name", place=place, missing=name, ours=ours, defined=here())

@@ -46,8 +46,13 @@ SYSTEMS = {
         "minigrad.faces.tensorflow1",
         ("tensorflow-cpu", "tensorflow"),
     ),
+    "tensorflow": System(
+        "TensorFlow 2",
+        "tensorflow",
+        "minigrad.faces.tensorflow",
+        ("tensorflow-cpu", "tensorflow"),
+    ),
     "jax": System("JAX", "jax", "minigrad.faces.jax", ("jax",)),
-    "dynet": System("DyNet", "dynet", "minigrad.faces.dynet", ("dynet38",), ("dynet38==2.2",)),
 }
 
 

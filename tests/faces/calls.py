@@ -9,7 +9,7 @@ from __future__ import annotations
 IMPORTS = {
     "torch": "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
     "jax": "import jax\nimport jax.numpy as jnp\n",
-    "dynet": "import dynet as dy\n",
+    "tensorflow": "import tensorflow as tf\n",
     "tensorflow1": "import numpy as np\nimport tensorflow.compat.v1 as tf\n",
 }
 BRANCH = """
@@ -150,6 +150,66 @@ CALLS = [
     ),
     (
         "E1",
+        "tensorflow",
+        "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = x*x + 3\ngrad = tape.gradient(y, x)",
+        "float(y) == 7 and float(grad) == 4",
+    ),
+    (
+        "E2",
+        "tensorflow",
+        "@tf.function\ndef f(x):\n    return x*x + 3\nfound = [float(f(tf.constant(n))) for n in (2.0, 3.0)]",
+        "found == [7, 12] and f.experimental_get_tracing_count() == 1",
+    ),
+    (
+        "E5",
+        "tensorflow",
+        "y = tf.nn.relu(tf.matmul(tf.constant([[1., -2.], [3., 4.]]), tf.ones([2, 1])) + [[.5], [-1.]])",
+        "y.numpy().tolist() == [[0], [6]]",
+    ),
+    (
+        "E9",
+        "tensorflow",
+        "y = tf.nn.relu(tf.nn.conv2d(tf.zeros([1, 8, 8, 1]), tf.ones([3, 3, 1, 2]), strides=1, padding='SAME'))",
+        "y.shape == (1, 8, 8, 2)",
+    ),
+    (
+        "E10",
+        "tensorflow",
+        "y = tf.cond(tf.reduce_sum(tf.constant([-3.0])) > 0, lambda: 2, lambda: 3)",
+        "int(y) == 3",
+    ),
+    (
+        "E10",
+        "tensorflow",
+        "@tf.function" + BRANCH.replace("x.sum()", "tf.reduce_sum(x)"),
+        "f(tf.constant([-3.0])).numpy().tolist() == [-4]",
+    ),
+    (
+        "E11",
+        "tensorflow",
+        "x = tf.constant([1.0, 2.0])\nprint(x)\ntf.print(x)",
+        "x.numpy().tolist() == [1, 2]",
+    ),
+    (
+        "E16",
+        "tensorflow",
+        "@tf.function\ndef f(x):\n    return x * 2\ncounts = []\nfor x in (tf.ones([2]), tf.zeros([2]), tf.ones([3])):\n    f(x)\n    counts.append(f.experimental_get_tracing_count())",
+        "counts == [1, 1, 2]",
+    ),
+    (
+        "E16",
+        "tensorflow",
+        "@tf.function\ndef f(x):\n    return type(x).__name__\ntf.config.run_functions_eagerly(True)\nfound = f(tf.constant(1.0))\ntf.config.run_functions_eagerly(False)",
+        "found.endswith('Tensor') and not tf.config.functions_run_eagerly()",
+    ),
+    (
+        "E17",
+        "tensorflow",
+        "@tf.function\ndef f(x):\n    return x * 2\nfound = [float(f(tf.constant(float(n)))) for n in range(1000)]",
+        "found[-1] == 1998 and f.experimental_get_tracing_count() == 1",
+    ),
+    (
+        "E1",
         "jax",
         "y, slope = jax.value_and_grad(lambda x: x*x + 3)(2.0)",
         "(float(y), float(slope)) == (7, 4)",
@@ -165,41 +225,5 @@ CALLS = [
         "jax",
         "graph = jax.make_jaxpr(jax.grad(lambda x: jnp.sin(x) * x))(2.0)",
         "'Cos' in graph.text()",
-    ),
-    (
-        "E1",
-        "dynet",
-        "dy.renew_cg()\nx = dy.scalarInput(2.0)\ny = x*x + 3\nfound = y.value()\ny.backward(full=True)",
-        "found == 7 and x.gradient().tolist() == [4]",
-    ),
-    (
-        "E5",
-        "dynet",
-        "dy.renew_cg()\nW = dy.inputTensor([[1., -2.], [3., 4.]])\nb, x = dy.inputVector([.5, -1.]), dy.inputVector([1., 1.])\ny = dy.rectify(W * x + b)",
-        "y.value() == [0, 6]",
-    ),
-    (
-        "E12",
-        "dynet",
-        "m = dy.ParameterCollection()\nrnn = dy.LSTMBuilder(1, 4, 5, m)\nsizes = []\nfor n in (3, 7, 12):\n    dy.renew_cg()\n    sizes.append(len(rnn.initial_state().transduce([dy.zeros(4)] * n)))",
-        "sizes == [3, 7, 12]",
-    ),
-    (
-        "E13",
-        "dynet",
-        "m = dy.ParameterCollection()\nf, g = m.add_parameters((3, 3, 1, 2)), m.add_parameters((3, 3, 2, 2))\nW = m.add_parameters((3, 288))\ndef scores(image):\n    h = dy.conv2d(dy.rectify(dy.conv2d(image, f, [1, 1])), g, [1, 1])\n    return W * dy.reshape(h, (288,))\nfound = []\nfor train in (True, False):\n    dy.renew_cg()\n    y = scores(dy.ones((16, 16, 1)))\n    found.append((dy.pickneglogsoftmax(y, 1) if train else dy.softmax(y)).dim())",
-        "found == [((1,), 1), ((3,), 1)]",
-    ),
-    (
-        "E15",
-        "dynet",
-        "m = dy.ParameterCollection()\nW, E = m.add_parameters((2, 4)), m.add_lookup_parameters((4, 2))\ndef encode(tree):\n    if isinstance(tree, int):\n        return E[tree]\n    return dy.tanh(W * dy.concatenate([encode(branch) for branch in tree]))\ndy.renew_cg()\nroots = [encode(tree) for tree in (((0, 1), 2), (0, (1, (2, 3))), 3)]\ndy.sum_elems(dy.esum(roots)).backward()",
-        "W.grad_as_array().any() and E.grad_as_array().all()",
-    ),
-    (
-        "E17",
-        "dynet",
-        "from dynet import dynet_config\ndynet_config.set(autobatch=1)\nfirst = dy.renew_cg()\nloss = dy.esum([dy.square(dy.scalarInput(n)) for n in range(1000)])\nfound = loss.value()\ndynet_config.set()\nsecond = dy.renew_cg()",
-        "abs(found - 332833500) < 100 and first is not second",
     ),
 ]

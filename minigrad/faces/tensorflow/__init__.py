@@ -1,0 +1,165 @@
+"""TensorFlow 2's words: `import minigrad.faces.tensorflow as tf`.
+
+>>> import minigrad.faces.tensorflow as tf
+>>> x = tf.Variable(2.0)
+>>> with tf.GradientTape() as tape:
+...     y = x * x + 3
+>>> y
+<tf.Tensor: shape=(), dtype=float32, numpy=7.0>
+>>> tape.gradient(y, x).numpy().item()
+4.0
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces import flow
+from minigrad.faces.face import Face
+from minigrad.faces.tensorflow import config, debugging, errors, keras, linalg, math, nn, random
+from minigrad.faces.tensorflow.functions import function
+from minigrad.faces.tensorflow.tape import GradientTape, UnconnectedGradients
+from minigrad.faces.tensorflow.tensors import (
+    Tensor,
+    TensorShape,
+    Variable,
+    constant,
+    convert,
+    convert_to_tensor,
+    in_its_words,
+    is_tensor,
+    mapped,
+)
+
+__all__ = [
+    "GradientTape",
+    "Tensor",
+    "TensorShape",
+    "UnconnectedGradients",
+    "Variable",
+    "cond",
+    "config",
+    "constant",
+    "convert_to_tensor",
+    "debugging",
+    "errors",
+    "executing_eagerly",
+    "function",
+    "is_tensor",
+    "keras",
+    "linalg",
+    "math",
+    "nn",
+    "print",
+    "random",
+    "range",
+    "split",
+    "while_loop",
+]
+
+split = in_its_words(flow.split)
+
+
+def executing_eagerly() -> bool:
+    """Whether operators run at once: not while a function is traced."""
+    return not errors.tracing()
+
+
+def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    """What the one function or the other returns; in a graph both are there, and one runs."""
+    return mapped(convert, mg.cond(pred, true_fn, false_fn))
+
+
+def of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is given tensors of this face."""
+    return lambda *values: function(*map(convert, values))
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Sequence[Any],
+    maximum_iterations: int | None = None,
+) -> tuple[Any, ...]:
+    """All loop variables, as they are when the condition no longer holds."""
+    start = [convert_to_tensor(x) for x in loop_vars]
+    cond, body = of_tensors(cond), of_tensors(body)
+    found: tuple[Any, ...] = mapped(convert, flow.repeated(cond, body, start, maximum_iterations))
+    return found
+
+
+def spanned(*bounds: Any) -> Any:
+    """What a loop over whole numbers runs over, as far as only the graph knows the bounds."""
+    return builtins.range(*bounds)
+
+
+SPANNED = mg.script(spanned).converted
+
+
+def range(*bounds: Any, dtype: Any = None) -> Any:
+    """Whole numbers from a first to a last bound; by tensors in a graph, for a loop alone."""
+    if any(isinstance(x, mg.Node) for x in bounds):
+        first, *rest = bounds if len(bounds) > 1 else (0, *bounds)
+        return SPANNED(convert_to_tensor(first), *rest)
+    numbers = [x.numpy() if isinstance(x, mg.Tensor) else x for x in bounds]
+    return convert(mg.arange(*numbers, dtype=dtype or flow.kind(numbers)))
+
+
+def print(*inputs: Any, output_stream: Any = None, sep: str = " ") -> None:
+    """Write values; in a graph, whenever it runs."""
+    if errors.tracing():
+        text = sep.join(str(x) for x in inputs if not is_tensor(x))
+        for x in inputs:
+            if is_tensor(x):
+                mg.Print(x, text)
+    else:
+        stream = sys.stderr if output_stream is None else output_stream
+        stream.write(sep.join(map(shown, inputs)) + "\n")
+
+
+def shown(x: Any) -> str:
+    """A value as `tf.print` writes it: [1 2.5]."""
+    if not is_tensor(x):
+        return str(x)
+    return np.array2string(np.asarray(x), formatter={"float_kind": lambda n: f"{n:g}"})
+
+
+__getattr__ = face = Face(
+    "tf",
+    "TensorSpec bool=bool_ float32 float64 int32 int64 name_scope",
+    calls=flow.CALLS
+    | flow.LOOPS
+    | {
+        "norm(x)": "mg.sqrt(mg.sum(mg.square(x)))",
+        "rank(x)": "mg.tensor(x.ndim, dtype=mg.int32)",
+        "shape(x)": "mg.tensor([*x.shape], dtype=mg.int32)",
+        "size(x)": "mg.tensor(int(x.size), dtype=mg.int32)",
+        "stop_gradient(x)": "mg.stop_gradient(x)",
+    },
+    lacks={
+        "tf.Variable(initial_value)": "get_variable",
+        "def f(x): ...": "placeholder",
+        "f(x)": "Session InteractiveSession",
+        "tape.gradient(y, x)": "gradients",
+        "tf.random.normal(shape)": "random_normal",
+        "tf.random.uniform(shape)": "random_uniform",
+        "tf.random.set_seed(0)": "set_random_seed",
+        "tf.Variable": "global_variables_initializer",
+        "v.assign(value)": "assign",
+        "v.assign_add(value)": "assign_add",
+        "tf.print(x)": "Print",
+        "tf.keras.optimizers.SGD(0.1)": "train",
+        "tf.matmul(a, b)": "einsum tensordot",
+        "x[i : i + 32]": "data",
+    },
+    around=in_its_words,
+    kind=flow.kind,
+    packed=flow.packed,
+)
+__dir__ = face.names

@@ -1,0 +1,55 @@
+"""What TensorFlow 2 raises: `except tf.errors.InvalidArgumentError:`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import minigrad as mg
+from minigrad.faces.face import Face
+
+__all__ = ["InvalidArgumentError", "following"]
+
+
+class InvalidArgumentError(mg.GraphError):
+    """What an operator cannot take, found while it runs: shapes, data types, a false assertion."""
+
+
+class NotTheSignature(mg.FeedError, TypeError):
+    """An argument that `input_signature` does not allow, which TensorFlow calls a TypeError."""
+
+
+THEIRS = {mg.FeedError: NotTheSignature}
+FOUND_RUNNING = mg.ShapeError, mg.DtypeError, mg.AssertionFailed, mg.NumericError
+
+
+@contextlib.contextmanager
+def following(graph: bool = False) -> Iterator[None]:
+    """Raise what TensorFlow raises; what is found while a function is traced is as it is here.
+
+    graph: whether a traced function is called, whose errors name the run if it came to that.
+    """
+    try:
+        yield
+    except FOUND_RUNNING as error:
+        if tracing() or (graph and error.ran is None):
+            raise
+        raise again(error, InvalidArgumentError) from None
+
+
+def again(error: mg.GraphError, kind: type[mg.GraphError]) -> mg.GraphError:
+    """The same error as one of another kind."""
+    return kind(error.key, defined=error.defined, ran=error.ran, **error.fields)
+
+
+def tracing() -> bool:
+    """Whether a function is being traced."""
+    return hasattr(mg.get_default_graph(), "captures")
+
+
+__getattr__ = face = Face(
+    "tf.errors",
+    "FailedPreconditionError=UninitializedError OpError=GraphError"
+    " OperatorNotAllowedInGraphError=TraceError",
+)
+__dir__ = face.names

@@ -1,0 +1,52 @@
+"""Keras as far as its names go: `tf.keras.Sequential`, `layers`, `losses`, `optimizers`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad.faces.face import Face
+from minigrad.faces.tensorflow.keras import layers, losses, optimizers
+
+__all__ = ["Sequential", "layers", "losses", "optimizers"]
+
+
+class Sequential(layers.Layer):
+    """Layers one after the other."""
+
+    def __init__(self, layers: Sequence[Any] = ()) -> None:
+        self.layers = [*layers]
+
+    def add(self, layer: Any) -> None:
+        """One more layer behind the others."""
+        self.layers.append(layer)
+
+    def call(self, x: Any, training: bool = False) -> Any:
+        """What the last layer gives."""
+        for layer in self.layers:
+            x = layer(x, training=training) if isinstance(layer, layers.Layer) else layer(x)
+        return x
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables of all layers, in order."""
+        return [v for layer in self.layers for v in getattr(layer, "trainable_variables", [])]
+
+    @property
+    def weights(self) -> list[Any]:
+        """The same."""
+        return self.trainable_variables
+
+    def __getattr__(self, name: str) -> Any:
+        raise face.refuse(name)
+
+
+__getattr__ = face = Face(
+    "tf.keras",
+    lacks={
+        "with tf.GradientTape() as tape: ...": "compile fit evaluate",
+        "model(x)": "predict",
+        "tf.keras.Sequential([...])": "Model Input",
+    },
+)
+__dir__ = face.names

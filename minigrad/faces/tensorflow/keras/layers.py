@@ -1,0 +1,95 @@
+"""Keras' layers, which make their variables when they first see an input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face
+from minigrad.faces.tensorflow.tensors import Variable, convert, in_its_words
+
+__all__ = ["Dense", "Dropout", "Flatten", "Layer", "ReLU"]
+
+ACTIVATIONS: dict[str, Callable[..., Any]] = {
+    "linear": lambda x: x,
+    "relu": mg.relu,
+    "sigmoid": mg.sigmoid,
+    "softmax": mg.softmax,
+    "tanh": mg.tanh,
+}
+
+
+class Layer:
+    """What is called with an input; sub-classes write `build(input_shape)` and `call(x)`."""
+
+    built = False
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables, now that the shape of the input is known."""
+
+    def call(self, x: Any) -> Any:
+        """What the layer computes."""
+        return x
+
+    def __call__(self, x: Any, **options: Any) -> Any:
+        if not self.built:
+            self.build(x.shape)
+            self.built = True
+        takes = self.call.__code__.co_varnames[: self.call.__code__.co_argcount]
+        return self.call(x, **{key: given for key, given in options.items() if key in takes})
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables that training changes, in the order in which they were made."""
+        found = [x for x in vars(self).values() if isinstance(x, Variable) and x.trainable]
+        inner = [x for x in vars(self).values() if isinstance(x, Layer)]
+        return found + [v for layer in inner for v in layer.trainable_variables]
+
+
+class Dense(Layer):
+    """activation(x W + b), W of shape (in, out): glorot_uniform, b: 0."""
+
+    def __init__(self, units: int, activation: Any = None, use_bias: bool = True) -> None:
+        self.units, self.use_bias = units, use_bias
+        named: Any = "linear" if activation is None else activation
+        self.activation = in_its_words(ACTIVATIONS.get(named, named))  # or a function
+
+    def build(self, input_shape: Any) -> None:
+        width = input_shape[-1]
+        bound = (6 / (width + self.units)) ** 0.5
+        self.kernel = Variable((mg.rand(width, self.units) * 2 - 1) * bound, name="kernel")
+        if self.use_bias:
+            self.bias = Variable(mg.zeros(self.units), name="bias")
+
+    def call(self, x: Any) -> Any:
+        y = x @ self.kernel
+        return self.activation(y + self.bias if self.use_bias else y)
+
+
+class Flatten(Layer):
+    """All axes but the first as one."""
+
+    def call(self, x: Any) -> Any:
+        return convert(mg.flatten(x, 1))
+
+
+class ReLU(Layer):
+    """What is above 0."""
+
+    def call(self, x: Any) -> Any:
+        return convert(mg.relu(x))
+
+
+class Dropout(Layer):
+    """While training, each element is 0 with this probability."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def call(self, x: Any, training: bool = False) -> Any:
+        return convert(mg.dropout(x, self.rate, training))
+
+
+__getattr__ = face = Face("tf.keras.layers")
+__dir__ = face.names

@@ -1,0 +1,34 @@
+"""What TensorFlow 2 has for networks: `tf.nn.relu`, `tf.nn.conv2d`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad.faces import flow
+from minigrad.faces.face import Face
+from minigrad.faces.tensorflow.tensors import in_its_words
+
+__all__ = ["conv2d", "max_pool2d"]
+
+conv2d = in_its_words(flow.conv2d)
+
+
+@in_its_words
+def max_pool2d(input: Any, ksize: Any, strides: Sequence[int] | int, padding: str) -> Any:
+    """The largest of each window of (batch, height, width, channels); windows lie inside."""
+    if padding != "VALID":
+        raise face.refuse("max_pool")
+    return flow.max_pool(input, ksize, strides)
+
+
+__getattr__ = face = Face(
+    "tf.nn",
+    calls=flow.same(flow.NN) | flow.NN_CALLS,
+    around=in_its_words,
+    lacks={
+        "tf.keras.layers.Dropout(0.5)(x)": "dropout",
+        'tf.nn.max_pool2d(x, ksize, strides, padding="VALID")': "max_pool",
+    },
+)
+__dir__ = face.names

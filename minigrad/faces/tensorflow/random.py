@@ -1,0 +1,73 @@
+"""TensorFlow 2's random numbers, which a traced function draws anew at each call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face, within_body
+from minigrad.faces.tensorflow.errors import tracing
+from minigrad.faces.tensorflow.tensors import NOW, constant, convert
+
+__all__ = ["normal", "set_seed", "uniform"]
+
+USES: Counter[int] = Counter()  # how often a seed of an operator has been used
+
+
+def set_seed(seed: int) -> None:
+    """Begin all random numbers anew."""
+    mg.manual_seed(seed)
+    USES.clear()
+
+
+def normal(
+    shape: Sequence[int],
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: Any = mg.float32,
+    seed: int | None = None,
+) -> Any:
+    """Numbers of the normal distribution."""
+    return drawn(lambda: mg.randn(*shape, seed=used(seed), dtype=dtype).data * stddev + mean)
+
+
+def uniform(
+    shape: Sequence[int],
+    minval: float = 0,
+    maxval: float = 1,
+    dtype: Any = mg.float32,
+    seed: int | None = None,
+) -> Any:
+    """Numbers from `minval` to `maxval`, which is not included; whole ones for a whole `dtype`."""
+    if dtype in (mg.int32, mg.int64):
+        low, high = int(minval), int(maxval)
+        return drawn(lambda: mg.randint(low, high, *shape, seed=used(seed), dtype=dtype).data)
+    spread = maxval - minval
+    return drawn(lambda: mg.rand(*shape, seed=used(seed), dtype=dtype).data * spread + minval)
+
+
+def used(seed: int | None) -> int | None:
+    """The seed of one use: the same seed gives other numbers the next time."""
+    if seed is None:
+        return None
+    USES[seed] += 1
+    return seed + (USES[seed] << 32)
+
+
+def drawn(draw: Callable[[], Any]) -> Any:
+    """What is drawn; while a function is traced, what is drawn before each of its calls."""
+    if not tracing():
+        return constant(draw())
+    graph: Any = mg.get_default_graph()
+    if graph.outer is not None:
+        raise within_body("tf.random")
+    held = NOW.now_and_later(draw)
+    return convert(held * 1)
+
+
+__getattr__ = face = Face(
+    "tf.random", lacks={"tf.random.normal(shape, stddev=0.1)": "truncated_normal"}
+)
+__dir__ = face.names

@@ -1,0 +1,108 @@
+"""TensorFlow's gradients: `with tf.GradientTape() as tape:`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import used_up
+from minigrad.faces.tensorflow.tensors import NOW, Variable, convert, leaves, mapped
+
+__all__ = ["GradientTape", "UnconnectedGradients"]
+
+
+class UnconnectedGradients:
+    """What a gradient is where there is no way: None, or 0."""
+
+    NONE, ZERO = "none", "zero"
+
+
+class GradientTape:
+    """Records what is computed from variables, and from tensors it is told to watch.
+
+    persistent: whether it can be asked more than once.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self.persistent, self.watch_accessed_variables = persistent, watch_accessed_variables
+        self._watched: list[Any] = []
+        self._used = False
+
+    def __enter__(self) -> GradientTape:
+        NOW.tapes.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        NOW.tapes.remove(self)
+        if not NOW.tapes:
+            while NOW.marked:
+                NOW.marked.pop().requires_grad_(False)
+
+    def watch(self, tensor: Any) -> None:
+        """Follow a tensor, or several, from here on; whole numbers have no gradient."""
+        for x in leaves(tensor):
+            if x.dtype.kind == "f":
+                self._watched.append(x)
+                if isinstance(x, mg.Tensor) and not x.requires_grad:
+                    NOW.marked.append(x.requires_grad_())
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Record nothing inside the block."""
+        NOW.tapes.remove(self)
+        try:
+            yield
+        finally:
+            NOW.tapes.append(self)
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: str = "none",
+    ) -> Any:
+        """The gradients of the target, or of the sum of several, in the form of the sources.
+
+        None where the target does not depend on a source that is watched, or 0 with
+        `unconnected_gradients="zero"`. RuntimeError for a second time, unless it is persistent.
+        """
+        if self._used and not self.persistent:
+            raise used_up("GradientTape")
+        self._used = True
+        xs = [x for x in leaves(sources) if self._follows(x)]
+        seeds = None if output_gradients is None else [*leaves(output_gradients)]
+        found = dict(zip(map(id, xs), slopes([*leaves(target)], xs, seeds), strict=True))
+        zero = unconnected_gradients == "zero"
+
+        def answer(x: Any) -> Any:
+            g = found.get(id(x))
+            return convert(mg.zeros_like(x)) if g is None and zero else g
+
+        return mapped(answer, sources)
+
+    def _follows(self, x: Any) -> bool:
+        """Whether it was told to, or does so by itself, or recorded how x came to be."""
+        if isinstance(x, Variable):
+            accessed = self.watch_accessed_variables and x.trainable
+            return accessed or any(x is one for one in self._watched)
+        made = x.inputs if isinstance(x, mg.Node) else x.creator
+        return bool(made) or any(x is one for one in self._watched)
+
+
+def slopes(ys: Sequence[Any], xs: Sequence[Any], seeds: Sequence[Any] | None) -> list[Any]:
+    """The gradients, as tensors of this face; None where there is no way from y to x."""
+    given = [mg.ones_like(y) for y in ys] if seeds is None else seeds
+    pairs = [(y, g) for y, g in zip(ys, given, strict=True) if followed(y)]
+    if not pairs or not xs:
+        return [None] * len(xs)
+    reached, weights = map(list, zip(*pairs, strict=True))
+    again = {"retain_graph": True, "create_graph": bool(NOW.tapes), "allow_unused": True}
+    return [*map(convert, mg.grad(reached, [*xs], weights, **again))]
+
+
+def followed(y: Any) -> bool:
+    """Whether anything was recorded of it."""
+    return isinstance(y, mg.Node) or bool(y.requires_grad) or y.creator is not None

@@ -1,0 +1,390 @@
+"""TensorFlow's tensors and variables: of one data type, recorded only while a tape is there."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import lacking, mixed, unchanging
+from minigrad.faces.flow import kind
+from minigrad.faces.tensorflow.errors import following, tracing
+
+__all__ = ["Tensor", "TensorShape", "Variable", "constant", "convert_to_tensor", "is_tensor"]
+
+
+class Now(threading.local):
+    """What is going on in this thread.
+
+    tapes: those that record, the innermost last. marked: tensors that were leaves nobody followed.
+    made, kept: for each function that is being traced the variables that came into being, and what
+    variables held that are given a value. draws: what is to be drawn anew before each call.
+    """
+
+    def __init__(self) -> None:
+        self.tapes: list[Any] = []
+        self.marked: list[Any] = []
+        self.made: list[list[Any]] = []
+        self.kept: list[list[tuple[Any, Any]]] = []
+        self.draws: list[dict[Any, Callable[[], Any]]] = []
+
+    def now_and_later(self, draw: Callable[[], Any]) -> Any:
+        """A tensor of what is drawn now, and in each later call of the functions being traced."""
+        held = mg.tensor(draw())
+        for draws in self.draws:
+            draws[held] = draw
+        return held
+
+
+NOW = Now()
+
+
+class TensorShape(tuple[Any, ...]):
+    """The lengths of all axes."""
+
+    __slots__ = ()
+
+    def as_list(self) -> list[Any]:
+        """The lengths as a list."""
+        return [*self]
+
+    @property
+    def rank(self) -> int:
+        """How many axes there are."""
+        return len(self)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({[*self]})"
+
+    def __str__(self) -> str:
+        return str(tuple(self))
+
+
+class Tensor(mg.Tensor):
+    """Values of one shape and one data type, which never change and are not converted unasked."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Any,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """An operator by TensorFlow's rules: operands of one data type, and a tape or no record."""
+        with following(), recorded():
+            given = agreed(func, [present(x) for x in args])
+            found = super(Tensor, Tensor).__torch_function__(func, types, given, kwargs)
+            return of_their_type(func, given, found)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The lengths of all axes."""
+        return TensorShape(self.data.shape)
+
+    def get_shape(self) -> TensorShape:
+        """The lengths of all axes."""
+        return self.shape
+
+    def numpy(self) -> Any:
+        """The values as an array of its own, or one number."""
+        return np.array(self.data)[()]
+
+    def ref(self) -> Tensor:
+        """What may be a key, where the tensor itself may not."""
+        return self
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy(), spec) if spec else str(self)
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self.numpy()}, shape={self.shape}, dtype={self.dtype})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: {self._about()}>"
+
+    def _about(self) -> str:
+        values = np.asarray(self.data)
+        shown = repr(values) if values.shape else str(values)
+        shown = f"\n{shown}" if "\n" in shown else shown
+        return f"shape={self.shape}, dtype={self.dtype}, numpy={shown}"
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise unchanging("x[…] =")
+
+    backward = grad = property(lambda self: lacking("backward", "tape.gradient(y, x)"))
+    item = property(lambda self: lacking("item", "x.numpy()"))
+    sum = property(lambda self: lacking("sum", "tf.reduce_sum(x)"))
+    mean = property(lambda self: lacking("mean", "tf.reduce_mean(x)"))
+    __iadd__, __isub__, __imul__ = mg.Tensor.__add__, mg.Tensor.__sub__, mg.Tensor.__mul__
+    __itruediv__, __ipow__ = mg.Tensor.__truediv__, mg.Tensor.__pow__
+
+
+class SymbolicReader:
+    """Reads operators on what stands for tensors while a function is traced, by the same rules."""
+
+    level = 4
+
+    def apply(self, op: Any, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        """Add a node to the graph."""
+        given = agreed(op, [present(x) for x in operands])
+        node = symbolic(mg.Node.reader.apply(op, given, dict(attrs)))
+        return of_their_type(op, given, node)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(mg.Node.reader, name)
+
+
+class SymbolicTensor(mg.Node):
+    """What stands for a tensor while a function is traced: a shape and a data type, no values."""
+
+    __slots__ = ()
+    reader = SymbolicReader()
+
+    numpy = property(lambda self: lacking("numpy", "tf.print(x)"))
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}:0", shape={self.shape}, dtype={self.dtype})'
+
+    __repr__ = __str__
+
+
+class Variable(Tensor):
+    """A value that changes: `assign`, `assign_add`, `assign_sub`. Tapes watch it by themselves."""
+
+    __slots__ = ("held", "trainable")
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        given = constant(initial_value() if callable(initial_value) else initial_value, dtype)
+        self.trainable, self.held = trainable, Held(self)
+        super().__init__(
+            given.data, trainable and given.dtype.kind == "f", f"{name or 'Variable'}:0"
+        )
+        if NOW.made:
+            NOW.made[-1].append(self)
+            NOW.kept[-1].append((self, self.numpy()))
+
+    def assign(self, value: Any) -> Variable:
+        """Give it this value; in a function that is traced, whenever the function runs."""
+        value = self._fitting(value)
+        if tracing():
+            for kept in NOW.kept[-1:]:
+                kept.append((self, self.numpy()))
+            mg.assign(self, value)
+        else:
+            self.data = np.array(value.data)[()]
+        return self
+
+    def assign_add(self, delta: Any) -> Variable:
+        """Add to it."""
+        return self.assign(self + delta)
+
+    def assign_sub(self, delta: Any) -> Variable:
+        """Subtract from it."""
+        return self.assign(self - delta)
+
+    def value(self) -> Any:
+        """The value it has now."""
+        return present(self) * 1 if tracing() else constant(self.data)
+
+    read_value = value
+
+    def _fitting(self, value: Any) -> Any:
+        if not isinstance(value, (mg.Tensor, mg.Node)):
+            value = constant(value, self.dtype)
+        if value.dtype != self.dtype:
+            raise mixed("assign", [self.dtype, value.dtype], mg.ArgumentError)
+        if value.shape != self.shape and None not in value.shape:
+            about: dict[str, Any] = {"expected": self.shape, "shape": value.shape}
+            raise mg.ShapeError("assign_shape", op="assign", name=self.name, **about)
+        return value
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' {self._about().replace(', dtype', ' dtype', 1)}>"
+
+    __str__ = __repr__
+
+    def _changed(self, other: Any) -> Any:
+        raise unchanging("v +=")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _changed
+
+
+class Held:
+    """A variable as an argument: a function is traced for each, which counts by what it is."""
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = weakref.ref(variable)
+
+
+# ---- What an operator may be given ---------------------------------------------------------------
+
+
+def recorded() -> Any:
+    """What is computed is recorded while a tape is there; a traced function looks after itself."""
+    return mg.set_grad_enabled(mg.is_grad_enabled() and bool(NOW.tapes or tracing()))
+
+
+def present(x: Any) -> Any:
+    """A variable to which the function that is being traced has given a value: that value."""
+    if not isinstance(x, Variable):
+        return x
+    graph: Any = mg.get_default_graph()
+    while hasattr(graph, "captures"):
+        for update in reversed(graph.updates):
+            if update.buffer is x:
+                return update.value
+        graph = graph.outer
+    return x
+
+
+def agreed(op: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Operands of one data type, or DtypeError: nothing is converted but numbers and arrays."""
+    typed = types_of(op, operands)
+    if not typed or op.name == "Cast":
+        return tuple(operands)
+    if len({*typed}) > 1 and all(dtype.kind == "i" for dtype in typed):
+        operands = [mg.cast(x, mg.int32) if counts(x) else x for x in operands]
+        typed = types_of(op, operands)
+    floats = ["float" for x in operands if type(x) is float]
+    whole = typed[0].kind in "iu"
+    if len({*typed}) > 1 or (whole and floats and op.name != "Div"):
+        raise mixed(op.name, [*typed, *floats])
+    if op.name == "Div" and whole:
+        return tuple(mg.cast(x, mg.float64) if hasattr(x, "dtype") else x for x in operands)
+    return tuple(x.astype(typed[0]) if isinstance(x, np.ndarray) else x for x in operands)
+
+
+def counts(x: Any) -> bool:
+    """Whether this is what a Python number becomes in a loop of a graph."""
+    return type(x) is mg.Node and x.dtype == np.int64
+
+
+def types_of(op: Any, operands: Sequence[Any]) -> list[Any]:
+    """The data types of the tensors that must have the same; of those that only choose, none."""
+    own = {i for i in range(len(operands)) if i in op.selectors or i in op.shape_only}
+    tensors = [(i, x) for i, x in enumerate(operands) if isinstance(x, (mg.Tensor, mg.Node))]
+    return [x.dtype for i, x in tensors if i not in own] if op.inputs is not None else []
+
+
+def of_their_type(op: Any, operands: Sequence[Any], result: Any) -> Any:
+    """A result in the data type of the operands; DtypeError where the operator has none for it."""
+    typed = types_of(op, operands)
+    if not typed or typed[0].kind == "f" or not (op.elementwise or op.name in SUMS):
+        return result
+    if op.name == "Cast" or result.dtype in (typed[0], np.bool_):
+        return result
+    if typed[0].kind == "b" or op.name not in SUMS:
+        raise mixed(op.name, typed)
+    return mg.cast(result, typed[0])
+
+
+SUMS = "CumSum", "Mean", "Prod", "Sum"
+
+
+# ---- From Python's values ------------------------------------------------------------------------
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
+    """A tensor of these values: int32 and float32 unless they or `dtype` say otherwise."""
+    if isinstance(value, (list, tuple)) and any(map(is_tensor, leaves(value))):
+        return convert(mg.stack([constant(x, dtype) for x in value]))
+    if isinstance(value, mg.Node):
+        return value if dtype is None else mg.cast(value, dtype)
+    data = value.data if isinstance(value, mg.Tensor) else value
+    with following():
+        found = Tensor(mg.tensor(data, dtype=dtype or kind(data)).data, name=name)
+        return found if shape is None else mg.broadcast_to(found, tuple(shape))
+
+
+def convert_to_tensor(value: Any, dtype: Any = None) -> Any:
+    """A tensor of these values; a tensor as it is."""
+    if isinstance(value, (mg.Tensor, mg.Node)) and not isinstance(value, Variable):
+        return value
+    return value.value() if isinstance(value, Variable) else constant(value, dtype)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether this is a tensor, a variable, or what stands for one in a traced function."""
+    return isinstance(x, (mg.Tensor, mg.Node))
+
+
+def leaves(x: Any) -> Iterator[Any]:
+    """What nested lists, tuples and dicts hold."""
+    if isinstance(x, dict):
+        x = [*x.values()]
+    if not isinstance(x, (list, tuple)):
+        yield x
+        return
+    for item in x:
+        yield from leaves(item)
+
+
+def mapped(f: Callable[[Any], Any], x: Any) -> Any:
+    """The function of what nested lists, tuples and dicts hold, in the same form."""
+    if isinstance(x, dict):
+        return {key: mapped(f, item) for key, item in x.items()}
+    if isinstance(x, (list, tuple)):
+        items = [mapped(f, item) for item in x]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    return f(x)
+
+
+def convert(x: Any) -> Any:
+    """A result as a tensor of this face; what stands for one in a traced function as it is."""
+    if type(x) is mg.Tensor:
+        x.__class__ = Tensor
+    x = symbolic(x)
+    return constant(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def symbolic(x: Any) -> Any:
+    """A node as what stands for a tensor, anything else as it is."""
+    if type(x) is mg.Node:
+        x.__class__ = SymbolicTensor
+    return x
+
+
+OPERANDS = {"a", "b", "condition", "elems", "indices", "input", "inputs", "labels", "logits"}
+OPERANDS |= {"params", "value", "values", "x", "y"}
+
+
+def in_its_words(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors that takes lists and numbers for them, and gives tensors."""
+    names = [*inspect.signature(function).parameters]
+
+    @functools.wraps(function)
+    def call(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        given = [*zip(itertools.chain(names, itertools.repeat("")), args, strict=False)]
+        operands = {key: x for key, x in [*given, *kwargs.items()] if key in OPERANDS}
+        alone = not any(map(is_tensor, leaves(operands)))
+        with following(), recorded():
+            fitting = {key: fitted(key, x, alone) for key, x in operands.items()}
+            positional = [fitting.get(key, x) for key, x in given]
+            found = function(*positional, **{k: fitting.get(k, x) for k, x in kwargs.items()})
+            return mapped(convert, found)
+
+    return call
+
+
+def fitted(key: str, x: Any, alone: bool) -> Any:
+    """An operand as a tensor; a number only if no tensor is beside it, whose type it would take."""
+    if key in ("inputs", "values") and isinstance(x, (list, tuple)):
+        return [constant(item) if alone else item for item in x]
+    array = isinstance(x, (list, tuple, np.ndarray, np.generic))
+    return constant(x) if array or (alone and isinstance(x, (int, float))) else x
