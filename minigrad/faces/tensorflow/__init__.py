@@ -107,7 +107,7 @@ def range(*bounds: Any, dtype: Any = None) -> Any:
     if any(isinstance(x, mg.Node) for x in bounds):
         first, *rest = bounds if len(bounds) > 1 else (0, *bounds)
         return SPANNED(convert_to_tensor(first), *rest)
-    numbers = [x.numpy() if isinstance(x, mg.Tensor) else x for x in bounds]
+    numbers: list[Any] = [x.numpy() if isinstance(x, mg.Tensor) else x for x in bounds]
     return convert(mg.arange(*numbers, dtype=dtype or flow.kind(numbers)))
 
 
