@@ -472,3 +472,27 @@ def test_groups_that_do_not_divide_are_refused() -> None:
     layer = mg.nn.Conv2d(4, 6, 3, groups=2, dilation=2, seed=0)
     assert layer.weight.shape == (6, 2, 3, 3)
     assert layer(mg.zeros(1, 4, 5, 5)).shape == (1, 6, 1, 1)
+
+
+@pytest.mark.parametrize(("channels", "kernels", "groups"), [(64, 64, 64), (6, 12, 3), (4, 2, 2)])
+def test_groups_are_one_node_for_each_executor(channels: int, kernels: int, groups: int) -> None:
+    rng = np.random.default_rng(0)
+    image, weight = (
+        rng.normal(size=(2, channels, 6, 8)),
+        rng.normal(size=(kernels, channels // groups, 3, 3)),
+    )
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(None, channels, 6, 8), dtype=mg.float64)
+        w = mg.placeholder("w", shape=weight.shape, dtype=mg.float64)
+        y = mg.conv2d(x, w, padding=1, groups=groups)
+        assert len(mg.build_graph([x, w], y).nodes) == 3
+        graph = mg.build_graph([x, w], [y, *mg.gradients((y * y).sum(), [x, w])])
+    each = [np.split(a, groups, axis) for a, axis in ((image, 1), (weight, 0))]
+    parts = [mg.conv2d(a, b, padding=1) for a, b in zip(*each, strict=True)]
+    feeds = {"x": image, "w": weight}
+    expected = mg.run(graph, feeds)
+    np.testing.assert_allclose(expected[0], np.concatenate(parts, axis=1), rtol=1e-12, atol=1e-12)
+    for executor in ("reference", "numpy", "c"):
+        found = graph.compile(executor=executor)(feeds)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)

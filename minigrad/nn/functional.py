@@ -34,7 +34,6 @@ from minigrad.functions import (
 )
 from minigrad.hybrid.buffers import present, renew
 from minigrad.ops.arrange import as_operand
-from minigrad.ops.indexing import FULL
 from minigrad.ops.windows import as_pair
 from minigrad.static import Node
 
@@ -166,12 +165,8 @@ def conv2d(
         as_operand(x),
         _dilated(as_operand(weight), as_pair("Conv2d", "dilation", dilation, 1)),
     )
-    how = {"stride": stride, "padding": padding}
-    if groups == 1:
-        y = ops.conv2d(x, weight, **how)
-    else:
-        pairs = zip(_parted(x, groups, 1), _parted(weight, groups, 0), strict=True)
-        y = ops.concatenate(*[ops.conv2d(a, w, **how) for a, w in pairs], axis=1)
+    how: dict[str, Any] = {"stride": stride, "padding": padding}
+    y = ops.conv2d(x, weight, **how, **({} if groups == 1 else {"groups": groups}))
     return y if bias is None else y + _per_channel(bias, y, 4)
 
 
@@ -183,17 +178,6 @@ def _dilated(weight: Any, apart: tuple[int, int]) -> Any:
     lengths = [(n - 1) * step + 1 for n, step in zip(shape[2:], apart, strict=True)]
     frame = np.zeros((*shape[:2], *lengths), weight.dtype)
     return ops.unslice(weight, frame, key=("...", *((None, None, step) for step in apart)))
-
-
-def _parted(x: Any, groups: int, axis: int) -> list[Any]:
-    """Equal parts along the axis of the channels, or of the kernels."""
-    count = _known("groups", groups, x, (axis,))[axis]
-    if not arguments.is_whole(groups) or groups < 1 or count % groups:
-        about: dict[str, Any] = {"groups": groups, "count": count, "shape": show_shape(x.shape)}
-        raise ShapeError("groups", op="Conv2d", **about, defined=here())
-    size = count // groups
-    parts = [(i * size, (i + 1) * size, None) for i in range(groups)]
-    return [ops.slice_(x, key=(*[FULL] * axis, part)) for part in parts]
 
 
 def _known(option: str, value: Any, x: Any, axes: Sequence[int]) -> Any:

@@ -31,10 +31,17 @@ def _window(name: str, w: Shape, **attrs: Any) -> Window:
 
 def _result(window: Window, x: Shape, w: Shape) -> Shape:
     """The shape of the convolution of x with w."""
-    places = window.places(x)
-    if x[1] != w[1] and not isinstance(x[1], Dim) and not isinstance(w[1], Dim):
+    places, groups = window.places(x), window.groups
+    for count, shape in ((x[1], x), (w[0], w)) if groups > 1 else ():
+        if not isinstance(count, Dim) and count % groups:
+            about: dict[str, Any] = {"groups": groups, "count": count, "shape": show_shapes(shape)}
+            raise ShapeError("groups", op=window.name, **about)
+    expected = w[1] if isinstance(w[1], Dim) else w[1] * groups
+    if x[1] != expected and not isinstance(x[1], Dim) and not isinstance(expected, Dim):
         shapes = show_shapes(x, w)
-        raise ShapeError("channels", op=window.name, shapes=shapes, channels=x[1], expected=w[1])
+        raise ShapeError(
+            "channels", op=window.name, shapes=shapes, channels=x[1], expected=expected
+        )
     return (x[0], w[0], *places)
 
 
@@ -45,6 +52,13 @@ def _conv_shape(x: Shape, w: Shape, **attrs: Any) -> Shape:
 def _matrix(x: Array) -> Array:
     """All axes but the first as one."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
+
+
+def _parted(matrix: Array, groups: int) -> Array:
+    """The rows in equal parts, one for each group; with a single group as they are."""
+    if groups == 1:
+        return matrix
+    return matrix.reshape(groups, matrix.shape[0] // groups, *matrix.shape[1:])
 
 
 def _columns(frame: Array, window: Window, places: Any) -> Iterator[tuple[slice, Array]]:
@@ -67,9 +81,10 @@ def _conv(out: Array, x: Array, w: Array, **attrs: Any) -> Array:
     window = _window("Conv2d", w.shape, **attrs)
     places: Any = _result(window, x.shape, w.shape)[2:]
     result = np.empty((len(w), *places, len(x)), x.dtype)
-    kernels = _matrix(w)
+    kernels, groups = _parted(_matrix(w), window.groups), window.groups
     for rows, patches in _columns(window.framed(x), window, places):
-        np.matmul(kernels, patches, out=_matrix(result[:, rows]))
+        to = _parted(_matrix(result[:, rows]), groups)
+        np.matmul(kernels, _parted(patches, groups), out=to)
     return outward(out, result)
 
 
@@ -96,6 +111,8 @@ conv2d: Op = operator(
         Sample([(2, 1, 3, 5), (2, 1, 3, 3)]),
         Sample([(2, 3, 5, 4), (1, 3, 3, 1)], {"stride": 2, "padding": (1, 0)}),
         Sample([(1, 2, 3, 3), (2, 2, 2, 3)], {"padding": "same"}),
+        Sample([(2, 4, 3, 4), (6, 2, 2, 3)], {"padding": 1, "groups": 2}),
+        Sample([(1, 3, 4, 4), (3, 1, 3, 2)], {"stride": (1, 2), "groups": 3}),
     ),
 )
 
@@ -110,11 +127,12 @@ def _conv_input(out: Array, g: Array, w: Array, x: Any, **attrs: Any) -> Array:
     """Each element of g goes to the pixels that its place lay upon."""
     _input_shape(g.shape, w.shape, x.shape, **attrs)
     window = _window("Conv2dInput", w.shape, **attrs)
-    frame, slopes = window.frame(x.shape, g.dtype), _matrix(inward(g))
-    taps = w.reshape(*w.shape[:2], math.prod(window.size))
+    frame, groups = window.frame(x.shape, g.dtype), window.groups
+    slopes = _parted(_matrix(inward(g)), groups)
+    taps = _parted(w.reshape(*w.shape[:2], math.prod(window.size)), groups)
     for i, (rows, columns) in enumerate(window.offsets(g.shape[2:])):
         part = frame[:, rows, columns]
-        part += np.matmul(taps[:, :, i].T, slopes).reshape(part.shape)
+        part += np.matmul(taps[..., i].swapaxes(-1, -2), slopes).reshape(part.shape)
     return outward(out, window.inside(frame))
 
 
@@ -137,6 +155,7 @@ conv2d_input: Op = operator(
         Sample([(2, 2, 1, 3), (2, 1, 3, 3), (2, 1, 3, 5)]),
         Sample([(2, 1, 3, 2), (1, 3, 3, 3), (2, 3, 5, 3)], STRIDED),
         Sample([(1, 1, 3, 3), (1, 2, 1, 1), (1, 2, 1, 1)], {"padding": 1}),
+        Sample([(2, 4, 3, 4), (4, 1, 3, 3), (2, 2, 3, 4)], {"padding": 1, "groups": 2}),
     ),
 )
 
@@ -151,10 +170,13 @@ def _conv_weight(out: Array, g: Array, x: Array, w: Any, **attrs: Any) -> Array:
     """An element of a kernel sums the products of g with all that it lay upon."""
     _weight_shape(g.shape, x.shape, w.shape, **attrs)
     window = _window("Conv2dWeight", w.shape, **attrs)
-    total, slopes = np.zeros((math.prod(w.shape[1:]), w.shape[0]), g.dtype), inward(g)
+    slopes, groups = inward(g), window.groups
+    size, kernels = math.prod(w.shape[1:]), w.shape[0] // groups
+    total = np.zeros((size, kernels) if groups == 1 else (groups, size, kernels), g.dtype)
     for rows, patches in _columns(window.framed(x), window, g.shape[2:]):
-        total += np.matmul(patches, _matrix(slopes[:, rows]).T)
-    return into(out, total.T.reshape(w.shape))
+        among = _parted(_matrix(slopes[:, rows]), groups)
+        total += np.matmul(_parted(patches, groups), among.swapaxes(-1, -2))
+    return into(out, total.swapaxes(-1, -2).reshape(w.shape))
 
 
 conv2d_weight: Op = operator(
@@ -175,5 +197,6 @@ conv2d_weight: Op = operator(
     samples=(
         Sample([(2, 2, 1, 3), (2, 1, 3, 5), (2, 1, 3, 3)]),
         Sample([(2, 1, 3, 2), (2, 3, 5, 3), (1, 3, 3, 3)], STRIDED),
+        Sample([(2, 4, 3, 4), (2, 2, 3, 4), (4, 1, 3, 3)], {"padding": 1, "groups": 2}),
     ),
 )

@@ -34,29 +34,34 @@ def as_pair(name: str, option: str, value: Any, least: int) -> Pair:
 class Window:
     """A window of `size` (height, width) that moves by `stride` over images with a frame.
 
-    `pads` are the rows (above, below) and columns (left, right) that the frame adds.
+    `pads` are the rows (above, below) and columns (left, right) that the frame adds. A convolution
+    parts channels and kernels into `groups`, each of which sees its own channels alone.
     """
 
     name: str
     size: tuple[Any, ...]
     stride: Pair
     pads: tuple[Pair, Pair]
+    groups: int = 1
 
     @classmethod
-    def of(cls, name: str, size: Shape, stride: Any = 1, padding: Any = 0) -> Window:
+    def of(
+        cls, name: str, size: Shape, stride: Any = 1, padding: Any = 0, groups: Any = 1
+    ) -> Window:
         """From what users write: one number or two; padding also "valid" (none) or "same".
 
         "same" keeps height and width, for stride 1; an odd row or column goes below or right.
         """
         steps = as_pair(name, "stride", stride, 1)
+        parts = as_pair(name, "groups", (groups, groups), 1)[0]
         if padding == "same":
             if steps != (1, 1):
                 raise ShapeError("same_padding", op=name, stride=steps)
             missing = [0 if isinstance(n, Dim) else n - 1 for n in size]
             height, width = ((n // 2, n - n // 2) for n in missing)
-            return cls(name, tuple(size), steps, (height, width))
+            return cls(name, tuple(size), steps, (height, width), parts)
         rows, columns = as_pair(name, "padding", 0 if padding == "valid" else padding, 0)
-        return cls(name, tuple(size), steps, ((rows, rows), (columns, columns)))
+        return cls(name, tuple(size), steps, ((rows, rows), (columns, columns)), parts)
 
     def places(self, x: Shape, what: str = IMAGES) -> tuple[Any, ...]:
         """How many places there are along height and width; ShapeError when there is none."""

@@ -23,7 +23,10 @@ WIDEST = 16  # elements of a row that one vector holds
 
 @dataclass(frozen=True)
 class Sizes:
-    """Channels and lengths of what is read and what is written, the window, and the frame."""
+    """Channels and lengths of what is read and what is written, the window, and the frame.
+
+    In `groups`: each of the kernels sees `seen` channels alone.
+    """
 
     channels: int
     height: int
@@ -34,6 +37,21 @@ class Sizes:
     size: tuple[int, int]
     top: int
     left: int
+    groups: int = 1
+
+    @property
+    def seen(self) -> int:
+        """The channels of one group."""
+        return self.channels // self.groups
+
+    @property
+    def together(self) -> int:
+        """The kernels of one group."""
+        return self.kernels // self.groups
+
+    def first(self, kernel: str) -> str:
+        """The first channel that a kernel sees, as C writes it with a sign behind."""
+        return "" if self.groups == 1 else f"{kernel} / {self.together} * {self.seen} + "
 
     @property
     def frame(self) -> tuple[int, int]:
@@ -46,14 +64,14 @@ class Sizes:
         tall, wide = self.frame
         held = (
             self.channels * tall * wide,
-            self.kernels * self.channels * self.size[0] * self.size[1],
+            self.kernels * self.seen * self.size[0] * self.size[1],
         )
         return self.columns >= 4 and max(held) <= MOST
 
 
 def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
     """For a convolution of x with w to y; None where it is not written in C."""
-    if not set(node.attrs) <= {"stride", "padding"}:
+    if not set(node.attrs) <= {"stride", "padding", "groups"}:
         return None
     window = Window.of(node.op.name, w.declared[2:], **node.attrs)
     numbers = (*x.declared[1:], *w.declared, *y.declared[1:])
@@ -65,7 +83,8 @@ def sizes_of(node: Node, x: Form, w: Form, y: Form) -> Sizes | None:
     (top, _), (left, _) = window.pads
     channels, height, width = x.shape[1:]
     rows, columns = y.shape[2:]
-    found = Sizes(channels, height, width, w.shape[0], rows, columns, (tall, wide), top, left)
+    moved = (tall, wide), top, left, window.groups
+    found = Sizes(channels, height, width, w.shape[0], rows, columns, *moved)
     return found if found.suits else None
 
 
@@ -73,7 +92,8 @@ def turned(s: Sizes) -> Sizes:
     """Of the gradient for the images: from where the result lies back to the images."""
     (tall, wide) = s.size
     back = tall - 1 - s.top, wide - 1 - s.left
-    return Sizes(s.kernels, s.rows, s.columns, s.channels, s.height, s.width, s.size, *back)
+    lengths = s.kernels, s.rows, s.columns, s.channels, s.height, s.width
+    return Sizes(*lengths, s.size, *back, s.groups)
 
 
 def convolution(
@@ -128,11 +148,13 @@ def input_gradient(
     writer = Writer(stem, results, operands, (2,), contract=True)
     tall, wide = s.size
     writer.line(f"const int64_t m0 = {writer.length(0, 0)};")
-    writer.line(f"{t} turned[{s.kernels}][{s.channels}][{tall}][{wide}];")
+    writer.line(f"{t} turned[{s.kernels}][{s.seen}][{tall}][{wide}];")
     writer.line("int odd = 0;")
-    for index, length in (("c", s.kernels), ("k", s.channels), ("i", tall), ("j", wide)):
+    for index, length in (("c", s.kernels), ("k", s.seen), ("i", tall), ("j", wide)):
         writer.loop(index, str(length))
-    from_ = f"((k * {s.kernels} + c) * {tall} + {tall - 1} - i) * {wide} + {wide - 1} - j"
+    kernel, channel = f"({s.first('c')}k)", "c" if s.groups == 1 else f"c % {s.together}"
+    from_ = f"(({kernel} * {s.together} + {channel}) * {tall} + {tall - 1} - i) * {wide}"
+    from_ += f" + {wide - 1} - j"
     writer.line(f"turned[c][k][i][j] = x1[{from_}];")
     writer.line(f"odd |= x1[{from_}] - x1[{from_}] != 0;")
     writer.close(4)
@@ -158,10 +180,10 @@ def _without_frame(writer: Writer, s: Sizes, t: str) -> None:
     for axis in range(4):
         writer.loop(f"i{axis}", f"m{axis}")
     writer.line(f"{t} all = 0;")
-    for index, size in (("c", s.channels), ("k", tall), ("l", wide)):
+    for index, size in (("c", s.seen), ("k", tall), ("l", wide)):
         writer.loop(index, str(size))
     writer.line(f"const int64_t i = i2 + k - {s.top}, j = i3 + l - {s.left};")
-    at = f"((i0 * {s.channels} + c) * {s.height} + i) * {s.width} + j"
+    at = f"((i0 * {s.channels} + {s.first('i1')}c) * {s.height} + i) * {s.width} + j"
     inside = f"i >= 0 && i < {s.height} && j >= 0 && j < {s.width}"
     writer.line(f"if ({inside}) all += turned[i1][c][k][l] * x0[{at}];")
     writer.close(3)
@@ -185,12 +207,12 @@ def weight_gradient(
     writer.line(f"const int64_t m0 = {writer.length(1, 0)};")
     _declare(writer, s, t, lanes)
     writer.line("static const row zero;")
-    writer.line(f"row total[{s.kernels}][{s.channels}][{taps}];")
-    count = s.kernels * s.channels * taps
+    writer.line(f"row total[{s.kernels}][{s.seen}][{taps}];")
+    count = s.kernels * s.seen * taps
     writer.line(f"for (int64_t i = 0; i < {count}; i++) (&total[0][0][0])[i] = zero;")
     _over_images(writer, s, t, "x1", node)
     writer.loop("o", str(s.kernels))
-    writer.loop("c", str(s.channels))
+    writer.loop("c", str(s.seen))
     for k in range(taps):
         writer.line(f"row s{k} = total[o][c][{k}];")
     writer.loop("i", str(s.rows))
@@ -199,7 +221,7 @@ def weight_gradient(
     writer.line(f"const row f = *(const row *)&x0[{at}];")
     for k in range(taps):
         a, b = divmod(k, wide)
-        writer.line(f"s{k} += f * *(const row *)&frame[c][i + {a}][j + {b}];")
+        writer.line(f"s{k} += f * *(const row *)&frame[{s.first('o')}c][i + {a}][j + {b}];")
     writer.close(2)
     for k in range(taps):
         writer.line(f"total[o][c][{k}] = s{k};")
@@ -242,12 +264,12 @@ def _over_images(writer: Writer, s: Sizes, t: str, source: str, node: Node) -> N
 
 def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[[], bool]) -> bool:
     """All kernels at all places of the frame; `ending` writes what is done with an element."""
-    together = next(n for n in (8, 4, 2, 1) if s.kernels % n == 0)
+    together = next(n for n in (8, 4, 2, 1) if s.together % n == 0)
     lanes = WIDEST
     while lanes > s.columns:
         lanes //= 2
     tall, wide = s.size
-    step = s.channels * tall * wide
+    step = s.seen * tall * wide
     starts = [*range(0, s.columns - lanes + 1, lanes)]
     if starts[-1] + lanes < s.columns:
         starts.append(s.columns - lanes)  # some are computed twice
@@ -257,12 +279,10 @@ def _correlate(writer: Writer, s: Sizes, t: str, weights: str, ending: Callable[
     for start in starts:
         writer.open("")
         writer.line(f"row {', '.join(f's{b} = {{0}}' for b in range(together))};")
-        for index, length in (("c", s.channels), ("k", tall), ("l", wide)):
+        for index, length in (("c", s.seen), ("k", tall), ("l", wide)):
             writer.loop(index, str(length))
-        writer.line(
-            f"const {t} *w = {weights} + ((o * {s.channels} + c) * {tall} + k) * {wide} + l;"
-        )
-        writer.line(f"const row r = *(const row *)&frame[c][i2 + k][l + {start}];")
+        writer.line(f"const {t} *w = {weights} + ((o * {s.seen} + c) * {tall} + k) * {wide} + l;")
+        writer.line(f"const row r = *(const row *)&frame[{s.first('o')}c][i2 + k][l + {start}];")
         for b in range(together):
             writer.line(f"s{b} += w[{b * step}] * r;")
         writer.close(3)

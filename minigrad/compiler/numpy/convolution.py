@@ -61,6 +61,18 @@ def _matrix(x: Slot, rows: int) -> Slot:
     return shaped(x, rows, math.prod(x.shape) // rows)
 
 
+def _parted(x: Slot, groups: int) -> Slot:
+    """A matrix whose rows are parted among the groups; with a single group as it is."""
+    if groups == 1:
+        return x
+    rows, columns = x.shape
+    return shaped(x, groups, rows // groups, columns)
+
+
+def _product(calls: Calls, a: Slot, b: Slot, out: Slot) -> None:
+    calls.call(np.dot if len(out.shape) == 2 else np.matmul, a, b, out)
+
+
 def _suits(*slots: Slot) -> bool:
     dtype = slots[0].spec.dtype
     plain = dtype.kind == "f" and all(x.spec.dtype == dtype for x in slots)
@@ -110,7 +122,8 @@ def _conv(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
     window = Window.of("Conv2d", w.shape[2:], **node.attrs)
     columns = _columns(calls, x, window, out.shape[2:])
     base = _written(calls, out)
-    calls.call(np.dot, _matrix(w, w.shape[0]), columns, _matrix(base, w.shape[0]))
+    parts = (_matrix(w, w.shape[0]), columns, _matrix(base, w.shape[0]))
+    _product(calls, *(_parted(m, window.groups) for m in parts))
     _hand(calls, base, out)
     return True
 
@@ -122,8 +135,9 @@ def _conv_weight(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) 
         return False
     window = Window.of("Conv2dWeight", like.shape[2:], **node.attrs)
     columns = _columns(calls, x, window, g.shape[2:])
-    slopes = _matrix(_read(calls, g), g.shape[1])
-    calls.call(np.dot, slopes, turned(columns), _matrix(out, g.shape[1]))
+    parts = (_matrix(_read(calls, g), g.shape[1]), columns, _matrix(out, g.shape[1]))
+    slopes, columns, result = (_parted(m, window.groups) for m in parts)
+    _product(calls, slopes, turned(columns), result)
     return True
 
 
@@ -138,8 +152,9 @@ def _conv_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -
     places, (tall, wide) = g.shape[2:], window.size
     slopes = _matrix(_read(calls, g), g.shape[1])
     spread = calls.scratch((c, tall, wide, *places, n), out.spec.dtype)
-    product = _matrix(spread, c * tall * wide)
-    calls.call(np.dot, turned(_matrix(w, w.shape[0])), slopes, product)
+    parts = (_matrix(w, w.shape[0]), slopes, _matrix(spread, c * tall * wide))
+    kernels, slopes, product = (_parted(m, window.groups) for m in parts)
+    _product(calls, turned(kernels), slopes, product)
     frame = calls.scratch((c, height + top + bottom, width + left + right, n), out.spec.dtype)
     calls.call(np.copyto, frame, calls.constant(0, out.spec.dtype))
     for i, (rows, across) in enumerate(window.offsets(places)):

@@ -54,8 +54,12 @@ def _better_turned(a: Slot, b: Slot) -> bool:
 
 
 def turned(x: Slot) -> Slot:
-    """A matrix with its axes exchanged; a vector as it is."""
-    return x if len(x.shape) < 2 else x.view(x.shape[::-1], "transpose")
+    """Matrices with their axes exchanged; a vector as it is."""
+    if len(x.shape) < 2:
+        return x
+    if len(x.shape) == 2:
+        return x.view(x.shape[::-1], "transpose")
+    return x.view((*x.shape[:-2], x.shape[-1], x.shape[-2]), "swapaxes", -1, -2)
 
 
 def _sum(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
