@@ -9,6 +9,7 @@ from minigrad.ops.effects import *
 from minigrad.ops.elementwise import *
 from minigrad.ops.indexing import *
 from minigrad.ops.joining import *
+from minigrad.ops.lengths import *
 from minigrad.ops.linear import *
 from minigrad.ops.logic import *
 from minigrad.ops.normal import *

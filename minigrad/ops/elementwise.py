@@ -25,6 +25,7 @@ from minigrad.ops.logic import logical_and, where
 __all__ = [
     "abs",
     "add",
+    "atan",
     "cast",
     "ceil",
     "clip",
@@ -198,6 +199,13 @@ cos: Op = smooth(
     vjp=(lambda g, y, x: -g * sin(x),),
     title=("cosine", "余弦"),
     formula="cos({0})",
+)
+atan = smooth(
+    "Atan",
+    np.arctan,
+    vjp=(lambda g, y, x: g / (x * x + 1),),
+    title=("arc tangent", "反正切"),
+    formula="arctan({0})",
 )
 sign = elementwise(
     "Sign",

@@ -46,6 +46,7 @@ __all__ = [
     "any",
     "argmax",
     "argmin",
+    "argsort",
     "cumsum",
     "logsumexp",
     "max",
@@ -184,6 +185,32 @@ argmin = _position(
     np.argmin,
     title=("position of the smallest", "最小值的位置"),
     formula="argmin({0})",
+)
+
+
+def _argsort(out: Array, x: Array, axis: int = -1, descending: bool = False) -> Array:
+    """Equal elements keep their order; NaN is the largest."""
+    axis = positive_axis("ArgSort", axis, x.shape)
+    if not descending:
+        return into(out, np.argsort(x, axis, kind="stable").astype(int64, copy=False))
+    last = x.shape[axis] - 1
+    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return into(out, (last - np.flip(backwards, axis)).astype(int64, copy=False))
+
+
+argsort = operator(
+    "ArgSort",
+    shape=lambda x, axis=-1, descending=False: (positive_axis("ArgSort", axis, x), x)[1],
+    run=_argsort,
+    vjp=(None,),
+    dtype=always(int64),
+    inputs=None,
+    title=("positions in the order of size", "按大小排序的位置"),
+    formula="argsort({0})",
+    samples=(
+        Sample([(3,)]),
+        Sample([(2, 3)], {"axis": 0, "descending": True}),
+    ),
 )
 _EXTREMES = {"max": (max, argmax, maximum), "min": (min, argmin, minimum)}
 

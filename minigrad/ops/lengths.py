@@ -1,0 +1,154 @@
+"""Shapes that are computed: from the lengths of other operands, known when those are.
+
+A length is written as plain data: a number, (operand, axis), or (sign, length, length) with one of
+SIGNS. So a model may halve an axis or join two while the batch stays open, and the shape of the
+result is still known as soon as those of the operands are.
+"""
+
+from __future__ import annotations
+
+import operator as py
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import (
+    Array,
+    Dim,
+    Op,
+    Sample,
+    Shape,
+    always,
+    int64,
+    into,
+    operator,
+    public_shape,
+    show_shape,
+)
+from minigrad.diagnostics.errors import ShapeError
+from minigrad.ops.indexing import FROM_ONE
+from minigrad.ops.shape import repeated, reshape, reshape_like, sum_like
+
+__all__ = ["broadcast_by", "lengths_of", "reshape_by"]
+
+SIGNS: dict[str, Callable[[int, int], int]] = {
+    "+": py.add,
+    "-": py.sub,
+    "*": py.mul,
+    "/": lambda a, b: a // b if b else 0,
+    "%": lambda a, b: a % b if b else 0,
+    "min": min,
+    "max": max,
+}
+Length = Any  # int | tuple[int, int] | tuple[str, Length, Length]
+DEEPEST = 64
+
+
+def evaluate(length: Length, shapes: Sequence[Shape], depth: int = 0) -> int | Dim:
+    """The length for operands of these shapes; open where it depends on one that is."""
+    if isinstance(length, (int, np.integer)):
+        return int(length)
+    if depth > DEEPEST or not isinstance(length, tuple):
+        raise ShapeError("computed_length", op="lengths", length=ascii(length)[:60])
+    if len(length) == 2:
+        which, axis = length
+        if not 0 <= which < len(shapes) or not -len(shapes[which]) <= axis < len(shapes[which]):
+            raise ShapeError("computed_length", op="lengths", length=ascii(length)[:60])
+        return shapes[which][axis]
+    sign, *parts = length
+    a, b = (evaluate(part, shapes, depth + 1) for part in parts)
+    if isinstance(a, Dim) or isinstance(b, Dim):
+        return Dim()
+    return SIGNS[sign](a, b)
+
+
+def _computed(x: Shape, likes: tuple[Shape, ...], shape: Sequence[Length]) -> Shape:
+    return tuple(evaluate(length, (x, *likes)) for length in shape)
+
+
+def _reshaped(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
+    wanted = _computed(x, likes, shape)
+    if all(not isinstance(n, Dim) for n in (*x, *wanted)):
+        reshape.shape(x, shape=wanted)  # whether they hold as many elements
+    return wanted
+
+
+def _reshape_by(out: Array, x: Array, *likes: Any, shape: tuple[Any, ...]) -> Array:
+    wanted = _computed(x.shape, tuple(like.shape for like in likes), shape)
+    return into(out, x.reshape(wanted))
+
+
+reshape_by: Op = operator(
+    "ReshapeBy",
+    shape=_reshaped,
+    run=_reshape_by,
+    vjp=lambda g, y, x, *likes, wanted, shape: [reshape_like(g, x), *[None] * len(likes)],
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=FROM_ONE,
+    title=("reshape to computed lengths", "改成算出的形状"),
+    formula="reshape({0})",
+    samples=(
+        Sample([(2, 6)], {"shape": ((0, 0), 3, ("/", (0, 1), 3))}),
+        Sample([(6,), (2, 3)], {"shape": ((1, 1), (1, 0))}),
+    ),
+)
+
+
+def _stretched(x: Shape, *likes: Shape, shape: tuple[Any, ...]) -> Shape:
+    wanted = _computed(x, likes, shape)
+    lead = len(wanted) - len(x)
+    fits = lead >= 0 and all(
+        n in (1, m) or isinstance(m, Dim) or isinstance(n, Dim)
+        for n, m in zip(x, wanted[lead:], strict=True)
+    )
+    if not fits:
+        shown = show_shape(public_shape(x))
+        raise ShapeError("broadcast_to", op="BroadcastBy", shape=shown, target=public_shape(wanted))
+    return wanted
+
+
+def _broadcast_by(out: Array, x: Array, *likes: Any, shape: tuple[Any, ...]) -> Array:
+    wanted: Any = _stretched(x.shape, *(like.shape for like in likes), shape=shape)
+    result = repeated(x, wanted)
+    return into(out, result if result.ndim else result[()])
+
+
+broadcast_by: Op = operator(
+    "BroadcastBy",
+    shape=_stretched,
+    run=_broadcast_by,
+    vjp=lambda g, y, x, *likes, wanted, shape: [sum_like(g, x), *[None] * len(likes)],
+    dtype=lambda *dtypes: dtypes[0],
+    inputs=None,
+    shape_only=FROM_ONE,
+    title=("repeat to computed lengths", "重复成算出的形状"),
+    formula="repeat({0})",
+    samples=(
+        Sample([(3,), (2, 5)], {"shape": ((1, 0), 3)}),
+        Sample([(2, 1), (2, 3)], {"shape": ((0, 0), ("*", (1, 1), 2))}),
+    ),
+)
+
+
+def _lengths_of(out: Array, *xs: Any, shape: tuple[Any, ...]) -> Array:
+    shapes = tuple(x.shape for x in xs)
+    return into(out, np.array([evaluate(n, shapes) for n in shape], int64))
+
+
+lengths_of: Op = operator(
+    "LengthsOf",
+    shape=lambda *shapes, shape: (len(shape),),
+    run=_lengths_of,
+    vjp=lambda g, y, *xs, wanted, shape: [None] * len(xs),
+    dtype=always(int64),
+    inputs=None,
+    shape_only=range(1 << 30),
+    title=("lengths of axes, as numbers", "各轴的长度（作为数值）"),
+    formula="lengths({0})",
+    samples=(
+        Sample([(2, 3)], {"shape": ((0, 0), (0, 1))}),
+        Sample([(2, 3), (4,)], {"shape": (("+", (0, 1), (1, 0)), 7)}),
+    ),
+)
