@@ -1,0 +1,345 @@
+"""Operators of ONNX that rearrange, join, part, repeat and surround."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.interop.onnx.call import Call, counted, operator, reshaped, stretched
+from minigrad.interop.onnx.lengths import Lengths, combined, product
+from minigrad.interop.onnx.reductions import flattened
+from minigrad.interop.onnx.tensors import array_of
+
+FULL = (None, None, None)
+
+
+@operator("Constant")
+def _constant(call: Call) -> Any:
+    if "value" in call.attrs:
+        return array_of(call.attrs["value"])[()]
+    for name in ("value_float", "value_floats", "value_int", "value_ints"):
+        if name in call.attrs:
+            kind = np.float32 if "float" in name else np.int64
+            return np.array(call.attrs[name], kind)[()]
+    raise call.refuse(", ".join(call.attrs))
+
+
+@operator("Shape")
+def _shape(call: Call) -> Any:
+    found = call.shape()
+    return Lengths(found[call.attr("start", 0) : call.attr("end", len(found))])
+
+
+@operator("Size")
+def _size(call: Call) -> Any:
+    return Lengths((product(call.shape()),), single=True)
+
+
+@operator("Reshape")
+def _reshape(call: Call) -> Any:
+    x = call.ranked()
+    wanted = list(call.lengths(1) if call.version >= 5 else call.attr("shape"))
+    lengths = call.shape()
+    if not call.attr("allowzero", 0):
+        for i, n in enumerate(wanted):
+            if isinstance(n, int) and n == 0:
+                call.expect(i < len(lengths), f"shape {wanted}")
+                wanted[i] = lengths[i]
+    elif 0 in wanted and -1 in wanted:
+        raise call.refuse("allowzero=1")
+    if -1 in wanted and 0 in lengths:  # NumPy cannot say how often 0 goes into 0
+        others = [n for n in wanted if n != -1]
+        wanted[wanted.index(-1)] = 0 if 0 not in others else -1
+    return reshaped(x, wanted)
+
+
+@operator("Flatten")
+def _flatten(call: Call) -> Any:
+    axis, rank = call.attr("axis", 1), call.rank()
+    return flattened(call, call[0], axis + rank if axis < 0 else axis)
+
+
+@operator("Transpose")
+def _transpose(call: Call) -> Any:
+    order = call.attr("perm")
+    return ops.transpose(call[0], axes=tuple(order) if order else None)
+
+
+@operator("Squeeze")
+def _squeeze(call: Call) -> Any:
+    axes = call.axes()
+    return ops.squeeze(call[0], **({} if axes is None else {"axis": tuple(axes)}))
+
+
+@operator("Unsqueeze")
+def _unsqueeze(call: Call) -> Any:
+    axes, x = call.axes() or [], call.ranked()
+    rank = call.rank() + len(axes)
+    for axis in sorted(a % rank for a in axes):
+        x = ops.expand_dims(x, axis=axis)
+    return x
+
+
+@operator("Concat")
+def _concat(call: Call) -> Any:
+    return ops.concatenate(*call.all(), axis=int(call.attr("axis", 1)))
+
+
+@operator("Split")
+def _split(call: Call) -> Any:
+    x, axis = call.ranked(), call.axis(0)
+    sizes = call.whole(1) if call.given(1) else call.attr("split")
+    if sizes is None:
+        n = call.known_shape()[axis]
+        count = call.attr("num_outputs", len(call.node.output))
+        each = -(-n // count)
+        sizes = [max(0, min(each, n - i * each)) for i in range(count)]
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(ops.slice_(x, key=(*[FULL] * axis, (start, start + int(size), None))))
+        start += int(size)
+    return tuple(parts)
+
+
+@operator("Slice")
+def _slice(call: Call) -> Any:
+    x, rank = call.ranked(), call.rank()
+    if call.version < 10:
+        starts, stops = call.attr("starts"), call.attr("ends")
+        axes, steps = call.attr("axes"), None
+    else:
+        starts, stops = call.lengths(1), call.lengths(2)
+        axes, steps = call.whole(3), call.whole(4)
+    axes = list(range(len(starts))) if axes is None else axes
+    steps = [1] * len(starts) if steps is None else steps
+    key: list[Any] = [FULL] * rank
+    for axis, start, stop, step in zip(axes, starts, stops, steps, strict=True):
+        if isinstance(start, int) and isinstance(stop, int):
+            key[axis % rank] = _bounds(start, stop, step)
+        else:
+            x = _open_slice(call, x, axis % rank, start, stop, step)
+    return ops.slice_(x, key=tuple(key)) if any(k != FULL for k in key) else x
+
+
+def _bounds(start: int, stop: int, step: int) -> Any:
+    """As NumPy has them: what lies before the beginning is left out there."""
+    big = 1 << 62
+    low = None if stop <= -big or (step < 0 and stop < -(1 << 31) + 2) else stop
+    high = None if step > 0 and stop >= (1 << 31) - 1 else low
+    return max(start, -big), high if step > 0 else low, step
+
+
+def _open_slice(call: Call, x: Any, axis: int, start: Any, stop: Any, step: int) -> Any:
+    """Between lengths that are known when the graph runs: the elements at those positions."""
+    call.expect(step > 0, f"steps={step}")
+    n = call.shape()[axis]
+    first, last = (
+        combined("max", combined("+", n, b), 0) if isinstance(b, int) and b < 0 else b
+        for b in (start, stop)
+    )
+    first, last = combined("min", first, n), combined("min", last, n)
+    apart = combined("+", combined("-", last, first), step - 1)
+    count = combined("max", combined("/", apart, step), 0)
+    return ops.take(x, counted(call.reader, first, count, step), axis=axis)
+
+
+@operator("Expand")
+def _expand(call: Call) -> Any:
+    x, wanted = call.ranked(), list(call.lengths(1))
+    lengths = call.shape()
+    wanted = [1] * (len(lengths) - len(wanted)) + wanted
+    lead = len(wanted) - len(lengths)
+    for i, n in enumerate(lengths, lead):
+        if isinstance(wanted[i], int) and wanted[i] == 1:
+            wanted[i] = n
+    return stretched(x, wanted, call.reader)
+
+
+@operator("Tile")
+def _tile(call: Call) -> Any:
+    x, lengths = call.ranked(), call.shape()
+    repeats = call.lengths(1)
+    inner: list[Any] = [m for n in lengths for m in (1, n)]
+    wanted = [m for r, n in zip(repeats, lengths, strict=True) for m in (r, n)]
+    result = [combined("*", r, n) for r, n in zip(repeats, lengths, strict=True)]
+    return reshaped(stretched(reshaped(x, inner), wanted, call.reader), result)
+
+
+@operator("ConstantOfShape")
+def _constant_of_shape(call: Call) -> Any:
+    tensor = call.attr("value")
+    value = np.zeros(1, np.float32) if tensor is None else array_of(tensor)
+    lengths = call.lengths(0)
+    known = [n for n in lengths if isinstance(n, int)]
+    if len(known) == len(lengths) and math.prod(known) > 1 << 28:
+        raise call.refuse(f"shape {lengths}")
+    return stretched(value.reshape(()), lengths, call.reader)
+
+
+@operator("Range")
+def _range(call: Call) -> Any:
+    xs = [call.raw(i) for i in range(3)]
+    if any(isinstance(x, Lengths) for x in xs):
+        start, stop = call.lengths(0)[0], call.lengths(1)[0]
+        step = int(call.static(2))
+        apart = combined("-", stop, start)
+        count = combined("/", combined("+", apart, step - 1), step)
+        return counted(call.reader, start, count, step)
+    bounds = [np.ravel(call.static(i))[0] for i in range(3)]
+    count = max(0, math.ceil((float(bounds[1]) - float(bounds[0])) / float(bounds[2])))
+    call.expect(count < 1 << 28, f"{count} elements")
+    numbers = bounds[0] + np.arange(count).astype(bounds[0].dtype) * bounds[2]
+    return numbers.astype(bounds[0].dtype)
+
+
+@operator("Pad")
+def _pad(call: Call) -> Any:
+    x, rank, mode = call.ranked(), call.rank(), call.attr("mode", "constant")
+    flat = (call.whole(1) if call.version >= 11 else call.attr("pads")) or []
+    axes = call.whole(3) if call.version >= 18 else None
+    axes = list(range(rank)) if axes is None else [a % rank for a in axes]
+    pairs = [(0, 0)] * rank
+    for i, axis in enumerate(axes):
+        pairs[axis] = flat[i], flat[i + len(axes)]
+    for axis, (before, after) in enumerate(pairs):
+        if before < 0 or after < 0:  # what is negative is cut off
+            x = ops.slice_(x, key=(*[FULL] * axis, (max(-before, 0), min(after, 0) or None, None)))
+    widths = tuple((max(a, 0), max(b, 0)) for a, b in pairs)
+    if not any(map(any, widths)):
+        return x
+    if mode == "constant":
+        value = call.static(2) if call.version >= 11 else call.attr("value", 0.0)
+        return ops.pad(x, widths=widths, value=0 if value is None else np.ravel(value)[0].item())
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            n = _length(call, x, axis)
+            places = np.pad(np.arange(n), (before, after), mode=mode)
+            x = ops.take(x, places, axis=axis)
+    return x
+
+
+def _length(call: Call, x: Any, axis: int) -> int:
+    n = x.shape[axis]
+    call.expect(n is not None, "shape ?")
+    return int(n)
+
+
+@operator("DepthToSpace", "SpaceToDepth")
+def _depth_to_space(call: Call) -> Any:
+    x, b = call.ranked(), int(call.attr("blocksize"))
+    n, c, h, w = call.shape()
+    call.expect(isinstance(c, int), "shape ?")
+    if call.name == "SpaceToDepth":
+        tall, wide = combined("/", h, b), combined("/", w, b)
+        crd = call.attr("mode", "DCR") == "CRD"
+        order = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
+        parts = ops.transpose(reshaped(x, [n, c, tall, b, wide, b]), axes=order)
+        return reshaped(parts, [n, c * b * b, tall, wide])
+    rest = c // (b * b)
+    crd = call.attr("mode", "DCR") == "CRD"
+    form = [n, rest, b, b, h, w] if crd else [n, b, b, rest, h, w]
+    parts = ops.transpose(reshaped(x, form), axes=(0, 1, 4, 2, 5, 3) if crd else (0, 3, 4, 1, 5, 2))
+    return reshaped(parts, [n, rest, combined("*", h, b), combined("*", w, b)])
+
+
+@operator("Trilu")
+def _trilu(call: Call) -> Any:
+    x, k = call.ranked(), int(np.ravel(call.static(1, np.zeros(1)))[0])
+    rows, columns = call.shape()[-2:]
+    down = ops.expand_dims(counted(call.reader, 0, rows), axis=1)
+    right = counted(call.reader, 0, columns)
+    kept = (right - down) >= k if call.attr("upper", 1) else (right - down) <= k
+    return ops.where(kept, x, np.zeros((), x.dtype)[()])
+
+
+@operator("EyeLike")
+def _eye_like(call: Call) -> Any:
+    dtype = call.dtype("dtype") if call.attr("dtype") else call[0].dtype
+    rows, columns = call.known_shape()
+    return np.eye(rows, columns, int(call.attr("k", 0)), dtype=dtype)
+
+
+@operator("OneHot")
+def _one_hot(call: Call) -> Any:
+    places, depth = call.ranked(), int(np.ravel(call.static(1))[0])
+    axis = int(call.attr("axis", -1))
+    rank = call.rank() + 1
+    axis %= rank
+    numbers = np.arange(depth).reshape([-1 if i == axis else 1 for i in range(rank)])
+    places = ops.cast(places, dtype=np.dtype(np.int64))
+    places = ops.where(places < 0, places + depth, places)
+    values = call[2]
+    off, on = (ops.slice_(values, key=(i,)) for i in (0, 1))
+    return ops.where(ops.equal(ops.expand_dims(places, axis=axis), numbers), on, off)
+
+
+# ---- Sequences: lists of values, which are gone when the graph is built ------------------------
+
+
+@operator("SequenceConstruct", "SequenceEmpty")
+def _sequence(call: Call) -> Any:
+    return (call.all(),)
+
+
+@operator("SequenceAt")
+def _sequence_at(call: Call) -> Any:
+    return _list(call)[int(call.static(1))]
+
+
+@operator("SequenceLength")
+def _sequence_length(call: Call) -> Any:
+    return np.int64(len(_list(call)))
+
+
+@operator("SequenceInsert", "SequenceErase")
+def _sequence_changed(call: Call) -> Any:
+    values, insert = list(_list(call)), call.name == "SequenceInsert"
+    place = call.static(2 if insert else 1)
+    if insert:
+        values.insert(len(values) if place is None else int(place), call[1])
+    else:
+        del values[-1 if place is None else int(place)]
+    return (values,)
+
+
+@operator("ConcatFromSequence")
+def _from_sequence(call: Call) -> Any:
+    join = ops.stack if call.attr("new_axis", 0) else ops.concatenate
+    return join(*_list(call), axis=int(call.attr("axis")))
+
+
+@operator("SplitToSequence")
+def _to_sequence(call: Call) -> Any:
+    x, axis = call.ranked(), call.axis(0)
+    n = call.known_shape()[axis]
+    given = call.static(1)
+    each = 1 if given is None else int(given) if given.ndim == 0 else 0
+    sizes = [min(each, n - i) for i in range(0, n, each)] if each else [int(i) for i in given]
+    parts, start = [], 0
+    for size in sizes:
+        part = ops.slice_(x, key=(*[FULL] * axis, (start, start + size, None)))
+        kept = given is not None or call.attr("keepdims", 1)
+        parts.append(part if kept else ops.squeeze(part, axis=axis))
+        start += size
+    return (parts,)
+
+
+def _list(call: Call) -> list[Any]:
+    values = call.raw(0)
+    if not isinstance(values, list):
+        raise call.refuse("sequence")
+    return values
+
+
+@operator("OptionalHasElement")
+def _has_element(call: Call) -> Any:
+    return np.bool_(call.given(0))
+
+
+@operator("OptionalGetElement", "Optional")
+def _optional(call: Call) -> Any:
+    x = call.raw(0)
+    return (x,) if isinstance(x, list) else x

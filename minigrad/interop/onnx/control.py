@@ -1,0 +1,154 @@
+"""Branches and loops of ONNX, whose bodies are graphs that see what is around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.control import cond, scan, while_loop
+from minigrad.interop.onnx.call import Call, operator, value_of
+
+FULL = (None, None, None)
+MOST_UNROLLED = 64
+
+
+def _node(call: Call, x: Any) -> Any:
+    """A value as an operand: lengths and arrays, too."""
+    return x.node() if hasattr(x, "items") and not isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _results(call: Call, values: list[Any]) -> tuple[Any, ...]:
+    call.expect(all(not isinstance(x, list) and x is not None for x in values), "sequence")
+    return tuple(_node(call, x) for x in values)
+
+
+@operator("If")
+def _if(call: Call) -> Any:
+    """Where the condition is known, the arm that is taken is all that there is."""
+    arms, decided = [call.attr("then_branch"), call.attr("else_branch")], value_of(call.raw(0))
+    if decided is not None:
+        return tuple(call.reader.body(arms[0 if np.all(decided) else 1], []))
+
+    def arm(body: Any) -> Any:
+        return lambda: _results(call, call.reader.body(body, []))
+
+    pred = ops.reshape(call[0], shape=()) if call[0].shape != () else call[0]
+    return tuple(cond(pred, arm(arms[0]), arm(arms[1])))
+
+
+@operator("Loop")
+def _loop(call: Call) -> Any:
+    body, count = call.attr("body"), len(call) - 2
+    most, first = (value_of(call.raw(i)) if call.given(i) else None for i in (0, 1))
+    stacked = len(body.output) - 1 - count
+    lists = any(isinstance(call.raw(i), list) for i in range(2, len(call)))
+    known_first = not call.given(1) or first is not None
+    if (not call.given(0) or most is not None) and known_first and (stacked or lists):
+        found = None if not _goes_on(body) or lists or most is None else _scan(call, body, most)
+        return _unrolled(call, body, most, first) if found is None else found
+    if stacked or lists:
+        raise call.unknown(0 if call.given(0) and most is None else 1)
+    start: tuple[Any, ...] = (np.int64(0), call[1] if call.given(1) else np.bool_(True))
+    carried = [call[i] for i in range(2, len(call))]
+    limit = call[0] if call.given(0) else None
+
+    def test(i: Any, go: Any, *state: Any) -> Any:
+        go = ops.reshape(go, shape=())
+        return (
+            go if limit is None else ops.logical_and(go, ops.less(i, ops.reshape(limit, shape=())))
+        )
+
+    def step(i: Any, go: Any, *state: Any) -> Any:
+        new_go, *rest = _results(call, call.reader.body(body, [i, go, *state]))
+        return (i + 1, ops.reshape(new_go, shape=()), *rest)
+
+    first_go = ops.reshape(start[1], shape=())
+    nodes = [call.reader.lift(x) for x in (start[0], first_go, *carried)]
+    return tuple(while_loop(test, step, tuple(nodes))[2:])
+
+
+def _goes_on(body: Any) -> bool:
+    """Whether the condition that a body gives back is the one it was given, or always true."""
+    name, given = body.output[0].name, body.input[1].name
+    for node in reversed(body.node):
+        if name in node.output:
+            if node.op_type == "Constant":
+                return True
+            if node.op_type != "Identity":
+                return False
+            name = node.input[0]
+    return bool(name == given)
+
+
+def _scan(call: Call, body: Any, most: Any) -> Any:
+    carried = [call.reader.lift(call[i]) for i in range(2, len(call))]
+
+    def step(state: Any, i: Any) -> Any:
+        go = np.bool_(True)
+        _, *rest = _results(call, call.reader.body(body, [i, go, *state]))
+        return tuple(rest[: len(carried)]), tuple(rest[len(carried) :])
+
+    steps = call.reader.lift(np.arange(int(most), dtype=np.int64))
+    state, outputs = scan(step, tuple(carried), steps)
+    return (*state, *outputs)
+
+
+def _unrolled(call: Call, body: Any, most: Any, first: Any) -> Any:
+    """Step after step, as long as the condition is known and true."""
+    state: list[Any] = [call.raw(i) for i in range(2, len(call))]
+    go: Any = True if first is None else bool(np.all(first))
+    rows: list[list[Any]] = [[] for _ in range(len(body.output) - 1 - len(state))]
+    i = 0
+    while go and (most is None or i < int(most)):
+        call.expect(i < MOST_UNROLLED, f"{i} steps")
+        found = call.reader.body(body, [np.int64(i), np.bool_(True), *state])
+        decided = value_of(found[0])
+        if decided is None:
+            raise call.unknown(1)
+        state, outputs = found[1 : len(state) + 1], found[len(state) + 1 :]
+        for row, y in zip(rows, outputs, strict=True):
+            row.append(_node(call, y))
+        go, i = bool(np.all(decided)), i + 1
+    call.expect(all(rows) or not rows, "0 steps")
+    return (*state, *(ops.stack(*row, axis=0) for row in rows))
+
+
+@operator("Scan")
+def _scan_over(call: Call) -> Any:
+    call.expect(call.version >= 9, "opset 8")
+    body, m = call.attr("body"), int(call.attr("num_scan_inputs"))
+    n = len(call) - m
+    carried = [call.reader.lift(call[i]) for i in range(n)]
+    k = len(body.output) - n
+    over = []
+    axes, ways = call.attr("scan_input_axes", [0] * m), call.attr("scan_input_directions", [0] * m)
+    for i, axis, way in zip(range(n, n + m), axes, ways, strict=True):
+        x = _moved(call.ranked(i), axis, 0)
+        over.append(call.reader.lift(ops.slice_(x, key=((None, None, -1),)) if way else x))
+
+    def step(state: Any, xs: Any) -> Any:
+        found = _results(call, call.reader.body(body, [*state, *xs]))
+        return found[:n], found[n:]
+
+    state, outputs = scan(step, tuple(carried), tuple(over))
+    axes, ways = (
+        call.attr("scan_output_axes", [0] * k),
+        call.attr("scan_output_directions", [0] * k),
+    )
+    results = []
+    for y, axis, way in zip(outputs, axes, ways, strict=True):
+        y = ops.slice_(y, key=((None, None, -1),)) if way else y
+        results.append(_moved(y, 0, axis))
+    return (*state, *results)
+
+
+def _moved(x: Any, source: int, target: int) -> Any:
+    rank = int(x.ndim)
+    source, target = source % rank, target % rank
+    if source == target:
+        return x
+    order = [i for i in range(rank) if i != source]
+    order.insert(target, source)
+    return ops.transpose(x, axes=tuple(order))

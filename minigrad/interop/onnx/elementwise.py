@@ -1,0 +1,286 @@
+"""Operators of ONNX that work on each element by itself."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.interop.onnx.call import TABLE, Call, operator
+
+# One of ours for one of theirs.
+SAME = {
+    "Add": ops.add,
+    "Sub": ops.sub,
+    "Mul": ops.mul,
+    "Neg": ops.neg,
+    "Abs": ops.abs,
+    "Sign": ops.sign,
+    "Floor": ops.floor,
+    "Ceil": ops.ceil,
+    "Round": ops.round,
+    "Exp": ops.exp,
+    "Log": ops.log,
+    "Sqrt": ops.sqrt,
+    "Sin": ops.sin,
+    "Cos": ops.cos,
+    "Atan": ops.atan,
+    "Tanh": ops.tanh,
+    "Sigmoid": ops.sigmoid,
+    "Relu": ops.relu,
+    "Softplus": ops.softplus,
+    "Erf": ops.erf,
+    "Equal": ops.equal,
+    "Less": ops.less,
+    "Greater": ops.greater,
+    "LessOrEqual": ops.less_equal,
+    "Where": ops.where,
+    "GreaterOrEqual": ops.greater_equal,
+    "And": ops.logical_and,
+    "Or": ops.logical_or,
+    "Xor": ops.logical_xor,
+    "Not": ops.logical_not,
+    "IsNaN": ops.isnan,
+}
+COUNTS = {name: 1 if op.formula.count("{") == 1 else 2 for name, op in SAME.items()} | {"Where": 3}
+
+
+def _same(name: str) -> Any:
+    op, count = SAME[name], COUNTS[name]
+
+    def rule(call: Call) -> Any:
+        call.expect(len(call) == count, f"{len(call)} operands")
+        xs = call.all()
+        if call.version < 7 and call.attr("broadcast"):
+            xs[1] = _from_axis(call, xs[1])
+        if name == "Abs" and xs[0].dtype.kind == "u":
+            return xs[0]
+        return op(*xs)
+
+    return rule
+
+
+TABLE.update({name: _same(name) for name in SAME})
+
+
+def _from_axis(call: Call, y: Any) -> Any:
+    """The second operand as older versions lay it: from an axis of the first one on."""
+    rank, own = call.rank(), len(y.shape)
+    axis = int(call.attr("axis", rank - own)) % max(rank, 1)
+    return ops.reshape(y, shape=(*y.shape, *[1] * (rank - axis - own)))
+
+
+def like(x: Any, y: Any) -> Any:
+    """y in the data type of x."""
+    return y if y.dtype == x.dtype else ops.cast(y, dtype=x.dtype)
+
+
+@operator("Max", "Min", "Sum", "Mean")
+def _many(call: Call) -> Any:
+    op = {"Max": ops.maximum, "Min": ops.minimum}.get(call.name, ops.add)
+    xs = call.all()
+    y = reduce(op, xs)
+    return y / len(xs) if call.name == "Mean" else y
+
+
+@operator("Div")
+def _div(call: Call) -> Any:
+    """Whole numbers are divided towards 0."""
+    a, b = call[0], call[1]
+    if a.dtype.kind == "f":
+        return ops.div(a, b)
+    if a.dtype.kind == "u":
+        return ops.floor_divide(a, b)
+    return like(a, ops.floor_divide(ops.abs(a), ops.abs(b)) * ops.sign(a) * ops.sign(b))
+
+
+@operator("Mod")
+def _mod(call: Call) -> Any:
+    a, b = call[0], call[1]
+    if not call.attr("fmod", 0):
+        return ops.mod(a, b)
+    if a.dtype.kind == "u":
+        return ops.mod(a, b)
+    return ops.mod(ops.abs(a), ops.abs(b)) * ops.sign(a)
+
+
+@operator("Pow")
+def _pow(call: Call) -> Any:
+    a, b = call[0], call[1]
+    if a.dtype.kind != "f" and b.dtype.kind == "f":
+        return ops.cast(ops.pow(ops.cast(a, dtype=np.dtype(np.float64)), b), dtype=a.dtype)
+    return like(a, ops.pow(a, like(a, b)))
+
+
+@operator("Reciprocal")
+def _reciprocal(call: Call) -> Any:
+    return 1 / call[0]
+
+
+@operator("Identity", "Dropout")
+def _identity(call: Call) -> Any:
+    x = call.raw(0)
+    if call.name == "Identity":
+        return x
+    training = call.static(2)
+    rate = call.static(1, call.attr("ratio", 0.5))
+    call.expect(training is None or not training.any() or not np.any(rate), "training_mode=1")
+    ones = ops.full_like(call[0], value=True, dtype=np.dtype(np.bool_))
+    return (call[0], ones) if len(call.node.output) > 1 else call[0]
+
+
+@operator("Cast")
+def _cast(call: Call) -> Any:
+    return converted(call[0], call.dtype("to"))
+
+
+@operator("CastLike")
+def _cast_like(call: Call) -> Any:
+    return converted(call[0], call[1].dtype)
+
+
+@operator("BitCast")
+def _bit_cast(call: Call) -> Any:
+    dtype = call.dtype("to")
+    if call[0].dtype == dtype:
+        return call[0]
+    call.expect(call[0].dtype.kind in "iu" and dtype.kind in "iu", f"to={dtype}")
+    call.expect(call[0].dtype.itemsize == dtype.itemsize, f"to={dtype}")
+    return ops.cast(call[0], dtype=dtype)
+
+
+def converted(x: Any, dtype: Any) -> Any:
+    """x in a data type: NaN is true, and nothing is done where it has the type."""
+    return x if x.dtype == dtype else ops.cast(x, dtype=dtype)
+
+
+@operator("Clip")
+def _clip(call: Call) -> Any:
+    x = call[0]
+    if call.version < 11:
+        low, high = call.attr("min"), call.attr("max")
+    else:
+        low, high = (call[i] if call.given(i) else None for i in (1, 2))
+    x = x if low is None else ops.maximum(x, _one(low, x))
+    return x if high is None else ops.minimum(x, _one(high, x))
+
+
+def _one(bound: Any, x: Any) -> Any:
+    if isinstance(bound, float):
+        return x.dtype.type(bound)
+    return ops.reshape(bound, shape=()) if getattr(bound, "ndim", 0) else like(x, bound)
+
+
+# ---- Functions of one number --------------------------------------------------------------------
+
+
+@operator("Tan")
+def _tan(call: Call) -> Any:
+    return ops.sin(call[0]) / ops.cos(call[0])
+
+
+@operator("Sinh", "Cosh")
+def _hyperbolic(call: Call) -> Any:
+    up, down = ops.exp(call[0]), ops.exp(-call[0])
+    return ((up - down) if call.name == "Sinh" else (up + down)) / 2
+
+
+@operator("Asin", "Acos")
+def _arcus(call: Call) -> Any:
+    x = call[0]
+    y = 2 * ops.atan(x / (1 + ops.sqrt(1 - x * x)))
+    return y if call.name == "Asin" else math.pi / 2 - y
+
+
+@operator("Asinh", "Acosh", "Atanh")
+def _area(call: Call) -> Any:
+    x = call[0]
+    if call.name == "Atanh":
+        return ops.log((1 + x) / (1 - x)) / 2
+    size = ops.abs(x) if call.name == "Asinh" else x
+    found = ops.log(size + ops.sqrt(x * x + (1 if call.name == "Asinh" else -1)))
+    return found * ops.sign(x) if call.name == "Asinh" else found
+
+
+@operator("LeakyRelu", "PRelu")
+def _leaky(call: Call) -> Any:
+    x = call[0]
+    slope = call[1] if call.name == "PRelu" else x.dtype.type(call.attr("alpha", 0.01))
+    if call.version < 7 and getattr(slope, "ndim", 0) == 1 and call.rank() > 1:
+        slope = ops.reshape(slope, shape=(-1, *[1] * (call.rank() - 2)))
+    return ops.where(x < 0, slope * x, x)
+
+
+@operator("Elu", "Selu", "Celu")
+def _elu(call: Call) -> Any:
+    x, alpha = call[0], call.attr("alpha", 1.67326319217681884765625 if call.name == "Selu" else 1)
+    inner = x / alpha if call.name == "Celu" else x
+    below = alpha * (ops.exp(ops.minimum(inner, 0)) - 1)
+    y = ops.where(x > 0, x, below)
+    return y * call.attr("gamma", 1.05070102214813232421875) if call.name == "Selu" else y
+
+
+@operator("HardSigmoid")
+def _hard_sigmoid(call: Call) -> Any:
+    scaled = call[0] * call.attr("alpha", 0.2) + call.attr("beta", 0.5)
+    return ops.clip(scaled, low=0.0, high=1.0)
+
+
+@operator("HardSwish")
+def _hard_swish(call: Call) -> Any:
+    return call[0] * ops.clip(call[0] / 6 + 0.5, low=0.0, high=1.0)
+
+
+@operator("Gelu")
+def _gelu(call: Call) -> Any:
+    how = call.attr("approximate", "none")
+    return ops.gelu(call[0], **({} if how == "none" else {"approximate": how}))
+
+
+@operator("Softsign")
+def _softsign(call: Call) -> Any:
+    return call[0] / (1 + ops.abs(call[0]))
+
+
+@operator("IsInf")
+def _is_inf(call: Call) -> Any:
+    x, signs = call[0], (call.attr("detect_positive", 1), call.attr("detect_negative", 1))
+    found = [ops.equal(x, s * math.inf) for s, on in zip((1, -1), signs, strict=True) if on]
+    return reduce(ops.logical_or, found, np.zeros((), np.bool_) if found else ops.not_equal(x, x))
+
+
+@operator("BitShift")
+def _bit_shift(call: Call) -> Any:
+    """Shifting is multiplying by a power of 2, or dividing."""
+    x, power = call[0], ops.pow(call[1].dtype.type(2), call[1])
+    return x * power if call.attr("direction") == "LEFT" else ops.floor_divide(x, power)
+
+
+@operator("BitwiseNot")
+def _bitwise_not(call: Call) -> Any:
+    x = call[0]
+    return np.iinfo(x.dtype).max - x if x.dtype.kind == "u" else -x - 1
+
+
+@operator("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+def _bitwise(call: Call) -> Any:
+    """By bits: each of them is a truth value."""
+    a, b = call[0], call[1]
+    bits = 8 * a.dtype.itemsize
+    op = {"And": ops.logical_and, "Or": ops.logical_or, "Xor": ops.logical_xor}[call.name[7:]]
+    total: Any = None
+    for i in range(bits):
+        sign = a.dtype.kind == "i" and i == bits - 1
+        weight = a.dtype.type(-(2**i) if sign else 2**i)
+        ones = [ops.less(x, 0) if sign else _bit(x, i) for x in (a, b)]
+        part = ops.cast(op(*ones), dtype=a.dtype) * weight
+        total = part if total is None else total + part
+    return total
+
+
+def _bit(x: Any, i: int) -> Any:
+    power = x.dtype.type(2**i)
+    return ops.equal(ops.mod(ops.floor_divide(x, power), x.dtype.type(2)), 1)

@@ -1,0 +1,59 @@
+"""Operators that ONNX itself defines by others: their bodies are read as any other nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.interop.extra import wanted
+from minigrad.interop.onnx.tensors import NUMBERS
+from minigrad.static import Node
+
+
+def function_body(node: Any, domain: str, version: int, operands: list[Any]) -> Any:
+    """The FunctionProto that defines an operator for operands of these types, or None."""
+    onnx = wanted("onnx", extra="onnx")
+    space = "" if domain == "ai.onnx" else domain
+    try:
+        schema = onnx.defs.get_schema(node.op_type, version, space)
+    except onnx.defs.SchemaError:
+        return None
+    if schema.has_function:
+        chosen = _newest(schema.function_opset_versions, version)
+        return _whole(_parsed(schema.get_function_with_opset_version(chosen)), schema)
+    if schema.has_context_dependent_function:
+        kinds = [_kind(onnx, x) for x in operands]
+        chosen = _newest(schema.context_dependent_function_opset_versions, version)
+        text = schema.get_context_dependent_function_with_opset_version(
+            chosen, node.SerializeToString(), kinds
+        )
+        return _whole(_parsed(text), schema)
+    return None
+
+
+def _newest(versions: list[int], version: int) -> int:
+    """The newest body that the model's opset allows, or the first there is: it names its own."""
+    return max([v for v in versions if v <= version], default=min(versions))
+
+
+def _whole(body: Any, schema: Any) -> Any:
+    """The body with the attributes' values that are meant where a call leaves them out."""
+    named = {a.name for a in body.attribute_proto}
+    for name, attribute in schema.attributes.items():
+        if name not in named and attribute.default_value.type:
+            body.attribute_proto.add().CopyFrom(attribute.default_value)
+    return body
+
+
+def _parsed(text: bytes) -> Any:
+    onnx = wanted("onnx", extra="onnx")
+    body = onnx.FunctionProto()
+    body.ParseFromString(text)
+    return body
+
+
+def _kind(onnx: Any, x: Any) -> bytes:
+    """What ONNX is told of an operand: its type and the lengths that are known."""
+    if not isinstance(x, Node):
+        return bytes(onnx.TypeProto().SerializeToString())
+    proto = onnx.helper.make_tensor_type_proto(NUMBERS[x.dtype], x.shape)
+    return bytes(proto.SerializeToString())

@@ -1,0 +1,311 @@
+"""An ONNX model as a graph: read as data, node by node, and built the ordinary way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, context, name_scope
+from minigrad.diagnostics.errors import FormatError, GraphError
+from minigrad.diagnostics.source import here
+from minigrad.interop.onnx import arrangement as arrangement
+from minigrad.interop.onnx import control as control
+from minigrad.interop.onnx import elementwise as elementwise
+from minigrad.interop.onnx import lengths
+from minigrad.interop.onnx import neural as neural
+from minigrad.interop.onnx import picking as picking
+from minigrad.interop.onnx import quantized as quantized
+from minigrad.interop.onnx import recurrent as recurrent
+from minigrad.interop.onnx import reductions as reductions
+from minigrad.interop.onnx import resize as resize
+from minigrad.interop.onnx.call import TABLE, Call
+from minigrad.interop.onnx.functions import function_body
+from minigrad.interop.onnx.lengths import Lengths
+from minigrad.interop.onnx.proto import attributes, checked, loaded
+from minigrad.interop.onnx.tensors import OTHERS, array_of, dtype_of
+from minigrad.static import Graph, Node, get_default_graph
+from minigrad.static.build import build_graph, placeholder
+
+__all__ = ["from_onnx"]
+
+DEEPEST = 32  # functions and bodies in each other
+# What rules raise for a model that has no right to what it asks for.
+SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
+BUFFERS = {"BatchNormalization": (3, 4)}  # operands that training does not change
+
+
+def from_onnx(model: Any, known: Mapping[str, Any] | None = None) -> Graph:
+    """The graph of an ONNX model: a path, the bytes of a file, or an `onnx.ModelProto`.
+
+    Placeholders have the names of the model's inputs; an input with no fixed length along an axis
+    stays open there. Weights are variables that training can change, all else that is given is
+    constant. known: values of inputs, by name, with which the graph is built, as for one that says
+    how to reshape; they are no placeholders. Raises FormatError, with the reason, for what is no
+    model, or asks for what there is no counterpart of.
+
+    >>> import minigrad as mg
+    >>> x = mg.placeholder("x", shape=(None, 2))
+    >>> model = mg.build_graph(x, mg.relu(x) * 3).to_onnx()
+    >>> graph = mg.from_onnx(model)
+    >>> graph.placeholders[0].shape
+    (None, 2)
+    >>> mg.run(graph, {"x": [[1, -1]]}).tolist()
+    [[3.0, 0.0]]
+    """
+    scope, context.scope = context.scope, ""
+    try:
+        proto = loaded(model)
+        return _Reader(checked(proto), known or {}).graph()
+    except FormatError as error:
+        if error.key == "onnx_load":
+            raise
+        name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else "model"
+        about: dict[str, Any] = {"reason": error.pair, "ran": here()}
+        raise FormatError("onnx_load", path=name, **about) from error
+    finally:
+        context.scope = scope
+
+
+class _Reader:
+    """The values of a model by their names, while it is read."""
+
+    def __init__(self, model: Any, known: Mapping[str, Any]) -> None:
+        self.model, self.known = model, known
+        self.versions = {o.domain or "ai.onnx": o.version for o in model.opset_import}
+        self.functions = {(f.domain or "ai.onnx", f.name): f for f in model.functions}
+        self.scopes: list[dict[str, Any]] = []
+        self.depth = 0
+        self.home = Graph()
+
+    def graph(self) -> Graph:
+        proto = self.model.graph
+        values: dict[str, Any] = {"": None}
+        self.scopes.append(values)
+        with self.home:
+            self._weights(proto, values)
+            inputs = self._inputs(proto, values)
+            self._nodes(proto.node)
+            outputs = [self._output(values, o.name) for o in proto.output]
+            return build_graph(inputs, outputs[0] if len(outputs) == 1 else outputs)
+
+    def _weights(self, proto: Any, values: dict[str, Any]) -> None:
+        """Floats that have an axis are variables; numbers by themselves, and shapes, are not."""
+        buffers = {
+            node.input[i]
+            for node in proto.node
+            for i in BUFFERS.get(node.op_type, ())
+            if i < len(node.input)
+        }
+        for tensor in proto.initializer:
+            array = array_of(tensor)
+            if array.ndim and array.dtype.kind == "f":
+                role: Any = "buffer" if tensor.name in buffers else "parameter"
+                values[tensor.name] = self.home.variable(array, tensor.name or None, role)
+            else:
+                values[tensor.name] = array[()]
+        if proto.sparse_initializer:
+            raise FormatError("onnx_unsupported", op="sparse_initializer", what="sparse")
+
+    def _inputs(self, proto: Any, values: dict[str, Any]) -> list[Node]:
+        found, dims = [], {}
+        for given in proto.input:
+            if given.name in values:
+                continue  # older models name their weights as inputs
+            if given.name in self.known:
+                values[given.name] = self._known(given)
+                continue
+            kind = given.type.WhichOneof("value")
+            if kind != "tensor_type":
+                raise FormatError("onnx_type", kind=str(kind), name=ascii(given.name)[:100])
+            about = given.type.tensor_type
+            dtype, shape = dtype_of(about.elem_type, given.name), None
+            if about.HasField("shape"):
+                shape = [self._length(d) for d in about.shape.dim]
+            x = placeholder(given.name, shape=shape, dtype=dtype)
+            if shape is not None:
+                dims[x] = [d.dim_param for d in about.shape.dim]
+            values[given.name] = x
+            found.append(x)
+        return found
+
+    @staticmethod
+    def _length(dim: Any) -> int | None:
+        if not dim.HasField("dim_value"):
+            return None
+        return int(dim.dim_value) if 0 <= dim.dim_value < 1 << 40 else None
+
+    def _known(self, given: Any) -> Any:
+        value = self.known[given.name]
+        if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+            return list(value)  # a sequence
+        if value is None or (isinstance(value, list) and not value):
+            return value
+        dtype = None
+        if given.type.WhichOneof("value") == "tensor_type":
+            dtype = dtype_of(given.type.tensor_type.elem_type, given.name)
+        return np.asarray(value, dtype)[()]
+
+    def _output(self, values: dict[str, Any], name: str) -> Any:
+        if name not in values:
+            raise FormatError("onnx_missing", name=ascii(name)[:100])
+        x = values[name]
+        if x is None or isinstance(x, list):
+            raise FormatError("onnx_type", kind="sequence", name=ascii(name)[:100])
+        return self.lift(x)
+
+    # ---- Nodes ----------------------------------------------------------------------------------
+
+    def _nodes(self, nodes: Sequence[Any]) -> None:
+        for node in nodes:
+            self._node(node)
+
+    def _value(self, name: str) -> Any:
+        for values in reversed(self.scopes):
+            if name in values:
+                return values[name]
+        raise FormatError("onnx_missing", name=ascii(name)[:100])
+
+    def _node(self, node: Any) -> None:
+        operands = [self._value(name) for name in node.input]
+        while operands and operands[-1] is None:
+            operands.pop()
+        try:
+            results = self._results(node, operands)
+        except FormatError as error:
+            if error.key in ("onnx_node", "onnx_value", "onnx_operator", "onnx_type"):
+                raise
+            raise self._told(node, error.pair) from error
+        except GraphError as error:
+            error.defined = None
+            raise self._told(node, error.pair) from error
+        except SENSELESS as error:
+            text = f"{type(error).__name__}: {error}"[:100]
+            raise self._told(node, (text, text)) from error
+        results = results if isinstance(results, tuple) else (results,)
+        for name, value in zip(node.output, results, strict=False):
+            if name:
+                self.scopes[-1][name] = value
+        for name in node.output[len(results) :]:
+            if name:
+                raise FormatError("onnx_unsupported", op=node.op_type, what=f"output {name[:40]}")
+
+    @staticmethod
+    def _told(node: Any, reason: Any) -> FormatError:
+        name = ascii(node.name or node.output[0])[:100]
+        return FormatError("onnx_node", op=node.op_type[:60], name=name, reason=reason)
+
+    def _results(self, node: Any, operands: list[Any]) -> Any:
+        domain = node.domain or "ai.onnx"
+        version = self.versions.get(domain, 0)
+        call = Call(self, node, operands, attributes(node), version)
+        if (domain, node.op_type) in self.functions:
+            return self._inlined(self.functions[domain, node.op_type], node, operands)
+        if any(isinstance(x, Lengths) for x in operands) and node.op_type in lengths.RULES:
+            found = lengths.RULES[node.op_type](call, operands)
+            if found is not None:
+                return found
+        rule = TABLE.get(node.op_type) if domain == "ai.onnx" else None
+        if rule is None:
+            body = function_body(node, domain, version, [self.lift_or_none(x) for x in operands])
+            if body is None:
+                raise FormatError("onnx_operator", op=ascii(node.op_type)[:60], domain=domain[:60])
+            return self._inlined(body, node, operands)
+        with _scoped(node.name):
+            return rule(call)
+
+    def lift_or_none(self, x: Any) -> Any:
+        return x if x is None or isinstance(x, list) else self.lift(x)
+
+    def _inlined(self, body: Any, node: Any, operands: list[Any]) -> tuple[Any, ...]:
+        """What a function gives: its nodes once more, with the attributes of the call."""
+        if self.depth >= DEEPEST:
+            raise FormatError("onnx_depth", name=ascii(node.op_type)[:60], most=DEEPEST)
+        values: dict[str, Any] = {"": None, **dict.fromkeys(body.input)}
+        values.update(zip(body.input, operands, strict=False))
+        given = {a.name: a for a in node.attribute}
+        given = {**{a.name: a for a in body.attribute_proto}, **given}
+        outer, self.scopes = self.scopes, [values]
+        versions = self.versions
+        self.versions = {
+            **versions,
+            **{o.domain or "ai.onnx": o.version for o in body.opset_import},
+        }
+        self.depth += 1
+        try:
+            for inner in body.node:
+                self._node(_filled(inner, given))
+            return tuple(values.get(name) for name in body.output)
+        finally:
+            self.scopes, self.versions = outer, versions
+            self.depth -= 1
+
+    def body(self, proto: Any, operands: Sequence[Any]) -> list[Any]:
+        """What a branch or the body of a loop gives, here, for these operands."""
+        if self.depth >= DEEPEST:
+            raise FormatError("onnx_depth", name=ascii(proto.name)[:60], most=DEEPEST)
+        values: dict[str, Any] = {"": None}
+        values.update((t.name, array_of(t)[()]) for t in proto.initializer)
+        values.update(zip((i.name for i in proto.input), operands, strict=True))
+        self.scopes.append(values)
+        self.depth += 1
+        try:
+            self._nodes(proto.node)
+            return [self._value(o.name) for o in proto.output]
+        finally:
+            self.scopes.pop()
+            self.depth -= 1
+
+    def lift(self, x: Any) -> Node:
+        """A value as a node of the graph that is being built."""
+        if isinstance(x, Lengths):
+            x = x.node() if any(not isinstance(n, int) for n in x.items) else _fixed(x)
+        return x if isinstance(x, Node) else get_default_graph().constant(np.asarray(x)[()])
+
+    def no_type(self, number: Any, name: str) -> FormatError:
+        return FormatError("onnx_type", kind=OTHERS.get(number, str(number)), name=name)
+
+
+def _fixed(x: Lengths) -> Array:
+    array = np.array(x.items, np.int64)
+    return array[0] if x.single else array
+
+
+def _filled(node: Any, given: Mapping[str, Any]) -> Any:
+    """A node of a function with the attributes of the call in place of references to them."""
+    if not any(a.ref_attr_name or a.HasField("g") for a in node.attribute):
+        return node
+    copy = type(node)()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    for a in node.attribute:
+        if not a.ref_attr_name:
+            added = copy.attribute.add()
+            added.CopyFrom(a)
+            if a.HasField("g"):
+                inner = [_filled(n, given) for n in a.g.node]
+                del added.g.node[:]
+                added.g.node.extend(inner)
+        elif a.ref_attr_name in given:
+            added = copy.attribute.add()
+            added.CopyFrom(given[a.ref_attr_name])
+            added.name = a.name
+    return copy
+
+
+class _scoped:
+    """The nodes of /encoder/layer/MatMul stand in the scope encoder/layer, and fold as one."""
+
+    def __init__(self, name: str) -> None:
+        parts = [p for p in name.split("/")[:-1] if p]
+        self.inner = name_scope("/".join(parts)) if parts else None
+
+    def __enter__(self) -> None:
+        if self.inner is not None:
+            self.inner.__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        if self.inner is not None:
+            self.inner.__exit__(*exc)

@@ -1,0 +1,147 @@
+"""Resizing: along each axis the result is a product with a matrix of weights, known beforehand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.core import Array
+from minigrad.interop.onnx.call import Call, operator
+
+Source = Callable[[Array], Array]
+
+
+def _sources(mode: str, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
+    """Where the elements of the result lie along the axis of the operand."""
+    i = np.arange(m, dtype=np.float64)
+    start, end = roi
+    wanted = scale * n
+    forms: dict[str, Source] = {
+        "asymmetric": lambda i: i / scale,
+        "half_pixel": lambda i: (i + 0.5) / scale - 0.5,
+        "pytorch_half_pixel": lambda i: (i + 0.5) / scale - 0.5 if m > 1 else 0 * i,
+        "align_corners": lambda i: i * (n - 1) / (wanted - 1) if wanted > 1 else 0 * i,
+        "half_pixel_symmetric": lambda i: (
+            n / 2 * (1 - m / wanted) + (i + 0.5) / scale - 0.5
+        ),
+        "tf_half_pixel_for_nn": lambda i: (i + 0.5) / scale,
+        "tf_crop_and_resize": lambda i: (
+            start * (n - 1) + i * (end - start) * (n - 1) / (m - 1)
+            if m > 1
+            else 0 * i + (start + end) * (n - 1) / 2
+        ),
+    }  # fmt: skip
+    return forms[mode](i)
+
+
+def _cubic(x: Array, a: float) -> Array:
+    x = np.abs(x)
+    near = (a + 2) * x**3 - (a + 3) * x**2 + 1
+    far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
+    return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+
+
+def _linear(x: Array) -> Array:
+    return np.maximum(0.0, 1 - np.abs(x))
+
+
+def weights(call: Call, n: int, m: int, scale: float, roi: tuple[float, float]) -> Array:
+    """The matrix (m, n) that resizes an axis of n elements to m."""
+    mode, how = (
+        call.attr("mode", "nearest"),
+        call.attr("coordinate_transformation_mode", "half_pixel"),
+    )
+    if call.name == "Upsample" or call.version < 11:
+        how = "asymmetric"
+    at = _sources(how, n, m, scale, roi)
+    result = np.zeros((m, n))
+    if mode == "nearest":
+        rounding: dict[str, Source] = {
+            "round_prefer_floor": lambda x: np.ceil(x - 0.5),
+            "round_prefer_ceil": lambda x: np.floor(x + 0.5),
+            "floor": np.floor,
+            "ceil": np.ceil,
+        }
+        old = call.version < 11
+        chosen = "floor" if old else call.attr("nearest_mode", "round_prefer_floor")
+        places = np.clip(rounding[chosen](at), 0, n - 1).astype(int)
+        result[np.arange(m), places] = 1
+    else:
+        a = call.attr("cubic_coeff_a", -0.75)
+        shape: Source = (lambda x: _cubic(x, a)) if mode == "cubic" else _linear
+        shrink = min(1.0, scale) if call.attr("antialias", 0) else 1.0
+        reach = math.ceil((2 if mode == "cubic" else 1) / shrink)
+        base = np.floor(at).astype(int)
+        for offset in range(-reach, reach + 1):
+            place = base + offset
+            share = shape((at - place) * shrink)
+            if call.attr("exclude_outside", 0):
+                share = np.where((place >= 0) & (place < n), share, 0)
+            np.add.at(result, (np.arange(m), np.clip(place, 0, n - 1)), share)
+        total = result.sum(1, keepdims=True)
+        result /= np.where(total == 0, 1, total)
+    return result
+
+
+@operator("Resize", "Upsample")
+def _resize(call: Call) -> Any:
+    x, rank = call.ranked(), call.rank()
+    old = call.version < 11
+    at = (1, None) if old else (2, 3)
+    scales = call.static(at[0], call.attr("scales"))
+    sizes = None if at[1] is None else call.whole(at[1])
+    axes = [a % rank for a in call.attr("axes", range(rank))]
+    shape = call.shape()
+    rois: list[Any] = [(0.0, 1.0)] * len(axes)
+    if call.attr("coordinate_transformation_mode") == "tf_crop_and_resize":
+        flat = np.ravel(call.static(1)).tolist()
+        rois = list(zip(flat[: len(axes)], flat[len(axes) :], strict=True))
+    plans: list[tuple[int, Any, float]] = []
+    if sizes:
+        found = _kept(call, axes, sizes)
+        plans = [(axis, m, s) for axis, (m, s) in zip(axes, found, strict=True)]
+    else:
+        for axis, s in zip(axes, np.ravel(scales).tolist(), strict=True):
+            n = shape[axis]
+            plans.append((axis, math.floor(n * s) if isinstance(n, int) else n, s))
+    y, outside = x, []
+    for (axis, m, scale), roi in zip(plans, rois, strict=True):
+        if (m == shape[axis] or not isinstance(shape[axis], int)) and scale == 1 and roi == (0, 1):
+            continue
+        call.expect(isinstance(shape[axis], int), "shape ?")
+        y = _along(call, y, axis, weights(call, shape[axis], m, scale, roi))
+        how = _sources("tf_crop_and_resize", shape[axis], m, scale, roi)
+        out = (how < 0) | (how > shape[axis] - 1)
+        outside.append(out.reshape([-1 if i == axis else 1 for i in range(rank)]))
+    if call.attr("coordinate_transformation_mode") == "tf_crop_and_resize" and outside:
+        value = x.dtype.type(call.attr("extrapolation_value", 0.0))
+        beyond = outside[0]
+        for other in outside[1:]:
+            beyond = beyond | other
+        y = ops.where(beyond, value, y)
+    return y
+
+
+def _kept(call: Call, axes: list[int], sizes: list[int]) -> list[tuple[int, float]]:
+    """Lengths and scales, where the shape of the images is to be kept as well."""
+    lengths = [call.known_shape()[a] for a in axes]
+    scales = [m / n for m, n in zip(sizes, lengths, strict=True)]
+    policy = call.attr("keep_aspect_ratio_policy", "stretch")
+    if policy == "stretch":
+        return list(zip(sizes, scales, strict=True))
+    one = min(scales) if policy == "not_larger" else max(scales)
+    return [(math.floor(n * one + 0.5), one) for n in lengths]
+
+
+def _along(call: Call, x: Any, axis: int, matrix: Array) -> Any:
+    if call.attr("mode", "nearest") == "nearest":
+        return ops.take(x, matrix.argmax(1), axis=axis)
+    rank = len(x.shape)
+    rows = matrix.astype(x.dtype if x.dtype.kind == "f" else np.float32)
+    order = [i for i in range(rank) if i != axis] + [axis]
+    y = ops.matmul(ops.transpose(x, axes=tuple(order)), rows, transpose_b=True)
+    return ops.transpose(y, axes=tuple(np.argsort(order).tolist()))
