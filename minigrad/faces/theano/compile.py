@@ -1,0 +1,193 @@
+"""Theano's functions: `theano.function`, and what they share and keep, `theano.shared`."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import Face, ordered
+from minigrad.faces.theano import config
+from minigrad.faces.theano.tensor.basic import (
+    TensorSharedVariable,
+    TensorVariable,
+    above,
+    literal,
+    nodes,
+)
+
+__all__ = ["Function", "In", "MissingInputError", "UnusedInputError", "function", "shared"]
+
+
+class UnusedInputError(mg.GraphError):
+    """An input that no output needs."""
+
+
+class MissingInputError(mg.NotFedError):
+    """A variable that is needed and is no input."""
+
+
+class BadInput(mg.FeedError, TypeError):
+    """Arguments that a function does not take."""
+
+
+class NoSuchVariable(mg.GraphError, TypeError):
+    """A variable of another kind than is asked for here."""
+
+
+class UpdatedTwice(mg.GraphError, ValueError):
+    """Two new values for one shared variable."""
+
+
+ERRORS: dict[str, type[mg.GraphError]] = {
+    "assign_shape": NoSuchVariable,
+    "feed_range": BadInput,
+    "feed_shape": BadInput,
+    "feed_type": BadInput,
+    "feed_value": BadInput,
+    "function_arguments": BadInput,
+    "function_input": NoSuchVariable,
+    "function_needs": MissingInputError,
+    "given_shape": NoSuchVariable,
+    "not_a_node": NoSuchVariable,
+    "not_a_variable": NoSuchVariable,
+    "updated_twice": UpdatedTwice,
+}
+
+
+@contextlib.contextmanager
+def as_theano() -> Iterator[None]:
+    """Let errors be of the kinds that Theano's are."""
+    try:
+        yield
+    except mg.GraphError as error:
+        if error.key not in ERRORS:
+            raise
+        about: Any = error.fields
+        kind = ERRORS[error.key]
+        raise kind(error.key, defined=error.defined, ran=error.ran, **about) from None
+
+
+class In(NamedTuple):
+    """An input with a value that it has where none is given."""
+
+    variable: Any
+    name: str | None = None
+    value: Any = None
+    allow_downcast: bool | None = None
+
+
+def shared(value: Any, name: str | None = None, borrow: bool = False) -> TensorSharedVariable:
+    """A variable that all functions share, with its value at the beginning."""
+    return TensorSharedVariable(value, name)
+
+
+class Function:
+    """What `theano.function` makes; call it with one value for each input."""
+
+    def __init__(self, inputs: list[In], outputs: Any, program: Any) -> None:
+        self.inputs, self.outputs, self.program = inputs, outputs, program
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run once; one array, or a list or dict of them."""
+        names = [x.name or nodes(x.variable).name for x in self.inputs]
+        values = [x.value for x in self.inputs]
+        for i in range(len(names)):
+            if i < len(args) or names[i] in kwargs:
+                values[i] = args[i] if i < len(args) else kwargs[names[i]]
+        known = {*names[len(args) :]}
+        if len(args) > len(names) or not known.issuperset(kwargs) or any(x is None for x in values):
+            shown = ", ".join([*(f"#{i + 1}" for i in range(len(args))), *kwargs]) or "-"
+            raise BadInput("function_arguments", expected=", ".join(names) or "-", given=shown)
+        with as_theano():
+            taken = [accepted(x, value) for x, value in zip(self.inputs, values, strict=True)]
+            found = self.program(*taken)
+        arrays = [np.asarray(x) for x in found or ()]
+        if isinstance(self.outputs, dict):
+            return dict(zip(self.outputs, arrays, strict=True))
+        return arrays[0] if isinstance(self.outputs, TensorVariable) else arrays
+
+    def __repr__(self) -> str:
+        return repr(self.program)
+
+
+def accepted(x: In, value: Any) -> Any:
+    """A value in the data type of an input, if that holds it."""
+    wanted, given = x.variable.node.dtype, np.asarray(value)
+    narrow = x.allow_downcast or (type(value) is float and wanted == config.floatX == "float32")
+    typed = isinstance(value, (np.ndarray, np.generic))
+    if given.dtype.kind not in "biuf":
+        return value
+    converted = given.astype(wanted)
+    fits = np.can_cast(given.dtype, wanted) if typed else np.array_equal(converted, given)
+    if not (narrow or fits):
+        about: dict[str, Any] = {"expected": wanted, "dtype": given.dtype}
+        raise BadInput("feed_type", name=x.variable.node.name, **about)
+    return converted
+
+
+def function(
+    inputs: Sequence[Any],
+    outputs: Any = None,
+    mode: Any = None,
+    updates: Any = None,
+    givens: Any = None,
+    name: str | None = None,
+    allow_input_downcast: bool | None = None,
+    on_unused_input: Literal["raise", "warn", "ignore"] = "raise",
+) -> Function:
+    """A function of the inputs that returns the outputs, and then does the updates, all at once.
+
+    outputs: one variable, or a list or dict of them. updates: pairs of a shared variable and its
+    new value. givens: pairs of a variable and what stands in for it.
+    """
+    given = [x if isinstance(x, In) else In(x) for x in inputs]
+    taken = [x._replace(allow_downcast=x.allow_downcast or allow_input_downcast) for x in given]
+    listed = outputs.values() if isinstance(outputs, dict) else ordered(outputs)
+    wanted = [x for x in listed if x is not None]
+    with as_theano():
+        changed, replaced = paired(updates), paired(givens)
+        program = mg.theano_function(
+            nodes([x.variable for x in taken]), nodes(wanted) or None, changed, replaced
+        )
+    read = [*nodes(wanted), *(x for _, x in (*changed, *replaced) if isinstance(x, mg.Node))]
+    expect_used(taken, above(read), on_unused_input)
+    return Function(taken, outputs, program)
+
+
+def paired(pairs: Any) -> list[tuple[mg.Node, Any]]:
+    """What is changed or replaced, and by what, of the same data type."""
+    found = [*(pairs.items() if isinstance(pairs, Mapping) else pairs or ())]
+    for x, value in found:
+        expected, dtype = nodes(x).dtype, literal(value).dtype
+        same = dtype == expected or not isinstance(value, TensorVariable)
+        if not same:
+            about: dict[str, Any] = {"name": x.node.name, "expected": expected, "dtype": dtype}
+            raise NoSuchVariable("theano_type", **about)
+    return [(nodes(x), nodes(value)) for x, value in found]
+
+
+def expect_used(inputs: list[In], read: set[mg.Node], otherwise: str) -> None:
+    """Refuse inputs that nothing reads."""
+    for x in inputs:
+        if nodes(x.variable) not in read and otherwise != "ignore":
+            error = UnusedInputError("theano_unused", name=nodes(x.variable).name)
+            if otherwise == "raise":
+                raise error
+            warnings.warn(str(error), stacklevel=3)
+
+
+def evaluated(x: TensorVariable, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
+    """The value of a variable, where these variables have these values."""
+    given = inputs_to_values or {}
+    return function([*given], x, on_unused_input="ignore")(*given.values())
+
+
+TensorVariable.eval = evaluated
+
+__getattr__ = face = Face("theano.compile")
+__dir__ = face.names

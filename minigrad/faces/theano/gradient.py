@@ -1,0 +1,74 @@
+"""Theano's gradients: `theano.gradient.grad`, which is `T.grad`, too."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import minigrad as mg
+from minigrad.faces.face import Face, ordered
+from minigrad.faces.theano.tensor.basic import TensorVariable, above, symbolic
+
+__all__ = ["DisconnectedInputError", "grad"]
+
+
+class DisconnectedInputError(mg.GradientError, ValueError):
+    """A gradient by what the cost does not depend on."""
+
+
+class NotOneNumber(mg.GradientError, TypeError):
+    """A gradient of what is not a single number."""
+
+
+def grad(
+    cost: Any,
+    wrt: Any,
+    consider_constant: Sequence[Any] | None = None,
+    disconnected_inputs: Literal["raise", "warn", "ignore"] = "raise",
+) -> Any:
+    """The gradient of a single number by a variable, or a list of them by several.
+
+    consider_constant: through these no gradient goes. disconnected_inputs: what happens where the
+    cost does not depend on a variable; the gradient there is 0, unless it is an error.
+    """
+    if cost.ndim:
+        raise NotOneNumber("scalar_only", shape=cost.node.shape)
+    targets = [x.node for x in ordered(wrt)]
+    y = held(cost.node, [x.node for x in consider_constant or ()])
+    found = []
+    for x, slope in zip(targets, mg.gradients(y, targets), strict=True):
+        if slope is None:
+            error = DisconnectedInputError("theano_disconnected", name=x.name, defined=x.where)
+            if disconnected_inputs == "raise":
+                raise error
+            if disconnected_inputs == "warn":
+                warnings.warn(str(error), stacklevel=2)
+        found.append(TensorVariable(mg.zeros_like(x) if slope is None else slope))
+    return found if isinstance(wrt, (list, tuple)) else found[0]
+
+
+def held(y: mg.Node, constants: Sequence[mg.Node]) -> mg.Node:
+    """The same value, through some parts of which no gradient goes."""
+    new = {x: mg.stop_gradient(x) for x in constants}
+    for node in sorted(above([y]), key=lambda x: x.order):
+        if node not in new and not new.keys().isdisjoint(node.inputs):
+            inputs = [new.get(x, x) for x in node.inputs]
+            new[node] = node.graph.add(node.op, inputs, node.attrs)
+    return new.get(y, y)
+
+
+__getattr__ = face = Face(
+    "theano.gradient",
+    calls={
+        "disconnected_grad(x)": "mg.stop_gradient(x)",
+        "zero_grad(x)": "mg.stop_gradient(x)",
+    },
+    lacks={
+        "T.stack([T.grad(y[i], x) for i in range(3)])": "jacobian",
+        "T.stack([T.grad(g[i], x) for i in range(3)])": "hessian",
+        "T.grad(T.sum(y * v), x)": "Lop Rop",
+    },
+    around=symbolic,
+)
+__dir__ = face.names

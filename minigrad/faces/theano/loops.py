@@ -1,0 +1,146 @@
+"""Theano's loops: `theano.scan`, and what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import Face
+from minigrad.faces.theano.tensor.basic import Length, TensorVariable, nodes, variable, wrapped
+
+__all__ = ["scan"]
+
+
+class Output(NamedTuple):
+    """What a loop returns: where it begins, and which of its past values each step reads."""
+
+    initial: Any = None
+    taps: tuple[int, ...] = ()
+
+    def window(self) -> list[mg.Node]:
+        """The past that is kept, the newest value last."""
+        if self.taps == (-1,):
+            return [nodes(variable(self.initial))]
+        return [nodes(self.initial[i]) for i in range(-min(self.taps))]
+
+
+class Last(TensorVariable):
+    """What a loop of unknown length returns: its last value, `[-1]`, and no other."""
+
+    @property
+    def node(self) -> Any:
+        raise face.refuse("n_steps")
+
+    def __init__(self, node: Any) -> None:
+        super().__init__(None)
+        self._last = node
+
+    def __getitem__(self, key: Any) -> TensorVariable:
+        return TensorVariable(self._last if key == -1 else self.node)
+
+
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    go_backwards: bool = False,
+    name: str | None = None,
+    strict: bool = False,
+) -> tuple[Any, dict[Any, Any]]:
+    """The outputs of all steps, along a new first axis, and no updates.
+
+    fn takes an element of each sequence, those outputs of earlier steps that `outputs_info` gives
+    a beginning for, and the non-sequences. Where the number of steps is known only when it runs,
+    and there is no sequence, the last outputs are all there is.
+    """
+    along = [nodes(variable(x)) for x in listed(sequences)]
+    outputs, others = [output(x) for x in listed(outputs_info)], listed(non_sequences)
+    past = [i for i, x in enumerate(outputs) if x.taps]
+
+    def step(windows: Any, xs: Any) -> Any:
+        pairs = zip(past, windows, strict=True)
+        before = [window[tap] for i, window in pairs for tap in outputs[i].taps]
+        found = results(fn(*wrapped([*xs[: len(along)], *before]), *others))
+        kept = zip(past, windows, strict=True)
+        return [[*window[1:], found[i]] for i, window in kept], found
+
+    start = [outputs[i].window() for i in past]
+    if isinstance(n_steps, TensorVariable) and not isinstance(n_steps, Length):
+        found = [Last(window[-1]) for window in repeated(step, start, n_steps.node)]
+    else:
+        _, ys = mg.scan(step, start, steps(along, n_steps, go_backwards))
+        found = wrapped(ys)
+    return found[0] if len(found) == 1 else found, {}
+
+
+def repeated(step: Callable[..., Any], start: Any, times: mg.Node) -> Any:
+    """The state after so many steps, a number that is known only when it runs."""
+    first = mg.cast(times, mg.int64) * 0
+    _, windows = mg.while_loop(
+        lambda i, state: i < times, lambda i, state: (i + 1, step(state, [])[0]), (first, start)
+    )
+    return windows
+
+
+def steps(along: list[Any], n_steps: Any, backwards: bool) -> list[Any]:
+    """What a loop goes along: its sequences, or as many numbers as it has steps."""
+    if isinstance(n_steps, Length):
+        along = [*along, n_steps.ones if n_steps.ones is not None else np.ones(n_steps.known)]
+    elif n_steps is not None:
+        along = [x[:n_steps] for x in along] or [mg.constant(np.arange(n_steps))]
+    return [x[::-1] for x in along] if backwards else along
+
+
+def output(info: Any) -> Output:
+    """From what stands in `outputs_info`: None, a beginning, or a dict that has one."""
+    if isinstance(info, Mapping):
+        taps = info.get("taps", [-1] if "initial" in info else [])
+        return Output(info.get("initial"), tuple(taps))
+    return Output() if info is None else Output(info, (-1,))
+
+
+def results(found: Any) -> list[mg.Node]:
+    """What the function of a loop returned, as nodes."""
+    pair = isinstance(found, (list, tuple)) and len(found) == 2
+    given = found[0] if pair and isinstance(found[1], Mapping) else found
+    if isinstance(given, Mapping) or (given is not found and found[1]):
+        raise face.refuse("updates")
+    return [nodes(variable(x)) for x in listed(given)]
+
+
+def listed(x: Any) -> list[Any]:
+    """None, one or several, as a list."""
+    return [] if x is None else [*x] if isinstance(x, (list, tuple)) else [x]
+
+
+def _last(found: Any) -> Any:
+    ys, updates = found
+    return ([y[-1] for y in ys] if isinstance(ys, list) else ys[-1]), updates
+
+
+FOLD = "fn, sequences, outputs_info, non_sequences=None"
+
+__getattr__ = face = Face(
+    "theano.scan_module",
+    calls={
+        f"foldl({FOLD})": "last(scan(fn, sequences, outputs_info, non_sequences))",
+        f"foldr({FOLD})": (
+            "last(scan(fn, sequences, outputs_info, non_sequences, go_backwards=True))"
+        ),
+        "map(fn, sequences, non_sequences=None)": "scan(fn, sequences, None, non_sequences)",
+        f"reduce({FOLD})": "last(scan(fn, sequences, outputs_info, non_sequences))",
+    },
+    lacks={
+        "outputs[-1], or sequences=T.arange(x.shape[0])": "n_steps",
+        "theano.function([], [], updates=[(w, w + 1)])": "updates",
+        "theano.scan(f, n_steps=10)": "until",
+    },
+    last=_last,
+    scan=scan,
+)
+__dir__ = face.names

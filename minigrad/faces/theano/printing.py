@@ -1,0 +1,95 @@
+"""What Theano prints of a graph: `theano.pp`, `theano.printing.debugprint`, `Print`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face, ordered
+from minigrad.faces.theano.tensor.basic import TensorVariable, symbolic
+
+__all__ = ["Print", "debugprint", "pp"]
+
+FORMS = {
+    "Abs": "|{}|",
+    "Add": "({} + {})",
+    "Cast": "{}",
+    "Div": "({} / {})",
+    "FloorDivide": "({} // {})",
+    "MatMul": "({} \\dot {})",
+    "Mod": "({} % {})",
+    "Mul": "({} * {})",
+    "Neg": "(-{})",
+    "Pow": "({} ** {})",
+    "Sub": "({} - {})",
+    "Transpose": "{}.T",
+}
+NAMES = {"Greater": "gt", "GreaterEqual": "ge", "Less": "lt", "LessEqual": "le", "Where": "switch"}
+
+
+def pp(x: TensorVariable) -> str:
+    """An expression as a line."""
+    return _line(x.node)
+
+
+def _line(node: mg.Node) -> str:
+    if not node.inputs:
+        return _leaf(node)
+    inputs, name = [*map(_line, node.inputs)], node.op.name
+    if name in FORMS:
+        return FORMS[name].format(*inputs)
+    return f"{NAMES.get(name, name.lower())}({', '.join(inputs)})"
+
+
+def _leaf(node: mg.Node) -> str:
+    """A name, or the value of a constant; whole numbers are written without a point."""
+    if node.op.name != "Constant":
+        return node.name
+    value = node.attrs["value"]
+    return f"TensorConstant{{{value:g}}}" if not value.ndim else f"TensorConstant{{{value.shape}}}"
+
+
+def debugprint(obj: Any, file: Any = None) -> str | None:
+    """A graph as a tree, each node under those that read it; with file="str" as a text."""
+    outputs = [x.node for x in ordered(getattr(obj, "outputs", obj))]
+    known: dict[mg.Node, str] = {}
+    text = "".join(f"{line}\n" for y in outputs for line in _tree(y, known))
+    if file == "str":
+        return text
+    print(text, end="", file=file)
+    return None
+
+
+def _tree(
+    node: mg.Node, known: dict[mg.Node, str], bar: str = "", indent: str = ""
+) -> Iterator[str]:
+    """The lines of a node and, where it stands for the first time, of what it reads."""
+    inputs = () if node in known else node.inputs
+    mark = known.setdefault(node, _letters(len(known)))
+    yield f"{bar}{node.op.name if node.inputs else _leaf(node)} [id {mark}]" + (
+        " ''   " if node.inputs else ""
+    )
+    for i, x in enumerate(inputs):
+        below = "  " if i == len(inputs) - 1 else " |"
+        yield from _tree(x, known, f"{indent} |", indent + below)
+
+
+def _letters(n: int) -> str:
+    """A, B … Z, AA, AB …"""
+    return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
+
+
+class Print:
+    """An operation that prints a value whenever it is computed, and hands it on."""
+
+    def __init__(self, message: str = "") -> None:
+        self.message = message
+
+    def __call__(self, x: TensorVariable) -> Any:
+        """The same value, which prints itself."""
+        return symbolic(mg.Print)(x, f"{self.message} __str__ =")
+
+
+__getattr__ = face = Face("theano.printing")
+__dir__ = face.names

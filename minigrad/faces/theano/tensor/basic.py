@@ -1,0 +1,346 @@
+"""Theano's variables: what `T.matrix()` makes, and every result of an operation on one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import Face
+from minigrad.faces.theano import config
+
+__all__ = ["TensorSharedVariable", "TensorType", "TensorVariable"]
+
+KINDS = {
+    (): "scalar",
+    (False,): "vector",
+    (False, False): "matrix",
+    (True, False): "row",
+    (False, True): "col",
+    (False,) * 3: "3D",
+    (False,) * 4: "4D",
+}
+
+
+class TensorType:
+    """A data type and a pattern: which axes have length 1 for good and are broadcast."""
+
+    def __init__(self, dtype: Any, broadcastable: Iterable[bool], name: str | None = None) -> None:
+        self.dtype = np.dtype(dtype).name
+        self.broadcastable = tuple(map(bool, broadcastable))
+        self.ndim, self.name = len(self.broadcastable), name
+
+    def __call__(self, name: str | None = None) -> TensorVariable:
+        """A new variable of this type, to be an input of a function."""
+        shape = [1 if one else None for one in self.broadcastable]
+        return TensorVariable(mg.placeholder(name or f"<{self}>", shape=shape, dtype=self.dtype))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorType) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"TensorType({self.dtype}, {KINDS.get(self.broadcastable, self.broadcastable)})"
+
+
+class Apply:
+    """What a variable comes from: an operator and its operands."""
+
+    def __init__(self, node: mg.Node) -> None:
+        self.op, self.outputs = node.op, [TensorVariable(node)]
+        self.inputs = [TensorVariable(x) for x in node.inputs]
+
+
+class TensorVariable:
+    """A value that is not there yet: a node of the default graph, which `node` gives."""
+
+    __array_ufunc__ = None  # an array beside a variable leaves the operation to it
+    eval: Any
+    dimshuffle: Any
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+        told = node is not None and node.op.name in ("Placeholder", "Variable")
+        self._name = node.name if told and not node.name.startswith("<") else None
+
+    @property
+    def node(self) -> Any:
+        """What it is here."""
+        return self._node
+
+    @property
+    def name(self) -> str | None:
+        """What it was called, if it was."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = name
+        self.node.name = name or self.node.name
+
+    @property
+    def dtype(self) -> str:
+        """The name of its data type."""
+        return str(self.node.dtype.name)
+
+    @property
+    def ndim(self) -> int:
+        """The number of its axes."""
+        return int(self.node.ndim)
+
+    @property
+    def broadcastable(self) -> tuple[bool, ...]:
+        """For each axis whether its length is 1 for good."""
+        return tuple(n == 1 for n in self.node.shape)
+
+    @property
+    def type(self) -> TensorType:
+        """Its data type and pattern."""
+        return TensorType(self.dtype, self.broadcastable)
+
+    @property
+    def owner(self) -> Apply | None:
+        """What it comes from; None for inputs, constants and shared variables."""
+        return Apply(self.node) if self.node.inputs else None
+
+    @property
+    def shape(self) -> Shape:
+        """Its lengths, which are known when it is computed."""
+        return Shape(self)
+
+    @property
+    def size(self) -> TensorVariable:
+        """How many elements it has."""
+        return functools.reduce(lambda a, b: a * b, self.shape, constant(np.int64(1)))
+
+    @property
+    def T(self) -> TensorVariable:
+        """With its axes in the opposite order."""
+        return TensorVariable(mg.transpose(self.node))
+
+    def __getitem__(self, key: Any) -> TensorVariable:
+        for item in key if isinstance(key, tuple) else (key,):
+            bounds = (item.start, item.stop, item.step) if isinstance(item, slice) else ()
+            if any(isinstance(x, TensorVariable) for x in bounds):
+                raise face.refuse("x[i:j]")
+        return TensorVariable(self.node[nodes(key)])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorVariable) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return hash(self.node)
+
+    def __bool__(self) -> bool:
+        return bool(self.node)
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def __iter__(self) -> Any:
+        if self.node.shape[:1] == (None,) or not self.ndim:
+            return iter(self.node)
+        return (self[i] for i in range(self.node.shape[0]))
+
+    def __float__(self) -> float:
+        return float(self.node)
+
+    def __index__(self) -> int:
+        return int(self.node)
+
+    __int__ = __index__
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.node.__array__()
+
+    def __repr__(self) -> str:
+        return self.name or f"{self.node.op.name}.0"
+
+
+class TensorSharedVariable(TensorVariable):
+    """A value that all functions share and keep; `updates` of a function change it."""
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        given = np.asarray(value)
+        super().__init__(mg.Variable(given, name or f"<{given.dtype.name}>", given.dtype))
+        self._name, self._keeper = name, mg.theano_function([], self.node)
+
+    def get_value(self, borrow: bool = False) -> Any:
+        """A copy of its present value."""
+        return np.asarray(self._keeper.get_value(self.node))
+
+    def set_value(self, new_value: Any, borrow: bool = False) -> None:
+        """Give it another value of its shape and data type."""
+        self._keeper.set_value(self.node, np.asarray(new_value, self.node.dtype))
+
+
+class Shape(TensorVariable):
+    """The lengths of a variable: one by one, or all as a vector."""
+
+    def __init__(self, of: TensorVariable) -> None:
+        super().__init__(None)
+        self._of = of
+
+    @property
+    def node(self) -> Any:
+        if self._node is None:
+            self._node = mg.stack([x.node for x in self])
+        return self._node
+
+    def __len__(self) -> int:
+        return self._of.ndim
+
+    def __iter__(self) -> Any:
+        return (Length(self._of.node, i) for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return [*self][key]
+        return [*self][key] if isinstance(key, int) else super().__getitem__(key)
+
+
+class Length(TensorVariable):
+    """The length of one axis; `ones` is a vector of that length."""
+
+    def __init__(self, of: mg.Node, axis: int) -> None:
+        known = of.shape[axis]  # type: ignore[index]
+        along = [0] * axis + [slice(None)] + [0] * (of.ndim - axis - 1)
+        self.known, self.ones = (
+            known,
+            None if known else mg.ones_like(mg.cast(of[tuple(along)], mg.int64)),
+        )
+        super().__init__(mg.constant(known, mg.int64) if known else mg.sum(self.ones))
+
+
+def nodes(values: Any) -> Any:
+    """Variables in a structure as the nodes that they are."""
+    if isinstance(values, TensorVariable):
+        return values.node
+    if isinstance(values, (list, tuple)):
+        return type(values)([nodes(x) for x in values])
+    return values
+
+
+def wrapped(found: Any) -> Any:
+    """Nodes as variables, and values that need no run as constants."""
+    if isinstance(found, (list, tuple)):
+        return [wrapped(x) for x in found]
+    if isinstance(found, mg.Node):
+        return TensorVariable(found)
+    numbers = isinstance(found, (mg.Tensor, np.ndarray, np.generic))
+    return constant(np.asarray(found)) if numbers else found
+
+
+def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of nodes as one of variables."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return wrapped(function(*nodes(args), **{k: nodes(x) for k, x in kwargs.items()}))
+
+    return call
+
+
+def literal(x: Any) -> Any:
+    """A node, or an array; Python's numbers have the shortest data type that holds them."""
+    if isinstance(x, (TensorVariable, mg.Node)):
+        return nodes(x)
+    array = np.asarray(x)
+    if type(x) is int:
+        held = (np.iinfo(kind).min <= x <= np.iinfo(kind).max for kind in WHOLE)
+        return array.astype(next(kind for kind, fits in zip(WHOLE, held, strict=True) if fits))
+    if type(x) is float and (config.floatX == "float32" or float(np.float32(x)) == x):
+        return array.astype(np.float32)
+    return array
+
+
+WHOLE = np.int8, np.int16, np.int32, np.int64
+
+
+def constant(x: Any, name: str | None = None) -> TensorVariable:
+    """A value that is part of the graph."""
+    array = literal(x)
+    return TensorVariable(mg.constant(array, array.dtype, name))
+
+
+def variable(x: Any) -> TensorVariable:
+    """What is a variable, or a constant for what is none."""
+    return x if isinstance(x, TensorVariable) else constant(x)
+
+
+def together(*xs: Any) -> list[Any]:
+    """Operands in the data type that holds all of them."""
+    found = [literal(x) for x in xs]
+    wanted = np.result_type(*(x.dtype for x in found))
+    return [as_type(x, wanted) for x in found]
+
+
+def as_type(x: Any, wanted: Any) -> Any:
+    """A node or an array in this data type."""
+    if x.dtype == wanted:
+        return x
+    return mg.cast(x, wanted) if isinstance(x, mg.Node) else x.astype(wanted)
+
+
+def real(x: Any) -> Any:
+    """Whole numbers as floating-point numbers that hold them."""
+    found = literal(x)
+    return as_type(found, np.result_type(found.dtype, np.float32))
+
+
+def above(outputs: Iterable[mg.Node]) -> set[mg.Node]:
+    """The nodes that these need, and they themselves."""
+    found: set[mg.Node] = set()
+    left = [*outputs]
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.add(node)
+            left += node.inputs
+    return found
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": mg.add,
+    "sub": mg.subtract,
+    "mul": mg.multiply,
+    "truediv": lambda a, b: mg.divide(real(a), real(b)),
+    "floordiv": mg.floor_divide,
+    "mod": mg.mod,
+    "pow": mg.pow,
+}
+COMPARISONS: dict[str, Callable[..., Any]] = {
+    "lt": mg.less,
+    "le": mg.less_equal,
+    "gt": mg.greater,
+    "ge": mg.greater_equal,
+    "and": mg.logical_and,
+    "or": mg.logical_or,
+    "xor": mg.logical_xor,
+}
+
+
+def _method(function: Callable[..., Any], turned: bool = False) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        pair = (other, self) if turned else (self, other)
+        return wrapped(function(*together(*pair)))
+
+    return method
+
+
+for _name, _function in (OPERATORS | COMPARISONS).items():
+    setattr(TensorVariable, f"__{_name}__", _method(_function))
+    if _name in OPERATORS:
+        setattr(TensorVariable, f"__r{_name}__", _method(_function, turned=True))
+for _name, _function in {"neg": mg.negative, "abs": mg.abs, "invert": mg.logical_not}.items():
+    setattr(TensorVariable, f"__{_name}__", symbolic(_function))
+
+__getattr__ = face = Face(
+    "theano.tensor.basic", lacks={"x[i + T.arange(20)], a length that is known": "x[i:j]"}
+)
+__dir__ = face.names

@@ -1,0 +1,62 @@
+"""Theano's functions for networks: `T.nnet.sigmoid`, `T.nnet.softmax`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face
+from minigrad.faces.theano.tensor.basic import real, symbolic, together
+
+
+def rows(x: Any) -> Any:
+    """Of each row; a vector counts as one row."""
+    found = real(x)
+    return mg.softmax(mg.expand_dims(found, 0) if found.ndim == 1 else found, -1)
+
+
+def cross_entropy(p: Any, target: Any) -> Any:
+    """Of rows of probabilities, and the number of the right class, or a row, for each."""
+    if target.ndim == 1:
+        return -mg.log(mg.squeeze(mg.gather(p, mg.expand_dims(target, 1), 1), 1))
+    x, y = together(p, target)
+    return -mg.sum(y * mg.log(x), axis=x.ndim - 1)
+
+
+def convolved(x: Any, filters: Any, border_mode: Any, subsample: Any, filter_flip: bool) -> Any:
+    """A convolution turns its kernels round; without that it is what `mg.conv2d` computes."""
+    kernel = mg.flip(filters, (2, 3)) if filter_flip else filters
+    around = {"valid": 0, "half": tuple(n // 2 for n in kernel.shape[2:])}.get(
+        str(border_mode), border_mode
+    )
+    return mg.conv2d(x, kernel, stride=subsample, padding=around)
+
+
+CONV = "input, filters, input_shape=None, filter_shape=None, border_mode='valid'"
+
+__getattr__ = face = Face(
+    "theano.tensor.nnet",
+    calls={
+        "binary_crossentropy(output, target)": (
+            "-(target * mg.log(output) + (1 - target) * mg.log(1 - output))"
+        ),
+        "categorical_crossentropy(coding_dist, true_dist)": "entropy(coding_dist, true_dist)",
+        f"conv2d({CONV}, subsample=(1, 1), filter_flip=True)": (
+            "convolved(input, filters, border_mode, subsample, filter_flip)"
+        ),
+        "logsoftmax(x)": "mg.log_softmax(real(x), -1)",
+        "relu(x, alpha=0)": "mg.maximum(*together(x, 0)) if alpha == 0 else leaky(x, alpha)",
+        "sigmoid(x)": "mg.sigmoid(real(x))",
+        "softmax(c)": "rows(c)",
+        "softplus(x)": "mg.softplus(real(x))",
+    },
+    lacks={"T.nnet.sigmoid(x)": "hard_sigmoid ultra_fast_sigmoid", "T.nnet.relu(x)": "elu selu"},
+    around=symbolic,
+    convolved=convolved,
+    entropy=cross_entropy,
+    leaky=lambda x, alpha: mg.where(x > 0, x, alpha * x),
+    real=real,
+    rows=rows,
+    together=together,
+)
+__dir__ = face.names
