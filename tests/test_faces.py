@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "faces"))
@@ -313,3 +314,75 @@ def test_no_gradient_of_what_is_not_one_number_nor_by_whole_numbers(call: Any) -
         square(jax.numpy.ones(2))
     with pytest.raises(TypeError, match="floating-point"):
         square(3)
+
+
+# ---- Theano -------------------------------------------------------------------------------------
+
+theano: Any = importlib.import_module("minigrad.faces.theano")
+T: Any = theano.tensor
+
+
+def test_what_a_loop_of_unknown_length_does_not_keep_is_refused() -> None:
+    n, x = T.lscalar("n"), T.dscalar("x")
+    found, _ = theano.scan(lambda x: x * 2, outputs_info=x, n_steps=n)
+    assert theano.function([x, n], found[-1])(1, 5) == 32
+    for line in (lambda: found[0], lambda: found.sum(), lambda: found + 1):
+        with pytest.raises(mg.MissingNameError, match=r"outputs\[-1\]"):
+            line()
+
+
+def test_a_loop_updates_nothing() -> None:
+    w = theano.shared(0.0)
+    with pytest.raises(mg.MissingNameError, match="updates"):
+        theano.scan(lambda x: (x, {w: w + 1}), sequences=T.dvector())
+    assert theano.scan(lambda x: (x, {}), sequences=T.dvector())[1] == {}
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [
+        (lambda v, i: v[i : i + 3], [2, 3, 4]),
+        (lambda v, i: v[2 * i + 1 : 2 * (i + 1)], [5]),
+        (lambda v, i: v[i - 2 : i + i - i], [0, 1]),
+        (lambda v, i: v[i:i], []),
+        (lambda v, i: v[i : 2 * i], None),
+        (lambda v, i: v[i:], None),
+        (lambda v, i: v[i * i : i * i + 1], None),
+    ],
+)
+def test_between_two_variables_stands_what_has_one_length(cut: Any, expected: Any) -> None:
+    v, i = T.lvector("v"), T.lscalar("i")
+    if expected is None:
+        with pytest.raises(mg.MissingNameError, match="arange"):
+            cut(v, i)
+    else:
+        assert theano.function([v, i], cut(v, i))(range(10), 2).tolist() == expected
+
+
+def test_a_convolution_turns_its_kernel_round() -> None:
+    x, k = np.zeros((1, 1, 5, 5)), np.arange(9.0).reshape(1, 1, 3, 3)
+    x[0, 0, 2, 2] = 1  # so the kernel itself comes out, and its mirror image where it is not turned
+    for turned, expected in ((True, k), (False, k[:, :, ::-1, ::-1])):
+        y = T.nnet.conv2d(T.constant(x), T.constant(k), filter_flip=turned)
+        assert (y.eval() == expected).all()
+    same = T.nnet.conv2d(T.constant(x), T.constant(k), border_mode="half")
+    assert same.eval().shape == (1, 1, 5, 5)
+
+
+def test_constants_of_a_gradient_may_depend_on_each_other() -> None:
+    x = T.dscalar("x")
+    a = x * x
+    b = a * x
+    cost = a * 3 + b * 5 + x
+    for held, expected in (([], 3 * 4 + 5 * 12 + 1), ([b], 13), ([a], 5 * 4 + 1), ([a, b], 1)):
+        assert T.grad(cost, x, consider_constant=held).eval({x: 2}) == expected
+
+
+def test_a_function_that_fails_has_updated_nothing() -> None:
+    w, v = theano.shared(1.0), T.dvector()
+    f = theano.function([v], v + np.ones(2), updates=[(w, w + 1)])
+    with pytest.raises(ValueError, match="do not fit"):
+        f([1, 2, 3])
+    with pytest.raises(TypeError):
+        f([[1]])
+    assert w.get_value() == 1

@@ -53,6 +53,16 @@ SYSTEMS = {
         ("tensorflow-cpu", "tensorflow"),
     ),
     "jax": System("JAX", "jax", "minigrad.faces.jax", ("jax",)),
+    "theano": System(
+        "Theano",
+        "theano",
+        "minigrad.faces.theano",
+        ("Theano-PyMC",),
+        (
+            *("--no-deps", "--no-binary", "theano-pymc"),
+            *("theano-pymc==1.1.2", "numpy==1.23.5", "scipy==1.10.1", "filelock", "setuptools<60"),
+        ),
+    ),
 }
 
 

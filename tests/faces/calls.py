@@ -11,6 +11,7 @@ IMPORTS = {
     "jax": "import jax\nimport jax.numpy as jnp\n",
     "tensorflow": "import tensorflow as tf\n",
     "tensorflow1": "import numpy as np\nimport tensorflow.compat.v1 as tf\n",
+    "theano": "import numpy as np\nimport theano\nimport theano.tensor as T\n",
 }
 BRANCH = """
 def f(x):
@@ -225,5 +226,59 @@ CALLS = [
         "jax",
         "graph = jax.make_jaxpr(jax.grad(lambda x: jnp.sin(x) * x))(2.0)",
         "'Cos' in graph.text()",
+    ),
+    (
+        "E1",
+        "theano",
+        "x = T.dscalar('x')\ny = x*x + 3\nf = theano.function([x], [y, T.grad(y, x)])",
+        "f(2) == [7, 4]",
+    ),
+    (
+        "E2",
+        "theano",
+        "x = T.scalar('x')\ny = x*x + 3\nf = theano.function([x], y)",
+        "(f(2), f(3), y.eval({x: 2})) == (7, 12, 7)",
+    ),
+    (
+        "E3",
+        "theano",
+        "x = T.matrix('x')\nW = theano.shared(np.random.randn(784, 10))\nb = theano.shared(np.zeros(10))\ny = T.dot(x, W) + b\nf = theano.function([x], y)\nresult = f(np.zeros((5, 784)))",
+        "result.shape == (5, 10) and not result.any()",
+    ),
+    (
+        "E5",
+        "theano",
+        "W, x, b = T.dmatrix(), T.dvector(), T.dvector()\ny = T.maximum(T.dot(W, x) + b, 0)\ngW, gb = T.grad(y.sum(), [W, b])\nfound = theano.function([W, x, b], [y, gW, gb])([[1, -2], [3, 4]], [1, 1], [.5, -1])",
+        "[a.tolist() for a in found] == [[0, 6], [[0, 0], [1, 1]], [0, 1]]",
+    ),
+    (
+        "E6",
+        "theano",
+        "x = T.tensor4('x')\nk = theano.shared(np.ones((1, 1, 3, 3)))\nfor _ in range(7):\n    x = T.nnet.conv2d(x, k)",
+        "x.ndim == 4",
+    ),
+    (
+        "E10",
+        "theano",
+        "from theano.ifelse import ifelse\nx = T.vector('x')\ny = ifelse(T.gt(x.sum(), 0), 2 * x, x - 1)\nz = T.switch(x > 0, 2 * x, x - 1)\nf = theano.function([x], [y, z])",
+        "[a.tolist() for a in f([-3])] == [[-4], [-4]]",
+    ),
+    (
+        "E11",
+        "theano",
+        "x = T.vector('x')\ny = theano.printing.Print('x')(x)\nf = theano.function([x], y)",
+        "f([1, 2]).tolist() == [1, 2]",
+    ),
+    (
+        "E12",
+        "theano",
+        "x, W, U = T.matrix('x'), theano.shared(np.ones((4, 5))), theano.shared(np.ones((5, 5)))\nh, updates = theano.scan(lambda x_t, h: T.tanh(T.dot(x_t, W) + T.dot(h, U)), sequences=x, outputs_info=T.zeros((5,)))\nf = theano.function([x], h, updates=updates)",
+        "[f(np.ones((n, 4))).shape for n in (3, 7, 12)] == [(3, 5), (7, 5), (12, 5)]",
+    ),
+    (
+        "E17",
+        "theano",
+        "x, runs = T.scalar('x'), theano.shared(0)\nf = theano.function([x], x * 2, updates=[(runs, runs + 1)])\nfound = [f(n) for n in range(1000)]",
+        "(found[-1], runs.get_value()) == (1998, 1000)",
     ),
 ]

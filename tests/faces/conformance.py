@@ -70,9 +70,16 @@ def alike(a: Any, b: Any) -> bool:
 # ---- The real systems ---------------------------------------------------------------------------
 
 
+SETTINGS = {  # so that each says no more than it is asked, and Theano needs no compiler
+    "JAX_PLATFORMS": "cpu",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "THEANO_FLAGS": f"cxx=,blas__ldflags=,base_compiledir={OWN / 'theano' / 'compiled'}",
+}
+
+
 def ask(name: str, python: str | None = None) -> dict[str, Any]:
     """All answers of a real system, from a process of its own."""
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+    environment = {**os.environ, **SETTINGS}
     command = [python or python_of(name), str(HERE / "asked.py"), name]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, encoding="utf-8", check=False

@@ -48,7 +48,6 @@ ERRORS: dict[str, type[mg.GraphError]] = {
     "feed_range": BadInput,
     "feed_shape": BadInput,
     "feed_type": BadInput,
-    "feed_value": BadInput,
     "function_arguments": BadInput,
     "function_input": NoSuchVariable,
     "function_needs": MissingInputError,
@@ -167,7 +166,7 @@ def paired(pairs: Any) -> list[tuple[mg.Node, Any]]:
         same = dtype == expected or not isinstance(value, TensorVariable)
         if not same:
             about: dict[str, Any] = {"name": x.node.name, "expected": expected, "dtype": dtype}
-            raise NoSuchVariable("theano_type", **about)
+            raise NoSuchVariable("face_other_type", **about)
     return [(nodes(x), nodes(value)) for x, value in found]
 
 
@@ -175,7 +174,7 @@ def expect_used(inputs: list[In], read: set[mg.Node], otherwise: str) -> None:
     """Refuse inputs that nothing reads."""
     for x in inputs:
         if nodes(x.variable) not in read and otherwise != "ignore":
-            error = UnusedInputError("theano_unused", name=nodes(x.variable).name)
+            error = UnusedInputError("face_unused_input", name=nodes(x.variable).name)
             if otherwise == "raise":
                 raise error
             warnings.warn(str(error), stacklevel=3)

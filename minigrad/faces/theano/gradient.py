@@ -39,7 +39,7 @@ def grad(
     found = []
     for x, slope in zip(targets, mg.gradients(y, targets), strict=True):
         if slope is None:
-            error = DisconnectedInputError("theano_disconnected", name=x.name, defined=x.where)
+            error = DisconnectedInputError("face_disconnected", name=x.name, defined=x.where)
             if disconnected_inputs == "raise":
                 raise error
             if disconnected_inputs == "warn":
@@ -48,9 +48,9 @@ def grad(
     return found if isinstance(wrt, (list, tuple)) else found[0]
 
 
-def held(y: mg.Node, constants: Sequence[mg.Node]) -> mg.Node:
+def held(y: mg.Node, constants: Sequence[mg.Node]) -> Any:
     """The same value, through some parts of which no gradient goes."""
-    new = {x: mg.stop_gradient(x) for x in constants}
+    new: dict[mg.Node, Any] = {x: mg.stop_gradient(x) for x in constants}
     for node in sorted(above([y]), key=lambda x: x.order):
         if node not in new and not new.keys().isdisjoint(node.inputs):
             inputs = [new.get(x, x) for x in node.inputs]

@@ -136,7 +136,7 @@ __getattr__ = face = Face(
         f"reduce({FOLD})": "last(scan(fn, sequences, outputs_info, non_sequences))",
     },
     lacks={
-        "outputs[-1], or sequences=T.arange(x.shape[0])": "n_steps",
+        ("outputs[-1]", "sequences=T.arange(x.shape[0])"): "n_steps",
         "theano.function([], [], updates=[(w, w + 1)])": "updates",
         "theano.scan(f, n_steps=10)": "until",
     },

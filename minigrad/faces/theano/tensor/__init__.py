@@ -15,7 +15,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces.face import Face, ordered
 from minigrad.faces.theano import config, gradient
-from minigrad.faces.theano.tensor import basic, nnet
+from minigrad.faces.theano.tensor import basic, nnet, subtensor
 from minigrad.faces.theano.tensor.basic import (
     Length,
     TensorType,
@@ -39,20 +39,23 @@ __all__ = [
     "constant",
     "grad",
     "nnet",
+    "ones",
     "stack",
+    "subtensor",
+    "zeros",
 ]
 
 grad = gradient.grad
 
 
-def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = None) -> TensorVariable:
+def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = None) -> Any:
     """Whole numbers in order; up to a length, such as `x.shape[0]`, that is known when it runs."""
     if isinstance(start, Length) and start.ones is not None and stop is None and step == 1:
         return TensorVariable(typed(mg.cumsum(start.ones, 0) - 1, dtype))
     if any(isinstance(x, TensorVariable) for x in (start, stop, step)):
         raise face.refuse("arange")
     bounds = (start,) if stop is None else (start, stop, step)
-    return wrapped(typed(np.arange(*bounds), dtype))  # type: ignore[no-any-return]
+    return wrapped(typed(np.arange(*bounds), dtype))
 
 
 def alloc(value: Any, *shape: Any) -> Any:
@@ -66,15 +69,20 @@ def alloc(value: Any, *shape: Any) -> Any:
     return wrapped(found)
 
 
-def filled(value: float, shape: Any, dtype: Any = None) -> Any:
-    """A value in all places of a shape, which may be one number."""
-    return alloc(np.asarray(value, dtype or config.floatX), *ordered(shape))
+def zeros(shape: Any, dtype: Any = None) -> Any:
+    """0 in all places of a shape, which may be one number."""
+    return alloc(np.zeros((), dtype or config.floatX), *ordered(shape))
+
+
+def ones(shape: Any, dtype: Any = None) -> Any:
+    """1 in all places of a shape, which may be one number."""
+    return alloc(np.ones((), dtype or config.floatX), *ordered(shape))
 
 
 def stack(*tensors: Any, axis: int = 0) -> TensorVariable:
     """Variables along a new axis: a list of them, or several."""
     if isinstance(tensors[0], (list, tuple)):
-        tensors, axis = (tensors[0], *tensors[1:], axis)[:2]  # type: ignore[assignment]
+        tensors, axis = (tensors[0], *tensors[1:], axis)[:2]
     return TensorVariable(mg.stack(together(*tensors), axis))
 
 
@@ -202,7 +210,6 @@ __getattr__ = face = Face(
         f"mean({REDUCED})": "typed(mg.mean(real(x), axes(axis), keepdims), dtype)",
         "min(x, axis=None, keepdims=False)": "mg.min(x, axis=axes(axis), keepdims=keepdims)",
         "neg(x)": "mg.negative(literal(x))",
-        "ones(shape, dtype=None)": "filled(1, shape, dtype)",
         "ones_like(x, dtype=None)": "typed(mg.ones_like(literal(x)), dtype)",
         "outer(x, y)": "mg.outer(*together(x, y))",
         f"prod({REDUCED})": "typed(mg.prod(literal(x), axes(axis), keepdims), dtype)",
@@ -222,7 +229,6 @@ __getattr__ = face = Face(
         "true_div(x, y)": "mg.divide(*map(real, together(x, y)))",
         "var(x, axis=None, ddof=0, keepdims=False)": "mg.var(real(x), axes(axis), ddof, keepdims)",
         "where(cond, ift, iff)": "mg.where(truth(cond), *together(ift, iff))",
-        "zeros(shape, dtype=None)": "filled(0, shape, dtype)",
         "zeros_like(x, dtype=None)": "typed(mg.zeros_like(literal(x)), dtype)",
     },
     lacks={
@@ -237,8 +243,17 @@ __getattr__ = face = Face(
     },
     around=symbolic,
     TensorType=TensorType,
-    **{f.__name__: f for f in (axes, each, filled, lengths, product, shuffled, truth, typed)},
-    **{f.__name__: f for f in (literal, real, together, variable)},
+    axes=axes,
+    each=each,
+    lengths=lengths,
+    literal=literal,
+    product=product,
+    real=real,
+    shuffled=shuffled,
+    together=together,
+    truth=truth,
+    typed=typed,
+    variable=variable,
     config=config,
     np=np,
 )

@@ -11,6 +11,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces.face import Face
 from minigrad.faces.theano import config
+from minigrad.faces.theano.tensor.subtensor import positions
 
 __all__ = ["TensorSharedVariable", "TensorType", "TensorVariable"]
 
@@ -124,11 +125,8 @@ class TensorVariable:
         return TensorVariable(mg.transpose(self.node))
 
     def __getitem__(self, key: Any) -> TensorVariable:
-        for item in key if isinstance(key, tuple) else (key,):
-            bounds = (item.start, item.stop, item.step) if isinstance(item, slice) else ()
-            if any(isinstance(x, TensorVariable) for x in bounds):
-                raise face.refuse("x[i:j]")
-        return TensorVariable(self.node[nodes(key)])
+        found = [cut(nodes(x)) for x in (key if isinstance(key, tuple) else (key,))]
+        return TensorVariable(self.node[tuple(found)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorVariable) and self.node is other.node
@@ -224,6 +222,16 @@ def nodes(values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return type(values)([nodes(x) for x in values])
     return values
+
+
+def cut(item: Any) -> Any:
+    """A part of a subscript; between two variables stand positions."""
+    if not isinstance(item, slice):
+        return item
+    start, stop, step = map(nodes, (item.start, item.stop, item.step))
+    if any(isinstance(x, mg.Node) for x in (start, stop)) and step is None:
+        return positions(start, stop)
+    return slice(start, stop, step)
 
 
 def wrapped(found: Any) -> Any:
@@ -340,7 +348,5 @@ for _name, _function in (OPERATORS | COMPARISONS).items():
 for _name, _function in {"neg": mg.negative, "abs": mg.abs, "invert": mg.logical_not}.items():
     setattr(TensorVariable, f"__{_name}__", symbolic(_function))
 
-__getattr__ = face = Face(
-    "theano.tensor.basic", lacks={"x[i + T.arange(20)], a length that is known": "x[i:j]"}
-)
+__getattr__ = face = Face("theano.tensor.basic")
 __dir__ = face.names

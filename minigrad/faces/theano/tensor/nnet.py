@@ -26,9 +26,9 @@ def cross_entropy(p: Any, target: Any) -> Any:
 def convolved(x: Any, filters: Any, border_mode: Any, subsample: Any, filter_flip: bool) -> Any:
     """A convolution turns its kernels round; without that it is what `mg.conv2d` computes."""
     kernel = mg.flip(filters, (2, 3)) if filter_flip else filters
-    around = {"valid": 0, "half": tuple(n // 2 for n in kernel.shape[2:])}.get(
-        str(border_mode), border_mode
-    )
+    around: Any = 0 if border_mode == "valid" else border_mode
+    if border_mode == "half":
+        around = tuple(n // 2 for n in kernel.shape[2:])
     return mg.conv2d(x, kernel, stride=subsample, padding=around)
 
 

@@ -1,0 +1,49 @@
+"""What stands between two variables: `x[i * 20 : (i + 1) * 20]`, of one length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import Face
+
+__all__ = ["positions"]
+
+Linear = dict[Any, int]  # how often a sum has each node in it; under 1 a number
+
+
+def positions(start: Any, stop: Any) -> Any:
+    """The positions from one node to another, where all that differs is a number."""
+    rest = plus(linear(stop), linear(start), -1)
+    if rest.keys() - {1}:
+        raise face.refuse("x[i:j]")
+    return start + np.arange(max(rest.get(1, 0), 0))
+
+
+def linear(x: Any) -> Linear:
+    """A whole number as a sum of nodes, each so many times."""
+    if not isinstance(x, mg.Node):
+        return {1: int(x or 0)}
+    if x.op.name == "Constant" and x.shape == ():
+        return {1: int(x.attrs["value"])}
+    if x.op.name == "Cast" and x.dtype.kind == "i" and x.inputs[0].dtype.kind == "i":
+        return linear(x.inputs[0])
+    if x.op.name not in ("Add", "Sub", "Mul"):
+        return {x: 1}
+    a, b = map(linear, x.inputs)
+    if x.op.name != "Mul":
+        return plus(a, b, -1 if x.op.name == "Sub" else 1)
+    times, of = (a, b) if not a.keys() - {1} else (b, a)
+    return {x: 1} if times.keys() - {1} else plus({}, of, times.get(1, 0))
+
+
+def plus(a: Linear, b: Linear, times: int) -> Linear:
+    """One sum and so many times another; nodes that are left 0 times are left out."""
+    found = {k: a.get(k, 0) + times * b.get(k, 0) for k in {**a, **b}}
+    return {k: n for k, n in found.items() if n}
+
+
+__getattr__ = face = Face("theano.tensor.subtensor", lacks={"x[i + T.arange(20)]": "x[i:j]"})
+__dir__ = face.names
