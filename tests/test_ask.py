@@ -20,6 +20,9 @@ import minigrad as mg
 from minigrad.diagnostics.messages import set_language
 from viz import assets, questions
 from viz.lesson import ask
+from viz.lesson.check import check
+from viz.lesson.claims import claims
+from viz.lesson.wording import Shown
 from viz.page.sheets import sheets
 from viz.questions import Line, Option, Question, judge, lessons, one_order
 from viz.views import tables
@@ -205,15 +208,15 @@ def test_an_unknown_id_lists_the_known_ones():
         with pytest.raises(KeyError, match=r"L00\.\d"):
             verb("L99.1")
     with pytest.raises(KeyError, match=r"L00\.core"):
-        ask.check("L99.core", 1, 1)
+        check("L99.core", 1, 1)
     with pytest.raises(KeyError, match="L00"):
-        ask.claims("L99")
+        claims("L99")
     with pytest.raises(KeyError, match="C08"):
-        ask.claims("L00", C99={})
+        claims("L00", C99={})
     with pytest.raises(
         ValueError, match=r'C08 of L00 .*: dynamic, .*claims\("L00", C08=\{"dynamic": …'
     ):
-        ask.claims("L00")
+        claims("L00")
     with pytest.raises(KeyError):
         ask.predict("L00.1")  # a quiz
     set_language("zh")
@@ -256,10 +259,10 @@ def test_what_a_question_says_is_shown_and_never_run():
     html = ask._question_html(made, HOSTILE)
     assert "<script" not in html
     assert "<b>T.<b>" not in html
-    shown = ask.Shown([(HOSTILE, "x")], "✓", HOSTILE)._repr_html_()
+    shown = Shown([(HOSTILE, "x")], "✓", HOSTILE)._repr_html_()
     assert "<script" not in shown
     with pytest.raises(AssertionError) as failed:
-        ask.check("L00.core", HOSTILE, "x")
+        check("L00.core", HOSTILE, "x")
     assert "<script" not in failed.value.shown._repr_html_()
 
 
@@ -298,7 +301,7 @@ def test_each_half_stands_in_an_element_with_its_language():
     ],
 )
 def test_a_check_accepts_what_is_right_in_an_unusual_form(got, want):
-    assert "passed" in repr(ask.check("L00.core", got, want))
+    assert "passed" in repr(check("L00.core", got, want))
 
 
 @pytest.mark.parametrize(
@@ -331,35 +334,57 @@ def test_a_check_accepts_what_is_right_in_an_unusual_form(got, want):
 )
 def test_a_check_refuses_what_is_wrong(got, want):
     with pytest.raises(AssertionError, match="not yet"):
-        ask.check("L00.core", got, want)
+        check("L00.core", got, want)
 
 
 def test_a_node_without_a_value_is_wrong_and_says_so():
     with mg.Graph():
         x = mg.placeholder("x")
         with pytest.raises(AssertionError, match="no value"):
-            ask.check("L00.core", x * x, 4)
+            check("L00.core", x * x, 4)
         with pytest.raises(AssertionError, match="TraceError"):
-            ask.check("L00.core", lambda: float(x * x), 4)
+            check("L00.core", lambda: float(x * x), 4)
 
 
 def test_a_failed_check_says_expected_got_and_what_to_reread():
     with pytest.raises(AssertionError) as failed:
-        ask.check("L00.core", [1], [2])
+        check("L00.core", 1, 2)
     text = str(failed.value)
-    assert "expected: [2]" in text
-    assert "got: [1]" in text
+    assert "expected: 2" in text
+    assert "got: 1" in text
     assert "reread: the printed events" in text
     assert failed.value._render_traceback_() == ["CheckFailed: L00.core"]
     set_language("zh")
-    assert "期望：[2]" in str(failed.value)
+    assert "期望：2" in str(failed.value)
     assert "请重读：" in str(failed.value)
 
 
+@pytest.mark.parametrize(
+    ("got", "want", "says"),
+    [
+        ([1, 2, 3], [1, 2, 4], "first wrong at [2]: 3, and 4 is expected there"),
+        ([[1, 2], [3]], [[1, 2], [5]], "first wrong at [1][0]: 3, and 5 is expected there"),
+        (["run Add", "run Mul"], ["run Add", "run Sub"], "first wrong at [1]: 'run Mul'"),
+        ([1, 2], [1, 2, 3], "right as far as it goes, but there are 2 where 3 are asked for"),
+        ([[1], [2, 3]], [[1], [2]], "right up to [1], where there are 2 and 1 are asked for"),
+        (np.ones(3), np.ones((1, 3)), "its shape is (3,), and (1, 3) is asked for"),
+        (np.eye(2), np.ones((2, 2)), "first wrong at [0][1]: 0.0, and 1.0 is expected there"),
+        (7, ["a", "b"], "got 7, where 2 in a row are asked for"),
+    ],
+)
+def test_a_failed_check_points_at_the_first_wrong_place_and_leaves_the_rest(got, want, says):
+    with pytest.raises(AssertionError) as failed:
+        check("L00.core", got, want)
+    lines = str(failed.value).splitlines()
+    assert lines[1].strip() == says
+    assert "reread: " in lines[2]
+    assert "Sub" not in str(failed.value).replace(str(got), "")
+
+
 def test_a_verdict_may_be_computed_by_the_lesson():
-    assert "passed" in repr(ask.check("L00.core", 3, ok=True))
+    assert "passed" in repr(check("L00.core", 3, ok=True))
     with pytest.raises(AssertionError, match="less than 2"):
-        ask.check("L00.core", 3, "less than 2", ok=False)
+        check("L00.core", 3, "less than 2", ok=False)
 
 
 def unfinished():
@@ -399,14 +424,14 @@ OPEN += [lambda: answer, ..., [1, ...], [[1], [2, ...]], lambda: [told() for _ i
 
 @pytest.mark.parametrize("got", OPEN)
 def test_a_gap_is_no_mistake_and_never_right(got):
-    assert "Nothing filled in yet" in repr(ask.check("L00.core", got, 7))
+    assert "Nothing filled in yet" in repr(check("L00.core", got, 7))
 
 
 @pytest.mark.parametrize("got", OPEN)
 def test_a_gap_is_one_where_nbgrader_grades(got, monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     with pytest.raises(AssertionError, match="Nothing filled in yet"):
-        ask.check("L00.core", got, 7)
+        check("L00.core", got, 7)
 
 
 def last_column(x):
@@ -416,27 +441,27 @@ def last_column(x):
 def test_dots_as_an_index_are_no_gap():
     table = np.array([[1, 2], [3, 4]])
     want = [table[:, 1], table[:, 1], table, table[:, 1]]
-    assert "passed" in repr(ask.check("L00.core", lambda: last_column(table), want))
+    assert "passed" in repr(check("L00.core", lambda: last_column(table), want))
 
 
 def test_a_gap_that_nothing_calls_is_no_gap():
     """Nor is one in a function that has the name of an attribute."""
-    assert "passed" in repr(ask.check("L00.core", lambda: mg.tensor(7.0).item(), 7))
+    assert "passed" in repr(check("L00.core", lambda: mg.tensor(7.0).item(), 7))
     namespace = {"mg": mg}
     source = "def item():\n    return ...\n\ngot = lambda: mg.tensor(7.0).item()"
     exec(source, namespace)
-    assert "passed" in repr(ask.check("L00.core", namespace["got"], 7))
+    assert "passed" in repr(check("L00.core", namespace["got"], 7))
 
 
 def test_an_answer_written_anew_is_looked_at_anew():
     for source, said in (("...", "Nothing filled in"), ("7", "passed"), ("...", "Nothing")):
         namespace: dict[str, Any] = {}
         exec(f"def f():\n    return {source}\n\ngot = lambda: f()", namespace)
-        assert said in repr(ask.check("L00.core", namespace["got"], 7))
+        assert said in repr(check("L00.core", namespace["got"], 7))
 
 
 def test_the_claim_table_holds_what_was_measured():
-    table = ask.claims(
+    table = claims(
         "L00",
         C08={"dynamic": "Mul", "static": HOSTILE, "runs": 2},
         C45=dict.fromkeys(["formula1", "formula2", "before1", "before2", "total1", "total2"], 5),
@@ -457,8 +482,9 @@ def test_files_and_ids_belong_together():
 
 
 def test_every_row_about_questions_is_used():
-    modules = (ask, questions, tables)
-    code = "".join(Path(m.__file__).read_text(encoding="utf-8") for m in modules)
+    files = [*Path(ask.__file__).parent.glob("*.py"), Path(questions.__file__)]
+    files.append(Path(tables.__file__))
+    code = "".join(path.read_text(encoding="utf-8") for path in files)
     keys = [k for k in ROWS if k.startswith(("ask_", "check_", "claim_"))]
     assert keys
     assert [k for k in keys if f'"{k}"' not in code] == []

@@ -27,7 +27,8 @@ import minigrad as mg
 import tasks
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz.lesson.ask import CheckFailed, Shown
+from viz.lesson.check import CheckFailed
+from viz.lesson.wording import Shown
 from viz.questions import find_check
 
 NOTEBOOKS = [*LESSONS, TOUR]
@@ -54,7 +55,7 @@ class Outcome:
     def check(self, id: str, *args: Any, **options: Any) -> Shown:
         """In the place of `viz.check`."""
         try:
-            shown = viz.lesson.ask.check(id, *args, **options)
+            shown = viz.lesson.check.check(id, *args, **options)
         except CheckFailed as failure:
             self.marks.append((id, failure.shown.mark))
             raise

@@ -12,12 +12,14 @@ import linecache
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from numbers import Number
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from minigrad.diagnostics.errors import GraphError
+from viz.words.text import Pair, row
 
 # ---- Gaps ------------------------------------------------------------------------------------
 
@@ -130,6 +132,41 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
         left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
         return left.shape == right.shape and np.allclose(left, right, tolerance, tolerance)
     return False
+
+
+def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pair | None:
+    """Where two lists or arrays differ first, in words; None where they are not such.
+
+    What is asked for there is told of numbers alone: a word would be the answer.
+    """
+    items, wanted = _items(got), _items(want)
+    if items is None or wanted is None or not len(wanted):
+        if wanted is not None and len(wanted) > 1:
+            return row("check_several", value=_brief(got), wanted=len(wanted))
+        if not at:
+            return None
+        key = "check_first_number" if isinstance(want, Number) else "check_first"
+        return row(key, at=at, value=_brief(got), want=_brief(want))
+    arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
+    if arrays and got.shape != want.shape:
+        return row("check_shape", shape=got.shape, wanted=want.shape)
+    for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
+        if not equal(item, other, tolerance):
+            return first_difference(item, other, tolerance, f"{at}[{place}]")
+    if len(items) != len(wanted):
+        key = "check_length_at" if at else "check_length"
+        return row(key, at=at, count=len(items), wanted=len(wanted))
+    return None
+
+
+def _brief(value: Any) -> str:
+    return brief(value.item() if isinstance(value, np.generic) else value)
+
+
+def brief(value: Any) -> str:
+    """A value as a line shows it."""
+    text = repr(value)
+    return text if len(text) <= 300 else text[:299] + "…"
 
 
 def _items(value: Any) -> Sequence[Any] | None:

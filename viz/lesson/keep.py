@@ -26,7 +26,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from viz.lesson.answers import has_gap, looked_up, reached
-from viz.lesson.ask import MARKS, Shown
+from viz.lesson.wording import MARKS, Shown
 from viz.words.text import Pair, printed, row
 from viz.words.user import write
 

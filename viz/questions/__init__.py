@@ -1,6 +1,6 @@
 """The bank of questions, checks, claims, tables: one TOML file per lesson, in both languages.
 
-Pure data and pure functions: what an answer is worth is decided here, `viz.lesson.ask` displays it.
+Pure data and pure functions: what an answer is worth is decided here, `viz.lesson` displays it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from minigrad.dynamic.check import numerical_gradient
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from viz.film.facts import spec_of
-from viz.lesson.ask import MARKS
+from viz.lesson.wording import MARKS
 from viz.page.document import Document, table_html
 from viz.picture import formula
 from viz.picture.boxes import Picture

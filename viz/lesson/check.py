@@ -1,0 +1,103 @@
+"""Checks of exercises: `check`.
+
+A check that fails raises AssertionError, so a grader sees it; a check of something still unanswered
+(`...`) only says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from IPython import get_ipython
+from IPython.display import display
+
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import Pair
+from viz.lesson.answers import brief, equal, first_difference, has_gap
+from viz.lesson.wording import MARKS, Shown
+from viz.questions import find_check
+from viz.words.text import row
+
+__all__ = ["check"]
+
+MISSING: Any = object()
+GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
+
+
+class CheckFailed(AssertionError):
+    """A check of an exercise that failed; its text follows the chosen language."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown.name)
+        self.shown = shown
+
+    def __str__(self) -> str:
+        return repr(self.shown)
+
+    def _render_traceback_(self) -> list[str]:
+        """In a notebook the message stands above; the lines of this module would hide it."""
+        return [f"CheckFailed: {self.shown.name}"]
+
+
+def check(
+    id: str,
+    got: Any,
+    want: Any = MISSING,
+    *,
+    ok: bool | None = None,
+    tolerance: float = 1e-9,
+) -> Shown:
+    """Compare an answer with what is expected; raise AssertionError when it is wrong.
+
+    got: a value, or a function without arguments that gives one.
+    want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; lists,
+    tuples and arrays stand for one another, and agree item by item.
+    ok: the verdict itself, for a property that is not one value; `want` is then only shown.
+
+    A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
+    judged: nothing was filled in yet. Where nbgrader grades, it is a mistake.
+
+    >>> print(check("L00.faded.1", 4 * 5, 20))
+    ✓ L00.faded.1  passed: the graph returns 20
+    """
+    entry = find_check(id)
+    problem = None
+    if callable(got) and not callable(want) and not has_gap(got):
+        got, problem = _call(got)
+    if has_gap(got):
+        if not os.environ.get(GRADING):
+            return Shown([entry.text, row("check_gap")], "…", id)
+        problem = row("check_gap")
+    right = problem is None and (equal(got, want, tolerance) if ok is None else bool(ok))
+    if right:
+        return Shown([row("check_passed", text=entry.text)], MARKS[True], id)
+    lines = [row("check_failed", text=entry.text)]
+    lines += [problem] if problem else _told(got, want, ok is None, tolerance)
+    lines.append(row("check_hint", hint=entry.hint))
+    shown = Shown(lines, MARKS[False], id)
+    if get_ipython() is not None:
+        cast(Any, display)(shown)
+    raise CheckFailed(shown)
+
+
+def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:
+    """The value of a learner's function, or what it raised."""
+    try:
+        value = got()
+        return (list(value) if isinstance(value, Iterator) else value), None
+    except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
+        text = error.pair if isinstance(error, GraphError) else (str(error), str(error))
+        return None, row("check_raised", kind=type(error).__name__, message=text)
+
+
+def _told(got: Any, want: Any, compared: bool, tolerance: float) -> list[Pair]:
+    """What is wrong: in a list or an array the first place that is, else what came and what not.
+
+    Several answers are not spelled out: who reads them has nothing left to find.
+    """
+    if compared and (place := first_difference(got, want, tolerance)):
+        return [place]
+    lines = [] if want is MISSING else [row("check_expected", value=brief(want))]
+    return [*lines, row("check_got", value=brief(got))]

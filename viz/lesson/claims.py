@@ -1,0 +1,99 @@
+"""What sources claim beside what a lesson measured: `claims`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from html import escape
+from string import Formatter
+
+from minigrad.diagnostics.messages import Pair
+from viz.lesson.wording import bilingual, lines_of
+from viz.page.document import Document, table_html
+from viz.questions import Claim, UnknownIdError, find_lesson
+from viz.words.text import printed, row
+
+__all__ = ["claims"]
+
+
+class ClaimTable(Document):
+    """What sources claim, what was measured here, and when the claim holds."""
+
+    columns = ("claim_claimed", "claim_measured", "claim_holds")
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self.claims = tuple(claims)
+
+    @staticmethod
+    def _cells(claim: Claim) -> tuple[Pair, Pair, Pair]:
+        return claim.claimed, claim.measured, claim.holds
+
+    def __repr__(self) -> str:
+        parts = []
+        for claim in self.claims:
+            parts.append(f"{claim.id} ({claim.source})")
+            for key, pair in zip(self.columns, self._cells(claim), strict=True):
+                parts.append(lines_of(row("claim_line", title=row(key), text=pair), "  "))
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return self._page()[1]
+
+    def _page(self) -> tuple[Pair, str]:
+        head = [bilingual(row(key)) for key in ("claim_claim", *self.columns)]
+        rows = [
+            [escape(f"{claim.id} ({claim.source})")]
+            + [bilingual(pair, "div") for pair in self._cells(claim)]
+            for claim in self.claims
+        ]
+        return row("claims_title"), table_html(head, rows)
+
+
+def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
+    """The claim table of a lesson; for each claim id the values of the fields in its sentences.
+
+    UnknownIdError for an unknown lesson or claim, MissingValueError for a field without a value.
+
+    >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
+    >>> events = {"dynamic": 1, "static": 4}
+    >>> table = claims("L00", C08={**events, "runs": 2}, C45=lines, C80=events)
+    >>> print(str(table).splitlines()[-2].partition("lists")[2])
+     the first computed number is event 1 of E1 and event 4 of E2.
+    """
+    bank = find_lesson(lesson).claims
+    for id in measured:
+        if id not in bank:
+            raise UnknownIdError("ask_kind_claim", id, list(bank))
+    for id, claim in bank.items():
+        missing = fields_of(claim) - set(measured.get(id, {}))
+        if missing:
+            values = ", ".join(f'"{name}": …' for name in sorted(missing))
+            raise MissingValueError(
+                printed(
+                    "ask_fields",
+                    lesson=lesson,
+                    id=id,
+                    fields=", ".join(sorted(missing)),
+                    call=f'claims("{lesson}", {id}={{{values}}})',
+                )
+            )
+    return ClaimTable([_filled(claim, measured.get(id, {})) for id, claim in bank.items()])
+
+
+class MissingValueError(ValueError):
+    """A sentence of a claim has a field for which nothing was measured."""
+
+
+def fields_of(claim: Claim) -> set[str]:
+    """The names of the values that the sentences of a claim leave open."""
+    sentences = (*claim.measured, *claim.holds)
+    return {name for text in sentences for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def _filled(claim: Claim, fields: Mapping[str, object]) -> Claim:
+    """The claim with its measured values in place."""
+    measured, holds = (
+        (pair[0].format(**fields), pair[1].format(**fields))
+        for pair in (claim.measured, claim.holds)
+    )
+    return dataclasses.replace(claim, measured=measured, holds=holds)
