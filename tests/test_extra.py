@@ -69,7 +69,7 @@ def test_nothing_of_it_is_imported_before() -> None:
     assert BROUGHT.isdisjoint(said.stdout.split())
 
 
-@pytest.mark.parametrize("extra", ["tensorboard"])
+@pytest.mark.parametrize("extra", ["caffe", "tensorboard"])
 def test_both_halves_of_the_readme_say_what_an_extra_brings(extra: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme.count(f'`pip install "minigrad[{extra}]"`') == 2
@@ -80,3 +80,10 @@ def test_without_tensorboard_its_line_is_told(tmp_path: Path) -> None:
     with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[tensorboard\]"'):
         viz.tensorboard(mg.tensor(2.0), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(bool(find_spec("google")), reason="protobuf is installed")
+def test_without_protobuf_its_line_is_told(tmp_path: Path) -> None:
+    (tmp_path / "net.prototxt").write_text("")
+    with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[caffe\]"'):
+        mg.from_caffe(tmp_path / "net.prototxt")

@@ -1,0 +1,1 @@
+"""Caffe: a net and its weights as a graph."""

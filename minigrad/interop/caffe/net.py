@@ -1,0 +1,243 @@
+"""`mg.from_caffe`: a net of Caffe as a graph, layer by layer."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NoReturn
+
+import numpy as np
+
+from minigrad.core import Array, float32, int64, name_scope
+from minigrad.diagnostics.arguments import refuse as wrong
+from minigrad.diagnostics.arguments import whole
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import Pair, fill
+from minigrad.dynamic.tensor import Tensor
+from minigrad.interop.caffe import layers
+from minigrad.interop.caffe.files import Block, Text, Weights, refuse
+from minigrad.interop.caffe.fillers import filled
+from minigrad.static import Graph, Node
+from minigrad.static.body import tensors_as_nodes
+from minigrad.static.build import build_graph, placeholder
+
+__all__ = ["from_caffe"]
+
+PHASES = ("TRAIN", "TEST")
+MOST_NUMBERS = 1 << 28  # of all parameters: 1 GiB
+MOST_ELEMENTS = (1 << 31) - 1  # of one blob: Caffe counts them in 32 bits
+Shapes = Mapping[str, Sequence[int | None]]
+
+
+def from_caffe(
+    prototxt: str | os.PathLike[str],
+    caffemodel: str | os.PathLike[str] | None = None,
+    *,
+    phase: str = "test",
+    shapes: Shapes | None = None,
+    seed: int = 0,
+) -> Graph:
+    """A net of Caffe as a static graph: what is fed are its inputs, its outputs the unread blobs.
+
+    prototxt: the description, in the form with `layer { … }`. caffemodel: its weights; without it
+    they start as the fillers say, drawn from `seed`. phase: "test" or "train", which layers are
+    there and what dropout and normalisation do. shapes: for inputs by name, where the file says
+    none or another batch is wanted: `shapes={"data": (None, 1, 28, 28)}`. Parameters are variables
+    named after their layers.
+
+    FormatError, with line, layer and field, for what cannot be read, does not fit together, is too
+    large, or is no layer of those known here; nothing is made then. MissingPackageError without the
+    extra `caffe`.
+
+    >>> import minigrad as mg
+    >>> graph = mg.from_caffe("lenet.prototxt", "lenet.caffemodel")  # doctest: +SKIP
+    >>> mg.run(graph, {"data": images})  # doctest: +SKIP
+    """
+    if str(phase).upper() not in PHASES:
+        raise wrong("from_caffe", "phase", phase, fill("expect_phase"))
+    whole("from_caffe", "seed", seed)
+    text = Text(prototxt)
+    weights = None if caffemodel is None else Weights(caffemodel)
+    making = Making(text, weights, str(phase).upper(), shapes or {}, seed)
+    with Graph() as graph, tensors_as_nodes(graph):
+        return making.graph()
+
+
+class Making:
+    """A net while it becomes a graph: the blobs so far, the layer that it is at."""
+
+    def __init__(
+        self, text: Text, weights: Weights | None, phase: str, shapes: Shapes, seed: int
+    ) -> None:
+        self.text, self.weights, self.phase, self.shapes = text, weights, phase, shapes
+        self.random = np.random.default_rng(seed)
+        self.blobs: dict[str, Node] = {}
+        self.unread: dict[str, Node] = {}
+        self.makers: dict[str, str] = {}  # by which layer each was made
+        self.inputs: list[Node] = []
+        self.numbers = self.used = 0
+        self.layer: Any = None
+        self.block = Block("", 1)
+
+    def graph(self) -> Graph:
+        """All layers of this phase, one after the other; what nobody reads comes out."""
+        net = self.text.net
+        self.old_inputs(net)
+        present = [
+            (layer, block)
+            for layer, block in zip(net.layer, self.text.layers, strict=True)
+            if self.included(layer)
+        ]
+        later: dict[str, str] = {}
+        for layer, _ in reversed(present):
+            later.update(dict.fromkeys(layer.top, layer.name))
+        names: set[str] = set()
+        for self.layer, self.block in present:
+            if self.layer.name in names:
+                self.fail("caffe_name", "name", name=self.layer.name)
+            names.add(self.layer.name)
+            self.add(later)
+        outputs = list(self.unread.values())
+        if not self.inputs or not outputs:
+            refuse(self.text.where(1), fill("caffe_empty"))
+        return build_graph(self.inputs, outputs[0] if len(outputs) == 1 else outputs)
+
+    def add(self, later: Mapping[str, str]) -> None:
+        """The present layer: its operators, in a scope of its name."""
+        layer, self.used = self.layer, 0
+        kind = layers.KINDS.get(layer.type)
+        if kind is None:
+            names = ", ".join(sorted(layers.KINDS))
+            self.fail("caffe_type", "type", type=layer.type, names=names)
+        if len(layer.bottom) not in kind.bottoms or (kind.tops and len(layer.top) != kind.tops):
+            counts = ", ".join(map(str, kind.bottoms)), kind.tops or "1, 2, …"
+            found = f"{len(layer.bottom)} → {len(layer.top)}"
+            expected = f"{counts[0]} → {counts[1]}"
+            self.fail("caffe_ends", "bottom", type=layer.type, found=found, expected=expected)
+        xs = [self.bottom(name, later) for name in layer.bottom]
+        try:
+            with self.scope(kind):
+                made = kind.make(self, layer, *xs)
+        except GraphError as error:
+            if error.key == "caffe":
+                raise
+            self.fail_with(error.pair)
+        if self.weights is not None:
+            self.weights.expect_all(layer.name, self.used, self.where())
+        for name, node in zip(layer.top, made, strict=True):
+            self.top(name, node)
+
+    def scope(self, kind: layers.Kind) -> AbstractContextManager[Any]:
+        """The name scope of the present layer; inputs are called as the file calls them."""
+        if not any(kind.bottoms):
+            return nullcontext()
+        return name_scope(self.layer.name.replace("/", ".") or self.layer.type)
+
+    def bottom(self, name: str, later: Mapping[str, str]) -> Node:
+        """A blob that the present layer reads."""
+        if name in self.blobs:
+            self.unread.pop(name, None)
+            return self.blobs[name]
+        if name in later:
+            self.fail("caffe_later", "bottom", blob=name, other=later[name])
+        self.fail("caffe_bottom", "bottom", blob=name)
+
+    def top(self, name: str, node: Node) -> None:
+        """Note what the present layer made; it may replace what it has read."""
+        if name in self.blobs and name not in self.layer.bottom:
+            self.fail("caffe_twice", "top", blob=name, other=self.makers[name])
+        self.expect_size(node.shape or ())
+        self.blobs[name] = node
+        if self.layer.bottom:  # what is fed comes out only where it was changed
+            self.unread[name] = node
+        self.makers[name] = self.layer.name
+
+    def included(self, layer: Any) -> bool:
+        """Whether the rules of a layer let it be part of the net in this phase."""
+        if layer.include:
+            return any(map(self.meets, layer.include))
+        return not any(map(self.meets, layer.exclude))
+
+    def meets(self, rule: Any) -> bool:
+        """Whether the state of the net is one that a rule speaks of."""
+        state = self.text.net.state
+        return (
+            (not rule.HasField("phase") or PHASES[rule.phase] == self.phase)
+            and (not rule.HasField("min_level") or state.level >= rule.min_level)
+            and (not rule.HasField("max_level") or state.level <= rule.max_level)
+            and set(rule.stage) <= set(state.stage)
+            and set(rule.not_stage).isdisjoint(state.stage)
+        )
+
+    # ---- What enters -----------------------------------------------------------------------------
+
+    def old_inputs(self, net: Any) -> None:
+        """Inputs as nets named them before there was a layer for it: `input: "data"`."""
+        dims = list(net.input_dim)
+        for i, name in enumerate(net.input):
+            old, new = dims[4 * i : 4 * i + 4], net.input_shape[i : i + 1]
+            shape = tuple(new[0].dim) if new else tuple(old) if len(old) == 4 else None
+            self.blobs[name] = self.input(name, shape)
+            self.makers[name] = "input"
+
+    def input(self, name: str, shape: Sequence[int | None] | None, dtype: Any = float32) -> Node:
+        """A placeholder: of the shape that was given for it, or else of that in the file."""
+        shape = self.shapes.get(name, shape)
+        if shape is None:
+            self.fail("caffe_shape", blob=name)
+        if any(n is not None and n < 1 for n in shape):
+            self.fail("caffe_value", "dim", value=tuple(shape), expected="1, 2, …")
+        self.expect_size(shape)
+        self.inputs.append(placeholder(name, shape=tuple(shape), dtype=dtype))
+        return self.inputs[-1]
+
+    def labels(self, name: str, batch: int | None) -> Node:
+        """A placeholder for the classes of a batch."""
+        return self.input(name, (batch,), int64)
+
+    # ---- Parameters ------------------------------------------------------------------------------
+
+    def parameter(self, name: str, shape: tuple[int, ...], filler: Any, start: float = 0.0) -> Any:
+        """The next parameter of the present layer: from the file of weights, or newly filled."""
+        array = self.blob(shape)
+        if array is None:
+            array = filled(self, filler, shape, start)
+        return Tensor(array, requires_grad=True, name=name)
+
+    def blob(self, shape: tuple[int, ...]) -> Array | None:
+        """The next blob of the present layer among the weights; None where there are none."""
+        self.expect_numbers(shape)
+        self.numbers += math.prod(shape)
+        self.used += 1
+        if self.weights is None:
+            return None
+        return self.weights.array(self.layer.name, self.used - 1, shape, self.where())
+
+    # ---- What is wrong ---------------------------------------------------------------------------
+
+    def expect_numbers(self, shape: tuple[int, ...]) -> None:
+        """Refuse a parameter with which the net would hold too many numbers, or one of none."""
+        if self.numbers + math.prod(shape) > MOST_NUMBERS or min(shape, default=1) < 1:
+            self.fail("caffe_numbers", shape=shape, limit=MOST_NUMBERS)
+
+    def expect_size(self, shape: Sequence[int | None]) -> None:
+        """Refuse a blob of more elements than Caffe can count."""
+        count = math.prod(n for n in shape if n is not None)
+        if count > MOST_ELEMENTS:
+            about = {"what": "elements", "count": count, "limit": MOST_ELEMENTS}
+            self.fail_with(fill("format_limit", **about))
+
+    def where(self, field: str | None = None) -> Pair:
+        """The present layer, or a field of it, in words."""
+        line = self.block.lines.get(field or "", self.block.line)
+        name = None if self.layer is None else self.layer.name
+        return self.text.where(line, name, field)
+
+    def fail(self, row: str, field: str | None = None, **fields: object) -> NoReturn:
+        """Refuse the file because of the present layer, at the line of a field."""
+        self.fail_with(fill(row, **fields), field)
+
+    def fail_with(self, reason: Pair, field: str | None = None) -> NoReturn:
+        refuse(self.where(field), reason)
