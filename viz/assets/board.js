@@ -1,5 +1,6 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const HIGHEST = 360; // pixels of a drawing that are seen at once
+const MESSAGE = 64; // pixels of what is said beneath it, where it has a row of its own
 const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
 
 function render({ model, el }) {
@@ -226,7 +227,8 @@ function table(data, parent) {
     now?.classList.add("mg-row");
     now?.setAttribute("aria-current", "true");
     current = now;
-    if (now) sheet.scrollTop = now.offsetTop - (sheet.clientHeight - now.clientHeight) / 2;
+    const above = rows[Math.max(0, number - 1)];
+    if (now) sheet.scrollTop = above.offsetTop - rows[0].offsetTop; // a whole row beneath the head
   };
 }
 
@@ -278,7 +280,10 @@ function show(model, root, moved) {
   const panes = Array.from({ length: most }, (_, i) => pane(data, isCode(i) ? below : stage, choose, scale));
   panes.forEach(({ figure }, i) => {
     const own = sizes.filter((_, number) => scenes.some(({ panels }) => panels[i]?.drawing === number));
-    figure.style.setProperty("--mg-own", `${height(own, scenes)}px`);
+    const each = scenes.flatMap(({ panels }) => panels[i] ?? []);
+    const beneath = each.some(({ message }) => message) ? MESSAGE : 0;
+    figure.style.setProperty("--mg-own", `${height(own, scenes) + beneath}px`);
+    figure.style.setProperty("--mg-lines", Math.max(...each.map(({ code }) => code.length)));
   });
   const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);

@@ -1,8 +1,6 @@
 // The clocks: one lane for each mode, with a mark for each thing that happened, on the axis of steps
 // that the slider has, too. Marks have the colours of the cards; inputs are hollow.
-const WORDY = 116; // pixels of a step in which marks have room for words
 const MANY_AT_ONCE = 3; // marks of one kind at one step that stand beside each other
-const LETTERS = 7.5; // pixels of a letter in a mark
 
 /**
  * The lanes and the playhead.
@@ -32,15 +30,15 @@ function clocks(labels, track, data, { go, hover, sign }) {
       go(Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - box.left) / box.width) * count))));
     });
   const steps = [...new Set(all.map(({ element }) => /** @type {HTMLElement} */ (element.parentElement)))];
+  // As much as there is room for: the words of all, else the names of a step, its last one, none.
   const fit = () => {
     const wide = track.clientWidth / count;
-    track.classList.toggle("mg-wordy", wide >= WORDY);
-    for (const step of steps) {
-      const needs = [...step.querySelectorAll(".mg-whose")].map((whose) => 10 + LETTERS * (whose.textContent ?? "").length);
-      const all = needs.reduce((sum, need) => sum + need, 0);
-      step.classList.toggle("mg-short", all > wide - 2);
-      step.classList.toggle("mg-tick", Math.max(...needs) + 8 * (needs.length - 1) > wide - 2);
-    }
+    const crowded = () => steps.map((step) => step.offsetWidth > wide - 2);
+    for (const step of steps) step.classList.remove("mg-short", "mg-tick");
+    track.classList.add("mg-wordy");
+    track.classList.toggle("mg-wordy", !crowded().includes(true));
+    for (const less of ["mg-short", "mg-tick"])
+      crowded().forEach((is, i) => steps[i].classList.toggle(less, is));
   };
   new ResizeObserver(fit).observe(track);
   return {

@@ -3,7 +3,7 @@ const NS = "http://www.w3.org/2000/svg";
 const COLORS = 7; // --mg-c0, --mg-c1, …
 const DASHES = ["none", "8 4", "2 3", "10 3 2 3", "4 4", "1 4"];
 const NONE = "NaN/∞"; // what cannot be drawn
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 220, 56, 16, 12, 34];
+const [WIDEST, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 220, 56, 16, 12, 34];
 
 // A number in few characters, however small or large it is.
 function short(v) {
@@ -22,6 +22,7 @@ function svg(tag, attributes, parent) {
 function chart(key, { words, labels }, series, logarithmic, parent) {
   if (!series.length) return;
   const figure = make("figure", "mg-curves", parent);
+  const wide = Math.min(WIDEST, figure.clientWidth || WIDEST); // one unit is one pixel
   const caption = make("figcaption", "", figure);
   caption.innerHTML = words[key];
   const values = series.flatMap((s) => s.points.map((p) => p[1])).filter((v) => v !== null);
@@ -32,19 +33,19 @@ function chart(key, { words, labels }, series, logarithmic, parent) {
   let [low, high] = [Math.min(...values.map(map)), Math.max(...values.map(map))];
   if (!values.length) [low, high] = [0, 1];
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
-  const x = (i) => LEFT + ((WIDTH - LEFT - RIGHT) * i) / last;
+  const x = (i) => LEFT + ((wide - LEFT - RIGHT) * i) / last;
   const y = (v) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (map(v) - low)) / (high - low);
   const ends = series.map((s) => `${s.name} ${s.points.at(-1)[1] ?? NONE}`);
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, figure);
+  const drawing = svg("svg", { viewBox: `0 0 ${wide} ${HEIGHT}`, width: wide, role: "img" }, figure);
   drawing.setAttribute("aria-label", `${labels[key]}: ${ends.join(", ")}`);
-  svg("path", { d: `M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}`, class: "mg-axis" }, drawing);
+  svg("path", { d: `M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${wide - RIGHT}`, class: "mg-axis" }, drawing);
   const back = (t) => (log ? 10 ** t : t);
   for (const [t, at] of [[low, HEIGHT - BOTTOM], [high, TOP + 8]]) {
     svg("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = short(back(t));
   }
   svg("text", { x: LEFT, y: HEIGHT - 14 }, drawing).textContent = "0";
-  svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 14, "text-anchor": "end" }, drawing).textContent = last;
-  svg("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 14, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
+  svg("text", { x: wide - RIGHT, y: HEIGHT - 14, "text-anchor": "end" }, drawing).textContent = last;
+  svg("text", { x: (LEFT + wide - RIGHT) / 2, y: HEIGHT - 14, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
   const names = make("ul", "mg-names", figure);
   series.forEach((one, k) => {
     const dash = DASHES[(k + Math.floor(k / COLORS)) % DASHES.length]; // the pairs differ

@@ -1,0 +1,127 @@
+// Goes through all steps of the view on this page. Returns what is wrong, as sentences, and the
+// shape: how many steps, sizes of text, where parts and cards lie.
+(clashes, parts, smallest, share) => {
+  const found = new Map(); // sentence: the first step of which it is true
+  const [heights, sizes, shares] = [new Set(), new Set(), []];
+  const root = document.querySelector(".mg-player");
+  const slider = document.querySelector(".mg-controls input[type=range]");
+  const last = slider ? Number(slider.max) : 0;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const visible = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const box = (e) => e.getBoundingClientRect();
+  const area = (e) => box(e).width * box(e).height;
+  const apart = (a, b, by) => Math.min(a.right, b.right) - Math.max(a.left, b.left) <= by
+    || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) <= by;
+  const within = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1
+    && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+  const go = (step) => {
+    if (!slider) return;
+    slider.value = step;
+    slider.dispatchEvent(new Event("input"));
+  };
+
+  // What is left of a box by what clips it; `cut` where no scrolling brings back the rest.
+  const clipped = (whole, from) => {
+    const { left, right, top, bottom } = whole;
+    let seen = { left, right, top, bottom, cut: false };
+    for (let e = from; e && e !== document.body; e = e.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(e);
+      if (overflowX === "visible" && overflowY === "visible") continue;
+      const around = box(e);
+      const less = {
+        left: Math.max(seen.left, around.left), right: Math.min(seen.right, around.right),
+        top: Math.max(seen.top, around.top), bottom: Math.min(seen.bottom, around.bottom),
+      };
+      const lost = Math.max(less.left - seen.left, seen.right - less.right) > 2
+        || Math.max(less.top - seen.top, seen.bottom - less.bottom) > 4;
+      const scrolls = /auto|scroll/.test(overflowX + overflowY);
+      seen = { ...less, cut: seen.cut || (lost && !scrolls) };
+      if (scrolls) break;
+    }
+    return seen;
+  };
+
+  // The lines of words outside of drawings.
+  const lines = () => {
+    const seen = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode());) {
+      const e = node.parentElement;
+      if (!node.data.trim() || e.closest("svg, script, style, .mg-sizes") || !visible(e)) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const rect of range.getClientRects()) {
+        const at = clipped(rect, e);
+        if (rect.width < 1 || at.right - at.left < 2 || at.bottom - at.top < 4) continue;
+        seen.push({ e, at, text: node.data.trim().slice(0, 40) });
+      }
+    }
+    return seen;
+  };
+
+  const ofWords = () => {
+    const [wrong, words] = [[], lines()];
+    const floats = (e) => e.closest("thead, .mg-controls, .mg-chip, .mg-overlay");
+    const buttons = all("button").filter(visible)
+      .map((e) => ({ e, at: box(e), text: `button ${e.textContent}` }));
+    const things = [...words, ...buttons].filter(({ e }) => !floats(e));
+    for (const { e, at, text } of words) {
+      sizes.add(parseFloat(getComputedStyle(e).fontSize));
+      if (at.cut) wrong.push(`"${text}" is cut off`);
+    }
+    for (const [i, a] of things.entries())
+      for (const b of things.slice(i + 1))
+        if (!a.e.contains(b.e) && !b.e.contains(a.e) && !apart(a.at, b.at, 3))
+          wrong.push(`"${a.text}" lies on "${b.text}"`);
+    for (const t of all("svg text").filter((t) => t.textContent.trim() && visible(t)))
+      sizes.add(parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a);
+    const captions = all(".mg-caption, .mg-caption > div").filter(visible);
+    if (captions.some((e) => e.scrollHeight > e.clientHeight + 1))
+      wrong.push("the caption is longer than its place");
+    return wrong;
+  };
+
+  const ofClocks = () => all(".mg-clock-lane").flatMap((lane) => {
+    const marks = [...lane.children].map(box).sort((a, b) => a.left - b.left);
+    const close = marks.some((mark, i) => marks[i + 1] && mark.right > marks[i + 1].left + 1);
+    return close ? ["marks of a clock lie on each other"] : [];
+  });
+
+  // What the step is about: of many nodes one is enough.
+  const ofEyes = () => all(".mg-drawing").filter((drawing) => area(drawing)).flatMap((drawing) => {
+    const states = ".mg-now, .mg-new, .mg-gone, .mg-wrong, .mg-again, .mg-failed";
+    const meant = all(`g.node:is(${states})`, drawing).filter(visible);
+    const seen = meant.some((g) => within(box(g.querySelector(".mg-card")), box(drawing)));
+    const name = meant[0]?.querySelector(".mg-sign").textContent;
+    return meant.length && !seen ? [`${name}, which the step is about, is out of view`] : [];
+  });
+
+  for (let step = 0; step <= last; step++) {
+    go(step);
+    const wrong = [...clashes(), ...ofWords(), ...ofClocks(), ...ofEyes()];
+    if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
+    if (root) heights.add(Math.round(box(root).height));
+    const stage = document.querySelector(".mg-film:not(.mg-drawn) .mg-stage");
+    if (stage) shares.push(area(stage) / area(root));
+    for (const sentence of wrong) if (!found.has(sentence)) found.set(sentence, step);
+  }
+  const wrong = [...found].map(([sentence, step]) => `step ${step}: ${sentence}`);
+  const [small, large] = [Math.min(...sizes), Math.max(...sizes)];
+  if (heights.size > 1) wrong.push(`its height changes while it plays: ${[...heights].join(", ")} px`);
+  if (small < smallest - 0.1) wrong.push(`a text of ${small.toFixed(1)} px`);
+  if (share && shares.length && Math.min(...shares) < share)
+    wrong.push(`the drawing has ${(100 * Math.min(...shares)).toFixed(0)} % of the player`);
+
+  go(Math.round(last * 0.7));
+  const zero = box(document.querySelector("main"));
+  const places = all(parts).filter((e) => visible(e) && box(e).height > 1).map((e) => {
+    const { left, top, width, height } = box(e);
+    const name = (e.className.baseVal ?? e.className).split(" ")[0] || e.tagName.toLowerCase();
+    return [name, ...[left - zero.left, top - zero.top, width, height].map(Math.round)];
+  });
+  const cards = all(".mg-drawing").map((drawing) => all("g.node", drawing).map((g) => {
+    const [x, y] = g.getAttribute("transform").match(/-?[\d.]+/g).map(Number);
+    return [g.querySelector(".mg-sign").textContent, Math.round(x), Math.round(y)];
+  }));
+  return { wrong, shape: { steps: last + 1, text: [small, large].map(Math.round), places, cards } };
+}

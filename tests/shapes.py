@@ -1,0 +1,181 @@
+"""How each view of views.py lies on its page: what is wrong there, its shape, and its picture.
+
+To make the references in tests/views/ anew, after a change of look that is meant, and then to look
+at the pictures: python tests/shapes.py [NAME…]
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from browser import FLAGS, find_browser
+from looks import CLASHES
+from PIL import Image
+from views import VIEWS, save
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+FOLDER = Path(__file__).parent / "views"
+SHAPES = FOLDER / "shapes.json"
+WIDTHS = (1440, 1024, 390)
+LANGUAGES = {"en": "English", "zh": "中文"}
+HIGH = 900
+SMALLEST = 11  # pixels of a text
+SHARE = 0.6  # of a player that is drawing, where there is room
+NEAR, PART = 24, 0.06  # how far a part may be from where it was: pixels, and of its distance
+SCALE, QUALITY = 0.5, 40  # of the pictures that are kept
+
+# Parts whose places are kept.
+PARTS = (
+    "h1, .mg-head, .mg-graph, .mg-side, .mg-controls, .mg-below > *, .mg-fact, .mg-legend, "
+    ".mg-curves, .mg-ask, #page figure img, #page > table"
+)
+
+WALK = (Path(__file__).parent / "shapes.js").read_text("utf-8")
+
+
+def opened(page: Page, path: Path, width: int) -> None:
+    """The page at this width, anew: what fits is decided when it opens."""
+    page.set_viewport_size({"width": width, "height": HIGH})
+    page.goto(path.as_uri())
+
+
+def speak(page: Page, language: str) -> None:
+    page.get_by_role("button", name=LANGUAGES[language], exact=True).click()
+
+
+def looked_over(page: Page, path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """At each width, in each language: what is wrong, and the shape."""
+    for width in WIDTHS:
+        opened(page, path, width)
+        for language in LANGUAGES:
+            speak(page, language)
+            given = [PARTS, SMALLEST, SHARE if width == WIDTHS[0] else 0]
+            yield width, language, page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", given)
+
+
+# ---- Shapes that were kept --------------------------------------------------------------------
+
+
+def kept() -> dict[str, dict[str, Any]]:
+    return json.loads(SHAPES.read_text("utf-8"))
+
+
+def differences(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+    """What is not as it was, as sentences; fonts of another machine are no difference."""
+    told = [
+        f"{what} {now[key]} now, {then[key]} as kept"
+        for key, what in (("steps", "steps:"), ("text", "sizes of text:"))
+        if now[key] != then[key]
+    ]
+    told += _moved("part", now["places"], then["places"])
+    if len(now["cards"]) != len(then["cards"]):
+        told.append(f"drawings: {len(now['cards'])} now, {len(then['cards'])} as kept")
+    for one, other in zip(now["cards"], then["cards"], strict=False):
+        told += _moved("card", one, other)
+    return told
+
+
+def _moved(what: str, now: Sequence[Any], then: Sequence[Any]) -> list[str]:
+    """The same things in the same order, near where they were."""
+    names, known = [x[0] for x in now], [x[0] for x in then]
+    if names != known:
+        return [f"{what}s: {' '.join(names)} now, {' '.join(known)} as kept"]
+    return [
+        f"the {what} {a[0]} is at {a[1:]} now, at {b[1:]} as kept"
+        for a, b in zip(now, then, strict=True)
+        if any(abs(x - y) > NEAR + PART * abs(y) for x, y in zip(a[1:], b[1:], strict=True))
+    ]
+
+
+def write(shapes: Mapping[str, Any]) -> None:
+    """One shape a line, so that a change can be read."""
+    lines = [
+        f"  {json.dumps(name)}: {{\n{_lines(shapes[name])}\n  }}"
+        for name in VIEWS
+        if name in shapes
+    ]
+    SHAPES.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+
+
+def _lines(shape: Mapping[str, Any]) -> str:
+    dense = {"ensure_ascii": False, "separators": (",", ":")}
+    return ",\n".join(
+        f"    {json.dumps(key)}: {json.dumps(one, **dense)}" for key, one in shape.items()
+    )
+
+
+# ---- Pictures ---------------------------------------------------------------------------------
+
+
+def sheet(page: Page, path: Path) -> bytes:
+    """All widths beside each other; below each other English and Chinese, light and dark."""
+    columns = []
+    for width in WIDTHS:
+        opened(page, path, width)
+        page.locator(".mg-controls input[type=range]").evaluate_all(
+            "all => all.forEach(e => { e.value = Math.round(e.max * 0.7);"
+            " e.dispatchEvent(new Event('input')); })"
+        )
+        shots = []
+        for language in LANGUAGES:
+            speak(page, language)
+            for theme in ("light", "dark"):
+                page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+                high = int(
+                    page.evaluate(
+                        "document.querySelector('main').getBoundingClientRect().bottom + 16"
+                    )
+                )
+                page.set_viewport_size({"width": width, "height": max(high, HIGH)})
+                clip = {"x": 0, "y": 0, "width": width, "height": high}
+                shots.append(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"))
+                page.set_viewport_size({"width": width, "height": HIGH})
+        columns.append(shots)
+    rows = [max(shot.height for shot in row) for row in zip(*columns, strict=True)]
+    whole = Image.new("RGB", (sum(WIDTHS), sum(rows)), "#888")
+    for width, shots in zip(WIDTHS, columns, strict=True):
+        for i, shot in enumerate(shots):
+            whole.paste(shot, (sum(WIDTHS[: WIDTHS.index(width)]), sum(rows[:i])))
+    small = whole.resize(
+        (round(whole.width * SCALE), round(whole.height * SCALE)), Image.Resampling.LANCZOS
+    )
+    out = io.BytesIO()
+    small.save(out, "WEBP", quality=QUALITY, method=6)
+    return out.getvalue()
+
+
+def picture_of(name: str) -> Path:
+    return FOLDER / f"{name.replace(' ', '_')}.webp"
+
+
+def main(names: Sequence[str]) -> None:
+    from playwright.sync_api import sync_playwright
+
+    FOLDER.mkdir(exist_ok=True)
+    shapes = kept() if SHAPES.exists() else {}
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        page = browser.new_context(reduced_motion="reduce").new_page()
+        for name in names or VIEWS:
+            path = save(name, Path(place))
+            shapes[name] = {}
+            for width, language, found in looked_over(page, path):
+                shapes[name][f"{width} {language}"] = found["shape"]
+                for sentence in found["wrong"]:
+                    print(f"{name}, {width} px, {LANGUAGES[language]}: {sentence}")
+            picture_of(name).write_bytes(sheet(page, path))
+            print(name, picture_of(name).stat().st_size, flush=True)
+        browser.close()
+    write(shapes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
