@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from browser import FLAGS, find_browser
 from looks import CLASHES
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "views"
 SHAPES = FOLDER / "shapes.json"
 WIDTHS = (1440, 1024, 390)
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = {"en": "English", "zh": "中文"}
 HIGH = 900
 SMALLEST = 11  # pixels of a text
 SHARE = 0.6  # of a player that is drawing, where there is room
 NEAR, PART = 24, 0.06  # how far a part may be from where it was: pixels, and of its distance
-SCALE, QUALITY = 0.5, 40  # of the pictures that are kept
+QUALITY = 38  # of the pictures that are kept, at half their size
+ON_THE_WAY = """() => document.querySelectorAll('.mg-controls [type=range]').forEach(slider => {
+    slider.value = Math.round(slider.max * 0.7);
+    slider.dispatchEvent(new Event('input'));
+})"""
+BOTTOM = "document.querySelector('main').getBoundingClientRect().bottom + 16"
 
 # Parts whose places are kept.
 PARTS = (
@@ -116,40 +122,41 @@ def _lines(shape: Mapping[str, Any]) -> str:
 
 
 def sheet(page: Page, path: Path) -> bytes:
-    """All widths beside each other; below each other English and Chinese, light and dark."""
-    columns = []
-    for width in WIDTHS:
-        opened(page, path, width)
-        page.locator(".mg-controls input[type=range]").evaluate_all(
-            "all => all.forEach(e => { e.value = Math.round(e.max * 0.7);"
-            " e.dispatchEvent(new Event('input')); })"
-        )
-        shots = []
-        for language in LANGUAGES:
-            speak(page, language)
-            for theme in ("light", "dark"):
-                page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-                high = int(
-                    page.evaluate(
-                        "document.querySelector('main').getBoundingClientRect().bottom + 16"
-                    )
-                )
-                page.set_viewport_size({"width": width, "height": max(high, HIGH)})
-                clip = {"x": 0, "y": 0, "width": width, "height": high}
-                shots.append(Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB"))
-                page.set_viewport_size({"width": width, "height": HIGH})
-        columns.append(shots)
-    rows = [max(shot.height for shot in row) for row in zip(*columns, strict=True)]
-    whole = Image.new("RGB", (sum(WIDTHS), sum(rows)), "#888")
-    for width, shots in zip(WIDTHS, columns, strict=True):
-        for i, shot in enumerate(shots):
-            whole.paste(shot, (sum(WIDTHS[: WIDTHS.index(width)]), sum(rows[:i])))
-    small = whole.resize(
-        (round(whole.width * SCALE), round(whole.height * SCALE)), Image.Resampling.LANCZOS
-    )
+    """For each width a column: English, then Chinese, each light and dark."""
+    columns = [_column(page, path, width) for width in WIDTHS]
+    high = max(column.height for column in columns)
+    whole = Image.new("RGB", (sum(column.width for column in columns), high), "#888")
+    left = 0
+    for column in columns:
+        whole.paste(column, (left, 0))
+        left += column.width
+    small = whole.resize((whole.width // 2, whole.height // 2), Image.Resampling.LANCZOS)
     out = io.BytesIO()
     small.save(out, "WEBP", quality=QUALITY, method=6)
     return out.getvalue()
+
+
+def _column(page: Page, path: Path, width: int) -> Image.Image:
+    """One width; narrow ones have light and dark beside each other."""
+    abreast = 2 if width < 500 else 1
+    opened(page, path, width)
+    page.evaluate(ON_THE_WAY)
+    shots = []
+    for language in LANGUAGES:
+        speak(page, language)
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            page.set_viewport_size({"width": width, "height": int(page.evaluate(BOTTOM))})
+            shots.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
+            page.set_viewport_size({"width": width, "height": HIGH})
+    rows = [shots[i : i + abreast] for i in range(0, len(shots), abreast)]
+    whole = Image.new("RGB", (width * abreast, sum(row[0].height for row in rows)))
+    top = 0
+    for row in rows:
+        for i, shot in enumerate(row):
+            whole.paste(shot, (width * i, top))
+        top += row[0].height
+    return whole
 
 
 def picture_of(name: str) -> Path:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
+import views
 from looks import step_to_end
 from test_picture import digits
 
-import minigrad as mg
 import viz
 
 if TYPE_CHECKING:
@@ -20,66 +19,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
 
 
-def passes() -> viz.Board:
-    with mg.Graph():
-        a = mg.placeholder("a", shape=(4, 8))
-        w = mg.Variable(np.ones((8, 3), np.float32), name="w")
-        y = mg.tanh(a @ w) * 1 + mg.tanh(a @ w) + mg.constant(2.0) * 3
-        return viz.passes(mg.build_graph(a, y.sum()))
-
-
-def traces() -> viz.Board:
-    @mg.function
-    def scale(x: Any, n: int) -> Any:
-        return x * n + 1
-
-    with mg.record() as log:
-        for size, n in [(3, 2), (3, 2), (4, 2), (4, 5)]:
-            scale(mg.tensor([1.0] * size), n)
-    return viz.traces(scale, log)
-
-
-def halve(x: Any) -> Any:
-    while x > 1:
-        x = x / 2
-    return x
-
-
-def branches() -> viz.Board:
-    return viz.branches(halve, 6.0, inputs=[0.0, 2.0, 6.0, 12.0])
-
-
-def checkpoints() -> viz.Board:
-    def deep(x: Any) -> Any:
-        for _ in range(10):
-            x = mg.tanh(x)
-        return x
-
-    return viz.checkpoints(deep, np.ones((8, 64)))
-
-
-def orders() -> viz.Board:
-    with mg.Graph():
-        a = mg.placeholder("a")
-        graph = mg.build_graph(a, (mg.sin(a) + mg.cos(a)) * a)
-    return viz.topological_orders(graph, {"a": 1.0})
-
-
-def batches() -> viz.Board:
-    mix = mg.nn.Linear(4, 4, seed=0)
-
-    def encode(tree: Any) -> Any:
-        if not isinstance(tree, tuple):
-            return mg.tensor([tree] * 4)
-        return mg.tanh(mix(encode(tree[0]) + encode(tree[1])))
-
-    trees = [((1.0, 2.0), 3.0), (1.0, 2.0), ((1.0, 2.0), (3.0, 4.0))]
-    return viz.batches(lambda: [encode(tree) for tree in trees])
-
-
-BOARDS: dict[str, Callable[[], viz.Board]] = {
-    f.__name__: f for f in (passes, traces, branches, checkpoints, orders, batches)
-}
+BOARDS = ("passes", "traces", "branches loop", "checkpoints", "topological_orders", "batches")
 PLACES = """() => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
     const { left, top } = g.querySelector('.mg-card').getBoundingClientRect();
     return [g.id.replace(/^.*-/, ''), [Math.round(left), Math.round(top)]];
@@ -93,8 +33,8 @@ MOVING = """() => document.getAnimations().map(a => a.effect)
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("boards")
-    for name, made in BOARDS.items():
-        made().save(folder / f"{name}.html")
+    for name in BOARDS:
+        views.save(name, folder)
     return folder
 
 
@@ -110,7 +50,7 @@ def moving(chromium: Browser) -> Iterator[Page]:
 
 def opened(page: Page, saved: Path, name: str, language: str = "en", width: int = 1440) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto((saved / f"{name}.html").as_uri())
+    page.goto(views.path_of(name, saved).as_uri())
     page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
 
 
@@ -178,7 +118,7 @@ def test_what_a_step_is_about_is_in_view(name: str, saved: Path, page: Page) -> 
         assert all(seen), step
 
 
-@pytest.mark.parametrize("name", ["traces", "orders", "batches", "checkpoints", "branches"])
+@pytest.mark.parametrize("name", [name for name in BOARDS if name != "passes"])
 def test_a_node_stays_where_it_is(name: str, saved: Path, page: Page) -> None:
     opened(page, saved, name)
     places: dict[str, set[tuple[float, float]]] = {}
@@ -241,7 +181,7 @@ def test_nothing_moves_for_who_asks_for_less_motion(saved: Path, moving: Page) -
 
 
 def test_panels_stack_on_a_phone(saved: Path, page: Page) -> None:
-    opened(page, saved, "branches", width=390)
+    opened(page, saved, "branches loop", width=390)
     boxes = [figure.bounding_box() for figure in page.locator(".mg-stage > .mg-graph").all()]
     boxes = [box for box in boxes if box]
     assert len(boxes) > 2

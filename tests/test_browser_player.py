@@ -25,8 +25,7 @@ from looks import (
     violations,
 )
 from test_drawing import HOSTILE
-from test_films import branch, loop
-from test_picture import digits, e1, e2, e5
+from views import VIEWS
 
 import minigrad as mg
 import viz
@@ -52,12 +51,6 @@ def fan() -> viz.Player:
     return viz.step(b * b + b * a + b)
 
 
-def e10() -> viz.Player:
-    with mg.Graph():
-        x = mg.placeholder("x", shape=())
-        return viz.step(mg.build_graph(x, branch(x)), {x: -3})
-
-
 def chain(steps: int) -> viz.Player:
     y = mg.tensor(1.0, requires_grad=True, name="x")
     for _ in range(steps):
@@ -73,21 +66,21 @@ def lines(count: int) -> viz.Player:
     return viz.step(names["y"])
 
 
-PLAYERS: dict[str, Callable[[], viz.Player]] = {
-    "e1": lambda: viz.step(e1()),
-    "e2": lambda: viz.step(e2(), {"x": 2.0}),
-    "e5": lambda: viz.step(e5()),
-    "e10": e10,
+OWN: dict[str, Callable[[], viz.Player]] = {
     "diamond": diamond,
     "fan": fan,
-    "loop": lambda: viz.step(loop(3), {"x": 3}),
-    "layers": lambda: viz.step(digits()[0]),
-    "both": lambda: viz.compare(lambda x: x * x + 3, 2.0),
-    "compare": lambda: viz.compare(
-        lambda x, W, b: mg.relu(W @ x + b), [1.0, 1.0], [[1.0, -2.0], [3.0, 4.0]], [0.5, -1.0]
-    ),
     "lines": lambda: lines(40),
     "long": lambda: chain(150),
+}
+PLAYERS = OWN | {
+    "e1": VIEWS["step"],
+    "e2": VIEWS["step static"],
+    "e5": VIEWS["step matrix"],
+    "e10": VIEWS["step branch"],
+    "loop": VIEWS["step loop"],
+    "layers": VIEWS["step layers"],
+    "both": VIEWS["compare"],
+    "compare": VIEWS["compare matrix"],
 }
 
 
@@ -101,7 +94,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 # ---- What a step looks like -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [n for n in PLAYERS if n != "long"])
+@pytest.mark.parametrize("name", [name for name in OWN if name != "long"])  # views: with all views
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_nothing_overlaps_at_any_step(
     name: str, language: str, saved: dict[str, Path], page: Page

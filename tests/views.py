@@ -247,9 +247,13 @@ WORDS: dict[str, Maker] = {
 VIEWS = PLAYERS | DIAGRAMS | BOARDS | CHARTS | WORDS
 
 
+def path_of(name: str, folder: Path) -> Path:
+    return folder / f"{name.replace(' ', '_')}.html"
+
+
 def save(name: str, folder: Path) -> Path:
-    """The view as a page; of what saves itself otherwise, what a notebook shows of it."""
-    view, path = VIEWS[name](), folder / f"{name.replace(' ', '_')}.html"
+    """The view as a page; of what does not save itself as one, what a notebook shows of it."""
+    view, path = VIEWS[name](), path_of(name, folder)
     if hasattr(view, "save") and not isinstance(view, viz.Animation):
         return Path(view.save(path))
     shown = view._repr_mimebundle_()["text/html"] if name == "animate" else view._repr_html_()
