@@ -57,14 +57,19 @@ def speak(page: Page, language: str) -> None:
     page.get_by_role("button", name=LANGUAGES[language], exact=True).click()
 
 
+def walked(page: Page, width: int) -> dict[str, Any]:
+    """What is wrong with the opened page, and its shape."""
+    given = [PARTS, SMALLEST, SHARE if width == WIDTHS[0] else 0]
+    return page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", given)
+
+
 def looked_over(page: Page, path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """At each width, in each language: what is wrong, and the shape."""
     for width in WIDTHS:
         opened(page, path, width)
         for language in LANGUAGES:
             speak(page, language)
-            given = [PARTS, SMALLEST, SHARE if width == WIDTHS[0] else 0]
-            yield width, language, page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", given)
+            yield width, language, walked(page, width)
 
 
 # ---- Shapes that were kept --------------------------------------------------------------------

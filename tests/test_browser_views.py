@@ -62,6 +62,58 @@ def test_a_view_has_its_shape(name: str, one: Page, tmp_path: Path) -> None:
             assert unlike(one, theme == "dark") == []
 
 
+# What a change of the page of `step` makes the walk say.
+STYLES = {
+    '"fit" is cut off': ".mg-tools button { width: 20px; min-width: 0; overflow: hidden; }",
+    'lies on "button': ".mg-film .mg-caption { transform: translateX(1000px); }",
+    "mg-card on": "g.node.mg-kind-operator .mg-card { width: 400px; }",
+    "a text of 9.0 px": ".mg-film .mg-lane-names { font-size: 9px; }",
+    "the caption is longer": ".mg-film .mg-caption > div { max-height: 9px; }",
+    "marks of a clock lie on each other": ".mg-moment { min-width: 200px; }",
+    "x, which the step is about, is out of view": ".mg-film .mg-drawing { width: 60px; }",
+    "the page scrolls sideways": "body { width: 1500px; }",
+    "the drawing has 3": ".mg-film .mg-stage { margin-right: 500px; }",
+    "its height changes": ".mg-film:has(.mg-moment:last-child .mg-lit) { height: 600px; }",
+}
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("english")
+def test_the_walk_finds_what_is_wrong(one: Page, tmp_path: Path) -> None:
+    path = save("step", tmp_path)
+    quiet = []
+    for sentence, style in STYLES.items():
+        shapes.opened(one, path, shapes.WIDTHS[0])
+        one.evaluate(
+            "css => document.head.append(Object.assign("
+            "document.createElement('style'), { textContent: css }))",
+            style,
+        )
+        told = shapes.walked(one, shapes.WIDTHS[0])["wrong"]
+        if not any(sentence in line for line in told):
+            quiet.append((sentence, told))
+    assert quiet == []
+
+
+def test_a_change_of_shape_is_told() -> None:
+    then = shapes.kept()["step"]["390 en"]
+    assert shapes.differences(then, then) == []
+
+    def told(**changed: Any) -> list[str]:
+        return shapes.differences(then | changed, then)
+
+    assert told(steps=9) == ["steps: 9 now, 8 as kept"]
+    assert told(text=[10, 20]) == [f"sizes of text: [10, 20] now, {then['text']} as kept"]
+    (first, *rest), (name, x, y) = then["cards"][0], then["cards"][0][0]
+    assert told(cards=[rest])[0].startswith("cards: × 3 + now, x × 3 + as kept")
+    moved = [name, x, y + 40]
+    assert told(cards=[[moved, *rest]]) == [
+        f"the card x is at [{x}, {y + 40}] now, at {first[1:]} as kept"
+    ]
+    assert told(cards=[]) == ["drawings: 0 now, 1 as kept"]
+    assert told(places=then["places"][1:])[0].startswith("parts: mg-head mg-graph")
+
+
 def test_every_public_view_is_looked_at() -> None:
     public = {name for name in dir(viz) if not name.startswith("_")}
     functions = {name for name in public if inspect.isfunction(getattr(viz, name))}
