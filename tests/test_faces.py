@@ -386,3 +386,97 @@ def test_a_function_that_fails_has_updated_nothing() -> None:
     with pytest.raises(TypeError):
         f([[1]])
     assert w.get_value() == 1
+
+
+# ---- DyNet --------------------------------------------------------------------------------------
+
+dy: Any = importlib.import_module("minigrad.faces.dynet")
+
+
+@pytest.mark.parametrize(("setting", "products"), [(0, 6), (1, 3)])
+def test_what_is_alike_runs_as_one_if_so_set(setting: int, products: int) -> None:
+    """Sentences of one, two and three words: a product for each word, or for each place."""
+    m = dy.ParameterCollection()
+    W = m.add_parameters((2, 2), init="identity")
+    dy.dynet_config.set(autobatch=setting)
+    try:
+        dy.renew_cg()
+        outputs = []
+        for words in (1, 2, 3):
+            h = dy.inputVector([words, 1])
+            for _ in range(words):
+                h = dy.tanh(W * h)
+            outputs.append(dy.sum_elems(h))
+        with mg.record() as log:
+            dy.esum(outputs).value()
+    finally:
+        dy.dynet_config.set()
+    ran = [event for event in log.of_kind("run") if event.op.name == "MatMul"]
+    assert len(ran) == products
+
+
+def test_nothing_of_dynet_is_computed_before_a_value_is_asked_for() -> None:
+    dy.renew_cg()
+    with mg.record() as log:
+        y = dy.tanh(dy.inputVector([1, 2]))
+    assert not log.of_kind("run")
+    with mg.record() as log:
+        y.value()
+        y.value()
+    assert [event.op.name for event in log.of_kind("run")] == ["Tanh"]
+
+
+def test_an_operand_of_a_graph_that_was_replaced_is_refused() -> None:
+    """Where DyNet itself may crash."""
+    dy.renew_cg()
+    x = dy.scalarInput(1)
+    dy.renew_cg()
+    for use in (lambda: x + 1, lambda: dy.tanh(x), lambda: dy.scalarInput(1) * x, x.gradient):
+        with pytest.raises(RuntimeError, match=r"dy\.renew_cg\(\) has replaced"):
+            use()
+    with pytest.raises(RuntimeError, match=r"dy\.renew_cg\(\) has replaced"):
+        x.set(2)
+
+
+def test_settings_come_from_the_command_line_and_are_taken_out_of_it() -> None:
+    arguments = ["train.py", "--dynet-autobatch", "1", "words.txt", "--dynet-mem", "512"]
+    try:
+        dy.dynet_config.from_arguments(arguments)
+        assert dy.dynet_config.get()["autobatch"] == 1
+    finally:
+        dy.dynet_config.set()
+    assert arguments == ["train.py", "words.txt"]
+    params = dy.DynetParams()
+    params.set_random_seed(7)
+    drawn = []
+    for _ in range(2):
+        params.init()
+        drawn.append(dy.random_normal(3).value())
+    assert drawn[0] == drawn[1]
+
+
+def test_a_trainer_sees_parameters_that_come_after_it() -> None:
+    m = dy.ParameterCollection()
+    trainer = dy.AdamTrainer(m, alpha=0.5)
+    for count in (1, 2):
+        m.add_parameters(1, init=1.0)
+        dy.renew_cg()
+        dy.squared_norm(dy.concatenate(m.parameters_list())).backward()
+        trainer.update()
+        assert all(p.as_array()[0] < 1 for p in m.parameters_list())
+        assert len(m.parameters_list()) == count
+    trainer.learning_rate = 0.0
+    before = m.parameters_list()[0].as_array()
+    dy.renew_cg()
+    dy.squared_norm(m.parameters_list()[0]).backward()
+    trainer.update()
+    assert (m.parameters_list()[0].as_array() == before).all()
+
+
+def test_a_file_of_other_parameters_is_refused(tmp_path: Path) -> None:
+    one, other = dy.ParameterCollection(), dy.ParameterCollection()
+    one.add_parameters((2, 3))
+    other.add_parameters((3, 2))
+    one.save(tmp_path / "model")
+    with pytest.raises(mg.FormatError, match=r"dimensions \{3,2\}"):
+        other.populate(tmp_path / "model")

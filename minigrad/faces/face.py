@@ -78,6 +78,11 @@ class Face:
         return sorted({*self.same, *self.calls, *getattr(self.module, "__all__", ())})
 
 
+def failed(kind: type[mg.GraphError], key: str, **fields: Any) -> mg.GraphError:
+    """The error of a row of the sentences, with the user's line."""
+    return kind(key, **fields, defined=here())
+
+
 def ordered(values: Any) -> tuple[Any, ...]:
     """One value or several, as a tuple."""
     return tuple(values) if isinstance(values, (list, tuple)) else (values,)

@@ -63,6 +63,7 @@ SYSTEMS = {
             *("theano-pymc==1.1.2", "numpy==1.23.5", "scipy==1.10.1", "filelock", "setuptools<60"),
         ),
     ),
+    "dynet": System("DyNet", "dynet", "minigrad.faces.dynet", ("dynet38",), ("dynet38==2.2",)),
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 IMPORTS = {
     "torch": "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
     "jax": "import jax\nimport jax.numpy as jnp\n",
+    "dynet": "import dynet as dy\n",
     "tensorflow": "import tensorflow as tf\n",
     "tensorflow1": "import numpy as np\nimport tensorflow.compat.v1 as tf\n",
     "theano": "import numpy as np\nimport theano\nimport theano.tensor as T\n",
@@ -280,5 +281,41 @@ CALLS = [
         "theano",
         "x, runs = T.scalar('x'), theano.shared(0)\nf = theano.function([x], x * 2, updates=[(runs, runs + 1)])\nfound = [f(n) for n in range(1000)]",
         "(found[-1], runs.get_value()) == (1998, 1000)",
+    ),
+    (
+        "E1",
+        "dynet",
+        "dy.renew_cg()\nx = dy.scalarInput(2.0)\ny = x*x + 3\nfound = y.value()\ny.backward(full=True)",
+        "found == 7 and x.gradient().tolist() == [4]",
+    ),
+    (
+        "E5",
+        "dynet",
+        "dy.renew_cg()\nW = dy.inputTensor([[1., -2.], [3., 4.]])\nb, x = dy.inputVector([.5, -1.]), dy.inputVector([1., 1.])\ny = dy.rectify(W * x + b)",
+        "y.value() == [0, 6]",
+    ),
+    (
+        "E12",
+        "dynet",
+        "m = dy.ParameterCollection()\nrnn = dy.LSTMBuilder(1, 4, 5, m)\nsizes = []\nfor n in (3, 7, 12):\n    dy.renew_cg()\n    sizes.append(len(rnn.initial_state().transduce([dy.zeros(4)] * n)))",
+        "sizes == [3, 7, 12]",
+    ),
+    (
+        "E13",
+        "dynet",
+        "m = dy.ParameterCollection()\nf, g = m.add_parameters((3, 3, 1, 2)), m.add_parameters((3, 3, 2, 2))\nW = m.add_parameters((3, 288))\ndef scores(image):\n    h = dy.conv2d(dy.rectify(dy.conv2d(image, f, [1, 1])), g, [1, 1])\n    return W * dy.reshape(h, (288,))\nfound = []\nfor train in (True, False):\n    dy.renew_cg()\n    y = scores(dy.ones((16, 16, 1)))\n    found.append((dy.pickneglogsoftmax(y, 1) if train else dy.softmax(y)).dim())",
+        "found == [((1,), 1), ((3,), 1)]",
+    ),
+    (
+        "E15",
+        "dynet",
+        "m = dy.ParameterCollection()\nW, E = m.add_parameters((2, 4)), m.add_lookup_parameters((4, 2))\ndef encode(tree):\n    if isinstance(tree, int):\n        return E[tree]\n    return dy.tanh(W * dy.concatenate([encode(branch) for branch in tree]))\ndy.renew_cg()\nroots = [encode(tree) for tree in (((0, 1), 2), (0, (1, (2, 3))), 3)]\ndy.sum_elems(dy.esum(roots)).backward()",
+        "W.grad_as_array().any() and E.grad_as_array().all()",
+    ),
+    (
+        "E17",
+        "dynet",
+        "from dynet import dynet_config\ndynet_config.set(autobatch=1)\nfirst = dy.renew_cg()\nloss = dy.esum([dy.square(dy.scalarInput(n)) for n in range(1000)])\nfound = loss.value()\ndynet_config.set()\nsecond = dy.renew_cg()",
+        "abs(found - 332833500) < 100 and first is not second",
     ),
 ]

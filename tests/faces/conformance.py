@@ -62,6 +62,8 @@ def alike(a: Any, b: Any) -> bool:
     """Equal texts, lengths and numbers, apart from the last places of a float32."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return not differences(a, b)
     if isinstance(a, bool) or isinstance(b, bool) or not isinstance(a, (int, float)):
         return type(a) is type(b) and bool(a == b)
     return isinstance(b, (int, float)) and math.isclose(a, b, rel_tol=2e-5, abs_tol=2e-6)
@@ -187,7 +189,7 @@ def compared(name: str) -> Iterator[Result]:
 
 
 def modules(name: str) -> list[types.ModuleType]:
-    """The modules of a face."""
+    """The modules of a face that the system has as well, and not those they are made of."""
     face = importlib.import_module(SYSTEMS[name].face)
     inner = pkgutil.walk_packages(getattr(face, "__path__", ()), f"{face.__name__}.")
     found = [face, *(importlib.import_module(module.name) for module in inner)]

@@ -1,0 +1,50 @@
+"""DyNet's files of parameters: text, a line that says what follows and a line of numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import failed
+
+__all__ = ["populate", "save"]
+
+
+def save(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
+    """Write parameters and tables."""
+    with open(filename, "w", encoding="utf-8") as file:
+        for x in held:
+            line = " ".join(f"{value:+.8e}" for value in _last(x).ravel("F")) + " \n"
+            kind = "LookupParameter" if hasattr(x, "rows") else "Parameter"
+            file.write(f"#{kind}# {x.name()} {_dims(x)} {len(line)} ZERO_GRAD\n{line}")
+
+
+def populate(held: Sequence[Any], filename: str | os.PathLike[str]) -> None:
+    """Read them again; FormatError when the file holds others."""
+    with open(filename, encoding="utf-8") as file:
+        lines = [line for line in file if line.strip()]
+    heads = [i for i, line in enumerate(lines) if line.startswith("#")]
+    wanted = [_dims(x) for x in held]
+    if [lines[i].split()[2] for i in heads] != wanted:
+        raise failed(mg.FormatError, "face_file", wanted=" ".join(wanted))
+    for x, i in zip(held, heads, strict=True):
+        values = np.array(lines[i + 1].split(), np.float32)
+        array = values.reshape(_last(x).shape, order="F")
+        if hasattr(x, "rows"):
+            x.init_from_array(np.moveaxis(array, -1, 0))
+        else:
+            x.set_value(array)
+
+
+def _last(x: Any) -> Any:
+    """The numbers, the rows of a table last."""
+    array = x.as_array()
+    return np.moveaxis(array, 0, -1) if hasattr(x, "rows") else array
+
+
+def _dims(x: Any) -> str:
+    return "{" + ",".join(map(str, _last(x).shape)) + "}"

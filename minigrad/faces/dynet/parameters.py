@@ -1,0 +1,289 @@
+"""DyNet's parameters: collections of them, tables of them, and what they begin with."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.dynet.files import populate, save
+from minigrad.faces.dynet.graph import Dims, Expression, now, op
+from minigrad.faces.face import failed
+
+__all__ = ["LookupParameters", "ParameterCollection", "Parameters", "start"]
+
+Start = Callable[[Dims], Any]
+
+
+def glorot(dims: Dims, gain: float = 1.0) -> Any:
+    """Uniform, the narrower the more numbers are added up."""
+    bound = gain * math.sqrt(3 * len(dims) / sum(dims))
+    return (mg.rand(dims) * 2 - 1) * bound
+
+
+STARTS: dict[str, Start] = {
+    "glorot": glorot,
+    "uniform": lambda dims: mg.rand(dims) * 2 - 1,
+    "normal": lambda dims: mg.randn(dims),
+    "identity": lambda dims: mg.eye(dims[0]),
+}
+
+
+def start(init: Any, dims: Dims) -> Any:
+    """The array that `init` means: a name, a number, an array or an initializer."""
+    if isinstance(init, str) and init in STARTS:
+        init = STARTS[init]
+    elif init is None:
+        init = glorot
+    if isinstance(init, str):
+        raise failed(mg.ArgumentError, "face_init", init=init, known=", ".join(STARTS))
+    value = init(dims) if callable(init) else init
+    found = np.asarray(getattr(value, "data", value) if not np.isscalar(value) else value)
+    found = np.full(dims, found) if found.ndim == 0 else found
+    if found.shape != dims:
+        raise failed(mg.ShapeError, "face_init_shape", found=found.shape, dim=dims)
+    return found.astype(np.float32)
+
+
+class Parameters(Expression):
+    """Numbers that are trained; in each graph an expression of its own."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._updated = name, True
+        self.own = mg.tensor(value, requires_grad=True, name=name)
+
+    def here(self) -> Expression:
+        """Its expression in the graph of now."""
+        leaves = now.cg.leaves
+        if id(self) not in leaves:
+            node = now.cg.graph.lift(self.own)
+            leaves[id(self)] = Expression(lambda: self.own, (), node, 1, trained=True)
+        return leaves[id(self)]
+
+    def __repr__(self) -> str:
+        return f"Parameter {self._name}"
+
+    def expr(self, update: bool = True) -> Expression:
+        """Its expression; without `update` no gradient comes back."""
+        return self.here() if update else op(mg.stop_gradient, self)
+
+    def name(self) -> str:
+        """The name, after those of its collections."""
+        return self._name
+
+    def shape(self) -> Dims:
+        """The lengths of its axes."""
+        return tuple(self.own.shape)
+
+    def as_array(self) -> Any:
+        """A copy of the numbers."""
+        return np.array(self.own.detach().numpy(), np.float64)
+
+    def grad_as_array(self) -> Any:
+        """The gradient that was gathered since the last update."""
+        return gathered(self.own)
+
+    def gradient(self) -> Any:
+        """The same."""
+        return self.grad_as_array()
+
+    def set_value(self, value: Any) -> None:
+        """Other numbers."""
+        written(self.own, value)
+
+    def zero(self) -> None:
+        """Zeros for its numbers."""
+        self.set_value(np.zeros(self.shape()))
+
+    def scale(self, s: float) -> None:
+        """So many times its numbers."""
+        self.set_value(self.as_array() * s)
+
+    def set_updated(self, b: bool) -> None:
+        """Whether trainers change it."""
+        self._updated = b
+
+    def is_updated(self) -> bool:
+        """Whether trainers change it."""
+        return self._updated
+
+    def tensors(self) -> list[Any]:
+        """What trainers change: all of it, if anything."""
+        return [self.own]
+
+
+class LookupParameters:
+    """A table of parameters; trainers change the rows that were looked up, and no others."""
+
+    def __init__(self, name: str, values: Any) -> None:
+        self._name, self._updated = name, True
+        self.rows = [mg.tensor(row, requires_grad=True) for row in values]
+
+    def __repr__(self) -> str:
+        return f"LookupParameter {self._name}"
+
+    def __getitem__(self, i: int) -> Expression:
+        """The expression of a row."""
+        if not 0 <= i < len(self.rows):
+            raise failed(
+                mg.IndexRangeError, "face_row", index=i, name=self._name, rows=len(self.rows)
+            )
+        row, leaves = self.rows[i], now.cg.leaves
+        if id(row) not in leaves:
+            node = now.cg.graph.lift(row)
+            leaves[id(row)] = Expression(lambda: row, (), node, 1, trained=True)
+        return leaves[id(row)]
+
+    def batch(self, indices: Sequence[int]) -> Expression:
+        """Several rows, as samples."""
+        rows = [self[i] for i in indices]
+        if len(rows) == 1:
+            return rows[0]
+        return op(lambda *values: mg.stack(values), *rows, batch=len(rows))
+
+    def name(self) -> str:
+        """The name, after those of its collections."""
+        return self._name
+
+    def shape(self) -> Dims:
+        """The number of rows, and the lengths of the axes of each."""
+        return len(self.rows), *self.rows[0].shape
+
+    def as_array(self) -> Any:
+        """A copy of the numbers."""
+        return np.array([row.detach().numpy() for row in self.rows], np.float64)
+
+    npvalue = as_array
+
+    def row_as_array(self, i: int) -> Any:
+        """A copy of a row."""
+        return self.as_array()[i]
+
+    def rows_as_array(self, rows: Sequence[int]) -> Any:
+        """A copy of some rows."""
+        return self.as_array()[list(rows)]
+
+    def grad_as_array(self) -> Any:
+        """The gradients of all rows."""
+        return np.array([gathered(row) for row in self.rows])
+
+    def row_grad_as_array(self, i: int) -> Any:
+        """The gradient of a row."""
+        return gathered(self.rows[i])
+
+    def init_from_array(self, values: Any) -> None:
+        """Other numbers, row by row."""
+        for row, value in zip(self.rows, values, strict=True):
+            written(row, value)
+
+    def init_row(self, i: int, value: Any) -> None:
+        """Other numbers for a row."""
+        written(self.rows[i], value)
+
+    def set_updated(self, b: bool) -> None:
+        """Whether trainers change it."""
+        self._updated = b
+
+    def is_updated(self) -> bool:
+        """Whether trainers change it."""
+        return self._updated
+
+    def tensors(self) -> list[Any]:
+        """What trainers change: the rows that were looked up."""
+        return [row for row in self.rows if row.grad is not None]
+
+
+def gathered(tensor: Any) -> Any:
+    """The gradient of a tensor, 0 where there is none."""
+    found = tensor.grad
+    return np.zeros(tensor.shape) if found is None else np.array(found.numpy(), np.float64)
+
+
+def written(tensor: Any, value: Any) -> None:
+    """Put other numbers of the same shape into a parameter."""
+    array = np.asarray(value, np.float32)
+    if array.shape != tuple(tensor.shape):
+        raise failed(mg.ShapeError, "face_init_shape", found=array.shape, dim=tuple(tensor.shape))
+    with mg.no_grad():
+        tensor.copy_(mg.tensor(array))
+
+
+class ParameterCollection:
+    """Parameters under their names, in collections inside collections."""
+
+    def __init__(self, parent: ParameterCollection | None = None, name: str = "/") -> None:
+        self._parent, self._name = parent, name
+        self._held: list[Parameters | LookupParameters] = []
+        self._counts: dict[str, int] = {}
+
+    def _named(self, name: str | None) -> str:
+        """A name that is not there yet: with a number behind it, if it would be there twice."""
+        name = name or ""
+        count = self._counts.get(name, 0)
+        self._counts[name] = count + 1
+        return f"{self._name}{name}_{count}" if count or not name else f"{self._name}{name}"
+
+    def _hold(self, parameters: Any) -> Any:
+        """Keep them here and in the collections that this one is part of."""
+        self._held.append(parameters)
+        return self._parent._hold(parameters) if self._parent else parameters
+
+    def add_parameters(
+        self, dim: int | Dims, init: Any = None, name: str | None = None, **_: Any
+    ) -> Parameters:
+        """Parameters of these dimensions; init: see `start`."""
+        dims = (dim,) if isinstance(dim, int) else tuple(dim)
+        found: Parameters = self._hold(Parameters(self._named(name), start(init, dims)))
+        return found
+
+    def parameters_from_numpy(self, array: Any, name: str | None = None) -> Parameters:
+        """Parameters that begin with an array."""
+        return self.add_parameters(np.shape(array), array, name)
+
+    def add_lookup_parameters(
+        self, dim: Dims, init: Any = None, name: str | None = None, **_: Any
+    ) -> LookupParameters:
+        """A table: how many rows, and the dimensions of each; init: see `start`."""
+        table = LookupParameters(self._named(name), start(init, tuple(dim)))
+        found: LookupParameters = self._hold(table)
+        return found
+
+    def lookup_parameters_from_numpy(self, array: Any, name: str | None = None) -> LookupParameters:
+        """A table that begins with an array."""
+        return self.add_lookup_parameters(np.shape(array), array, name)
+
+    def add_subcollection(self, name: str | None = None) -> ParameterCollection:
+        """A collection inside this one."""
+        return ParameterCollection(self, self._named(name) + "/")
+
+    def name(self) -> str:
+        """The name, which begins those of its parameters."""
+        return self._name
+
+    def parameters_list(self) -> list[Parameters]:
+        """All parameters that are no tables."""
+        return [x for x in self._held if isinstance(x, Parameters)]
+
+    def lookup_parameters_list(self) -> list[LookupParameters]:
+        """All tables."""
+        return [x for x in self._held if isinstance(x, LookupParameters)]
+
+    def parameter_count(self) -> int:
+        """How many numbers there are in all."""
+        return sum(math.prod(x.shape()) for x in self._held)
+
+    def held(self) -> Iterator[Parameters | LookupParameters]:
+        """Parameters and tables in the order in which they were added."""
+        return iter(self._held)
+
+    def save(self, filename: str | os.PathLike[str]) -> None:
+        """Write a text file as DyNet does; nothing in it is executed when it is read."""
+        save(self._held, filename)
+
+    def populate(self, filename: str | os.PathLike[str]) -> None:
+        """Read the numbers of a file that `save` wrote, here or in DyNet, in their order."""
+        populate(self._held, filename)

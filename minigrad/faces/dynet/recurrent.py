@@ -1,0 +1,213 @@
+"""DyNet's recurrent networks: builders make states, and each input makes a new state of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.dynet.graph import Dims, Expression, aligned, leaf, op, product
+from minigrad.faces.dynet.parameters import ParameterCollection, Parameters
+from minigrad.faces.dynet.shapes import joined
+from minigrad.faces.face import failed
+
+__all__ = [
+    "BiRNNBuilder",
+    "GRUBuilder",
+    "RNNState",
+    "SimpleRNNBuilder",
+    "VanillaLSTMBuilder",
+    "affine",
+]
+
+State = tuple[Expression, ...]  # of one layer; its output is the last
+
+
+def affine(exprs: Sequence[Any]) -> Expression:
+    """The first, and the products of those that follow, two by two."""
+    if len(exprs) % 2 == 0:
+        raise failed(mg.ArgumentError, "face_affine", count=len(exprs))
+    found, *rest = exprs
+    for a, b in zip(rest[::2], rest[1::2], strict=True):
+        found = found + product(a, b)
+    result: Expression = found
+    return result
+
+
+def _gate(name: str) -> Callable[[Expression], Expression]:
+    return lambda x: op(getattr(mg, name), x)
+
+
+tanh, logistic = _gate("tanh"), _gate("sigmoid")
+
+
+def times(a: Expression, b: Expression) -> Expression:
+    """Element by element."""
+    return aligned(lambda x, y: x * y, a, b)
+
+
+class RNNState:
+    """What a network remembers; `add_input` gives the next."""
+
+    def __init__(
+        self, builder: Any, layers: Sequence[State] | None = None, prev: RNNState | None = None
+    ) -> None:
+        self._builder, self._layers, self._prev = builder, layers, prev
+
+    def add_input(self, x: Any) -> RNNState:
+        """The state after one more input."""
+        return RNNState(self._builder, self._builder.step(x, self._layers), self)
+
+    def add_inputs(self, xs: Iterable[Any]) -> list[RNNState]:
+        """The states after each of several inputs."""
+        found, state = [], self
+        for x in xs:
+            state = state.add_input(x)
+            found.append(state)
+        return found
+
+    def transduce(self, xs: Iterable[Any]) -> list[Any]:
+        """The outputs after each of several inputs."""
+        return [state.output() for state in self.add_inputs(xs)]
+
+    def output(self) -> Any:
+        """The output of the highest layer; None before the first input."""
+        return self._layers[-1][-1] if self._layers else None
+
+    def h(self) -> tuple[Expression, ...]:
+        """The outputs of all layers."""
+        return tuple(state[-1] for state in self._layers or ())
+
+    def s(self) -> tuple[Expression, ...]:
+        """All that is remembered: memories of all layers, if there are any, then outputs."""
+        return tuple(x for part in zip(*self._layers or (), strict=True) for x in part)
+
+    def prev(self) -> RNNState | None:
+        """The state before the last input."""
+        return self._prev
+
+    def b(self) -> Any:
+        """The builder."""
+        return self._builder
+
+
+class SimpleRNNBuilder:
+    """Layers of h = tanh(W x + U h + b)."""
+
+    own, remembered = "simple-rnn-builder", 1
+
+    def __init__(
+        self, layers: int, input_dim: int, hidden_dim: int, model: ParameterCollection
+    ) -> None:
+        self.spec = layers, input_dim, hidden_dim
+        self._collection, self._hidden = model.add_subcollection(self.own), hidden_dim
+        widths = [input_dim, *[hidden_dim] * (layers - 1)]
+        self._layers = [self._added(width, hidden_dim) for width in widths]
+
+    def _added(self, width: int, hidden: int) -> list[Parameters]:
+        return self._affine((hidden, width), (hidden, hidden))
+
+    def _affine(self, of_input: Dims, of_state: Dims) -> list[Parameters]:
+        """The two matrices of an affine step, and what is added, which begins as 0."""
+        add = self._collection.add_parameters
+        return [add(of_input), add(of_state), add(of_input[:1], init=0.0)]
+
+    def param_collection(self) -> ParameterCollection:
+        """The parameters of all layers."""
+        return self._collection
+
+    def get_parameters(self) -> list[list[Parameters]]:
+        """The parameters, layer by layer."""
+        return self._layers
+
+    def get_parameter_expressions(self) -> list[list[Expression]]:
+        """Their expressions in the graph of now."""
+        return [[p.expr() for p in layer] for layer in self._layers]
+
+    def initial_state(self, vecs: Sequence[Expression] | None = None) -> RNNState:
+        """The state to begin with: zeros, or what `s` of another state gave, or `h`."""
+        if vecs is None:
+            return RNNState(self)
+        count, zero = len(self._layers), leaf([0.0] * self._hidden)
+        if len(vecs) == count:
+            vecs = [*[zero] * (count * (self.remembered - 1)), *vecs]
+        if len(vecs) != count * self.remembered:
+            raise failed(mg.ArgumentError, "face_state", count=len(vecs), layers=count)
+        return RNNState(self, [tuple(vecs[i::count]) for i in range(count)])
+
+    def step(self, x: Any, layers: Sequence[State] | None) -> list[State]:
+        """The states of all layers after an input."""
+        if layers is None:
+            layers = [(leaf([0.0] * self._hidden),) * self.remembered] * len(self._layers)
+        found: list[State] = []
+        for parameters, state in zip(self._layers, layers, strict=True):
+            found.append(self._next(parameters, x, state))
+            x = found[-1][-1]
+        return found
+
+    def _next(self, parameters: list[Parameters], x: Any, state: State) -> State:
+        W, U, b = parameters
+        return (tanh(affine([b, W, x, U, state[-1]])),)
+
+
+class VanillaLSTMBuilder(SimpleRNNBuilder):
+    """Layers with a memory; in the rows of a matrix: input, forget, output, candidate."""
+
+    own, remembered = "vanilla-lstm-builder", 2
+
+    def _added(self, width: int, hidden: int) -> list[Parameters]:
+        return self._affine((4 * hidden, width), (4 * hidden, hidden))
+
+    def _next(self, parameters: list[Parameters], x: Any, state: State) -> State:
+        W, U, b = parameters
+        c, h = state
+        n, rows = self._hidden, affine([b, W, x, U, h])
+        i, f, o, new = (self._part(rows, k * n, (k + 1) * n) for k in range(4))
+        c = times(logistic(f + 1), c) + times(logistic(i), tanh(new))
+        return c, times(logistic(o), tanh(c))
+
+    @staticmethod
+    def _part(x: Expression, low: int, high: int) -> Expression:
+        return op(lambda v: v[..., low:high], x)
+
+
+class GRUBuilder(SimpleRNNBuilder):
+    """Layers with an update gate and a reset gate."""
+
+    own = "gru-builder"
+
+    def _added(self, width: int, hidden: int) -> list[Parameters]:
+        return [p for _ in range(3) for p in self._affine((hidden, width), (hidden, hidden))]
+
+    def _next(self, parameters: list[Parameters], x: Any, state: State) -> State:
+        W, U, b = (parameters[k::3] for k in range(3))
+        (h,) = state
+        z, r = (logistic(affine([b[k], W[k], x, U[k], h])) for k in range(2))
+        new = tanh(affine([b[2], W[2], x, U[2], times(r, h)]))
+        return (times(1 - z, h) + times(z, new),)
+
+
+class BiRNNBuilder:
+    """Layers of two networks, one of which reads backwards; half of an output is of each."""
+
+    def __init__(
+        self,
+        num_layers: int,
+        input_dim: int,
+        hidden_dim: int,
+        model: ParameterCollection,
+        rnn_builder_factory: Callable[..., Any],
+    ) -> None:
+        own, half = model.add_subcollection("birnn"), hidden_dim // 2
+        widths = [input_dim, *[hidden_dim] * (num_layers - 1)]
+        self._layers = [
+            tuple(rnn_builder_factory(1, width, half, own) for _ in range(2)) for width in widths
+        ]
+
+    def transduce(self, es: Sequence[Any]) -> list[Expression]:
+        """The outputs for a sequence."""
+        for ahead, back in self._layers:
+            firsts = ahead.initial_state().transduce(es)
+            lasts = back.initial_state().transduce(es[::-1])[::-1]
+            es = [joined(pair) for pair in zip(firsts, lasts, strict=True)]
+        return list(es)
