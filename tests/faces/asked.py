@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import importlib.util
 import io
 import json
 import linecache
 import math
+import os
+import re
 import sys
 import types
 import warnings
@@ -80,6 +83,12 @@ def version(system: System) -> str | None:
     return None
 
 
+def here(path: Path) -> bool:
+    """Whether what a program names under "needs" beside the system is installed."""
+    needed = re.findall(r"^# needs (\w+)$", path.read_text("utf-8"), re.MULTILINE)
+    return all(importlib.util.find_spec(module) for module in needed)
+
+
 def answers(path: Path, source: str) -> Any:
     """What a program answers, and what it prints, when its text is run."""
     printed = io.StringIO()
@@ -128,5 +137,8 @@ def _numbers(value: Any) -> Any:
 if __name__ == "__main__":
     (name,) = sys.argv[1:]
     del sys.argv[1:]  # which some systems read as well
-    found = {path.stem: answers(path, path.read_text("utf-8")) for path in programs(name)}
+    if importlib.util.find_spec("tf_keras"):  # which has the cells of TensorFlow 1
+        os.environ["TF_USE_LEGACY_KERAS"] = str(int(name == "tensorflow1"))
+    asked = filter(here, programs(name))
+    found = {path.stem: answers(path, path.read_text("utf-8")) for path in asked}
     print(json.dumps({"version": version(SYSTEMS[name]), "answers": found}, ensure_ascii=False))

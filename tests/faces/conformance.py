@@ -136,9 +136,18 @@ def kept(name: str) -> dict[str, Any]:
 
 
 def keep(name: str, python: str | None) -> None:
-    """Ask the real system and keep what it answers, one answer a line."""
-    text = spread(ask(name, python), 3) + "\n"
-    (HERE / "answers" / f"{name}.json").write_text(text, "utf-8")
+    """Ask the real system and keep what it answers, one answer a line.
+
+    What it was asked before and could not be asked now, because a package is missing, is kept.
+    """
+    file, found = HERE / "answers" / f"{name}.json", ask(name, python)
+    before = kept(name)["answers"] if file.exists() else {}
+    there = {path.stem for path in programs(name)}
+    found["answers"] = {
+        stem: found["answers"].get(stem, before.get(stem))
+        for stem in sorted(there & {*found["answers"], *before})
+    }
+    file.write_text(spread(found, 3) + "\n", "utf-8")
 
 
 def spread(value: Any, levels: int, indent: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import minigrad as mg
@@ -22,18 +22,33 @@ def max_pool(x: Any, ksize: Sequence[int], strides: Sequence[int], padding: str 
 
 
 def dynamic_rnn(
-    cell: Callable[[Any, Any], Any],
+    cell: Any,
     inputs: Any,
     sequence_length: Any = None,
     initial_state: Any = None,
     dtype: Any = None,
     time_major: bool = False,
 ) -> tuple[Any, Any]:
-    """Run a cell along (batch, time, features): all outputs, and the last state."""
+    """Run a cell along (batch, time, features): all outputs, and the last state.
+
+    A cell is called with an input and a state, and has a `state_size`.
+    """
     if time_major:
         inputs = mg.swapaxes(inputs, 0, 1)
+    if hasattr(cell, "build"):
+        cell.build(inputs.shape[-1])
+    if initial_state is None:
+        initial_state = zeros(inputs[:, 0, :1], cell.state_size)
     outputs, state = mg.dynamic_rnn(cell, inputs, sequence_length, initial_state)
     return (mg.swapaxes(outputs, 0, 1) if time_major else outputs), state
+
+
+def zeros(like: Any, size: Any) -> Any:
+    """A state of 0 for each row, of one width or of a tuple of widths."""
+    if isinstance(size, tuple):
+        parts = [zeros(like, one) for one in size]
+        return type(size)(*parts) if hasattr(size, "_fields") else tuple(parts)
+    return mg.zeros_like(like) @ mg.zeros((1, int(size)))
 
 
 __getattr__ = face = Face(

@@ -1,48 +1,103 @@
-"""TensorFlow 1's recurrent cells, which learn the width of their input at the first call."""
+"""TensorFlow 1's recurrent cells, which make their variables when they first see an input."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import minigrad as mg
 from minigrad.faces.face import Face
 
-__all__ = ["BasicLSTMCell", "BasicRNNCell", "GRUCell"]
+__all__ = ["BasicLSTMCell", "BasicRNNCell", "GRUCell", "LSTMCell", "LSTMStateTuple"]
 
-ABSENT: Any = None
+
+class LSTMStateTuple(NamedTuple):
+    """The memory of a cell, and its output."""
+
+    c: Any
+    h: Any
 
 
 class BasicRNNCell:
-    """h = tanh(W x + U h + b), for `tf.nn.dynamic_rnn`."""
+    """h' = tanh([x, h] kernel + bias), for `tf.nn.dynamic_rnn`."""
 
-    kind: Any = mg.nn.RNNCell
+    parts: tuple[tuple[str, int, float], ...] = (
+        ("", 1, 0.0),
+    )  # names, widths, and what biases are
 
     def __init__(self, num_units: int) -> None:
-        self.num_units, self.cell = num_units, ABSENT
+        self.output_size = num_units
+        self.weights: list[tuple[mg.Node, mg.Node]] = []
 
-    def zero_state(self, x: Any) -> Any:
-        """The state before the first step of a batch like x."""
-        if self.cell is None:
-            self.cell = self.kind(x.shape[-1], self.num_units)
-        return self.cell.zero_state(x)
+    @property
+    def state_size(self) -> Any:
+        """The width of the state, or of its parts."""
+        return self.output_size
 
-    def __call__(self, x: Any, state: Any) -> Any:
-        """The output and the new state, or the state alone."""
-        if self.cell is None:
-            self.zero_state(x)
-        return self.cell(x, state)
+    def build(self, width: int) -> None:
+        """Make the variables for inputs of this width; the second time, nothing."""
+        if self.weights:
+            return
+        n = self.output_size
+        for name, times, start in self.parts:
+            bound = (6 / (width + n + times * n)) ** 0.5
+            kernel = (mg.rand(width + n, times * n) * 2 - 1) * bound
+            with mg.name_scope(f"{type(self).__name__}{name}"):
+                bias = mg.full((times * n,), start)
+                self.weights.append((mg.Variable(kernel, "kernel"), mg.Variable(bias, "bias")))
+
+    def affine(self, part: int, x: Any, h: Any) -> Any:
+        """[x, h] kernel + bias."""
+        kernel, bias = self.weights[part]
+        return mg.concatenate([x, h], axis=1) @ kernel + bias
+
+    def __call__(self, x: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+        """The output, and the new state."""
+        self.build(x.shape[-1])
+        return self.step(x, state)
+
+    def step(self, x: Any, state: Any) -> tuple[Any, Any]:
+        """One step of a cell that has its variables."""
+        h = mg.tanh(self.affine(0, x, state))
+        return h, h
 
 
 class GRUCell(BasicRNNCell):
-    """A cell with a reset and an update gate."""
+    """A cell with a reset and an update gate; what was reset is multiplied by the kernel."""
 
-    kind = mg.nn.GRUCell
+    parts = ("/gates", 2, 1.0), ("/candidate", 1, 0.0)
+
+    def step(self, x: Any, state: Any) -> tuple[Any, Any]:
+        """One step of a cell that has its variables."""
+        r, u = mg.split(mg.sigmoid(self.affine(0, x, state)), axis=1, sections=2)
+        h = u * state + (1 - u) * mg.tanh(self.affine(1, x, r * state))
+        return h, h
 
 
 class BasicLSTMCell(BasicRNNCell):
-    """A cell with a memory."""
+    """A cell with a memory, whose state is (c, h)."""
 
-    kind = mg.nn.LSTMCell
+    parts = (("", 4, 0.0),)
+
+    def __init__(self, num_units: int, forget_bias: float = 1.0) -> None:
+        super().__init__(num_units)
+        self.forget_bias = forget_bias
+
+    @property
+    def state_size(self) -> Any:
+        """The width of memory and output."""
+        return LSTMStateTuple(self.output_size, self.output_size)
+
+    def step(self, x: Any, state: Any) -> tuple[Any, Any]:
+        """One step of a cell that has its variables."""
+        c, h = state
+        i, j, f, o = mg.split(self.affine(0, x, h), axis=1, sections=4)
+        c = c * mg.sigmoid(f + self.forget_bias) + mg.sigmoid(i) * mg.tanh(j)
+        h = mg.tanh(c) * mg.sigmoid(o)
+        return h, LSTMStateTuple(c, h)
+
+
+class LSTMCell(BasicLSTMCell):
+    """The same under its later name."""
 
 
 __getattr__ = face = Face("tf.nn.rnn_cell")
