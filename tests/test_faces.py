@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "faces"))
 
 import calls
+import claims
 import conformance
 from asked import SYSTEMS, System, execute, programs
 from conformance import Result
@@ -124,6 +125,24 @@ def test_a_call_of_the_notes_is_accepted(example: str, system: str, lines: str, 
 def test_each_example_of_the_notes_has_its_calls() -> None:
     """E18 is a bank of questions and calls nothing."""
     assert {example for example, *_ in calls.CALLS} == {f"E{n}" for n in range(1, 18)}
+
+
+NAMING = {"C28", "C29", "C31", "C36", "C69", "C70", "C71", "C72", "C73", "C83", "C84"}
+
+
+@pytest.mark.parametrize(("claim", "says", "system", "stem", "holds"), claims.CLAIMS)
+def test_a_sentence_of_the_notes_holds(
+    claim: str, says: str, system: str, stem: str, holds: str
+) -> None:
+    """Of the real system and of its face, in the system's own words."""
+    path = conformance.HERE / "programs" / system / f"{stem}.py"
+    source = conformance.on_face(path.read_text("utf-8"), SYSTEMS[system])
+    for found in (conformance.kept(system)["answers"][stem], conformance.answers(path, source)):
+        assert eval(holds, {"a": found}), f"{claim}: {says}"
+
+
+def test_every_claim_that_names_one_of_these_systems_has_its_program() -> None:
+    assert {claim for claim, *_ in claims.CLAIMS} >= NAMING
 
 
 # ---- Names --------------------------------------------------------------------------------------
