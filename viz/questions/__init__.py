@@ -96,6 +96,17 @@ class TableText:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Lines in the words of another system, what that system prints, and what is to be known."""
+
+    system: str
+    code: str
+    prints: str
+    version: str
+    text: Pair
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What an answer is worth, and why."""
 
@@ -111,6 +122,7 @@ class Lesson:
     checks: dict[str, Check]
     claims: dict[str, Claim]
     tables: dict[str, TableText]
+    beside: tuple[Beside, ...]
 
 
 def parse(text: str) -> Lesson:
@@ -129,6 +141,7 @@ def parse(text: str) -> Lesson:
             t["id"]: TableText(t["id"], _pair(t), _pairs(t["head"]), _pairs(t.get("rows", ())))
             for t in data.get("table", [])
         },
+        tuple(map(_beside, data.get("beside", []))),
     )
 
 
@@ -138,6 +151,11 @@ def _pair(data: Mapping[str, Any]) -> Pair:
 
 def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
     return tuple(_pair(one) for one in data)
+
+
+def _beside(data: Mapping[str, Any]) -> Beside:
+    code, prints = (data[key].strip("\n") for key in ("code", "prints"))
+    return Beside(data["system"], code, prints, data["version"], _pair(data))
 
 
 def _question(data: Mapping[str, Any]) -> Question:

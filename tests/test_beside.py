@@ -1,0 +1,55 @@
+"""The boxes of other systems: their own words, what the real ones printed, and what ours prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz.lesson.beside import SYSTEMS, Boxes, output
+from viz.questions import Beside, lessons
+
+BOXES = [(name, box) for name, lesson in lessons().items() for box in lesson.beside]
+
+
+@pytest.mark.parametrize(("lesson", "box"), BOXES, ids=[f"{n}-{b.system}" for n, b in BOXES])
+def test_a_box_runs_on_our_face_as_far_as_on_the_system_itself(lesson: str, box: Beside) -> None:
+    here = output(box.code, SYSTEMS[box.system][2])
+    stopped = [line.partition(":")[0] for line in (here, box.prints) if "Error: " in line]
+    assert len(here.splitlines()) >= 1
+    assert len(set(stopped)) <= 1
+    assert ("Error: " in here) == ("Error: " in box.prints), here
+    assert box.version.split()[0].removesuffix("-cpu") == box.system.removesuffix("1")
+
+
+def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said() -> None:
+    same = Beside("torch", "print(1 + 1)", "2", "torch 0", ("Two.", "二。"))
+    other = Beside("torch", "print(torch.tensor(1.0))", "tensor(<1>)", "torch 0", ("One.", "一。"))
+    shown = Boxes([same, other])
+    first, second = shown._repr_html_().split("</section>")[:2]
+    assert "the same is printed here" in first
+    assert first.count("mg-beside-printed") == 1
+    assert "this is printed here" in second
+    assert "tensor(&lt;1&gt;)" in second
+    assert "tensor(1.)" in second
+    set_language("zh")
+    assert "二。" in str(shown)
+    assert "Two." not in str(shown)
+
+
+def test_an_error_is_the_last_line_and_leaves_the_lesson_alone() -> None:
+    code = "x = torch.tensor(1.0)\nprint(x)\nx.backward()\nprint('never')"
+    lines = output(code, SYSTEMS["torch"][2]).splitlines()
+    assert lines[0] == "tensor(1.)"
+    assert lines[1].startswith("RuntimeError: ") or lines[1].startswith("GradientError: ")
+    assert len(lines) == 2
+
+
+def test_a_box_saves_as_a_page(tmp_path: Path) -> None:
+    page = viz.beside("L00").save(tmp_path / "beside.html").read_text("utf-8")
+    assert "import torch" in page
+    assert "grad_fn=&lt;AddBackward0&gt;" in page
+    with pytest.raises(KeyError, match="L77"):
+        viz.beside("L77")

@@ -1,0 +1,120 @@
+"""The same lines in other systems' words, beside what the real ones print: `beside`.
+
+The code of a box is that of the real system. It runs on our face of that system, for which only the
+import line is exchanged; what the real one printed is kept, with its version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+from collections.abc import Sequence
+from html import escape
+
+from minigrad.diagnostics.messages import Pair
+from viz.lesson.wording import bilingual, lines_of
+from viz.page.document import Document
+from viz.questions import Beside, find_lesson
+from viz.words.text import printed, row
+
+__all__ = ["beside"]
+
+# What the system is called, how it is imported, and how our face of it is.
+SYSTEMS = {
+    "torch": ("PyTorch", "import torch", "import minigrad.faces.torch as torch"),
+    "tensorflow1": (
+        "TensorFlow 1",
+        "import tensorflow.compat.v1 as tf",
+        "import minigrad.faces.tensorflow1 as tf",
+    ),
+    "tensorflow": (
+        "TensorFlow 2",
+        "import tensorflow as tf",
+        "import minigrad.faces.tensorflow as tf",
+    ),
+    "jax": ("JAX", "import jax", "import minigrad.faces.jax as jax"),
+}
+
+
+def output(code: str, imports: str) -> str:
+    """What a program prints after these imports; last, the error that stops it."""
+    file = f"<{imports.rpartition(' ')[2]}>"
+    source = f"{imports}\n{code}"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        try:
+            exec(compile(source, file, "exec"), {"__name__": "__main__"})
+        except Exception as error:  # noqa: BLE001 - what stops a program is what is shown
+            first = str(error).strip().splitlines()[:1]
+            print(f"{type(error).__name__}: {''.join(first)}")
+    return said.getvalue().rstrip("\n")
+
+
+class Boxes(Document):
+    """Boxes of other systems: code, what the real one printed, what ours prints, what differs."""
+
+    def __init__(self, boxes: Sequence[Beside]) -> None:
+        self.boxes = tuple(boxes)
+        self.here = [output(box.code, SYSTEMS[box.system][2]) for box in self.boxes]
+
+    def __repr__(self) -> str:
+        parts = []
+        for box, here in zip(self.boxes, self.here, strict=True):
+            name, line, _ = SYSTEMS[box.system]
+            parts.append(printed("beside_in", system=name))
+            parts += _indented(f"{line}\n{box.code}")
+            parts.append(printed("beside_prints", version=box.version))
+            parts += _indented(box.prints)
+            parts += [] if here == box.prints else [printed("beside_here"), *_indented(here)]
+            parts += [lines_of(box.text, "  "), ""]
+        return "\n".join(parts).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return self._page()[1]
+
+    def _page(self) -> tuple[Pair, str]:
+        inside = "".join(map(_box, self.boxes, self.here))
+        return row("beside_title"), f'<div class="mg-shown mg-beside">{inside}</div>'
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}".rstrip() for line in text.splitlines()]
+
+
+def _box(box: Beside, here: str) -> str:
+    name, line, face = SYSTEMS[box.system]
+    code = f"{line}\n{box.code}"
+    parts = [
+        f"<h4>{bilingual(row('beside_in', system=name))}</h4>",
+        f"<pre>{escape(code)}</pre>",
+        f"<p>{bilingual(row('beside_prints', version=box.version))}</p>",
+        f'<pre class="mg-beside-printed">{escape(box.prints)}</pre>',
+    ]
+    told = row("beside_same" if here == box.prints else "beside_other", line=f"`{face}`")
+    parts.append(f"<p>{bilingual(told)}</p>")
+    if here != box.prints:
+        parts.append(f'<pre class="mg-beside-printed">{escape(here)}</pre>')
+    return f"<section>{''.join(parts)}<p>{bilingual(box.text)}</p></section>"
+
+
+def beside(lesson: str) -> Boxes:
+    """The boxes of a lesson: how PyTorch, TensorFlow and JAX say what it is about.
+
+    UnknownIdError for an unknown lesson.
+
+    >>> print("\\n".join(str(beside("L00")).splitlines()[:11]))
+    In PyTorch
+        import torch
+        x = torch.tensor(2.0, requires_grad=True)
+        y = x * x + 3
+        print(y)
+        y.backward()
+        print(x.grad)
+    printed by torch 2.13.0+cpu
+        tensor(7., grad_fn=<AddBackward0>)
+        tensor(4.)
+    printed here
+    """
+    return Boxes(find_lesson(lesson).beside)
