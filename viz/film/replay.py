@@ -192,7 +192,7 @@ def replay_graph(
     variables = {twin[v]: kept.get(v, v.attrs["value"]) for v in sources}
     with listen_to_nobody(), recording(True), graph, mg.record(values=True) as built:
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
-        leaves = [n for n in leaves if n.dtype.kind == "f"]
+        leaves = [n for n in leaves if n.dtype.kind == "f" and n.attrs.get("role") != "buffer"]
         drawn_back = any(phase_of(n) == "backward" for n in forward)  # they show it themselves
         sums = [] if drawn_back else [y for y in ends if y.dtype.kind == "f"]
         problem = _differentiated(sums, leaves) if sums and leaves else None

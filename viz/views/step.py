@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import functions_run_eagerly
+from minigrad.interop.models import capture
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.film.frames import Film, event_film, still_film, stopped_film
@@ -28,6 +30,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
+from viz.views.models import verdict
 from viz.words.text import ROWS, Pair, printed, row
 from viz.words.user import user
 
@@ -35,17 +38,24 @@ __all__ = ["compare", "step", "timeline"]
 
 
 def step(
-    obj: Any, feed_dict: Mapping[Any, Any] | None = None, session: mg.Session | None = None
+    obj: Any,
+    *inputs: Any,
+    feed_dict: Mapping[Any, Any] | None = None,
+    session: mg.Session | None = None,
 ) -> Player:
     """A player for the forward and the backward pass, one operator at a time.
 
     obj: a tensor (its tape is run again from its leaves, the user's tape stays as it is), a graph
-    node or a graph (run with `feed_dict`; variables as in `session`, or with their first values),
-    a function without arguments that computes a tensor, or a node of another engine, of which is
-    shown what its events tell (see `viz.film.others`). Up to three numbers among the inputs
-    get sliders: moving one runs all again, and the values change where they stand.
-    A run that stops is shown as far as it came, with the node that failed and the reason.
-    Raises TypeError for other things, FeedError for a feed that does not fit the graph.
+    node or a graph (run with `feed_dict`, which may follow it; variables as in `session`, or with
+    their first values), a function that computes a tensor, with its inputs behind it, or a node of
+    another engine, of which is shown what its events tell (see `viz.film.others`).
+    Or a model of your own in PyTorch or JAX: a `torch.nn.Module` or a function, with its inputs
+    behind it. It is captured once, becomes a graph of ours, is held against the original, and
+    steps forward and backward from the sum of its results; neither it nor its state changes.
+    Up to three numbers among the inputs get sliders: moving one runs all again, and the values
+    change where they stand. A run that stops is shown as far as it came, with the node that failed
+    and the reason. Raises TypeError for other things, FeedError for a feed that does not fit the
+    graph, TraceError for a model that its own system cannot capture.
 
     >>> x = mg.tensor(2.0, requires_grad=True)
     >>> print(step(x * x).text()[0])
@@ -56,13 +66,28 @@ def step(
     4. Mul passes back to x again: 2 + 2 = 4
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
-    return player_of(obj, names_in(sys._getframe(1)), feed_dict, session)
+    names = names_in(sys._getframe(1))
+    model = capture(obj, inputs)
+    if model is not None:
+        return player_of(list(model.outputs), {}, model.feeds, None, verdict(model))
+    if callable(obj) and not isinstance(obj, (Tensor, Node)):
+        given = [] if inputs and inputs[0] is None else inputs  # None: no feed, as of a graph
+        return player_of(functools.partial(obj, *given), names, None, None)
+    fed: Sequence[Any] = (*inputs, *(feed_dict, session)[len(inputs) :])
+    return player_of(obj, names, *fed)
 
 
 def player_of(
-    obj: Any, names: Mapping[int, str], feed_dict: Mapping[Any, Any] | None, session: Any
+    obj: Any,
+    names: Mapping[int, str],
+    feed_dict: Mapping[Any, Any] | None,
+    session: Any,
+    verdict: Pair | None = None,
 ) -> Player:
-    """The player of what `step` takes, with the names of variables as `names_of` gives them."""
+    """The player of what `step` takes, with the names of variables as `names_of` gives them.
+
+    verdict: what was found out about it before, for the inputs that it starts with.
+    """
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         try:
             with recording(True):
@@ -81,7 +106,7 @@ def player_of(
         items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
         return _movable(
-            sliders, lambda given: replay_graph(items, feed_dict, session, names, given)
+            sliders, lambda given: replay_graph(items, feed_dict, session, names, given), verdict
         )
     if items and all(map(is_other, items)):
         return Player([other_film(items, names)])
@@ -105,14 +130,16 @@ def _fed(items: list[Node], feed_dict: Mapping[Any, Any] | None) -> Iterable[tup
         raise
 
 
-def _movable(sliders: Sliders, film: Callable[[dict[Any, Any]], Film]) -> Player:
+def _movable(
+    sliders: Sliders, film: Callable[[dict[Any, Any]], Film], verdict: Pair | None = None
+) -> Player:
     """A player of the film that is made for the values of some inputs."""
 
     def again(positions: list[float]) -> tuple[list[Film], None]:
         return [_complete(film(sliders.inputs(positions)))], None
 
     first = film({})
-    player = Player([first], None, (), sliders.shown, again)
+    player = Player([first], verdict, (), sliders.shown, again)
     return player.at_the_end() if first.error is not None else player
 
 

@@ -1,0 +1,20 @@
+"""A model of the user's own, of whichever system it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad.interop.captured import Captured
+from minigrad.interop.jax import capture as jax
+from minigrad.interop.torch import capture as torch
+
+SYSTEMS = (torch, jax)
+
+
+def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
+    """The model as a graph of ours, if it belongs to a system that we know; else None.
+
+    Nothing is imported to find out: a model of a system is there only where the system is.
+    """
+    return next((s.capture(model, inputs) for s in SYSTEMS if s.belongs(model, inputs)), None)

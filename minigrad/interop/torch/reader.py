@@ -1,0 +1,227 @@
+"""A captured program of PyTorch, read operator by operator into a graph of ours."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, Spec
+from minigrad.interop.boxes import box
+from minigrad.interop.captured import Builder
+from minigrad.interop.torch.layers import LAYERS
+from minigrad.interop.torch.lines import Lines
+from minigrad.interop.torch.losses import LOSSES
+from minigrad.interop.torch.numbers import ELEMENTWISE, REDUCTIONS
+from minigrad.interop.torch.sequences import SEQUENCES
+from minigrad.interop.torch.shapes import SHAPES
+from minigrad.static import Node
+
+SYSTEM = "PyTorch"
+OPERATORS = {**ELEMENTWISE, **REDUCTIONS, **SHAPES, **LAYERS, **LOSSES, **SEQUENCES}
+SEED = 0  # what is drawn at random is drawn from it, here as in the original
+
+
+def name_of(target: Any) -> str:
+    """What an operator is called in PyTorch's schema, without its namespace; others by name."""
+    schema = getattr(target, "_schema", None)
+    name = str(schema.name if schema is not None else getattr(target, "__name__", target))
+    space, _, short = name.partition("::")
+    return short if space == "aten" else name.replace("::", ".")
+
+
+class Reader:
+    """Reads a captured program node by node: each becomes nodes of ours.
+
+    Beside them the original's own values are computed, with which what has no gradient (shapes,
+    positions, random numbers) is made a constant.
+    """
+
+    def __init__(
+        self, torch: Any, builder: Builder, program: Any, module: Any, lines: Lines
+    ) -> None:
+        self.torch, self.builder, self.program, self.module = torch, builder, program, module
+        self.lines = lines
+        self.ours: dict[Any, Any] = {}  # by node of the program
+        self.real: dict[Any, Any] = {}
+        self.scopes = {
+            path: type(part).__name__ for path, part in module.named_modules(remove_duplicate=False)
+        }
+
+    def read(self, inputs: Mapping[str, Any]) -> list[Any]:
+        """All nodes, in their order; returns what the user's function returns."""
+        given = iter(inputs.items())
+        signature = self.program.graph_signature
+        specs = {s.arg.name: s for s in signature.input_specs}
+        results: list[Any] = []
+        with self.torch.no_grad(), seeded(self.torch):
+            for node in self.program.graph.nodes:
+                if node.op == "placeholder":
+                    self._given(node, specs[node.name], given)
+                elif node.op == "output":
+                    pairs = zip(node.args[0], signature.output_specs, strict=True)
+                    results = [self._mapped(x) for x, s in pairs if s.kind.name == "USER_OUTPUT"]
+                else:
+                    self._call(node)
+        return [self._ready(y) for y in results if y is not None]
+
+    def _given(self, node: Any, spec: Any, given: Iterator[tuple[str, Any]]) -> None:
+        kind = spec.kind.name
+        if kind == "USER_INPUT":
+            name, value = next(given)
+            tensor = isinstance(value, self.torch.Tensor)
+            self.real[node] = value
+            own = self.builder
+            self.ours[node] = own.placeholder(name, array(value)) if tensor else value
+            return
+        target = spec.target or node.name
+        if kind in ("PARAMETER", "BUFFER"):
+            value = self.program.state_dict.get(target)
+            value = self.program.constants[target] if value is None else value
+            scope = "/".join(self._scope(target.rpartition(".")[0]))
+            trained = kind == "PARAMETER"
+            self.ours[node] = self.builder.variable(target, array(value), scope, trained)
+        else:
+            value = self.ours[node] = self.program.constants[target]
+        self.real[node] = value.clone()
+
+    def _scope(self, path: str) -> list[str]:
+        """The name scopes of a module: the parts of its path, each with its class."""
+        parts = path.split(".") if path else []
+        paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
+        named = zip(parts, paths, strict=True)
+        return [f"{part}: {self.scopes.get(p, '')}".rstrip(": ") for part, p in named]
+
+    def _call(self, node: Any) -> None:
+        stack = list((node.meta.get("nn_module_stack") or {}).values())
+        path = str(stack[-1][0]).partition("@")[0] if stack else ""
+        args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
+        self.state = self.torch.get_rng_state()
+        self.real[node] = node.target(*args, **kwargs)
+        scope = self.builder.entered(self._scope(path))
+        with self.builder.at(scope, self.lines.of(node.meta)):
+            self.ours[node] = self._translated(node)
+
+    def _translated(self, node: Any) -> Any:
+        args, kwargs = self._mapped(node.args), self._mapped(dict(node.kwargs))
+        name, real = name_of(node.target), self.real[node]
+        symbolic = any(isinstance(x, Node) for x in _leaves([*args, *kwargs.values()]))
+        if name == "getitem":
+            return real if args[0] is None else args[0][args[1]]
+        if not symbolic or real is None:
+            return real
+        if name in SHAPE_ONLY or name.removesuffix("_like") in DRAWN:
+            return real
+        if name in ("native_dropout", "dropout"):
+            return self._dropped(args, real)
+        result = NotImplemented
+        if name in OPERATORS:
+            ready = [self._operand(x) for x in args]
+            options = {k: self._operand(x) for k, x in kwargs.items() if k not in PLACES}
+            result = OPERATORS[name](*ready, **options)
+        return self._box(name, node, args, kwargs) if result is NotImplemented else result
+
+    def _dropped(self, args: Any, real: Any) -> Any:
+        """Dropout is a product with the mask that was drawn."""
+        x, p = args[0], args[1]
+        if not isinstance(real, tuple):
+            return x
+        mask = array(real[1]).astype(x.dtype) * x.dtype.type(0 if p == 1 else 1 / (1 - p))
+        return x * self.builder.graph.constant(mask, "mask"), None
+
+    def _box(self, name: str, node: Any, args: Any, kwargs: Any) -> Any:
+        """An operator without a counterpart: it is called as it is."""
+        self.builder.boxes.append(name)
+        leaves = _leaves([*args, *kwargs.values()])
+        operands = [x for x in leaves if isinstance(x, Node)]
+        call, pull = calls(self.torch, node.target, args, kwargs, self.state)
+        real = self.real[node]
+        several = isinstance(real, (tuple, list))
+        results = [array(y) for y in (real if several else [real])]
+        specs = [Spec(y.shape, y.dtype) for y in results]
+        found = box(name, SYSTEM, call, pull, operands, specs)
+        return found if several else found[0]
+
+    def _mapped(self, x: Any) -> Any:
+        return self.torch.fx.node.map_arg(x, lambda n: self.ours[n])
+
+    def _real(self, x: Any) -> Any:
+        return self.torch.fx.node.map_arg(x, lambda n: self.real[n])
+
+    def _ready(self, x: Any) -> Any:
+        return array(x) if isinstance(x, self.torch.Tensor) else x
+
+    def _operand(self, x: Any) -> Any:
+        """An argument as our functions take it."""
+        if isinstance(x, (list, tuple)):
+            return [self._operand(y) for y in x]
+        return DTYPES.get(str(x), x) if isinstance(x, self.torch.dtype) else self._ready(x)
+
+
+# What depends on shapes alone, and what is random: constants here.
+SHAPE_ONLY = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
+DRAWN = {"rand", "randn", "randint", "bernoulli", "normal", "multinomial", "poisson", "exponential"}
+PLACES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
+DTYPES = {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.float32, np.float64, np.float16)}
+DTYPES |= {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.int64, np.int32, np.uint8, bool)}
+
+
+def array(x: Any) -> Any:
+    """A tensor as an array of its own; without axes, as a NumPy scalar."""
+    return x.detach().cpu().resolve_conj().numpy().copy()[()]
+
+
+def _leaves(args: Sequence[Any]) -> list[Any]:
+    """What stands in arguments, lists in them opened."""
+    found = []
+    for x in args:
+        found += _leaves(x) if isinstance(x, (list, tuple)) else [x]
+    return found
+
+
+def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
+    """An operator as a function of the arrays for the nodes among its arguments, and its pullback.
+
+    state: of the random numbers, so that it draws the same ones every time.
+    """
+
+    def filled(x: Any, tensors: Iterator[Any]) -> Any:
+        if isinstance(x, (list, tuple)):
+            return [filled(y, tensors) for y in x]
+        return next(tensors) if isinstance(x, Node) else x
+
+    def results(tensors: list[Any]) -> list[Any]:
+        rest = iter(tensors)
+        given = [filled(x, rest) for x in args]
+        options = {k: filled(x, rest) for k, x in kwargs.items()}
+        with torch.random.fork_rng(devices=[]):
+            torch.set_rng_state(state)
+            found = target(*given, **options)
+        return list(found) if isinstance(found, (tuple, list)) else [found]
+
+    def call(*arrays: Array) -> list[Array]:
+        with torch.no_grad():
+            return [array(y) for y in results([torch.from_numpy(np.array(a)) for a in arrays])]
+
+    def pull(index: int, position: int, g: Array, arrays: Sequence[Array]) -> Array:
+        tensors = [torch.from_numpy(np.array(a)) for a in arrays]
+        tensors[position].requires_grad_()
+        with torch.enable_grad():
+            y = results(tensors)[index]
+        if not y.requires_grad:
+            return np.zeros_like(arrays[position])
+        seed = torch.from_numpy(np.array(g))
+        (found,) = torch.autograd.grad(y, tensors[position], seed, allow_unused=True)
+        return np.zeros_like(arrays[position]) if found is None else array(found)
+
+    return call, pull
+
+
+@contextlib.contextmanager
+def seeded(torch: Any) -> Iterator[None]:
+    """The same random numbers every time; the user's go on where they were."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(SEED)
+        yield
