@@ -8,26 +8,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+import inspect
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import minigrad as mg
-from minigrad.faces.face import Face
-from minigrad.faces.jax import errors, lax, nn, numpy, random, tree_util
+from minigrad.faces.face import Face, ordered
+from minigrad.faces.jax import array, debug, errors, jaxpr, lax, nn, numpy, random, tree, tree_util
+from minigrad.faces.jax.array import Array, as_array
 from minigrad.faces.jax.tree_util import tree_flatten, tree_unflatten
 
 __all__ = [
+    "Array",
+    "array",
+    "debug",
     "errors",
     "grad",
+    "hessian",
+    "jacrev",
+    "jaxpr",
     "jit",
     "lax",
     "make_jaxpr",
     "nn",
     "numpy",
     "random",
+    "tree",
     "tree_util",
     "value_and_grad",
+    "vmap",
 ]
 
 
@@ -36,27 +48,136 @@ class NotOneNumber(mg.GradientError, TypeError):
 
 
 def as_arrays(values: Any) -> Any:
-    """Numbers in a structure as arrays: JAX traces them, and asks only for shape and data type."""
-    return tree_util.tree_map(lambda x: numpy.array(x) if isinstance(x, NUMBERS) else x, values)
+    """Numbers and arrays in a structure as arrays of JAX."""
+    return tree_util.tree_map(as_array, values)
 
 
-NUMBERS = int, float, bool
+def jit(
+    fun: Callable[..., Any],
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    donate_argnums: Any = (),
+) -> Callable[..., Any]:
+    """The function as a graph, traced once for each shape and data type of its arguments.
 
-
-def jit(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as a graph, traced once for each shape and data type of its arguments."""
-    traced = mg.function(fun)
+    Static arguments are handed on as they are; the function is traced for each of their values.
+    """
+    names = [*inspect.signature(fun).parameters]
+    fixed = {*map(names.__getitem__, ordered(static_argnums)), *ordered(static_argnames)}
+    programs: dict[Any, Any] = {}
 
     @functools.wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return traced(*as_arrays(args), **as_arrays(kwargs))
+        given = {**dict(zip(names, args, strict=False)), **kwargs} if fixed else {}
+        static = {name: x for name, x in given.items() if name in fixed}
+        try:
+            program = programs.setdefault((*static.items(),), None) or mg.function(
+                of_tracers(fun, static)
+            )
+        except TypeError as error:
+            raise mg.ArgumentError("face_static", value=repr(static)[:60]) from error
+        programs[(*static.items(),)] = program
+        if static:
+            args, kwargs = (), {name: x for name, x in given.items() if name not in fixed}
+        return as_arrays(program(*as_arrays(args), **as_arrays(kwargs)))
 
     return call
 
 
+def of_tracers(fun: Callable[..., Any], static: dict[str, Any]) -> Callable[..., Any]:
+    """The function, some of whose arguments are given, where nodes stand for arrays."""
+
+    @functools.wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return fun(*as_arrays(args), **as_arrays(kwargs), **static)
+
+    if static:
+        parameters = inspect.signature(fun).parameters
+        left = [x for name, x in parameters.items() if name not in static]
+        call.__signature__ = inspect.Signature(left)  # type: ignore[attr-defined]
+    return call
+
+
+class Jaxpr(mg.Graph):
+    """A graph that prints itself as JAX does."""
+
+    def __repr__(self) -> str:
+        return jaxpr.text(self)
+
+    __str__ = __repr__
+
+
 def make_jaxpr(fun: Callable[..., Any]) -> Callable[..., mg.Graph]:
     """A function of examples that returns the graph which `fun` builds for them."""
-    return lambda *args: mg.make_graph(fun)(*as_arrays(args))
+
+    def call(*args: Any) -> mg.Graph:
+        graph = mg.make_graph(of_tracers(fun, {}))(*as_arrays(args))
+        graph.__class__ = Jaxpr
+        return graph
+
+    return call
+
+
+def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
+    """The function of one example as one of many: traced once, and run along an axis.
+
+    in_axes: for all arguments or for each the axis that the examples lie along; None for what all
+    of them share.
+    """
+
+    @functools.wraps(fun)
+    def call(*args: Any) -> Any:
+        axes = [*in_axes] if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
+        many = [i for i, axis in enumerate(axes) if axis is not None]
+
+        def along(*given: Any) -> Any:
+            front = [first(given[i], axes[i]) for i in many]
+
+            def step(carry: Any, xs: Any) -> Any:
+                mine = dict(zip(many, xs, strict=True))
+                return carry, fun(*as_arrays([mine.get(i, x) for i, x in enumerate(given)]))
+
+            return mg.scan(step, numpy.zeros(()), front)[1]
+
+        found = as_arrays(mg.function(along)(*as_arrays(args)))
+        return tree_util.tree_map(lambda y: lax.moved(y, 0, out_axes), found)
+
+    return call
+
+
+@contextlib.contextmanager
+def at_once() -> Iterator[None]:
+    """Let functions run as they are, without a graph."""
+    mg.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        mg.run_functions_eagerly(False)
+
+
+def first(values: Any, axis: int) -> Any:
+    """Arrays with this axis in front."""
+    return tree_util.tree_map(lambda x: lax.moved(x, axis, 0), values)
+
+
+def jacrev(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """The gradient of each element of what `fun` returns."""
+
+    @functools.wraps(fun)
+    def call(*args: Any) -> Any:
+        def element(i: int) -> Any:
+            return grad(lambda *xs: numpy.reshape(fun(*xs), -1)[i], argnums)(*args)
+
+        shape = fun(*as_arrays(args)).shape
+        rows = [element(i) for i in range(math.prod(shape))]
+        return tree_util.tree_map(lambda *xs: numpy.stack(xs).reshape(*shape, *xs[0].shape), *rows)
+
+    return call
+
+
+def hessian(fun: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
+    """All second derivatives."""
+    return jacrev(grad(fun, argnums), argnums)
 
 
 def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Any:
@@ -95,7 +216,7 @@ def _followed(x: Any) -> Any:
         return x * 1
     if isinstance(x, mg.Node):
         raise mg.DtypeError("float_only", op="grad", dtype=x.dtype)
-    return mg.tensor(x, requires_grad=True)
+    return Array(x.data, requires_grad=True)
 
 
 def _slopes(y: Any, leaves: list[Any]) -> list[Any]:
@@ -107,16 +228,35 @@ def _slopes(y: Any, leaves: list[Any]) -> list[Any]:
         found = [*mg.gradients(y, leaves)]
     elif getattr(y, "requires_grad", False):
         found = [*mg.grad(y, leaves, create_graph=True, allow_unused=True)]
-    return [mg.zeros_like(x) if g is None else g for g, x in zip(found, leaves, strict=True)]
+    pairs = zip(found, leaves, strict=True)
+    return [as_array(mg.zeros_like(x) if g is None else g) for g, x in pairs]
 
 
 __getattr__ = face = Face(
     "jax",
-    "Array=Tensor",
-    calls={"device_get(x)": "x.numpy()"},
-    lacks={
-        "jax.grad(f)": "jacfwd jacrev hessian jvp vjp linearize",
-        "jnp.stack([f(x) for x in xs])": "vmap pmap",
+    calls={
+        "block_until_ready(x)": "x",
+        "checkpoint(fun)": "fun",
+        "default_backend()": "'cpu'",
+        "device_count()": "1",
+        "device_get(x)": "tree_map(lambda x: x.numpy(), x)",
+        "device_put(x, device=None)": "as_arrays(x)",
+        "devices(backend=None)": "['cpu']",
+        "disable_jit()": "at_once()",
+        "eval_shape(fun, *args)": "make_jaxpr(fun)(*args).outputs[0]",
+        "jacfwd(fun, argnums=0)": "jacrev(fun, argnums)",
+        "remat(fun)": "fun",
     },
+    lacks={
+        "jax.grad(f)": "jvp linearize vjp",
+        "jax.vmap(f)": "pmap",
+        "jax.lax.stop_gradient(x)": "custom_jvp custom_vjp",
+        "np.asarray(x, np.float64)": "config",
+    },
+    as_arrays=as_arrays,
+    at_once=at_once,
+    jacrev=jacrev,
+    make_jaxpr=make_jaxpr,
+    tree_map=tree_util.tree_map,
 )
 __dir__ = face.names

@@ -5,6 +5,7 @@ from minigrad.faces.face import Face
 __getattr__ = face = Face(
     "jax.errors",
     "ConcretizationTypeError=TraceError TracerArrayConversionError=TraceError"
-    " TracerBoolConversionError=TraceError TracerIntegerConversionError=TraceError",
+    " TracerBoolConversionError=TraceError TracerIntegerConversionError=TraceError"
+    " UnexpectedTracerError=TraceError",
 )
 __dir__ = face.names

@@ -1,20 +1,47 @@
 """JAX's random numbers, of a key that is handed on: `jax.random.normal(key, (3,))`."""
 
+from typing import Any
+
+import numpy as np
+
 from minigrad.faces.face import Face
+from minigrad.faces.jax.array import as_array
+
+
+def generator(key: int) -> np.random.Generator:
+    """The source of the numbers of a key."""
+    return np.random.default_rng(int(key))
+
+
+def drawn(x: Any) -> Any:
+    """What is drawn from: a number, or the values of an array."""
+    return x if isinstance(x, int) else np.asarray(x)
+
+
+SHAPED = "key, shape=(), dtype=None"
 
 __getattr__ = face = Face(
     "jax.random",
     calls={
         "PRNGKey(seed)": "seed",
+        "bernoulli(key, p=0.5, shape=())": "array(mg.rand(shape, seed=int(key)) < p)",
+        "choice(key, a, shape=(), replace=True, p=None)": (
+            "array(generator(key).choice(drawn(a), shape, replace, p))"
+        ),
+        "fold_in(key, data)": "hash((int(key), data)) % 2**62",
         "key(seed)": "seed",
-        "normal(key, shape=())": "mg.randn(shape, seed=int(key))",
+        f"normal({SHAPED})": "array(mg.randn(shape, seed=int(key)))",
+        "permutation(key, x)": "array(generator(key).permutation(drawn(x)))",
         "randint(key, shape, minval, maxval)": (
-            "mg.randint(minval, maxval, shape, seed=int(key), dtype=mg.int32)"
+            "array(mg.randint(minval, maxval, shape, seed=int(key)))"
         ),
         "split(key, num=2)": "mg.randint(0, 2**62, num, seed=int(key)).tolist()",
-        "uniform(key, shape=(), minval=0.0, maxval=1.0)": (
-            "mg.rand(shape, seed=int(key)) * (maxval - minval) + minval"
+        f"uniform({SHAPED}, minval=0.0, maxval=1.0)": (
+            "array(mg.rand(shape, seed=int(key)) * (maxval - minval) + minval)"
         ),
     },
+    array=as_array,
+    drawn=drawn,
+    generator=generator,
 )
 __dir__ = face.names

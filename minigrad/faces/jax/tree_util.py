@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,9 +12,32 @@ from minigrad.faces.face import Face
 __all__ = ["tree_flatten", "tree_leaves", "tree_map", "tree_unflatten"]
 
 
-def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves, those of a dict in the order of its keys, and the tree itself as the form."""
-    return tree_leaves(tree), tree
+class PyTreeDef:
+    """The form of a tree, in which a star stands for each leaf."""
+
+    def __init__(self, tree: Any) -> None:
+        self.stars = _filled(tree, itertools.repeat(Star()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PyTreeDef) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"PyTreeDef({self.stars})"
+
+
+class Star:
+    """What stands for a leaf."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], PyTreeDef]:
+    """The leaves, those of a dict in the order of its keys, and the form of the tree."""
+    return tree_leaves(tree), PyTreeDef(tree)
 
 
 def tree_leaves(tree: Any) -> list[Any]:
@@ -28,7 +53,7 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 def tree_unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
     """Other leaves in the same form."""
-    return _filled(treedef, iter(leaves))
+    return _filled(getattr(treedef, "stars", treedef), iter(leaves))
 
 
 def _filled(tree: Any, leaves: Any) -> Any:
@@ -48,5 +73,17 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     return tree_unflatten(tree, [f(*found) for found in leaves])
 
 
-__getattr__ = face = Face("jax.tree_util")
+__getattr__ = face = Face(
+    "jax.tree_util",
+    calls={
+        "tree_all(tree)": "all(tree_leaves(tree))",
+        "tree_reduce(function, tree, *initial)": (
+            "functools.reduce(function, tree_leaves(tree), *initial)"
+        ),
+        "tree_structure(tree)": "PyTreeDef(tree)",
+    },
+    functools=functools,
+    tree_leaves=tree_leaves,
+    PyTreeDef=PyTreeDef,
+)
 __dir__ = face.names

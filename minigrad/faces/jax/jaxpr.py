@@ -1,0 +1,84 @@
+"""A graph as JAX writes it: `{ lambda ; a:f32[]. let b:f32[] = mul a a in (b,) }`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face
+
+__all__ = ["text"]
+
+WIDTH = 80
+NAMES = {
+    "Equal": "eq",
+    "Greater": "gt",
+    "GreaterEqual": "ge",
+    "Less": "lt",
+    "LessEqual": "le",
+    "Max": "reduce_max",
+    "Maximum": "max",
+    "Min": "reduce_min",
+    "Minimum": "min",
+    "Mod": "rem",
+    "Prod": "reduce_prod",
+    "Sigmoid": "logistic",
+    "Sum": "reduce_sum",
+    "Where": "select_n",
+}
+SHOWN = ("axis", "axes", "shape")  # of what an operator is told
+
+
+def text(graph: mg.Graph) -> str:
+    """The lines of a graph, in one if they fit."""
+    own = {*graph.inputs}
+    constants = [x for x in graph.nodes if not x.inputs and x not in own and x.shape != ()]
+    known: dict[Any, str] = {}
+    for x in (*constants, *graph.inputs):
+        known[x] = _letters(len(known))
+    lines = []
+    for node in graph.nodes:
+        if node.inputs:
+            read = " ".join(_read(x, known) for x in node.inputs)
+            known[node] = _letters(len(known))
+            lines.append(f"{_typed(node, known)} = {_primitive(node)} {read}")
+    given = [" ".join(_typed(x, known) for x in xs) for xs in (constants, graph.inputs)]
+    head = f"{{ lambda {given[0]}; {given[1]}. let"
+    outputs = ", ".join(_read(x, known) for x in graph.outputs)
+    tail = f"in ({outputs}{',' * (len(graph.outputs) == 1)}) }}"
+    whole = f"{head} {'; '.join(lines)} {tail}"
+    return whole if len(whole) <= WIDTH else "\n    ".join([head, *lines]) + f"\n  {tail}"
+
+
+def _primitive(node: Any) -> str:
+    """The name of an operator, and what it is told."""
+    name = NAMES.get(node.op.name, node.op.name.lower())
+    told = [f"{k}={node.attrs[k]}" for k in SHOWN if node.attrs.get(k) is not None]
+    return f"{name}[{' '.join(told)}]" if told else name
+
+
+def _read(node: Any, known: dict[Any, str]) -> str:
+    """The letter of a value; a single number is written out."""
+    if node in known:
+        return known[node]
+    value = node.attrs.get("value")
+    return f"{value}:{_type(node)}" if value is not None else str(node.name)
+
+
+def _typed(node: Any, known: dict[Any, str]) -> str:
+    return f"{known[node]}:{_type(node)}"
+
+
+def _type(node: Any) -> str:
+    """The data type and the lengths, such as f32[3]."""
+    kind = "bool" if node.dtype.kind == "b" else f"{node.dtype.kind}{8 * node.dtype.itemsize}"
+    return f"{kind}[{','.join('?' if n is None else str(n) for n in node.shape or ())}]"
+
+
+def _letters(n: int) -> str:
+    """a, b … z, ba, bb …"""
+    return (_letters(n // 26) if n >= 26 else "") + chr(ord("a") + n % 26)
+
+
+__getattr__ = face = Face("jax.core")
+__dir__ = face.names
