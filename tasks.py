@@ -487,7 +487,7 @@ DYNAMIC = [
 ]
 
 # What is compared with, and the extras of which that is tested that they bring.
-ORACLES = ["oracles", "caffe", "tensorboard"]
+ORACLES = ["oracles", "caffe", "dask", "tensorboard"]
 
 
 def test(arguments):

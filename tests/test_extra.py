@@ -69,7 +69,7 @@ def test_nothing_of_it_is_imported_before() -> None:
     assert BROUGHT.isdisjoint(said.stdout.split())
 
 
-@pytest.mark.parametrize("extra", ["caffe", "tensorboard"])
+@pytest.mark.parametrize("extra", ["caffe", "dask", "tensorboard"])
 def test_both_halves_of_the_readme_say_what_an_extra_brings(extra: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme.count(f'`pip install "minigrad[{extra}]"`') == 2
@@ -87,3 +87,11 @@ def test_without_protobuf_its_line_is_told(tmp_path: Path) -> None:
     (tmp_path / "net.prototxt").write_text("")
     with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[caffe\]"'):
         mg.from_caffe(tmp_path / "net.prototxt")
+
+
+@pytest.mark.skipif(bool(find_spec("dask")), reason="Dask is installed")
+def test_without_dask_its_line_is_told() -> None:
+    with mg.Graph():
+        program = mg.build_graph(None, mg.constant([1.0]) * 2).compile()
+    with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[dask\]"'):
+        program.to_dask()

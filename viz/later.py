@@ -19,6 +19,7 @@ from viz.views.branches import *
 from viz.views.checkpoints import *
 from viz.views.draw import *
 from viz.views.error import *
+from viz.views.granularity import *
 from viz.views.images import *
 from viz.views.live import *
 from viz.views.passes import *

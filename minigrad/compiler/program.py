@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class Program:
     >>> program({x: [[0.0, 1.0, 2.0]]}).shape, program.kernels
     ((1, 3), 1)
     """
+
+    _dask: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.dask`
 
     def __init__(
         self, graph: Graph, optimize: bool = True, executor: str = "numpy", session: Any = None
@@ -227,6 +229,37 @@ class Program:
         parallel = self._apart(self._shapes_of(feeds))
         results, measured = parallel.run(schedule, feeds, self.variables)
         return (results[0] if self.graph.single else results), measured
+
+    def to_dask(
+        self,
+        feed_dict: Mapping[Any, Any] | None = None,
+        tasks: str | int = "regions",
+        shards: int = 1,
+        reduce: str | None = None,
+    ) -> Any:
+        """The program with these feeds as a graph of Dask's, a `dask.delayed` object.
+
+        Its `compute()` gives what the program gives, bit for bit: on threads, on processes
+        (`scheduler="processes"`) or on a cluster (`client.compute`), and `visualize()` draws it.
+        tasks: "kernels", each a task (a fused region is one); "regions", chains of them; a number,
+        so many stretches of about as many kernels; "whole", all as one. What Dask does around a
+        task costs more than most kernels do: see `viz.granularity`. shards: into how many parts of
+        the batch each placeholder with an open first axis is split; results with such an axis are
+        put together again, of all others `reduce` says whether they are a "mean" over the batch or
+        a "sum": equal then but for rounding. Variables have the values of now.
+
+        Raises GraphError for what changes variables, counts runs or prints, and for a batch that
+        cannot be split; ArgumentError for other options; MissingPackageError without the extra
+        `dask`.
+
+        >>> import minigrad as mg
+        >>> x = mg.placeholder("x", shape=(None, 2))
+        >>> program = mg.build_graph(x, mg.tanh(x)).compile()
+        >>> later = program.to_dask({x: [[0.0, 1.0]]}, tasks="kernels")  # doctest: +SKIP
+        >>> later.compute(scheduler="threads")  # doctest: +SKIP
+        array([[0.       , 0.7615942]], dtype=float32)
+        """
+        return self._dask(feed_dict, tasks, shards, reduce)
 
     @property
     def plan(self) -> Plan:

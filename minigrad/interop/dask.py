@@ -1,0 +1,273 @@
+"""`program.to_dask()`: a program as a graph of Dask's, whose tasks run wherever Dask runs them.
+
+A task is a part of the program as a file: data that any process with minigrad can run, no code.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiler.plan import depth_first
+from minigrad.compiler.program import Program
+from minigrad.compiler.schedule.parallel import TOUCH_VARIABLES
+from minigrad.core import Array, TupleSpec
+from minigrad.diagnostics.arguments import is_whole, refuse, whole
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import Pair, fill
+from minigrad.diagnostics.source import here
+from minigrad.interop.extra import wanted
+from minigrad.ops import state
+from minigrad.saving import load_graph
+from minigrad.static import Graph, Node
+from minigrad.static.build import build_graph, placeholder
+from minigrad.static.feeds import check_feeds
+from minigrad.static.handlers import expect_fed
+
+__all__: list[str] = []
+
+GRAINS = ("kernels", "regions", "whole")
+REDUCTIONS = ("mean", "sum")
+GIVEN = (state.placeholder, state.variable, state.constant)
+KEPT = 256  # parts that a process keeps ready
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a program, as a file: called with arrays it returns an array, or several."""
+
+    name: str
+    file: bytes
+    executor: str
+
+    def __call__(self, *operands: Array) -> Any:
+        program = ready(self, threading.get_ident())
+        return program(dict(zip(program.graph.inputs, operands, strict=True)))
+
+
+@functools.lru_cache(KEPT)
+def ready(part: Part, thread: int) -> Program:
+    """The program of a part; each thread has its own, as a program serves one at a time."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "part.graph"
+        path.write_bytes(part.file)
+        return Program(load_graph(path), optimize=False, executor=part.executor)
+
+
+def to_dask(
+    program: Program,
+    feed_dict: Mapping[Any, Any] | None,
+    tasks: str | int,
+    shards: int,
+    reduce: str | None,
+) -> Any:
+    """See `Program.to_dask`."""
+    delayed = wanted("dask.delayed", extra="dask").delayed
+    if is_whole(tasks):
+        whole("to_dask", "tasks", tasks, 1)
+    elif tasks not in GRAINS:
+        raise refuse("to_dask", "tasks", tasks, _one_of(GRAINS))
+    if reduce is not None and reduce not in REDUCTIONS:
+        raise refuse("to_dask", "reduce", reduce, _one_of(REDUCTIONS))
+    shards = whole("to_dask", "shards", shards, 1)
+    graph = program.graph
+    _expect_pure(graph)
+    feeds = check_feeds(graph, feed_dict)
+    for x in graph.placeholders:
+        expect_fed(x, feeds, graph.outputs[0])
+    sizes = _sizes(graph, feeds, shards)
+    parts = [_part(graph, nodes, program.executor) for nodes in grouped(graph, tasks)]
+    token = _token(parts, feeds, program.variables)
+    fixed = {v: np.array(x) for v, x in program.variables.items()}
+    split = {x for x in feeds if _batched(x)} if shards > 1 else set()
+    data = {
+        x: delayed(value, name=f"{_key(x)}-{token}", pure=True, traverse=False)
+        for x, value in {**fixed, **feeds}.items()
+        if x not in split
+    }
+    ends = np.cumsum([0, *sizes])
+    results = []
+    for i in range(shards):
+        at = f"-{i}" if shards > 1 else ""
+        values = dict(data)
+        for x in split:
+            rows = feeds[x][ends[i] : ends[i + 1]]
+            values[x] = delayed(rows, name=f"{_key(x)}{at}-{token}", pure=True, traverse=False)
+        results.append(_wired(delayed, parts, values, f"{at}-{token}"))
+    gather = Gather(tuple(map(_batched, graph.outputs)), tuple(sizes), reduce, graph.single)
+    if shards > 1 and reduce is None and not all(gather.batched):
+        name = next(x.name for x, b in zip(graph.outputs, gather.batched, strict=True) if not b)
+        raise GraphError("dask_reduce", name=name, ran=here())
+    found = [[values[x] for x in graph.outputs] for values in results]
+    return delayed(gather, traverse=True)(found, dask_key_name=f"results-{token}")
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Puts the results of all shards together: rows one after the other, means by weight."""
+
+    batched: tuple[bool, ...]
+    sizes: tuple[int, ...]
+    reduce: str | None
+    single: bool
+
+    def __call__(self, shards: Sequence[Sequence[Array]]) -> Any:
+        if len(shards) == 1:
+            found = list(shards[0])
+        else:
+            columns = zip(*shards, strict=True)
+            found = [self._one(*x) for x in zip(columns, self.batched, strict=True)]
+        return found[0] if self.single else found
+
+    def _one(self, values: Sequence[Array], batched: bool) -> Any:
+        if batched:
+            for value, size in zip(values, self.sizes, strict=True):
+                if len(value) != size:
+                    raise GraphError("dask_rows", rows=len(value), size=size)
+            return np.concatenate(values)
+        total = sum(self.sizes)
+        weights = [n / total if self.reduce == "mean" else 1.0 for n in self.sizes]
+        kind = np.asarray(values[0]).dtype
+        return sum(np.float64(w) * v for w, v in zip(weights, values, strict=True)).astype(kind)
+
+
+# ---- Parts ---------------------------------------------------------------------------------------
+
+
+def grouped(graph: Graph, tasks: str | int) -> list[list[Node]]:
+    """The nodes that compute, as tasks: each alone, in chains, in so many runs, or all as one.
+
+    A chain goes on as long as a result is read by one node alone, which reads no other. Runs are
+    stretches of the order in which all that leads to one end comes before what leads to the next,
+    so that ends which need nothing of each other can be computed side by side. No group waits for
+    itself, as none reads what comes after it. What picks one of several results stays with the
+    node that gives them.
+    """
+    nodes = [n for n in depth_first(graph) if n.op not in GIVEN]
+    size = 1 if isinstance(tasks, str) else max(-(-len(nodes) // tasks), 1)
+    size = len(nodes) if tasks == "whole" else size
+    readers: dict[Node, set[Node | None]] = {n: set() for n in graph.nodes}
+    for node in graph.nodes:
+        for x in node.inputs:
+            readers[x].add(node)
+    for x in graph.outputs:
+        readers[x].add(None)
+    groups: list[list[Node]] = []
+    group: dict[Node, list[Node]] = {}
+    for node in nodes:
+        before = [*{x: None for x in node.inputs if x.op not in GIVEN}]
+        chained = tasks == "regions" and len(before) == 1 and readers[before[0]] == {node}
+        if chained or (before and isinstance(before[0].spec, TupleSpec)):
+            group[node] = group[before[0]]
+        elif groups and len(groups[-1]) < size:
+            group[node] = groups[-1]
+        else:
+            groups.append([])
+            group[node] = groups[-1]
+        group[node].append(node)
+    return groups
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part with the nodes that it reads, and those whose values others read."""
+
+    part: Part
+    reads: tuple[Node, ...]
+    gives: tuple[Node, ...]
+
+
+def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
+    """Some nodes as a program of their own, fed with what they read from outside."""
+    inside = {*nodes}
+    outside = {x for n in graph.nodes if n not in inside for x in n.inputs} | {*graph.outputs}
+    gives = tuple(n for n in nodes if n in outside)
+    read = dict.fromkeys(x for n in nodes for x in n.inputs if x not in inside)
+    reads = tuple(x for x in read if x.op is not state.constant)
+    with Graph():
+        fed = {x: placeholder(f"v{i}", x.shape, x.dtype) for i, x in enumerate(reads)}
+        cut = build_graph(None, gives[0] if len(gives) == 1 else gives)
+        cut.inputs = ()  # of the whole; those of the part come in
+        cut = cut.replace(fed)
+    order = {f"v{i}": i for i in range(len(reads))}
+    cut.inputs = tuple(sorted(cut.inputs, key=lambda x: order[x.name]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "part.graph"
+        cut.save(path)
+        part = Part(nodes[-1].op.name, path.read_bytes(), executor)
+    return Piece(part, reads, gives)
+
+
+def _wired(
+    delayed: Any, pieces: Sequence[Piece], values: dict[Node, Any], at: str
+) -> dict[Node, Any]:
+    """All parts as tasks of Dask, each with the results that it reads."""
+    for i, piece in enumerate(pieces):
+        several = len(piece.gives) if len(piece.gives) > 1 else None
+        call = delayed(piece.part, nout=several, traverse=False, pure=True)
+        made = call(*(values[x] for x in piece.reads), dask_key_name=f"{piece.part.name}-{i}{at}")
+        values.update(zip(piece.gives, made if several else [made], strict=True))
+    return values
+
+
+def _one_of(names: Sequence[str]) -> Pair:
+    return fill("expect_named", names=", ".join(map(repr, names)))
+
+
+# ---- What can be handed out ----------------------------------------------------------------------
+
+
+def _expect_pure(graph: Graph) -> None:
+    """Refuse what changes or counts something in this process, or prints there."""
+    for node in graph.nodes:
+        if node.op.impure or node.op in (*TOUCH_VARIABLES, state.run_counter):
+            raise GraphError(
+                "dask_pure", name=node.name, op=node.op, defined=node.where, ran=here()
+            )
+
+
+def _batched(node: Node) -> bool:
+    """Whether its first axis is as long as the batch."""
+    shape = node.shape
+    return bool(shape) and shape is not None and shape[0] is None
+
+
+def _sizes(graph: Graph, feeds: Mapping[Node, Array], shards: int) -> list[int]:
+    """How many rows each shard gets."""
+    lengths = {len(feeds[x]) for x in graph.placeholders if _batched(x)}
+    if shards == 1:
+        return [max(lengths, default=1)]
+    if len(lengths) != 1 or min(lengths) < shards:
+        shown = ", ".join(map(str, sorted(lengths))) or "-"
+        raise GraphError("dask_batch", lengths=shown, shards=shards, ran=here())
+    total = lengths.pop()
+    return [total // shards + (i < total % shards) for i in range(shards)]
+
+
+def _key(node: Node) -> str:
+    return node.name.replace("/", ".")
+
+
+def _token(
+    pieces: Sequence[Piece], feeds: Mapping[Node, Array], variables: Mapping[Node, Array]
+) -> str:
+    """A name for this graph with these values: Dask takes equal names for equal results."""
+    told = hashlib.sha256()
+    for piece in pieces:
+        told.update(piece.part.file)
+    for values in (feeds, variables):
+        for x in values.values():
+            told.update(repr((np.shape(x), np.asarray(x).dtype.str)).encode())
+            told.update(np.ascontiguousarray(x).tobytes())
+    return told.hexdigest()[:12]
+
+
+Program._dask = to_dask

@@ -1,0 +1,92 @@
+"""`viz.granularity`: what it costs to hand out a program in many tasks, or in few."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.compiler import Program
+from minigrad.interop.dask import grouped
+from viz.picture.picture import brief
+from viz.views.tables import Table
+from viz.words.text import ROWS, Pair, printed, row
+
+__all__ = ["granularity"]
+
+REPEATS = 5  # timed runs, of which the median counts; one before them warms up
+
+
+def granularity(
+    program: Program,
+    feed_dict: Mapping[Any, Any] | None = None,
+    shards: int = 1,
+    reduce: str | None = None,
+    scheduler: Any = "threads",
+) -> Table:
+    """A table of what a run costs here, and handed to Dask in tasks of several sizes.
+
+    For each way the number of tasks that compute, milliseconds (the median of a few runs), how many
+    times the run here that is, and how far the results are apart, largest difference by largest
+    number. shards, reduce: one more row, for a batch that is split, see `Program.to_dask`.
+    scheduler: what `compute` of Dask takes, "threads", "processes" or a client.
+
+    Raises TypeError for what is no program, and what `to_dask` and a run raise.
+
+    >>> import minigrad as mg, viz
+    >>> x = mg.placeholder("x", shape=(3,))
+    >>> program = mg.build_graph(x, mg.tanh(x)).compile()
+    >>> print(viz.granularity(program, {x: [0, 1, 2]}))  # doctest: +SKIP
+    """
+    if not isinstance(program, Program):
+        raise TypeError(printed("granularity_program", value=brief(program)))
+    here, seconds = timed(lambda: program(feed_dict))
+    rows: list[tuple[Pair, ...]] = [
+        (ROWS["granularity_here"], _cell("1"), _cell(_ms(seconds)), _cell("1"), _cell("0"))
+    ]
+    ways: list[tuple[Pair, str, int]] = [
+        (ROWS[f"granularity_{tasks}"], tasks, 1) for tasks in ("whole", "regions", "kernels")
+    ]
+    if shards > 1:
+        ways.insert(1, (row("granularity_shards", shards=shards), "whole", shards))
+    for words, tasks, split in ways:
+        later = program.to_dask(feed_dict, tasks=tasks, shards=split, reduce=reduce)
+        found, took = timed(lambda later=later: later.compute(scheduler=scheduler))  # type: ignore[misc]
+        count = split * len(grouped(program.graph, tasks))
+        told = (str(count), _ms(took), f"{took / seconds:.3g}", f"{_apart(here, found):.1g}")
+        rows.append((words, *map(_cell, told)))
+    names = ("way", "tasks", "time", "times", "apart")
+    head = [ROWS[f"granularity_head_{name}"] for name in names]
+    return Table(ROWS["granularity_caption"], head, rows)
+
+
+def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+    """What a run gives, and its seconds."""
+    result, spans = run(), []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        run()
+        spans.append(time.perf_counter() - start)
+    return result, statistics.median(spans)
+
+
+def _apart(one: Any, other: Any) -> float:
+    """The largest difference between results, by their largest number."""
+    pairs = zip(one, other, strict=True) if isinstance(one, list) else [(one, other)]
+    found = [0.0]
+    for a, b in pairs:
+        a, b = np.asarray(a, float), np.asarray(b, float)
+        if a.size and not np.array_equal(a, b, equal_nan=True):
+            found.append(float(np.max(np.abs(a - b)) / max(np.max(np.abs(a)), 1e-30)))
+    return max(found)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g}"
+
+
+def _cell(text: str) -> Pair:
+    return text, text
