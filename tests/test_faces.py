@@ -499,3 +499,83 @@ def test_a_file_of_other_parameters_is_refused(tmp_path: Path) -> None:
     one.save(tmp_path / "model")
     with pytest.raises(mg.FormatError, match=r"dimensions \{3,2\}"):
         other.populate(tmp_path / "model")
+
+
+# ---- CNTK ---------------------------------------------------------------------------------------
+
+C: Any = importlib.import_module("minigrad.faces.cntk")
+LENGTHS = [4, 1, 7, 2]
+SENTENCES = [np.sin(np.arange(2.0 * n) + n).reshape(n, 2) for n in LENGTHS]
+
+
+def test_every_program_of_a_system_without_a_wheel_cites_where_its_answers_stand() -> None:
+    for system, about in SYSTEMS.items():
+        for path in programs(system) if not about.wheels else ():
+            text = path.read_text("utf-8")
+            assert "https://github.com/microsoft/CNTK/blob/" in text.partition("import cntk")[0]
+            assert conformance.documented(path), path
+
+
+@pytest.mark.parametrize("block", [C.layers.LSTM, C.layers.GRU, C.layers.RNNStep])
+@pytest.mark.parametrize("down", [False, True])
+def test_a_sequence_in_a_minibatch_gives_what_it_gives_alone(block: Any, down: bool) -> None:
+    x = C.sequence.input_variable(2, needs_gradient=True)
+    net = C.layers.Recurrence(block(3, init=C.normal(0.5, seed=1)), go_backwards=down)(x)
+    loss = C.reduce_sum(C.square(C.sequence.softmax(net) + C.sequence.past_value(net)))
+    together, slopes = net.eval({x: SENTENCES}), loss.grad({x: SENTENCES})
+    sums = loss.grad({x: SENTENCES}, wrt=loss.parameters)
+    alone = [loss.grad({x: [one]}, wrt=loss.parameters) for one in SENTENCES]
+    for i, one in enumerate(SENTENCES):
+        assert together[i] == pytest.approx(net.eval({x: [one]})[0], abs=1e-6)
+        assert slopes[i] == pytest.approx(loss.grad({x: [one]})[0], abs=1e-5)
+    for p in loss.parameters:
+        assert sums[p] == pytest.approx(sum(found[p] for found in alone), abs=1e-4)
+
+
+def test_going_backwards_is_going_forwards_in_a_mirror() -> None:
+    x = C.sequence.input_variable(2)
+    step = C.layers.GRU(3, init=C.normal(0.5, seed=2))
+    ahead, back = (C.layers.Recurrence(step, go_backwards=down)(x) for down in (False, True))
+    mirrored = ahead.eval({x: [one[::-1] for one in SENTENCES]})
+    for found, expected in zip(back.eval({x: SENTENCES}), mirrored, strict=True):
+        assert found == pytest.approx(expected[::-1], abs=1e-6)
+
+
+def test_a_rate_for_the_mean_of_a_minibatch_and_one_for_each_sample() -> None:
+    batch, taken = [[1.0], [2.0], [3.0]], {}
+    for unit in (C.UnitType.minibatch, C.UnitType.sample):
+        x, w = C.input_variable(1), C.parameter(1, init=1)
+        loss = C.reduce_sum(x * w)
+        rate = C.learners.learning_rate_schedule(0.1, unit)
+        trainer = C.Trainer(loss, loss, C.learners.sgd([w], rate))
+        trainer.train_minibatch({x: batch})
+        taken[unit.value] = w.value.item()
+        assert trainer.previous_minibatch_sample_count == 3
+        assert trainer.previous_minibatch_loss_average == pytest.approx(2)
+    assert taken == {"minibatch": pytest.approx(0.8), "sample": pytest.approx(0.4)}
+
+
+def test_data_that_do_not_fit_are_refused_in_words() -> None:
+    x, y = C.sequence.input_variable(2, name="words"), C.sequence.input_variable(2)
+    z, batch = C.input_variable(2), C.input_variable(3)
+    with pytest.raises(mg.FeedError, match=r"data for words have shape \(3, 5\)"):
+        (x * 2).eval({x: [np.ones((3, 5))]})
+    with pytest.raises(mg.FeedError, match=r"lengths \[3\] and \[4\]"):
+        (x + y).eval({x: [np.ones((3, 2))], y: [np.ones((4, 2))]})
+    with pytest.raises(mg.ShapeError, match="broadcast_as"):
+        x + z
+    with pytest.raises(mg.ShapeError, match="has no sequence axis"):
+        C.sequence.last(z)
+    with pytest.raises(mg.ShapeError, match="do not fit together"):
+        z + batch
+    with pytest.raises(TypeError, match="element_select"):
+        bool(C.greater(z, 0))
+
+
+def test_sequences_of_an_axis_of_their_own_may_have_other_lengths() -> None:
+    x = C.sequence.input_variable(2)
+    other = C.sequence.input_variable(2, sequence_axis=C.Axis("other"))
+    found = C.sequence.reduce_sum(x) + C.sequence.reduce_sum(other)
+    data = {x: SENTENCES, other: SENTENCES[::-1]}
+    sums = [one.sum(0) + two.sum(0) for one, two in zip(SENTENCES, SENTENCES[::-1], strict=True)]
+    assert found.eval(data) == pytest.approx(np.array(sums), abs=1e-5)

@@ -67,6 +67,7 @@ SYSTEMS = {
         ),
     ),
     "dynet": System("DyNet", "dynet", "minigrad.faces.dynet", ("dynet38",), ("dynet38==2.2",)),
+    "cntk": System("CNTK", "cntk", "minigrad.faces.cntk"),
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 IMPORTS = {
     "torch": "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n",
     "jax": "import jax\nimport jax.numpy as jnp\n",
+    "cntk": "import cntk as C\nimport numpy as np\n",
     "dynet": "import dynet as dy\n",
     "tensorflow": "import tensorflow as tf\n",
     "tensorflow1": "import numpy as np\nimport tensorflow.compat.v1 as tf\n",
@@ -335,5 +336,59 @@ CALLS = [
         "dynet",
         "from dynet import dynet_config\ndynet_config.set(autobatch=1)\nfirst = dy.renew_cg()\nloss = dy.esum([dy.square(dy.scalarInput(n)) for n in range(1000)])\nfound = loss.value()\ndynet_config.set()\nsecond = dy.renew_cg()",
         "abs(found - 332833500) < 100 and first is not second",
+    ),
+    (
+        "E2",
+        "cntk",
+        "x = C.input_variable(1, needs_gradient=True)\ny = x*x + 3\nfound = [y.eval({x: [[n]]}) for n in (2, 3)]\nslope = y.grad({x: [[2]]})",
+        "[f.tolist() for f in found] == [[[7]], [[12]]] and slope.tolist() == [[4]]",
+    ),
+    (
+        "E3",
+        "cntk",
+        "x = C.input_variable(784)\nW = C.parameter((784, 10), init=C.normal(1.0))\nb = C.parameter(10)\ny = C.times(x, W) + b\nresult = y.eval({x: np.zeros((5, 784))})",
+        "result.shape == (5, 10) and not result.any()",
+    ),
+    (
+        "E5",
+        "cntk",
+        "W, b = C.parameter(init=np.array([[1., 3.], [-2., 4.]])), C.parameter(init=np.array([.5, -1.]))\nx = C.input_variable(2)\ny = C.relu(C.times(x, W) + b)\nfound = y.eval({x: [[1., 1.]]})\ngrads = y.grad({x: [[1., 1.]]}, wrt=[W, b])",
+        "found.tolist() == [[0, 6]] and grads[W].tolist() == [[0, 1], [0, 1]] and grads[b].tolist() == [0, 1]",
+    ),
+    (
+        "E6",
+        "cntk",
+        "x = C.input_variable((1, 16, 16))\nsmall, same = x, x\nfor _ in range(7):\n    small = C.layers.Convolution2D((3, 3), 1)(small)\nfor _ in range(10):\n    same = C.layers.Convolution2D((3, 3), 1, pad=True)(same)",
+        "small.shape == (1, 2, 2) and same.shape == (1, 16, 16)",
+    ),
+    (
+        "E8",
+        "cntk",
+        "model = C.layers.Sequential([C.layers.Convolution2D((3, 3), 1, activation=C.relu), C.layers.Dense(3)])\nx = C.input_variable((1, 16, 16))\np = C.softmax(model(x)).eval({x: np.ones((2, 1, 16, 16))})",
+        "bool((abs(p.sum(1) - 1) < 1e-5).all())",
+    ),
+    (
+        "E10",
+        "cntk",
+        "x = C.input_variable(1)\ny = C.element_select(C.greater(C.reduce_sum(x), 0), 2 * x, x - 1)\nfound = y.eval({x: [[-3.0], [3.0]]})",
+        "found.tolist() == [[-4], [6]]",
+    ),
+    (
+        "E12",
+        "cntk",
+        "x = C.sequence.input_variable(4)\nnet = C.layers.Recurrence(C.layers.LSTM(5))(x)\nlast = C.sequence.last(net)\nbatch = [np.ones((n, 4)) for n in (3, 7, 12)]\nfound = [y.shape for y in net.eval({x: batch})]",
+        "found == [(3, 5), (7, 5), (12, 5)] and last.eval({x: batch}).shape == (3, 5)",
+    ),
+    (
+        "E15",
+        "cntk",
+        "x, t = C.sequence.input_variable(2), C.input_variable(3)\nz = C.layers.Dense(3)(C.layers.Fold(C.layers.RNNStep(4))(x))\nloss = C.cross_entropy_with_softmax(z, t)\ntrainer = C.Trainer(z, (loss, C.classification_error(z, t)), [C.learners.sgd(z.parameters, 0.1)])\nbatch = {x: [np.ones((n, 2)) for n in (2, 9)], t: np.eye(3)[[0, 2]]}\nlosses = []\nfor _ in range(20):\n    trainer.train_minibatch(batch)\n    losses.append(trainer.previous_minibatch_loss_average)",
+        "losses[-1] < losses[0]",
+    ),
+    (
+        "E17",
+        "cntk",
+        "x = C.input_variable(1)\ny = x * 2\nfound = [y.eval({x: [[n]]}) for n in range(1000)]",
+        "found[-1].tolist() == [[1998]]",
     ),
 ]

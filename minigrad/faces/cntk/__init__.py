@@ -1,0 +1,257 @@
+"""CNTK's words: `import minigrad.faces.cntk as C`.
+
+>>> import minigrad.faces.cntk as C
+>>> x = C.sequence.input_variable(2)
+>>> y = C.sequence.reduce_sum(x)
+>>> y.eval({x: [[[1, 2], [3, 4], [5, 6]], [[7, 8]]]})
+array([[ 9., 12.],
+       [ 7.,  8.]], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.cntk import layers, learners, sequence
+from minigrad.faces.cntk.axes import Axis
+from minigrad.faces.cntk.functions import (
+    Function,
+    aligned,
+    elements,
+    fetched,
+    function,
+    op,
+    product,
+    reduced,
+    slopes,
+)
+from minigrad.faces.cntk.learners import Learner, UnitType, momentum_sgd, sgd
+from minigrad.faces.cntk.recurrence import glorot
+from minigrad.faces.cntk.shapes import (
+    arranged,
+    as_numbers,
+    chosen,
+    convolution,
+    cut,
+    hard,
+    made,
+    pooling,
+    several,
+    shaped,
+    spliced,
+    turned,
+)
+from minigrad.faces.cntk.variables import Parameter, Variable, input_variable
+from minigrad.faces.face import Face, failed, ordered
+
+__all__ = [
+    "Axis",
+    "Function",
+    "Learner",
+    "Parameter",
+    "Trainer",
+    "UnitType",
+    "Value",
+    "Variable",
+    "combine",
+    "convolution",
+    "input_variable",
+    "layers",
+    "learners",
+    "momentum_sgd",
+    "pooling",
+    "sequence",
+    "sgd",
+]
+
+
+class Value:
+    """Data in the forms that functions take."""
+
+    @staticmethod
+    def one_hot(batch: Sequence[Sequence[int]], num_classes: int) -> list[Any]:
+        """Sequences of class numbers as sequences of rows with a single 1."""
+        for number in (n for classes in batch for n in classes):
+            if not 0 <= number < num_classes:
+                about = {"index": number, "axis": 0, "length": num_classes}
+                raise failed(mg.IndexRangeError, "index_range", op="one_hot", **about)
+        return [np.eye(num_classes, dtype=np.float32)[list(classes)] for classes in batch]
+
+
+class combine:
+    """Several functions, evaluated together."""
+
+    def __init__(self, operands: Sequence[Function]) -> None:
+        self.outputs = tuple(operands)
+
+    def eval(self, arguments: Any = None) -> dict[Function, Any]:
+        """Their values, by function."""
+        given = {k: v for x in self.outputs for k, v in x.given(arguments).items()}
+        return dict(zip(self.outputs, fetched(self.outputs, given), strict=True))
+
+
+class Trainer:
+    """Trains a model by learners; criterion: the loss, and what else is told of each minibatch."""
+
+    def __init__(
+        self, model: Any, criterion: Any, parameter_learners: Any, progress_writers: Any = None
+    ) -> None:
+        self.model, (self.loss_function, *more) = model, ordered(criterion)
+        self.evaluation_function = more[0] if more else None
+        self.parameter_learners = [*ordered(parameter_learners)]
+        self.total_number_of_samples_seen = 0
+        self.previous_minibatch_sample_count = 0
+        self.previous_minibatch_loss_average = self.previous_minibatch_evaluation_average = 0.0
+
+    def train_minibatch(self, arguments: Mapping[Any, Any], outputs: Any = None) -> Any:
+        """One step for a minibatch, whose gradients are those of the sum of all losses."""
+        changed = [p for learner in self.parameter_learners for p in learner.parameters]
+        gradients = [
+            Function(node, None, [self.loss_function])
+            for node in slopes(self.loss_function, changed)
+        ]
+        wanted = [*(outputs or ())]
+        found, count = self._measured(arguments, [*gradients, *wanted])
+        by = dict(zip(changed, found, strict=False))
+        for learner in self.parameter_learners:
+            learner.update({p: by[p] for p in learner.parameters}, count)
+        self.total_number_of_samples_seen += count
+        told = dict(zip(wanted, found[len(changed) :], strict=True))
+        return True if outputs is None else (True, told)
+
+    def test_minibatch(self, arguments: Mapping[Any, Any]) -> float:
+        """The mean of the evaluation function for a minibatch, without a step."""
+        kept = self.previous_minibatch_loss_average, self.previous_minibatch_evaluation_average
+        self._measured(arguments, [])
+        found = self.previous_minibatch_evaluation_average
+        self.previous_minibatch_loss_average, self.previous_minibatch_evaluation_average = kept
+        return found
+
+    def _measured(self, arguments: Any, more: list[Function]) -> tuple[list[Any], int]:
+        """The values of functions for a minibatch, whose averages are kept, and its samples."""
+        told = [x for x in (self.loss_function, self.evaluation_function) if x is not None]
+        values = fetched([*told, *more], self.loss_function.given(arguments))
+        means = []
+        for value in values[: len(told)]:
+            rows = np.concatenate(value) if isinstance(value, list) else np.atleast_1d(value)
+            means.append(float(rows.sum()) / len(rows))
+            count = len(rows)
+        self.previous_minibatch_sample_count = count
+        self.previous_minibatch_loss_average = means[0]
+        self.previous_minibatch_evaluation_average = means[-1]
+        return values[len(told) :], count
+
+
+HELPERS: list[Any] = [
+    *(
+        Function,
+        Parameter,
+        aligned,
+        arranged,
+        as_numbers,
+        chosen,
+        cut,
+        elements,
+        function,
+        glorot,
+        hard,
+    ),
+    *(input_variable, op, product, reduced, several, shaped, spliced, turned),
+]
+UNARY = "abs ceil cos exp floor log relu sigmoid sin sqrt square stop_gradient tanh negate=neg"
+COMPARED = "equal greater greater_equal less less_equal not_equal"
+REDUCED = "max mean min prod sum log_sum_exp=logsumexp"
+MANY = "*xs, name=''"
+PAIRS = [name.partition("=") for name in UNARY.split()]
+
+__getattr__ = face = Face(
+    "C",
+    calls={
+        **{
+            f"{theirs}(x, name='')": f"op(mg.{ours or theirs}, x, name=name)"
+            for theirs, _, ours in PAIRS
+        },
+        **{
+            f"{f}(left, right)": f"aligned(as_numbers(mg.{f}), left, right)"
+            for f in COMPARED.split()
+        },
+        **{
+            f"reduce_{theirs}(x, axis=None)": f"reduced(mg.{ours or theirs}, x, axis)"
+            for theirs, _, ours in (name.partition("=") for name in REDUCED.split())
+        },
+        "argmax(x, axis=None)": "chosen(mg.argmax, x, axis)",
+        "argmin(x, axis=None)": "chosen(mg.argmin, x, axis)",
+        "classification_error(output_vector, target_vector, axis=-1)": (
+            "not_equal(argmax(output_vector, axis), argmax(target_vector, axis))"
+        ),
+        "clip(x, min_value, max_value)": (
+            "aligned(lambda v, low, high: mg.minimum(mg.maximum(v, low), high), x, min_value,"
+            " max_value)"
+        ),
+        "constant(value, shape=None, name='')": (
+            "function(value if shape is None else np.full(shape, value))"
+        ),
+        "cross_entropy_with_softmax(output_vector, target_vector, axis=-1)": (
+            "-reduce_sum(element_times(elements(mg.log_softmax, output_vector, axis),"
+            " target_vector), axis)"
+        ),
+        "element_divide(left, right)": "aligned(lambda a, b: a / b, left, right)",
+        f"element_max({MANY})": "several(mg.maximum, *xs, name=name)",
+        f"element_min({MANY})": "several(mg.minimum, *xs, name=name)",
+        "element_select(flag, value_if_true, value_if_false)": (
+            "aligned(lambda c, a, b: mg.where(mg.not_equal(c, 0), a, b), flag, value_if_true,"
+            " value_if_false)"
+        ),
+        f"element_times({MANY})": "several(lambda a, b: a * b, *xs, name=name)",
+        "elu(x)": "element_select(greater(x, 0), x, exp(element_min(x, 0)) - 1)",
+        "glorot_uniform(seed=None)": "lambda shape: glorot(shape, seed)",
+        "hardmax(x)": "elements(hard, x)",
+        "input(shape, dtype=None, needs_gradient=False, name='')": (
+            "input_variable(shape, needs_gradient=needs_gradient, name=name)"
+        ),
+        "leaky_relu(x)": "element_select(greater(x, 0), x, element_times(x, 0.01))",
+        f"log_add_exp({MANY})": (
+            "several(lambda a, b: mg.maximum(a, b) + mg.softplus(-mg.abs(a - b)), *xs, name=name)"
+        ),
+        "log_softmax(x, axis=None)": "elements(mg.log_softmax, x, axis)",
+        "minus(left, right)": "aligned(lambda a, b: a - b, left, right)",
+        "normal(scale, seed=None)": "lambda shape: mg.randn(shape, seed=seed) * scale",
+        "parameter(shape=None, init=0, name='')": "made(shape, init, name)",
+        f"plus({MANY})": "several(lambda a, b: a + b, *xs, name=name)",
+        "reciprocal(x)": "element_divide(1, x)",
+        "reshape(x, shape)": "shaped(x, shape)",
+        "round(x)": "floor(function(x) + 0.5)",
+        "slice(x, axis, begin_index, end_index)": "cut(x, axis, begin_index, end_index)",
+        "softmax(x, axis=None)": "elements(mg.softmax, x, axis)",
+        "softplus(x, steepness=1)": "op(mg.softplus, function(x) * steepness) / steepness",
+        "splice(*inputs, axis=-1)": "spliced(inputs, axis)",
+        "squared_error(output, target)": "reduce_sum(square(minus(output, target)))",
+        "swapaxes(x, axis1=0, axis2=1)": "arranged(mg.swapaxes, x, axis1, axis2)",
+        "times(left, right)": "product(left, right)",
+        "times_transpose(left, right)": "product(left, turned(right))",
+        "transpose(x, axis1=0, axis2=1)": "arranged(mg.swapaxes, x, axis1, axis2)",
+        "uniform(scale, seed=None)": "lambda shape: (mg.rand(shape, seed=seed) * 2 - 1) * scale",
+    },
+    lacks={
+        "mg.nn.Dropout(0.5)": "dropout",
+        "mg.nn.BatchNorm1d(n)": "batch_normalization",
+        "z.parameters": "logging",
+        "graph.save(path)": "load_model",
+        "C.sequence.input_variable(shape)": "placeholder",
+        "C.layers.Recurrence(C.layers.LSTM(n))": "optimized_rnnstack",
+        "C.learners.sgd(parameters, lr)": "adam",
+        "C.cross_entropy_with_softmax(z, labels)": "binary_cross_entropy nce_loss lambda_rank",
+        "C.element_select(flag, x, y)": "cond",
+        "C.layers.Dense(n, init=C.glorot_uniform())": "default_options InferredDimension",
+        "numpy.array": "io device",
+    },
+    made=made,
+    np=np,
+    **{f.__name__: f for f in HELPERS},
+)
+__dir__ = face.names
+MAX_POOLING, AVG_POOLING = "max_pool2d", "avg_pool2d"

@@ -1,0 +1,268 @@
+"""CNTK's functions: nodes with dynamic axes, which are evaluated for the data of their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.cntk.axes import BATCH, GRAPH, Axis
+from minigrad.faces.face import failed
+
+__all__ = [
+    "Function",
+    "aligned",
+    "elements",
+    "fetched",
+    "function",
+    "op",
+    "product",
+    "reduced",
+    "slopes",
+]
+
+Shape = tuple[int, ...]
+SESSION = mg.Session(GRAPH)
+
+
+class Function:
+    """A value to come. `node` holds all samples, or all items of all sequences, as its rows.
+
+    axis: the innermost dynamic axis; None where there is none, as for parameters.
+    """
+
+    def __init__(
+        self, node: Any, axis: Axis | None, operands: Iterable[Function] = (), name: str = ""
+    ) -> None:
+        self.node, self.axis, self.name = node, axis, name
+        operands = list(operands)
+        self.arguments: tuple[Any, ...] = _united(x.arguments for x in operands)
+        self.parameters: tuple[Any, ...] = _united(x.parameters for x in operands)
+        self.parts: dict[str, Any] = {k: v for x in operands for k, v in x.parts.items()}
+        self._slopes: dict[tuple[int, ...], list[Any]] = {}
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of the static axes."""
+        return tuple(self.node.shape)[self.axis is not None :]
+
+    @property
+    def dynamic_axes(self) -> tuple[Axis, ...]:
+        """Samples, and items if these are sequences."""
+        return () if self.axis is None else (BATCH, self.axis)[: 1 + (self.axis is not BATCH)]
+
+    @property
+    def output(self) -> Function:
+        """The function itself, which has one output."""
+        return self
+
+    @property
+    def outputs(self) -> tuple[Function, ...]:
+        """The output."""
+        return (self,)
+
+    def __repr__(self) -> str:
+        axes = ", ".join(["#", "*"][: len(self.dynamic_axes)])
+        return f"Output('{self.name}', [{axes}], {self.shape})"
+
+    def __getattr__(self, name: str) -> Any:
+        """A layer or a parameter that has this name: `model.first.W`."""
+        if not name.startswith("_"):
+            found = [x for x in self.parameters if x.name == name]
+            if name in self.parts or len(found) == 1:
+                return self.parts[name] if name in self.parts else found[0]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    # ---- values ----
+
+    def eval(self, arguments: Any = None) -> Any:
+        """The value for data: an array, or for sequences a list of arrays."""
+        (found,) = fetched([self], self.given(arguments))
+        return found
+
+    def __call__(self, *data: Any) -> Any:
+        """The value for data of the inputs in their order."""
+        return self.eval(dict(zip(self.arguments, data, strict=True)))
+
+    def given(self, arguments: Any) -> dict[Any, Any]:
+        """Data by inputs: a dict by inputs or names, or the data of the only one."""
+        if arguments is None:
+            return {}
+        if not isinstance(arguments, Mapping):
+            return dict(zip(self.arguments, [arguments], strict=True))
+        names = {x.name: x for x in self.arguments if x.name}
+        return {names[x] if isinstance(x, str) else x: data for x, data in arguments.items()}
+
+    def grad(self, at: Any, wrt: Sequence[Any] | None = None, outputs: Any = None) -> Any:
+        """The gradient of the sum of all values, by inputs that need one or those in `wrt`.
+
+        With `outputs`, their values too; one gradient by itself, several by what they belong to.
+        """
+        chosen = [x for x in self.arguments if x.needs_gradient] if wrt is None else [*wrt]
+        wanted, given = [*(outputs or ())], self.given(at)
+        nodes = [
+            Function(node, x.axis, [self, x])
+            for node, x in zip(slopes(self, chosen), chosen, strict=True)
+        ]
+        found = fetched([*nodes, *wanted], given)
+        by = dict(zip(chosen, found, strict=False))
+        gradient = by if len(chosen) > 1 else found[0]
+        if outputs is None:
+            return gradient
+        values = found[len(chosen) :]
+        return gradient, values[0] if len(wanted) == 1 else dict(zip(wanted, values, strict=True))
+
+    # ---- signs ----
+
+    def __add__(self, other: Any) -> Function:
+        return aligned(lambda a, b: a + b, self, other)
+
+    def __sub__(self, other: Any) -> Function:
+        return aligned(lambda a, b: a - b, self, other)
+
+    def __mul__(self, other: Any) -> Function:
+        return aligned(lambda a, b: a * b, self, other)
+
+    def __truediv__(self, other: Any) -> Function:
+        return aligned(lambda a, b: a / b, self, other)
+
+    def __radd__(self, other: Any) -> Function:
+        return aligned(lambda a, b: b + a, self, other)
+
+    def __rsub__(self, other: Any) -> Function:
+        return aligned(lambda a, b: b - a, self, other)
+
+    def __rmul__(self, other: Any) -> Function:
+        return aligned(lambda a, b: b * a, self, other)
+
+    def __rtruediv__(self, other: Any) -> Function:
+        return aligned(lambda a, b: b / a, self, other)
+
+    def __neg__(self) -> Function:
+        return op(lambda x: -x, self)
+
+    def __matmul__(self, other: Any) -> Function:
+        return product(self, other)
+
+    def __rmatmul__(self, other: Any) -> Function:
+        return product(other, self)
+
+    def __bool__(self) -> bool:
+        raise failed(mg.TraceError, "face_no_value", name=repr(self))
+
+
+def _united(several: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    return tuple(dict.fromkeys(x for some in several for x in some))
+
+
+def fetched(functions: Sequence[Function], given: Mapping[Any, Any]) -> list[Any]:
+    """The values of functions for data of their inputs, each in the form of its axes."""
+    feeds: dict[Any, Any] = {}
+    lengths: dict[Axis, list[int]] = {}
+    for x, data in given.items():
+        feeds[x.node], found = x.rows(data)
+        axis = x.axis or BATCH
+        if lengths.setdefault(axis, found) != found:
+            raise failed(mg.FeedError, "face_lengths", one=lengths[axis], other=found)
+    for axis, found in lengths.items():
+        if axis is not BATCH:
+            feeds |= axis.feed(found)
+    for p in dict.fromkeys(p for x in functions for p in x.parameters):
+        feeds[p.node] = p.tensor.detach().numpy()
+    values = SESSION.run([x.node for x in functions], feeds)
+    return [
+        _outside(v, lengths.get(x.axis or BATCH), x.axis)
+        for v, x in zip(values, functions, strict=True)
+    ]
+
+
+def _outside(value: Any, lengths: Sequence[int] | None, axis: Axis | None) -> Any:
+    """An array; for sequences one for each."""
+    if axis in (None, BATCH) or lengths is None:
+        return np.asarray(value)
+    return np.split(value, np.cumsum(lengths)[:-1])
+
+
+def slopes(y: Function, wrt: Sequence[Function]) -> list[Any]:
+    """The nodes of the gradients of the sum of y, made once."""
+    key = tuple(map(id, wrt))
+    if key not in y._slopes:
+        found = mg.gradients(mg.sum(y.node), [x.node for x in wrt])
+        pairs = zip(found, wrt, strict=True)
+        y._slopes[key] = [mg.zeros_like(x.node) if g is None else g for g, x in pairs]
+    return y._slopes[key]
+
+
+def function(x: Any) -> Function:
+    """An operand: a function, or numbers, which are a constant."""
+    if isinstance(x, Function):
+        return x
+    return Function(GRAPH.lift(mg.tensor(np.asarray(x, np.float32))), None)
+
+
+def joint(operands: Sequence[Function]) -> Axis | None:
+    """The dynamic axis that operands have in common; those without any fit all."""
+    found = {x.axis for x in operands} - {None}
+    if len(found) > 1:
+        names = ", ".join(repr(x) for x in operands)
+        raise failed(mg.ShapeError, "face_axes", operands=names)
+    return found.pop() if found else None
+
+
+def op(make: Callable[..., Any], *xs: Any, name: str = "", axis: Any = "joint") -> Function:
+    """What `make` builds of the nodes of operands."""
+    operands = [function(x) for x in xs]
+    own = joint(operands) if axis == "joint" else axis
+    return Function(make(*[x.node for x in operands]), own, operands, name)
+
+
+def aligned(make: Callable[..., Any], *xs: Any) -> Function:
+    """The same, element by element: static axes are compared from the last."""
+    operands = [function(x) for x in xs]
+    rank = max(len(x.shape) for x in operands)
+
+    def call(*nodes: Any) -> Any:
+        return make(*[_padded(n, x, rank) for n, x in zip(nodes, operands, strict=True)])
+
+    return op(call, *operands)
+
+
+def _padded(node: Any, x: Function, rank: int) -> Any:
+    missing = rank - len(x.shape)
+    if x.axis is None or not missing:
+        return node
+    return mg.reshape(node, (-1, *[1] * missing, *x.shape))
+
+
+def elements(make: Callable[..., Any], x: Any, axis: int | None = None) -> Function:
+    """A function along one static axis, or along all of them as if they were one."""
+    x = function(x)
+    if axis is not None:
+        along = axis + (x.axis is not None) if axis >= 0 else axis
+        return op(lambda v: make(v, axis=along), x)
+    flat, full = (
+        ((-1,), x.shape) if x.axis is None else ((-1, int(np.prod(x.shape))), (-1, *x.shape))
+    )
+    return op(lambda v: mg.reshape(make(mg.reshape(v, flat), axis=-1), full), x)
+
+
+def reduced(make: Callable[..., Any], x: Any, axis: Any = None) -> Function:
+    """A function over one static axis, which stays with length 1; over all static axes; or all."""
+    x = function(x)
+    if axis == "all":
+        return op(lambda v: make(v), x, axis=None)
+    if axis is not None:
+        along = axis + (x.axis is not None) if axis >= 0 else axis
+        return op(lambda v: make(v, axis=along, keepdims=True), x)
+    axes = tuple(range(x.axis is not None, len(x.shape) + (x.axis is not None)))
+    return op(lambda v: make(v, axis=axes), x) if axes else x
+
+
+def product(left: Any, right: Any) -> Function:
+    """The product along the last axis of the left and the first of the right."""
+    left, right = function(left), function(right)
+    if right.axis is None or len(left.shape) > 1:
+        return op(mg.matmul, left, right)
+    return op(lambda a, b: mg.squeeze(mg.matmul(mg.expand_dims(a, -2), b), -2), left, right)

@@ -1,0 +1,180 @@
+"""CNTK's layers: `C.layers.Dense(10, activation=C.relu)`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.cntk.functions import Function, function, op, product
+from minigrad.faces.cntk.recurrence import GRU, LSTM, Fold, Recurrence, RNNStep, glorot, started
+from minigrad.faces.face import Face
+
+__all__ = [
+    "GRU",
+    "LSTM",
+    "Convolution2D",
+    "Dense",
+    "Embedding",
+    "Fold",
+    "For",
+    "MaxPooling",
+    "RNNStep",
+    "Recurrence",
+    "Sequential",
+]
+
+Shape = tuple[int, ...]
+
+
+class Layer:
+    """A function with parameters, which it gets when it is first applied."""
+
+    name = ""
+    W: Any = None
+    b: Any = None
+
+    def __call__(self, x: Any) -> Any:
+        found = self.apply(function(x))
+        if self.name:
+            found.parts[self.name] = self
+        return found
+
+    def apply(self, x: Function) -> Function:
+        """The result for an operand."""
+        raise NotImplementedError
+
+    def __rshift__(self, other: Callable[..., Any]) -> Sequential:
+        return Sequential([self, other])
+
+
+class Dense(Layer):
+    """activation(x W + b)."""
+
+    def __init__(
+        self,
+        shape: Any,
+        activation: Callable[..., Any] | None = None,
+        init: Any = glorot,
+        bias: bool = True,
+        init_bias: Any = 0,
+        name: str = "",
+    ) -> None:
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.activation, self.init, self.bias = activation, init, bias
+        self.init_bias, self.name = init_bias, name
+
+    def apply(self, x: Function) -> Function:
+        width = math.prod(x.shape)
+        if self.W is None:
+            self.W = started((*x.shape, *self.shape), self.init, "W")
+            self.b = started(self.shape, self.init_bias, "b") if self.bias else None
+        out, lead = math.prod(self.shape), () if x.axis is None else (-1,)
+
+        def multiplied(v: Any, w: Any) -> Any:
+            y = mg.matmul(mg.reshape(v, (*lead, width)), mg.reshape(w, (width, out)))
+            return mg.reshape(y, (*lead, *self.shape))
+
+        y = op(multiplied, x, self.W)
+        y = y + self.b if self.bias else y
+        return self.activation(y) if self.activation else y
+
+
+class Embedding(Layer):
+    """The row of a table that a one-hot vector chooses; `weights`: a table that is not trained."""
+
+    E: Any = None
+
+    def __init__(
+        self, shape: Any = None, init: Any = glorot, weights: Any = None, name: str = ""
+    ) -> None:
+        self.shape = (shape,) if isinstance(shape, int) else shape
+        self.init, self.name = init, name
+        self.E = None if weights is None else function(weights)
+
+    def apply(self, x: Function) -> Function:
+        if self.E is None:
+            self.E = started((*x.shape, *self.shape), self.init, "E")
+        return product(x, self.E)
+
+
+class Convolution2D(Layer):
+    """Convolution of (channels, height, width)."""
+
+    def __init__(
+        self,
+        filter_shape: Shape,
+        num_filters: int,
+        activation: Callable[..., Any] | None = None,
+        init: Any = glorot,
+        pad: bool = False,
+        strides: Any = 1,
+        bias: bool = True,
+        init_bias: Any = 0,
+        name: str = "",
+    ) -> None:
+        self.filter_shape, self.num_filters, self.activation = filter_shape, num_filters, activation
+        self.init, self.pad, self.strides, self.bias = init, pad, strides, bias
+        self.init_bias, self.name = init_bias, name
+
+    def apply(self, x: Function) -> Function:
+        if self.W is None:
+            self.W = started((self.num_filters, x.shape[0], *self.filter_shape), self.init, "W")
+            self.b = started((self.num_filters, 1, 1), self.init_bias, "b") if self.bias else None
+        padding = "same" if self.pad else "valid"
+        y = op(lambda v, w: mg.conv2d(v, w, None, self.strides, padding), x, self.W)
+        y = y + self.b if self.bias else y
+        return self.activation(y) if self.activation else y
+
+
+class MaxPooling(Layer):
+    """The largest of each window of (channels, height, width); windows lie inside."""
+
+    def __init__(self, filter_shape: Any, strides: Any = 1, name: str = "") -> None:
+        self.filter_shape, self.strides, self.name = filter_shape, strides, name
+
+    def apply(self, x: Function) -> Function:
+        return op(lambda v: mg.max_pool2d(v, self.filter_shape, self.strides), x)
+
+
+class Sequential(Layer):
+    """Functions one after the other; a tuple of functions is applied side by side."""
+
+    def __init__(self, layers: Iterable[Any], name: str = "") -> None:
+        self.layers, self.name = [*layers], name
+
+    def apply(self, x: Any) -> Any:
+        for layer in self.layers:
+            given = x if isinstance(x, tuple) else (x,)
+            if isinstance(layer, tuple):
+                x = tuple(f(given[i % len(given)]) for i, f in enumerate(layer))
+            else:
+                x = (Sequential(layer) if isinstance(layer, list) else layer)(*given)
+        return x
+
+    def __getitem__(self, i: int) -> Any:
+        return self.layers[i]
+
+
+def For(what_range: Iterable[int], constructor: Callable[..., Any], name: str = "") -> Sequential:
+    """As many layers as there are numbers, each made by the constructor."""
+    takes = constructor.__code__.co_argcount > 0
+    return Sequential([constructor(i) if takes else constructor() for i in what_range], name)
+
+
+__getattr__ = face = Face(
+    "C.layers",
+    calls={"identity(keep)": "keep"},
+    lacks={
+        "C.layers.Recurrence(C.layers.LSTM(n), initial_state=(h, c))": "RecurrenceFrom UnfoldFrom",
+        "C.sequence.delay(x)": "Delay PastValueWindow",
+        "C.layers.Convolution2D(filter_shape, num_filters)": (
+            "Convolution Convolution1D Convolution3D ConvolutionTranspose"
+        ),
+        "C.layers.MaxPooling(filter_shape, strides)": "AveragePooling GlobalMaxPooling",
+        "mg.nn.BatchNorm1d(n)": "BatchNormalization LayerNormalization Stabilizer",
+        "mg.nn.Dropout(0.5)": "Dropout",
+    },
+)
+__dir__ = face.names

@@ -1,0 +1,170 @@
+"""CNTK's recurrences: steps with a state, along sequences of any length."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.cntk import sequence
+from minigrad.faces.cntk.axes import BATCH
+from minigrad.faces.cntk.functions import Function, function, op, product
+from minigrad.faces.cntk.variables import Parameter
+
+__all__ = ["GRU", "LSTM", "Fold", "RNNStep", "Recurrence", "glorot", "started"]
+
+Shape = tuple[int, ...]
+
+
+def glorot(shape: Shape, seed: int | None = None) -> Any:
+    """Uniform, the narrower the more numbers are added up."""
+    bound = math.sqrt(6 / max(1, sum(shape[-2:])))
+    return (mg.rand(shape, seed=seed) * 2 - 1) * bound
+
+
+def started(shape: Shape, init: Any, name: str) -> Parameter:
+    """A parameter that begins with a number, an array, or what a function of the shape makes."""
+    value = init(shape) if callable(init) else init
+    array = value.numpy() if isinstance(value, mg.Tensor) else np.asarray(value, np.float32)
+    return Parameter(np.broadcast_to(array, shape), name)
+
+
+class Block:
+    """A step of a recurrence: (states…, x) → states; its parameters stand side by side."""
+
+    states, of_input, of_state = 1, 1, 1
+
+    def __init__(
+        self, shape: int, activation: Callable[[Any], Function] | None = None, init: Any = glorot
+    ) -> None:
+        self.shape, self.init, self.activation = (shape,), init, activation
+        self.W: Any = None
+
+    def build(self, x: Function) -> tuple[Parameter, ...]:
+        """The parameters, which are made for the first operand."""
+        if self.W is None:
+            (n,) = self.shape
+            self.b = started((n * self.of_input,), 0, "b")
+            self.W = started((*x.shape, n * self.of_input), self.init, "W")
+            self.H = started((n, n * self.of_state), self.init, "H")
+        return self.b, self.W, self.H
+
+    def part(self, x: Function, i: int) -> Function:
+        """The i-th of the vectors that stand side by side."""
+        (n,) = self.shape
+        return op(lambda v: v[..., i * n : (i + 1) * n], x)
+
+    def __call__(self, *given: Any) -> Any:
+        raise NotImplementedError
+
+
+def _unary(name: str) -> Callable[[Any], Function]:
+    return lambda x: op(getattr(mg, name), x)
+
+
+sigmoid, tanh = _unary("sigmoid"), _unary("tanh")
+
+
+class RNNStep(Block):
+    """h = activation(x W + h H + b), a sigmoid if none is named."""
+
+    def __call__(self, h: Any, x: Any) -> Function:
+        self.build(x)
+        squash: Callable[[Any], Function] = self.activation or sigmoid
+        return squash(product(x, self.W) + product(h, self.H) + self.b)
+
+
+class LSTM(Block):
+    """A step with a memory: (h, c, x) → h, c. Input, candidate, forget, output."""
+
+    states, of_input, of_state = 2, 4, 4
+
+    def __call__(self, h: Any, c: Any, x: Any) -> tuple[Function, Function]:
+        self.build(x)
+        rows, squash = self.b + product(x, self.W) + product(h, self.H), self.activation or tanh
+        i, new, f, o = (self.part(rows, k) for k in range(4))
+        c = sigmoid(f) * c + sigmoid(i) * squash(new)
+        return sigmoid(o) * squash(c), c
+
+
+class GRU(Block):
+    """A step with an update gate and a reset gate."""
+
+    of_input, of_state = 3, 2
+
+    def build(self, x: Function) -> tuple[Parameter, ...]:
+        """One matrix more, of the state behind the reset gate."""
+        made = self.W is None
+        found = super().build(x)
+        if made:
+            self.H1 = started(self.shape * 2, self.init, "H1")
+        return *found, self.H1
+
+    def __call__(self, h: Any, x: Any) -> Function:
+        self.build(x)
+        rows, kept = self.b + product(x, self.W), product(h, self.H)
+        z, r = (sigmoid(self.part(rows, k) + self.part(kept, k)) for k in range(2))
+        new = (self.activation or tanh)(self.part(rows, 2) + product(r * h, self.H1))
+        found: Function = (1 - z) * new + z * h
+        return found
+
+
+def Recurrence(
+    step_function: Callable[..., Any],
+    go_backwards: bool = False,
+    initial_state: Any = 0,
+    return_full_state: bool = False,
+) -> Callable[[Any], Any]:
+    """A function of sequences: the step at each item, with the state that the last one left."""
+    return functools.partial(
+        _recurred, step_function, go_backwards, initial_state, return_full_state
+    )
+
+
+def Fold(
+    folder_function: Callable[..., Any], go_backwards: bool = False, initial_state: Any = 0
+) -> Callable[[Any], Any]:
+    """The same, of which the final state is returned."""
+    final = "first" if go_backwards else "last"
+    over = Recurrence(folder_function, go_backwards, initial_state)
+    return lambda x: sequence.taken(over(x), final)
+
+
+def _recurred(step: Any, down: bool, start: Any, full: bool, x: Any) -> Any:
+    axis = sequence.axis_of(x)
+    known = step.build(x) if isinstance(step, Block) else ()
+    shape = step.shape if isinstance(step, Block) else x.shape
+    count = getattr(step, "states", 1)
+    starts = start if isinstance(start, tuple) else (start,) * count
+    first = [_start(s, axis, shape) for s in starts]
+    met: list[Function] = [x, *known, *first]
+
+    def body(carry: Any, item: Any) -> Any:
+        given = [Function(c, BATCH) for c in carry]
+        found = step(*given, Function(item, BATCH))
+        states = found if isinstance(found, tuple) else (found,)
+        met.extend(states)
+        nodes = tuple(s.node for s in states)
+        return nodes, nodes
+
+    rows = mg.take(x.node, axis.steps_down if down else axis.steps, 0)
+    _, ys = mg.scan(body, tuple(s.node for s in first), rows)
+    back = axis.back_down if down else axis.back
+    found = [
+        Function(mg.take(mg.reshape(y, (-1, *shape)), back, 0), axis, met)
+        for y in (ys if isinstance(ys, tuple) else (ys,))
+    ]
+    return tuple(found) if full and count > 1 else found[0]
+
+
+def _start(value: Any, axis: Any, shape: Shape) -> Function:
+    """The state before the first item, for each sequence."""
+    state = function(value)
+    if state.axis is BATCH:
+        return state
+    zero = mg.reshape(mg.cast(axis.first, mg.float32) * 0, (-1, *[1] * len(shape)))
+    return op(lambda v: zero + v + np.zeros(shape, np.float32), state, axis=BATCH)
