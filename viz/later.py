@@ -17,6 +17,7 @@ from viz.views.animate import *
 from viz.views.batches import *
 from viz.views.branches import *
 from viz.views.checkpoints import *
+from viz.views.diff import *
 from viz.views.draw import *
 from viz.views.error import *
 from viz.views.granularity import *

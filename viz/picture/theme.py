@@ -116,6 +116,7 @@ MARKS = {
     "new": Mark("built", "solid", "card", "+", 3.0),
     "heir": Mark("built", "dashed", "card", "»"),
     "moved": Mark("built", "dotted", "card", "~"),
+    "changed": Mark("grad", "dotted", "card", "≠", 2.5),
     "now": Mark("now", "solid", "ran", "▶", 3.0),
     "ready": Mark("now", "dotted", "none", "→", 2.0),
     "waits": Mark("built", "dashed", "none", "…", 1.0),

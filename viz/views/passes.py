@@ -170,7 +170,7 @@ class Proof:
         given = check_feeds(graph, feed_dict)
         random = np.random.default_rng(0)
         missing = [n for n in graph.placeholders if n not in given]
-        given |= {node: _drawn(node, random) for node in missing}
+        given |= {node: drawn_at_random(node, random) for node in missing}
         names = graph.labels
         self.feeds = {names[node]: given[node] for node in graph.placeholders}
         kept = {} if session is None else session.variables
@@ -200,7 +200,7 @@ class Proof:
         outputs = [*zip(left.outputs, right.outputs, strict=True)]
         gradients = [(_or_zero(a, b), _or_zero(b, a)) for a, b in both]
         about = {"outputs": len(outputs), "gradients": len(gradients)}
-        return row("passes_proof", **about, first=_apart(outputs), second=_apart(gradients))
+        return row("passes_proof", **about, first=apart(outputs), second=apart(gradients))
 
     def results(self, graph: Graph) -> Results:
         """Outputs and gradients of one graph, computed once."""
@@ -241,7 +241,7 @@ def _gradients(ends: list[Node], leaves: list[Node]) -> dict[Node, Node]:
     return {x: g for x, g in zip(leaves, found, strict=True) if g is not None}
 
 
-def _drawn(node: Node, random: np.random.Generator) -> Array:
+def drawn_at_random(node: Node, random: np.random.Generator) -> Array:
     """Some input of the right shape: normal numbers; for integers and truth values 0 or 1."""
     shape = [UNKNOWN if n is None else n for n in node.shape or ()]
     if node.dtype.kind == "f":
@@ -254,7 +254,7 @@ def _or_zero(x: Array | None, like: Array | None) -> Array:
     return np.zeros_like(like) if x is None else x
 
 
-def _apart(pairs: list[tuple[Any, Any]]) -> Pair:
+def apart(pairs: list[tuple[Any, Any]]) -> Pair:
     """How far pairs of arrays are apart at most, in words."""
     if all(_same_bits(a, b) for a, b in pairs):
         return ROWS["passes_equal"]

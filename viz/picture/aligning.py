@@ -1,0 +1,87 @@
+"""Which box of one picture is which of another, where only parts of the two are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from difflib import SequenceMatcher
+
+from viz.picture.boxes import Picture, PictureNode
+
+
+def alignment(one: Picture, other: Picture) -> dict[str, str]:
+    """For boxes of `other` the box of `one` that it is: as many as can be told.
+
+    First what computes the same from the same inputs; then, from the outputs down, what has the
+    same operator for the same readers; then what is left, in the order of both.
+
+    >>> import minigrad as mg
+    >>> from viz.picture.picture import picture
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=())
+    ...     before, after = picture(mg.tanh(x) * 2), picture(mg.tanh(x + 1) * 2)
+    >>> pairs = alignment(before, after)
+    >>> names = {n.id: n.op for n in before.nodes}
+    >>> [names[pairs[n.id]] if n.id in pairs else f"new {n.op}" for n in after.nodes]
+    ['Placeholder', 'new Constant', 'new Add', 'Tanh', 'Constant', 'Mul']
+    """
+    found: dict[str, str] = {}
+    _upwards(one, other, found)
+    _downwards(one, other, found)
+    _in_order(one, other, found)
+    return found
+
+
+def _about(node: PictureNode) -> tuple[Hashable, ...]:
+    """What a box is by itself: a leaf by its name, an operator by what it does."""
+    return (node.kind, node.op, "" if node.inputs else node.name)
+
+
+def _upwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
+    known: dict[Hashable, list[str]] = {}
+    for n in one.nodes:
+        known.setdefault((*_about(n), n.inputs), []).append(n.id)
+    for n in other.nodes:
+        inputs = tuple(found.get(i, "") for i in n.inputs)
+        same = known.get((*_about(n), inputs))
+        if same:
+            found[n.id] = same.pop(0)
+
+
+def _downwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
+    nodes = [{n.id: n for n in p.nodes} for p in (one, other)]
+    taken = set(found.values())
+    ends = [[n.id for n in p.nodes if n.is_output] for p in (one, other)]
+    waiting = list(zip(*ends, strict=False))
+    seen = set()
+    while waiting:
+        a, b = waiting.pop()
+        left, right = nodes[0][a], nodes[1][b]
+        if (a, b) in seen or found.get(b, a) != a or (b not in found and a in taken):
+            continue
+        seen.add((a, b))
+        alike = left.op == right.op and bool(left.inputs) == bool(right.inputs)
+        if not alike:
+            continue
+        found[b] = a
+        taken.add(a)
+        waiting += zip(left.inputs, right.inputs, strict=False)
+
+
+def _in_order(one: Picture, other: Picture, found: dict[str, str]) -> None:
+    """What is left: the longest runs of the same operators; of leaves, of the same shape."""
+    taken = set(found.values())
+    for wanted in (True, False):  # leaves, then operators
+        left = [n for n in one.nodes if n.id not in taken and (not n.inputs) == wanted]
+        right = [n for n in other.nodes if n.id not in found and (not n.inputs) == wanted]
+        about = _kept if wanted else _operator
+        matcher = SequenceMatcher(None, [*map(about, left)], [*map(about, right)], autojunk=False)
+        for i, j, size in matcher.get_matching_blocks():
+            found.update((right[j + k].id, left[i + k].id) for k in range(size))
+
+
+def _kept(node: PictureNode) -> Hashable:
+    return node.kind, node.op, node.shape
+
+
+def _operator(node: PictureNode) -> Hashable:
+    return node.op

@@ -1,0 +1,223 @@
+"""`viz.diff`: two graphs laid over each other, what differs, and the values of both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.compiler import Program
+from minigrad.core import BaseNode
+from minigrad.diagnostics.errors import GraphError
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing import Function, Traced
+from minigrad.interop.onnx.reader import from_onnx
+from minigrad.ops import state
+from minigrad.static import Graph, Node, listen_to_nobody
+from minigrad.static.run import Interpreter
+from viz.film.replay import values as tape_values
+from viz.page.board import Board
+from viz.page.scenes import Panel, Scene
+from viz.picture.aligning import alignment
+from viz.picture.picture import Picture, picture
+from viz.picture.summary import summarize
+from viz.picture.union import renamed, union
+from viz.views.passes import MOST, apart, drawn_at_random
+from viz.words.text import ROWS, Pair, row
+
+__all__ = ["diff"]
+
+
+def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
+    """A board with two graphs, and their difference: what is removed, added and changed.
+
+    a, b: graphs, nodes, tensors, programs, traced functions, or the path of a file that
+    `graph.save` or an ONNX exporter wrote. Both are run on the same inputs, and the values laid
+    over them: a tape with its own, a static graph with `feed_dict` (by name), or with numbers drawn
+    at random; variables have their first values. Raises TypeError for other things.
+
+    >>> import minigrad as mg, viz
+    >>> with mg.Graph():
+    ...     x = mg.placeholder("x", shape=())
+    ...     mine, solution = mg.tanh(x * 2), mg.sigmoid(x * 3)
+    >>> print(viz.diff(mine, solution, {"x": 1}).scenes[-1].caption[0])
+    difference: 1 removed, 1 added, 1 changed, 2 the same
+    """
+    left, right = _Side.of(a, feed_dict), _Side.of(b, feed_dict)
+    pairs = alignment(left.picture, right.picture)
+    names = {n.id: n.id for n in left.picture.nodes}
+    fresh = (f"n{i}" for i in range(len(names) + 1, len(names) + len(right.picture.nodes) + 1))
+    called = {n.id: pairs.get(n.id) or next(fresh) for n in right.picture.nodes}
+    first, second = renamed(left.picture, names), renamed(right.picture, called)
+    whole = union(first, second)
+    changes = _changes(left, right, pairs)
+    marks = _marks(first, second, {called[i] for i in changes})
+    scenes = [
+        Scene(row(key, nodes=len(side.nodes)), (Panel(ROWS["diff_both"], side, among=whole),))
+        for key, side in (("diff_first", first), ("diff_second", second))
+    ]
+    panel = Panel(ROWS["diff_both"], whole, marks, _notes(left, right, called))
+    kinds = [marks.get(n.id, "same") for n in whole.nodes]
+    counts = {kind: kinds.count(kind) for kind in ("gone", "new", "changed", "same")}
+    counts["changed"] += kinds.count("moved")
+    facts = (*_told(right.picture, changes), _verdict(left, right))
+    caption = ROWS["diff_equal"] if counts["same"] == len(kinds) else row("diff_step", **counts)
+    board = Board(
+        [*scenes, Scene(caption, (panel,), facts)],
+        slider=ROWS["diff_slider"],
+        heading=ROWS["page_diff"],
+        moves=True,
+    )
+    board.index = len(scenes)
+    return board
+
+
+@dataclass
+class _Side:
+    """One of the two graphs: its picture, what its nodes hold, what they are made with."""
+
+    picture: Picture
+    values: dict[str, Any] = field(default_factory=dict)
+    attrs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    inputs: tuple[Any, ...] = ()
+    outputs: list[Any] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, obj: Any, feed: Mapping[str, Any] | None) -> _Side:
+        obj = _loaded(obj)
+        side = cls(picture(obj))
+        for key, i in side.picture.ids.items():
+            if isinstance(key, BaseNode):
+                side.attrs[i] = {k: v for k, v in key.attrs.items() if k not in ("value", "role")}
+        nodes = [x for x in side.picture.ids if isinstance(x, Node)]
+        side._run(nodes, feed or {}) if nodes else side._replay(obj)
+        return side
+
+    def _replay(self, obj: Any) -> None:
+        tensors = list(obj) if isinstance(obj, (list, tuple)) else [obj]
+        ids = self.picture.ids
+        held: dict[Any, Any] = dict(tape_values(tensors))
+        held.update((t, t.data) for t in ids if isinstance(t, Tensor))
+        self.values = {ids[x]: value for x, value in held.items() if x in ids}
+        self.inputs = tuple(np.asarray(t.data).tobytes() for t in ids if isinstance(t, Tensor))
+        self.outputs = [np.asarray(t.data) for t in tensors]
+
+    def _run(self, nodes: list[Node], feed: Mapping[str, Any]) -> None:
+        """Run a static graph on inputs that depend on their places and shapes alone."""
+        random = np.random.default_rng(0)
+        feeds = {}
+        for n in nodes:
+            if n.op is state.placeholder:
+                drawn = drawn_at_random(n, random)
+                feeds[n] = np.asarray(feed.get(n.name, drawn), n.dtype)[()]
+        kept = {n: n.attrs["value"] for n in nodes if n.op is state.variable}
+        ends = [n for n in nodes if self.picture_node(n).is_output]
+        with listen_to_nobody(), mg.record(values=True) as log:
+            try:
+                self.outputs = [np.asarray(y) for y in Interpreter(ends)(feeds, kept)]
+            except GraphError:  # it is shown without values
+                self.outputs = []
+        events = [e for e in log.events if e.kind in ("run", "read") and e.node in self.picture.ids]
+        self.values = {self.picture.ids[e.node]: e.value for e in events}
+        self.values |= {self.picture.ids[n]: n.attrs["value"] for n in nodes if _constant(n)}
+        self.inputs = tuple(np.asarray(x).tobytes() for x in feeds.values())
+
+    def picture_node(self, key: Any) -> Any:
+        i = self.picture.ids[key]
+        return next(n for n in self.picture.nodes if n.id == i)
+
+
+def _constant(node: Node) -> bool:
+    return node.op is state.constant
+
+
+def _loaded(obj: Any) -> Any:
+    """The graph in a file, of an object; other things as they are."""
+    if isinstance(obj, (str, os.PathLike)):
+        path = Path(obj)
+        obj = from_onnx(path) if path.suffix == ".onnx" else mg.load_graph(path)
+    if isinstance(obj, (Function, Traced, Program)):
+        obj = obj.graph
+    if isinstance(obj, Graph) and not obj.outputs:
+        return list(obj.nodes)
+    return obj
+
+
+def _changes(left: _Side, right: _Side, pairs: Mapping[str, str]) -> dict[str, str]:
+    """For each box of the second graph that is in the first and made otherwise, what differs."""
+    one, other = ({n.id: n for n in side.picture.nodes} for side in (left, right))
+    found = {}
+    for b, a in pairs.items():
+        old, new = left.attrs.get(a, {}), right.attrs.get(b, {})
+        said = [
+            f"{k} {old.get(k)!r} → {new.get(k)!r}"
+            for k in dict.fromkeys([*old, *new])
+            if repr(old.get(k)) != repr(new.get(k)) and k != "shape"
+        ]
+        if one[a].shape != other[b].shape:
+            said.append(f"{one[a].shape} → {other[b].shape}")
+        if one[a].dtype != other[b].dtype:
+            said.append(f"{one[a].dtype} → {other[b].dtype}")
+        leaf = not one[a].inputs and one[a].kind in ("constant", "parameter")
+        if leaf and not said and not _same(left.values.get(a), right.values.get(b)):
+            said.append(_both(left.values.get(a), right.values.get(b)))
+        if said:
+            found[b] = ", ".join(said)
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is None or other is None or np.array_equal(one, other, equal_nan=_real(one, other))
+
+
+def _real(*arrays: Any) -> bool:
+    return all(np.asarray(a).dtype.kind == "f" for a in arrays)
+
+
+def _both(one: Any, other: Any) -> str:
+    return f"{summarize(one).short} → {summarize(other).short}"
+
+
+def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]:
+    old, new = ({n.id: n for n in p.nodes} for p in (first, second))
+    marks = dict.fromkeys(old.keys() - new.keys(), "gone")
+    for i, n in new.items():
+        if i not in old:
+            marks[i] = "new"
+        elif i in changed:
+            marks[i] = "changed"
+        elif n.inputs != old[i].inputs:
+            marks[i] = "moved"
+    lost, found = ({e.id for e in p.edges} for p in (first, second))
+    return marks | dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
+
+
+def _notes(left: _Side, right: _Side, called: Mapping[str, str]) -> dict[str, str]:
+    """What each box holds: in both graphs, where that differs."""
+    notes = {i: summarize(value).short for i, value in left.values.items()}
+    for b, value in right.values.items():
+        i = called[b]
+        other = left.values.get(i)
+        same = i not in left.values or _same(other, value)
+        notes[i] = summarize(value).short if same else _both(other, value)
+    return notes
+
+
+def _told(drawn: Picture, changes: Mapping[str, str]) -> tuple[Pair, ...]:
+    labels = {n.id: n.label for n in drawn.nodes}
+    told = [row("diff_change", name=labels[i], what=what) for i, what in changes.items()]
+    more = len(told) - MOST
+    return (*told[:MOST], row("passes_more", count=more)) if more > 0 else tuple(told)
+
+
+def _verdict(left: _Side, right: _Side) -> Pair:
+    alike = len(left.outputs) == len(right.outputs) and left.inputs == right.inputs
+    if not alike or not left.outputs:
+        return ROWS["diff_inputs"]
+    outputs = [*zip(left.outputs, right.outputs, strict=True)]
+    return row("diff_outputs", outputs=len(outputs), first=apart(outputs))
