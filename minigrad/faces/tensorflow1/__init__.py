@@ -20,10 +20,12 @@ from minigrad.faces import flow
 from minigrad.faces.face import Face
 from minigrad.faces.flow import kind, packed, split
 from minigrad.faces.tensorflow1 import errors, nn, train
+from minigrad.faces.tensorflow1.sessions import Session, drawn
 
 __all__ = [
     "Graph",
     "Print",
+    "Session",
     "Variable",
     "cond",
     "errors",
@@ -48,7 +50,7 @@ def Variable(initial_value: Any, name: str | None = None, dtype: Any = None) -> 
     if callable(initial_value):
         initial_value = initial_value()
     if isinstance(initial_value, mg.Node):
-        initial_value = mg.Session(initial_value.graph).run(initial_value)
+        initial_value = Session(initial_value.graph).run(initial_value)
     return mg.Variable(initial_value, name, dtype or kind(initial_value))
 
 
@@ -96,7 +98,7 @@ def calls(table: dict[str, str]) -> dict[str, str]:
 
 __getattr__ = face = Face(
     "tf",
-    "Session assign bool=bool_ control_dependencies float32 float64 get_default_graph"
+    "assign bool=bool_ control_dependencies float32 float64 get_default_graph"
     " global_variables_initializer group int32 int64 name_scope reset_default_graph"
     " stop_gradient",
     calls={
@@ -125,10 +127,12 @@ __getattr__ = face = Face(
         | {
             "constant(value, dtype=None)": "mg.constant(value, dtype or kind(value))",
             "random_normal(shape, mean=0.0, stddev=1.0, dtype=mg.float32, seed=None)": (
-                "mg.randn(shape, seed=seed, dtype=dtype) * stddev + mean"
+                "drawn(shape, dtype, seed, lambda one:"
+                " mg.randn(shape, seed=one, dtype=dtype) * stddev + mean)"
             ),
             "random_uniform(shape, minval=0.0, maxval=1.0, dtype=mg.float32, seed=None)": (
-                "mg.rand(shape, seed=seed, dtype=dtype) * (maxval - minval) + minval"
+                "drawn(shape, dtype, seed, lambda one:"
+                " mg.rand(shape, seed=one, dtype=dtype) * (maxval - minval) + minval)"
             ),
         }
     ),
@@ -138,6 +142,7 @@ __getattr__ = face = Face(
         "tf.nn.relu(tf.matmul(x, W) + b)": "layers",
         "x.shape": "shape size rank",
     },
+    drawn=drawn,
     kind=kind,
     named=named,
     packed=packed,

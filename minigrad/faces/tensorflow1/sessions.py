@@ -1,0 +1,44 @@
+"""TensorFlow 1's sessions, in each run of which what is random is drawn anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import within_body
+
+Draw = Callable[[int], Any]  # the numbers of one run, by how many there were before
+
+
+class Session(mg.Session):
+    """Runs a graph: `sess.run(fetches, feed_dict)`."""
+
+    def __init__(self, target: Any = "", graph: mg.Graph | None = None, config: Any = None) -> None:
+        super().__init__(target if isinstance(target, mg.Graph) else graph)
+        self._runs: Counter[mg.Node] = Counter()
+
+    def run(self, fetches: Any, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+        """What is fetched, in the form that it was asked for."""
+        feeds = dict(feed_dict or {})
+        for node, draw in draws_in(self.graph).items():
+            feeds[node] = draw(self._runs[node])
+            self._runs[node] += 1
+        return super().run(fetches, feeds)
+
+
+def draws_in(graph: mg.Graph) -> dict[mg.Node, Draw]:
+    """The random nodes of a graph, which go with it."""
+    found: dict[mg.Node, Draw] = vars(graph).setdefault("drawn", {})
+    return found
+
+
+def drawn(shape: Any, dtype: Any, seed: int | None, draw: Callable[[int | None], Any]) -> mg.Node:
+    """A node of random numbers, which `draw` gives for a seed, or for none."""
+    graph = mg.get_default_graph()
+    if hasattr(graph, "captures"):
+        raise within_body("tf.random_normal")
+    node = mg.placeholder(dtype, tuple(shape), name="random")
+    draws_in(graph)[node] = lambda run: draw(None if seed is None else seed + (run << 32))
+    return node
