@@ -215,6 +215,16 @@ def test_a_loaded_graph_loses_no_gradient_in_silence(tmp_path: Path) -> None:
         assert loaded(x).tolist() == [[2, 2]]
 
 
+def test_an_array_is_not_handed_out_where_a_gradient_may_be_wanted() -> None:
+    layer, x = torch.nn.Linear(2, 1), torch.ones(1, 2)
+    for y in (layer(x), torch.relu(layer(x)), torch.ones(2, requires_grad=True)):
+        with pytest.raises(RuntimeError, match=r"x\.detach\(\)\.numpy\(\)"):
+            y.numpy()
+        assert y.detach().numpy().shape == y.shape
+    with torch.no_grad():
+        assert layer(x).numpy().shape == (1, 1)
+
+
 def test_an_accelerator_that_is_not_there_is_refused() -> None:
     for line in (lambda: torch.zeros(2, device="cuda"), lambda: torch.device("cuda", 0)):
         with pytest.raises(mg.ArgumentError, match="everything is on the processor"):

@@ -32,8 +32,8 @@ class Face:
 
     place: what users call the module there. same: names that mean the same in the module `of` of
     minigrad, or `theirs=ours`. calls: how a call is written there, and here. lacks: ours, and the
-    names that are refused with it. around: what becomes of each call. helpers: what `calls` speak
-    of beside `mg`.
+    names that are refused with it. around: what becomes of each function. helpers: what
+    `calls` speak of beside `mg`.
     """
 
     def __init__(
@@ -50,6 +50,8 @@ class Face:
         pairs = (name.partition("=") for name in same.split())
         self.same = {theirs: ours or theirs for theirs, _, ours in pairs}
         said = spoken(calls, place, **helpers) if calls else {}
+        self.around = around
+        self.known: dict[str, Any] = {}  # what stands for the names of `same`
         self.calls = {name: around(word.call) for name, word in said.items()}
         self.lacks: Mapping[str, Word] = {**KNOWN.get(of, {}), **refused(lacks or {})}
         self.module = sys.modules[sys._getframe(1).f_globals["__name__"]]
@@ -57,8 +59,12 @@ class Face:
     def __call__(self, name: str) -> Any:
         """Answer a name that the module itself does not define: its `__getattr__`."""
         if name in self.same:
-            inside = filter(None, (self.of, self.same[name]))
-            return operator.attrgetter(".".join(inside))(mg)
+            if name not in self.known:
+                inside = filter(None, (self.of, self.same[name]))
+                found = operator.attrgetter(".".join(inside))(mg)
+                is_function = callable(found) and not isinstance(found, type)
+                self.known[name] = self.around(found) if is_function else found
+            return self.known[name]
         if name in self.calls:
             return self.calls[name]
         if name in self.lacks or name.startswith("_"):
@@ -126,6 +132,11 @@ def unchanging(op: str) -> Exception:
 def within_body(op: str) -> Exception:
     """The error for what cannot be drawn anew where a graph repeats it by itself."""
     return mg.ControlFlowError("face_within_body", op=op, defined=here())
+
+
+def followed(op: str) -> Exception:
+    """The error for an array of a tensor through which a gradient may be wanted."""
+    return mg.GradientError("face_followed", op=op, defined=here())
 
 
 def lacking(name: str, ours: str, place: str = "tf.Tensor") -> Any:

@@ -18,8 +18,21 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces.face import Face
 from minigrad.faces.torch import autograd, cuda, jit, nn, optim
+from minigrad.faces.torch.tensors import Tensor, as_torch, of_torch
 
-__all__ = ["autograd", "cuda", "jit", "load", "max", "min", "nn", "optim", "randint", "save"]
+__all__ = [
+    "Tensor",
+    "autograd",
+    "cuda",
+    "jit",
+    "load",
+    "max",
+    "min",
+    "nn",
+    "optim",
+    "randint",
+    "save",
+]
 
 ARRAYS = mg.Tensor, np.ndarray
 MADE = "dtype=mg.float32, requires_grad=False, device='cpu'"
@@ -46,7 +59,7 @@ def _extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> mg.Tensor:
     """Whole numbers from `low`, which may be left out, to `high`, which is not included."""
     bounds = (low, high, *size) if size is not None else (0, low, *high)
-    return mg.randint(*bounds, dtype=dtype)
+    return as_torch(mg.randint(*bounds, dtype=dtype))
 
 
 def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
@@ -64,12 +77,12 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
 def load(f: str | os.PathLike[str] | IO[bytes], weights_only: bool = True) -> dict[str, mg.Tensor]:
     """The tensors that `save` wrote, by their names; nothing in the file is executed."""
     with np.load(f, allow_pickle=False) as arrays:
-        return {name: mg.tensor(array) for name, array in arrays.items()}
+        return {name: as_torch(mg.tensor(array)) for name, array in arrays.items()}
 
 
 __getattr__ = face = Face(
     "torch",
-    "Tensor abs add all amax amin any argmax argmin bmm bool=bool_ cat ceil chunk clamp clip"
+    "abs add all amax amin any argmax argmin bmm bool=bool_ cat ceil chunk clamp clip"
     " clone concat cos cumsum div double=float64 enable_grad eq erf exp flatten flip"
     " float=float32 float32 float64 floor floor_divide full_like ge gt inference_mode=no_grad"
     " int=int32 int32 int64 is_grad_enabled isnan le linspace log log1p log_softmax logical_and"
@@ -113,6 +126,7 @@ __getattr__ = face = Face(
         "torch.save(model.state_dict(), path)": "save",
         "x[i : i + 32]": "utils",
     },
+    around=of_torch,
     is_tensor=lambda x: isinstance(x, mg.Tensor),
     np=np,
 )
