@@ -56,7 +56,7 @@ def _extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return choose(x, dim=dim, keepdims=keepdim) if whole else choose(x, dim)
 
 
-def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> mg.Tensor:
+def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> Any:
     """Whole numbers from `low`, which may be left out, to `high`, which is not included."""
     bounds = (low, high, *size) if size is not None else (0, low, *high)
     return as_torch(mg.randint(*bounds, dtype=dtype))
