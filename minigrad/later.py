@@ -20,6 +20,7 @@ from minigrad.hybrid.tracing.keys import *
 from minigrad.hybrid.tracing.making import *
 from minigrad.interop.caffe.net import *
 from minigrad.interop.dask import *
+from minigrad.interop.onnx.reader import *
 from minigrad.nn.functional import avg_pool2d as avg_pool2d
 from minigrad.nn.functional import batch_norm as batch_norm
 from minigrad.nn.functional import conv2d as conv2d

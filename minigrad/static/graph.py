@@ -66,6 +66,7 @@ class Graph:
     _optimizer: ClassVar[Callable[[Graph, Any], Graph]]  # set by `minigrad.passes`
     _compiler: ClassVar[Callable[..., Any]]  # set by `minigrad.compiler`
     _saver: ClassVar[Callable[..., None]]  # set by `minigrad.saving`
+    _exporter: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.onnx`
     claimed: ClassVar[Container[Op]] = DECLARED  # operators whose nodes are called as written
     reads_tensors: ClassVar[bool] = False  # tensors are read as nodes while it is built
     history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
@@ -522,6 +523,17 @@ class Graph:
         function in an attribute.
         """
         self._saver(path, session)
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None, session: Any = None) -> Any:
+        """The graph as an `onnx.ModelProto`, written to `path` if there is one.
+
+        Inputs and outputs have the names of their nodes, a length that is open has a name as well,
+        and each node tells the line that defined it. Variables are written with their initial
+        values, or with those that `session` holds now. The `onnx` package checks the model before
+        anything is written: `pip install "minigrad[onnx]"`. Raises FormatError for what ONNX has no
+        operators for, such as an assignment.
+        """
+        return self._exporter(path, session)
 
     def hash(self) -> str:
         """A fingerprint of the structure: equal for equal graphs, whatever is fed to them.

@@ -1,5 +1,12 @@
 """ONNX in and out: models that others made as graphs of ours, and graphs of ours for others.
 
 `call` has the table of operators, which the modules beside it fill, family by family; `reader`
-walks through a model, `proto` reads its file, `lengths` computes with shapes.
+walks through a model, `proto` reads its file, `lengths` computes with shapes. `writing` goes the
+other way.
 """
+
+from minigrad.interop.onnx.reader import from_onnx as from_onnx
+from minigrad.interop.onnx.writing.model import to_onnx
+from minigrad.static import Graph
+
+Graph._exporter = to_onnx

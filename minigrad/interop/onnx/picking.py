@@ -91,6 +91,8 @@ def _edge(x: Any, sign: int) -> Any:
 @operator("ScatterElements", "Scatter")
 def _scatter_elements(call: Call) -> Any:
     axis, how = call.axis(0), call.attr("reduction", "none")
+    if call.rank() == 1:
+        return _put(call, call[0], call[2], _from_zero(call, 0), how)
     shape, form = call.known_shape(), call.known_shape(1)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     grid = sum(

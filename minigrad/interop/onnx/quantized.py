@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.core import float32, int32
 from minigrad.interop.onnx.call import Call, operator
-from minigrad.interop.onnx.neural import convolved
+from minigrad.interop.onnx.convolutions import convolved
 
 
 def along(call: Call, value: Any, axis: int, rank: int) -> Any:

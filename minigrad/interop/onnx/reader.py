@@ -13,10 +13,13 @@ from minigrad.diagnostics.errors import FormatError, GraphError
 from minigrad.diagnostics.source import here
 from minigrad.interop.onnx import arrangement as arrangement
 from minigrad.interop.onnx import control as control
+from minigrad.interop.onnx import convolutions as convolutions
 from minigrad.interop.onnx import elementwise as elementwise
 from minigrad.interop.onnx import lengths
-from minigrad.interop.onnx import neural as neural
+from minigrad.interop.onnx import norms as norms
 from minigrad.interop.onnx import picking as picking
+from minigrad.interop.onnx import pools as pools
+from minigrad.interop.onnx import products as products
 from minigrad.interop.onnx import quantized as quantized
 from minigrad.interop.onnx import recurrent as recurrent
 from minigrad.interop.onnx import reductions as reductions

@@ -1,0 +1,183 @@
+"""Convolutions of ONNX: of rows, images and volumes, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.interop.onnx.call import Call, operator, reshaped
+from minigrad.interop.onnx.lengths import combined, lengths_of
+from minigrad.ops.lengths import Length
+from minigrad.ops.windows import along
+
+FULL = (None, None, None)
+
+# ---- Windows ------------------------------------------------------------------------------------
+
+
+def windows_of(call: Call, size: Sequence[int], lengths: Sequence[Length]) -> tuple[Any, ...]:
+    """Strides, dilations, and pairs of paddings along the axes of the images."""
+    n = len(size)
+    strides = list(call.attr("strides", [1] * n))
+    dilations = list(call.attr("dilations", [1] * n))
+    flat = list(call.attr("pads", [0] * (2 * n)))
+    pads = [(flat[i], flat[i + n]) for i in range(n)]
+    auto = call.attr("auto_pad", "NOTSET")
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        for i, length in enumerate(lengths):
+            wide = (size[i] - 1) * dilations[i] + 1
+            if isinstance(length, int):
+                total = max((-(-length // strides[i]) - 1) * strides[i] + wide - length, 0)
+            else:
+                call.expect(strides[i] == 1, f"auto_pad={auto}")
+                total = wide - 1
+            small, large = total // 2, total - total // 2
+            pads[i] = (small, large) if auto == "SAME_UPPER" else (large, small)
+    elif auto == "VALID":
+        pads = [(0, 0)] * n
+    return strides, dilations, pads
+
+
+def _images(x: Any, dims: int) -> Any:
+    """A row of pixels is an image of height 1."""
+    return ops.expand_dims(x, axis=2) if dims == 1 else x
+
+
+def _row(y: Any, dims: int) -> Any:
+    return ops.squeeze(y, axis=2) if dims == 1 else y
+
+
+def framed(x: Any, pads: Sequence[tuple[int, int]], value: float = 0) -> Any:
+    """x with these widths around its last axes."""
+    if not any(map(any, pads)):
+        return x
+    lead = len(x.shape) - len(pads)
+    return ops.pad(x, widths=((0, 0),) * lead + tuple(pads), value=value)
+
+
+def _apart(w: Any, dilations: Sequence[int]) -> Any:
+    """Kernels with zeros between their elements."""
+    if all(d == 1 for d in dilations):
+        return w
+    lengths = [(n - 1) * d + 1 for n, d in zip(w.shape[2:], dilations, strict=True)]
+    frame = np.zeros((*w.shape[:2], *lengths), w.dtype)
+    return ops.unslice(w, frame, key=("...", *((None, None, d) for d in dilations)))
+
+
+def convolved(call: Call, x: Any, w: Any) -> Any:
+    """A convolution of rows or images, as the attributes of the call say."""
+    shape = lengths_of(w)
+    call.expect(all(isinstance(n, int) for n in shape[2:]), f"kernels {shape[2:]}")
+    dims = len(shape) - 2
+    call.expect(dims in (1, 2, 3), f"{dims} axes")
+    strides, dilations, pads = windows_of(call, shape[2:], call.shape()[2:])
+    if dims == 3:
+        return _in_depth(call, framed(x, pads), w, strides, dilations)
+    if dims == 1:
+        strides, dilations, pads = [1, *strides], [1, *dilations], [(0, 0), *pads]
+    x, w = _images(x, dims), _apart(_images(w, dims), dilations)
+    groups, how = int(call.attr("group", 1)), {"stride": tuple(strides)}
+    even = all(a == b for a, b in pads)
+    options: dict[str, Any] = {**how, "padding": tuple(a for a, _ in pads) if even else 0}
+    if groups > 1:
+        options["groups"] = groups
+    return _row(ops.conv2d(x if even else framed(x, pads), w, **options), dims)
+
+
+def _in_depth(call: Call, x: Any, w: Any, strides: Any, dilations: Any) -> Any:
+    """A convolution of volumes: for each layer of the kernels one of images, added up."""
+    n, c, deep, tall, wide = lengths_of(x)
+    depth = w.shape[2]
+    call.expect(isinstance(deep, int), "shape ?")
+    count = (deep - (depth - 1) * dilations[0] - 1) // strides[0] + 1
+    options: dict[str, Any] = {"stride": tuple(strides[1:])}
+    if call.attr("group", 1) > 1:
+        options["groups"] = int(call.attr("group"))
+    total: Any = None
+    for i in range(depth):
+        part = along(i * dilations[0], strides[0], count)
+        layers = ops.slice_(x, key=(FULL, FULL, (part.start, part.stop, part.step)))
+        images = ops.transpose(layers, axes=(0, 2, 1, 3, 4))
+        images = reshaped(images, [combined("*", n, count), c, tall, wide])
+        kernels = _apart(ops.slice_(w, key=(FULL, FULL, i)), dilations[1:])
+        y = ops.conv2d(images, kernels, **options)
+        total = y if total is None else total + y
+    _, k, rows, columns = lengths_of(total)
+    return ops.transpose(reshaped(total, [n, count, k, rows, columns]), axes=(0, 2, 1, 3, 4))
+
+
+@operator("Conv")
+def _conv(call: Call) -> Any:
+    y = convolved(call, call.ranked(), call[1])
+    return y if not call.given(2) else y + per_channel(call[2], call.rank())
+
+
+def per_channel(value: Any, rank: int) -> Any:
+    """One number for each channel, along axis 1."""
+    return ops.reshape(value, shape=(-1, *[1] * (rank - 2)))
+
+
+@operator("ConvTranspose")
+def _conv_transpose(call: Call) -> Any:
+    """The gradient of a convolution for its images, and then the frame is cut off."""
+    x, w = call.ranked(), call[1]
+    shape, lengths = call.known_shape(1), call.shape()[2:]
+    dims, groups = len(shape) - 2, int(call.attr("group", 1))
+    call.expect(dims in (1, 2) and all(isinstance(n, int) for n in lengths), f"{dims} axes")
+    strides, dilations, pads = windows_of(call, shape[2:], lengths)
+    extra = list(call.attr("output_padding", [0] * dims))
+    wide = [(n - 1) * d + 1 for n, d in zip(shape[2:], dilations, strict=True)]
+    full = [(n - 1) * s + k for n, s, k in zip(lengths, strides, wide, strict=True)]
+    wanted = call.attr("output_shape")
+    auto = call.attr("auto_pad", "NOTSET")
+    if wanted is None and auto.startswith("SAME"):
+        wanted = [n * s for n, s in zip(lengths, strides, strict=True)]
+    if wanted is not None:
+        totals = [f + e - n for f, e, n in zip(full, extra, wanted[-dims:], strict=True)]
+        halves = [(t // 2, t - t // 2) for t in totals]
+        pads = [(a, b) if auto == "SAME_UPPER" else (b, a) for a, b in halves]
+    grown = [f + max(e, 0) for f, e in zip(full, extra, strict=True)]
+    if dims == 1:
+        grown, strides, dilations = [1, *grown], [1, *strides], [1, *dilations]
+        pads = [(0, 0), *pads]
+    x, w = _images(x, dims), _apart(_images(w, dims), dilations)
+    corner = ops.slice_(x, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
+    like_ = ops.broadcast_to(corner, shape=(-1, shape[1] * groups, *grown))
+    # More rows than the strides reach are added afterwards: no window lies there.
+    reach = [(n - k) // s + 1 for n, k, s in zip(grown, w.shape[2:], strides, strict=True)]
+    missing = [m - n for m, n in zip(reach, x.shape[2:], strict=True)]
+    x = framed(x, [(0, m) for m in missing])
+    options: dict[str, Any] = {"stride": tuple(strides)}
+    if groups > 1:
+        options["groups"] = groups
+    y = ops.conv2d_input(x, w, like_, **options)
+    y = framed(y, [(max(-a, 0), max(-b, 0)) for a, b in pads])
+    cut = tuple((max(a, 0), -b if b > 0 else None, None) for a, b in pads)
+    y = _row(ops.slice_(y, key=(FULL, FULL, *cut)), dims)
+    return y if not call.given(2) else y + per_channel(call[2], call.rank())
+
+
+@operator("Col2Im")
+def _col2im(call: Call) -> Any:
+    """Each column goes back to the patch it came from: a transposed convolution of units."""
+    size, block = call.whole(1) or [], call.whole(2) or []
+    call.expect(len(block) == 2, f"{len(block)} axes")
+    strides, dilations, pads = windows_of(call, block, size)
+    n, rows, _ = call.shape()
+    area = math.prod(block)
+    call.expect(isinstance(rows, int), "shape ?")
+    channels = rows // area
+    wide = [(k - 1) * d + 1 for k, d in zip(block, dilations, strict=True)]
+    grown = [m + sum(p) for m, p in zip(size, pads, strict=True)]
+    places = [(m - k) // s + 1 for m, k, s in zip(grown, wide, strides, strict=True)]
+    g = reshaped(call[0], [combined("*", n, channels), area, *places])
+    w = _apart(np.eye(area, dtype=g.dtype).reshape(area, 1, *block), dilations)
+    corner = ops.slice_(g, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
+    like_ = ops.broadcast_to(corner, shape=(-1, 1, *grown))
+    y = ops.conv2d_input(g, w, like_, stride=tuple(strides))
+    cut = tuple((a, -b if b else None, None) for a, b in pads)
+    return reshaped(ops.slice_(y, key=(FULL, FULL, *cut)), [n, channels, *size])

@@ -1,0 +1,139 @@
+"""Operators of ONNX that put the elements of windows together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.interop.onnx.call import Call, counted, operator, reshaped
+from minigrad.interop.onnx.convolutions import framed, windows_of
+from minigrad.interop.onnx.lengths import product
+from minigrad.ops.placing import put
+from minigrad.ops.windows import along
+
+
+@operator("MaxPool", "AveragePool", "LpPool")
+def _pool(call: Call) -> Any:
+    x, size = call.ranked(), list(call.attr("kernel_shape"))
+    lengths = call.shape()[2:]
+    strides, dilations, pads = windows_of(call, size, lengths)
+    single = call.name != "MaxPool" or len(call.node.output) < 2
+    if call.attr("ceil_mode", 0):
+        pads = [
+            _up(call, *row)
+            for row in zip(lengths, size, strides, dilations, pads, strict=True)
+        ]  # fmt: skip
+    y = _pooled(call, x, size, strides, dilations, pads)
+    if single:
+        return y
+    return y, _places(call, x, size, strides, dilations, pads)
+
+
+def _up(call: Call, n: Any, k: int, step: int, apart: int, pad: tuple[int, int]) -> tuple[int, int]:
+    """The padding with as much behind as the last window, rounded up, needs."""
+    call.expect(isinstance(n, int), "ceil_mode=1")
+    wide = (k - 1) * apart + 1
+    count = -(-(n + sum(pad) - wide) // step) + 1
+    if (count - 1) * step >= n + pad[0]:
+        count -= 1  # it would begin in the padding
+    return pad[0], pad[1] + max(0, (count - 1) * step + wide - n - sum(pad))
+
+
+def _pooled(
+    call: Call, x: Any, size: Any, strides: Any, dilations: Any, pads: Any
+) -> Any:  # fmt: skip
+    plain = len(size) == 2 and all(d == 1 for d in dilations) and x.dtype.kind == "f"
+    even = all(a == b and 2 * a <= k for (a, b), k in zip(pads, size, strict=True))
+    options: dict[str, Any] = {"kernel_size": tuple(size), "stride": tuple(strides)}
+    if call.name == "MaxPool":
+        if plain and even:
+            framed_options = {"padding": tuple(a for a, _ in pads)} if any(map(any, pads)) else {}
+            return ops.max_pool2d(x, **options, **framed_options)
+        lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        return reduce(ops.maximum, _taps(framed(x, pads, lowest), size, strides, dilations))
+    frame = framed(x, pads)
+    if call.name == "LpPool":
+        p = call.attr("p", 2)
+        powers = [ops.pow(ops.abs(t), p) for t in _taps(frame, size, strides, dilations)]
+        return ops.pow(reduce(ops.add, powers), 1 / p)
+    if plain:
+        y = ops.avg_pool2d(frame, **options)
+    else:
+        y = reduce(ops.add, _taps(frame, size, strides, dilations)) / math.prod(size)
+    return y * _share(call, size, strides, dilations, pads) if any(map(any, pads)) else y
+
+
+def _share(call: Call, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+    """By how much more a mean counts that leaves the padding out, or part of it."""
+    lengths = call.known_shape()[2:] if any(map(any, pads)) else ()
+    ones = np.ones((1, 1, *lengths), np.float32)
+    if call.attr("count_include_pad", 0):
+        flat = list(call.attr("pads", [0] * (2 * len(size))))
+        own = [(flat[i], flat[i + len(size)]) for i in range(len(size))]
+        if call.attr("auto_pad", "NOTSET") != "NOTSET":
+            own = list(pads)
+        ones = framed(ones, own, 1)  # what rounding up adds is left out
+        pads = [(0, b - c) for (_, b), (_, c) in zip(pads, own, strict=True)]
+    taps = _taps(framed(ones, pads), size, strides, dilations)
+    return math.prod(size) / np.maximum(reduce(ops.add, taps), 1)
+
+
+def _taps(frame: Any, size: Any, strides: Any, dilations: Any) -> list[Any]:
+    """For each element of the window what lies there at all places."""
+    lengths = frame.shape[-len(size) :]
+    if None in lengths:
+        raise ValueError("shape ?")
+    counts = [
+        (n - (k - 1) * d - 1) // s + 1
+        for n, k, s, d in zip(lengths, size, strides, dilations, strict=True)
+    ]
+    found = []
+    for offset in itertools.product(*map(range, size)):
+        key = [
+            along(i * d, s, c)
+            for i, d, s, c in zip(offset, dilations, strides, counts, strict=True)
+        ]
+        found.append(ops.slice_(frame, key=("...", *((k.start, k.stop, k.step) for k in key))))
+    return found
+
+
+def _places(call: Call, x: Any, size: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+    """Where the largest elements lie, numbered through all axes."""
+    shape = list(call.shape())
+    rank, turn = len(shape), bool(call.attr("storage_order", 0))
+    order = [*range(rank - 2), rank - 1, rank - 2] if turn else list(range(rank))
+    numbers = reshaped(counted(call.reader, 0, product(shape)), [shape[i] for i in order])
+    numbers = ops.transpose(numbers, axes=tuple(order))
+    lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    taps = ops.stack(*_taps(framed(x, pads, lowest), size, strides, dilations), axis=0)
+    where = ops.stack(*_taps(framed(numbers, pads), size, strides, dilations), axis=0)
+    chosen = ops.expand_dims(ops.argmax(taps, axis=0), axis=0)
+    return ops.squeeze(ops.gather(where, chosen, axis=0), axis=0)
+
+
+@operator("MaxUnpool")
+def _max_unpool(call: Call) -> Any:
+    size = list(call.attr("kernel_shape"))
+    strides, _, pads = windows_of(call, size, call.shape()[2:])
+    shape = call.known_shape()
+    lengths = [
+        (n - 1) * s - sum(p) + k
+        for n, s, p, k in zip(shape[2:], strides, pads, size, strict=True)
+    ]  # fmt: skip
+    full = (*shape[:2], *lengths)
+    y = put(np.zeros(full, call[0].dtype), call[0], call[1])
+    wanted = call.whole(2)
+    if wanted is None or tuple(wanted) == full:
+        return y
+    return ops.pad(y, widths=tuple((0, m - n) for m, n in zip(wanted, full, strict=True)))
+
+
+@operator("GlobalAveragePool", "GlobalMaxPool")
+def _global_pool(call: Call) -> Any:
+    op = ops.mean if call.name == "GlobalAveragePool" else ops.max
+    return op(call.ranked(), axis=tuple(range(2, call.rank())), keepdims=True)

@@ -1,0 +1,188 @@
+"""How branches, loops and the values of several results are written in ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.control.flow import COND, HISTORY, SCAN, WHILE
+from minigrad.core import TupleSpec
+from minigrad.interop.onnx.writing.sheet import TABLE, Sheet, written
+from minigrad.ops import state
+from minigrad.ops.parts import output
+from minigrad.static import Graph, Node
+from minigrad.static.fused import FUSED
+
+
+def write(w: Sheet, nodes: Sequence[Node]) -> None:
+    """Write nodes in an order in which they can be computed."""
+    for node in nodes:
+        if node in w.values:
+            continue
+        w.node = node
+        if node.op is state.constant:
+            w.values[node] = w.constant(node.attrs["value"], name=node.name)
+            continue
+        rule = TABLE.get(node.op)
+        if rule is None:
+            raise w.refuse("-")
+        found = rule(w, node, [w[x] for x in node.inputs])
+        if isinstance(found, str):
+            w.values[node] = found
+        elif found is not None:
+            w.values[node] = "\n".join(found)  # of several values: their names, for `Output`
+
+
+def _names(w: Sheet, node: Node) -> list[str]:
+    return w[node].split("\n")
+
+
+@written(output)
+def _output(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return xs[0].split("\n")[node.attrs["index"]]
+
+
+@written(HISTORY)
+def _history(w: Sheet, node: Node, xs: list[str]) -> Any:
+    """What a loop kept: its names stand behind those of its values."""
+    loop, index = node.inputs[0], node.attrs["index"]
+    own = len(loop.spec.parts) if isinstance(loop.spec, TupleSpec) else 1
+    return xs[0].split("\n")[own + _kept(w, loop).index(index)]
+
+
+def _kept(w: Sheet, loop: Node) -> list[int]:
+    """Which states of a loop somebody reads step by step."""
+    return sorted({h.attrs["index"] for h in w.histories.get(loop, ())})
+
+
+def _inside(w: Sheet, body: Graph, names: Sequence[str]) -> Sheet:
+    inner = Sheet(w)
+    inner.histories = histories(body)
+    inner.values.update(zip(body.inputs, names, strict=True))
+    write(inner, body.nodes)
+    return inner
+
+
+def histories(graph: Graph) -> dict[Node, list[Node]]:
+    """The loops of a graph whose states are read."""
+    found: dict[Node, list[Node]] = {}
+    for node in graph.nodes:
+        if node.op is HISTORY:
+            found.setdefault(node.inputs[0], []).append(node)
+    return found
+
+
+def _closed(w: Sheet, inner: Sheet, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
+    """The graph of a branch or body: each result is made in it, and has a name of its own."""
+    results = []
+    for source, like in outputs:
+        inner.node = None
+        own = inner.emit("Identity", source)
+        results.append(inner.info(own, like))
+    graph = inner.onnx.helper.make_graph(
+        inner.nodes, w.name(name), inputs, results, initializer=inner.constants
+    )
+    return graph
+
+
+@written(COND)
+def _cond(w: Sheet, node: Node, xs: list[str]) -> Any:
+    arms = {}
+    for key, option in (("then", "then_branch"), ("orelse", "else_branch")):
+        body = node.attrs[key]
+        inner = _inside(w, body, xs[1:])
+        arms[option] = _closed(w, inner, key, [], [(inner[y], y) for y in body.outputs])
+    pred = xs[0] if node.inputs[0].dtype.kind == "b" else w.cast(xs[0], np.bool_)
+    count = len(node.attrs["then"].outputs)
+    found = w.emit("If", pred, outputs=count, **arms)
+    return found if count > 1 else str(found)
+
+
+def _carried(inner: Sheet, body: Graph, count: int) -> tuple[list[str], list[Any]]:
+    names = [inner.name(x.name) for x in body.inputs[:count]]
+    return names, [inner.info(n, x) for n, x in zip(names, body.inputs[:count], strict=True)]
+
+
+@written(WHILE)
+def _while(w: Sheet, node: Node, xs: list[str]) -> Any:
+    test, body, n = node.attrs["test"], node.attrs["body"], node.attrs["carries"]
+    start, captured = xs[:n], xs[n:]
+    first = _inlined(w, test, [*start, *captured])
+    w.node = node
+    inner = Sheet(w)
+    inner.histories = histories(body)
+    names, inputs = _carried(inner, body, n)
+    inner.values.update(zip(body.inputs, [*names, *captured], strict=True))
+    write(inner, body.nodes)
+    results = [inner[y] for y in body.outputs]
+    goes = _inlined(inner, test, [*results, *captured])
+    make = w.onnx.helper.make_tensor_value_info
+    step, go = inner.name("step"), inner.name("go")
+    given = [make(step, w.number(np.dtype(np.int64)), ()), make(go, 9, ())]
+    states = [(names[i], body.inputs[i]) for i in _kept(w, node)]
+    outputs = [(goes, test.outputs[0]), *zip(results, body.outputs, strict=True), *states]
+    graph = _closed(w, inner, "body", [*given, *inputs], outputs)
+    most = node.attrs.get("max_steps")
+    limit = "" if most is None else w.constant(most, np.int64)
+    found = w.emit("Loop", limit, first, *start, outputs=n + len(states), body=graph)
+    return found if isinstance(found, str) else list(found)
+
+
+def _inlined(w: Sheet, body: Graph, names: Sequence[str]) -> str:
+    """The nodes of a body of a single result once more, here."""
+    kept = w.values
+    w.values = {**kept, **dict(zip(body.inputs, names, strict=True))}
+    given = {*body.inputs}
+    for x in body.nodes:  # they may have been written before, for other values
+        if x not in given:
+            w.values.pop(x, None)
+    write(w, body.nodes)
+    found = w.values[body.outputs[0]]
+    w.values = kept
+    if body.outputs[0].dtype.kind != "b":
+        found = w.cast(found, np.bool_)
+    return found
+
+
+@written(SCAN)
+def _scan(w: Sheet, node: Node, xs: list[str]) -> Any:
+    body, n, m = node.attrs["body"], node.attrs["carries"], node.attrs["sequences"]
+    inner = Sheet(w)
+    inner.histories = histories(body)
+    names, inputs = _carried(inner, body, n + m)
+    inner.values.update(zip(body.inputs, [*names, *xs[n + m :]], strict=True))
+    write(inner, body.nodes)
+    states = [(names[i], body.inputs[i]) for i in _kept(w, node)]
+    own = [(inner[y], y) for y in body.outputs]
+    graph = _closed(w, inner, "body", inputs, [*own, *states])
+    stacked = len(own) - n + len(states)
+    back = int(bool(node.attrs.get("reverse")))
+    found = w.emit(
+        "Scan",
+        *xs[: n + m],
+        outputs=len(own) + len(states),
+        body=graph,
+        num_scan_inputs=m,
+        scan_input_directions=[back] * m,
+        **({"scan_output_directions": [back] * stacked} if stacked else {}),
+    )
+    return found if isinstance(found, str) else list(found)
+
+
+@written(FUSED)
+def _fused(w: Sheet, node: Node, xs: list[str]) -> Any:
+    """Several operators that run as one: each of them once more."""
+    body = node.attrs["body"]
+    kept = w.values
+    w.values = {**kept, **dict(zip(body.inputs, xs, strict=True))}
+    write(w, body.nodes)
+    found = [w.values[y] for y in body.outputs]
+    w.values, w.node = kept, node
+    return found[0] if len(found) == 1 else found
+
+
+@written(state.read_value)
+def _read_value(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Identity", xs[0])

@@ -1,0 +1,340 @@
+"""How our operators that rearrange, pick and join are written in ONNX."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.interop.onnx.writing.elementwise import reduced
+from minigrad.interop.onnx.writing.sheet import FIRST, LAST, Sheet, known, shape_of, written
+from minigrad.ops.indexing import numpy_key
+from minigrad.ops.placing import put, put_slice
+from minigrad.ops.shape import positive_axes
+from minigrad.static import Node
+
+
+@written(ops.reshape)
+def _reshape(w: Sheet, node: Node, xs: list[str]) -> Any:
+    shape = node.attrs["shape"]
+    if 0 in shape and -1 in shape:
+        shape = shape_of(node) if known(node) else shape
+    return w.reshape(xs[0], w.ints(*shape) if shape else w.constant([], np.int64))
+
+
+@written(ops.reshape_like)
+def _reshape_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.reshape(xs[0], w.shape(node.inputs[1]))
+
+
+@written(ops.transpose)
+def _transpose(w: Sheet, node: Node, xs: list[str]) -> Any:
+    axes, rank = node.attrs.get("axes"), w.rank(node.inputs[0])
+    order = range(rank)[::-1] if axes is None else [a % rank for a in axes]
+    return w.emit("Transpose", xs[0], perm=list(order))
+
+
+@written(ops.expand_dims)
+def _expand_dims(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Unsqueeze", xs[0], w.ints(node.attrs["axis"]))
+
+
+@written(ops.squeeze)
+def _squeeze(w: Sheet, node: Node, xs: list[str]) -> Any:
+    axis = node.attrs.get("axis")
+    if axis is None:
+        return w.emit("Squeeze", xs[0])
+    axes = (axis,) if isinstance(axis, int) else axis
+    return w.emit("Squeeze", xs[0], w.ints(*axes)) if axes else w.emit("Identity", xs[0])
+
+
+@written(ops.broadcast_to)
+def _broadcast_to(w: Sheet, node: Node, xs: list[str]) -> Any:
+    shape = [1 if n == -1 else n for n in node.attrs["shape"]]
+    return w.emit("Expand", xs[0], w.ints(*shape) if shape else w.constant([], np.int64))
+
+
+@written(ops.broadcast_like)
+def _broadcast_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+    g, (source, like) = xs[0], node.inputs
+    if not node.attrs.get("keepdims", True) and w.rank(source):
+        axes = positive_axes("BroadcastLike", node.attrs.get("axis", ()), like.spec.shape or ())
+        g = w.emit("Unsqueeze", g, w.ints(*axes)) if axes else g
+    return w.emit("Expand", g, w.shape(like))
+
+
+@written(ops.sum_like)
+def _sum_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+    g, like = node.inputs
+    lead = w.rank(g) - w.rank(like)
+    pairs = list(enumerate(zip((g.spec.shape or ())[lead:], like.spec.shape or (), strict=True)))
+    if all(m is n or (isinstance(n, int) and (m == n or n == 1)) for _, (m, n) in pairs):
+        axes = [*range(lead), *(lead + i for i, (m, n) in pairs if n == 1 and m != 1)]
+        return w.reshape(reduced(w, "ReduceSum", xs[0], axes, True), w.shape(like))
+    # Which axes were stretched turns out when the graph runs.
+    ours = w.emit("Concat", w.ints(*[1] * lead), w.shape(like), axis=0) if lead else w.shape(like)
+    kept = w.emit("Not", w.emit("Equal", ours, w.shape(g)))
+    axes_then = w.emit("Squeeze", w.emit("NonZero", kept), w.ints(0))
+    total = w.emit("ReduceSum", xs[0], axes_then, keepdims=1, noop_with_empty_axes=1)
+    return w.reshape(total, w.shape(like))
+
+
+@written(ops.full_like)
+def _full_like(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Expand", w.like(node.attrs["value"], node), w.shape(node.inputs[0]))
+
+
+@written(ops.pad)
+def _pad(w: Sheet, node: Node, xs: list[str]) -> Any:
+    widths = node.attrs["widths"]
+    pads = w.ints(*(a for a, _ in widths), *(b for _, b in widths))
+    return w.emit("Pad", xs[0], pads, w.like(node.attrs.get("value", 0), node))
+
+
+# ---- Slices -------------------------------------------------------------------------------------
+
+
+def _items(key: Any, rank: int) -> list[Any]:
+    """The key with an item for each axis, and None for each new one."""
+    count = sum(item is not None and item != "..." for item in key)
+    place = key.index("...") if "..." in key else len(key)
+    full = (None, None, None)
+    return [*key[:place], *[full] * (rank - count), *key[place + 1 :]]
+
+
+@written(ops.slice_)
+def _slice(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return _sliced(w, xs[0], node.attrs["key"], w.rank(node.inputs[0]))
+
+
+def _sliced(w: Sheet, x: str, key: Any, rank: int) -> str:
+    y, axis = x, 0
+    bounds: list[tuple[int, int, int, int]] = []
+    gone, new, place = [], [], 0
+    for item in _items(key, rank):
+        if item is None:
+            new.append(place)
+            place += 1
+            continue
+        if isinstance(item, tuple):
+            start, stop, step = item
+            step = 1 if step is None else step
+            if item[:2] != (None, None) or step != 1:
+                ends = (0, LAST) if step > 0 else (LAST, FIRST)
+                start, stop = (
+                    e if v is None else v for v, e in zip((start, stop), ends, strict=True)
+                )
+                bounds.append((start, stop, axis, step))
+            place += 1
+        else:
+            bounds.append((item, LAST if item == -1 else item + 1, axis, 1))
+            gone.append(axis)
+        axis += 1
+    if bounds:
+        y = w.emit("Slice", y, *(w.ints(*row) for row in zip(*bounds, strict=True)))
+    y = w.emit("Squeeze", y, w.ints(*gone)) if gone else y
+    y = w.emit("Unsqueeze", y, w.ints(*new)) if new else y
+    return str(y if y != x else w.emit("Identity", y))
+
+
+@written(ops.unslice)
+def _unslice(w: Sheet, node: Node, xs: list[str]) -> Any:
+    """Along each axis elements of g are picked, and a zero that is added behind, where none is."""
+    g, x = xs[0], node.inputs[1]
+    items = _items(node.attrs["key"], w.rank(x))
+    new, axis = [], 0
+    for item in items:
+        if not isinstance(item, int):
+            if item is None:
+                new.append(axis)
+            axis += 1
+    g = w.emit("Squeeze", g, w.ints(*new)) if new else g
+    kept = [item for item in items if item is not None]
+    single = [i for i, item in enumerate(kept) if isinstance(item, int)]
+    g = w.emit("Unsqueeze", g, w.ints(*single)) if single else g
+    for i, item in enumerate(kept):
+        if item != (None, None, None):
+            g = _spread(w, g, i, item, x)
+    return g if g != xs[0] else w.emit("Identity", g)
+
+
+def _spread(w: Sheet, g: str, axis: int, item: Any, x: Node) -> str:
+    """g along an axis of x; which of its elements belongs where may turn out when it runs."""
+    rank = w.rank(x)
+    widths = [0] * (2 * rank)
+    widths[rank + axis] = 1
+    longer = w.emit("Pad", g, w.ints(*widths))
+    key = item if isinstance(item, tuple) else (item, None if item == -1 else item + 1, None)
+    n = (x.spec.shape or ())[axis]
+    if isinstance(n, int):
+        places = np.arange(n)[slice(*key)]
+        source = np.full(n, len(places))
+        source[places] = np.arange(len(places))
+        return str(w.emit("Gather", longer, w.constant(source, np.int64), axis=axis))
+    length = w.emit("Gather", w.shape(x), w.ints(axis))
+    chosen = _sliced(w, _numbers(w, length), (key,), 1)
+    count = w.emit("Shape", chosen)
+    none = w.emit("Expand", count, length)
+    place = w.emit("ScatterElements", none, chosen, _numbers(w, count), axis=0)
+    return str(w.emit("Gather", longer, place, axis=axis))
+
+
+def _numbers(w: Sheet, count: str) -> str:
+    """0, 1, 2, …: so many."""
+    zero, one = w.constant(0, np.int64), w.constant(1, np.int64)
+    return str(w.emit("Range", zero, w.reshape(count, w.constant([], np.int64)), one))
+
+
+@written(put_slice)
+def _put_slice(w: Sheet, node: Node, xs: list[str]) -> Any:
+    x = node.inputs[0]
+    if known(x):
+        numbers = np.arange(math.prod(shape_of(x))).reshape(shape_of(x))
+        places = w.constant(numbers[numpy_key(node.attrs["key"])], np.int64)
+    else:
+        all_ = w.reshape(_numbers(w, w.emit("Size", xs[0])), w.shape(x))
+        places = _sliced(w, all_, node.attrs["key"], w.rank(x))
+    return _put_flat(w, x, xs[0], xs[1], places)
+
+
+@written(put)
+def _put(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return _put_flat(w, node.inputs[0], xs[0], xs[1], w.cast(xs[2], np.int64))
+
+
+def _put_flat(w: Sheet, x: Node, name: str, values: str, places: str) -> str:
+    shape = w.emit("Shape", places)
+    flat = w.reshape(name, w.ints(-1))
+    updates = w.reshape(w.emit("Expand", values, shape), w.ints(-1))
+    y = w.emit("ScatterElements", flat, w.reshape(places, w.ints(-1)), updates, axis=0)
+    return w.reshape(y, w.shape(x))
+
+
+# ---- Positions that are data --------------------------------------------------------------------
+
+
+def _whole(w: Sheet, x: str, node: Node) -> str:
+    return x if node.dtype == np.int64 else w.cast(x, np.int64)
+
+
+def _together(w: Sheet, node: Node, xs: list[str], first: int) -> str:
+    """Positions for several axes as one operand, the last axis of which holds them."""
+    sources = node.inputs[first:]
+    names = [_whole(w, x, s) for x, s in zip(xs[first:], sources, strict=True)]
+    if len({s.spec.shape for s in sources}) > 1:
+        zero = w.constant(0, np.int64)
+        all_ = names[0]
+        for other in names[1:]:
+            all_ = w.emit("Add", all_, w.emit("Mul", other, zero))
+        names = [w.emit("Expand", n, w.emit("Shape", all_)) for n in names]
+    return str(w.emit("Concat", *(w.emit("Unsqueeze", n, w.ints(-1)) for n in names), axis=-1))
+
+
+def _front(rank: int, axis: int, count: int) -> list[int]:
+    """The order of axes with those from `axis` on in front."""
+    moved = list(range(axis, axis + count))
+    return moved + [i for i in range(rank) if i not in moved]
+
+
+@written(ops.take)
+def _take(w: Sheet, node: Node, xs: list[str]) -> Any:
+    x, count = node.inputs[0], len(node.inputs) - 1
+    rank = w.rank(x)
+    axis = node.attrs.get("axis", 0) % rank
+    if count == 1:
+        return w.emit("Gather", xs[0], _whole(w, xs[1], node.inputs[1]), axis=axis)
+    order = _front(rank, axis, count)
+    y = w.emit("GatherND", w.emit("Transpose", xs[0], perm=order), _together(w, node, xs, 1))
+    inner = w.rank(node) - (rank - count)
+    back = [*range(inner, inner + axis), *range(inner), *range(inner + axis, w.rank(node))]
+    return w.emit("Transpose", y, perm=back)
+
+
+@written(ops.add_at)
+def _add_at(w: Sheet, node: Node, xs: list[str]) -> Any:
+    g, x = node.inputs[:2]
+    count, rank = len(node.inputs) - 2, w.rank(x)
+    axis = node.attrs.get("axis", 0) % rank
+    order = _front(rank, axis, count)
+    inner = w.rank(g) - (rank - count)
+    turn = [*range(axis, axis + inner), *range(axis), *range(axis + inner, w.rank(g))]
+    updates = w.emit("Transpose", xs[0], perm=turn) if axis else xs[0]
+    zeros = w.emit("Expand", w.like(0, g), w.shape(x))
+    zeros = w.emit("Transpose", zeros, perm=order) if axis else zeros
+    places = _together(w, node, xs, 2)
+    y = w.emit("ScatterND", zeros, places, updates, reduction="add")
+    return w.emit("Transpose", y, perm=np.argsort(order).tolist()) if axis else y
+
+
+@written(ops.gather)
+def _gather(w: Sheet, node: Node, xs: list[str]) -> Any:
+    places = _whole(w, xs[1], node.inputs[1])
+    return w.emit("GatherElements", xs[0], places, axis=int(node.attrs["axis"]))
+
+
+@written(ops.scatter_add)
+def _scatter_add(w: Sheet, node: Node, xs: list[str]) -> Any:
+    zeros = w.emit("Expand", w.like(0, node), w.shape(node.inputs[1]))
+    places = _whole(w, xs[2], node.inputs[2])
+    axis = int(node.attrs["axis"])
+    return w.emit("ScatterElements", zeros, places, xs[0], axis=axis, reduction="add")
+
+
+# ---- Joining ------------------------------------------------------------------------------------
+
+
+@written(ops.concatenate)
+def _concatenate(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Concat", *xs, axis=int(node.attrs.get("axis", 0)))
+
+
+@written(ops.stack)
+def _stack(w: Sheet, node: Node, xs: list[str]) -> Any:
+    axis = node.attrs.get("axis", 0) % w.rank(node)
+    return w.emit("Concat", *(w.emit("Unsqueeze", x, w.ints(axis)) for x in xs), axis=axis)
+
+
+@written(ops.piece)
+def _piece(w: Sheet, node: Node, xs: list[str]) -> Any:
+    axis, index = node.attrs.get("axis", 0) % w.rank(node.inputs[0]), node.attrs["index"]
+    lengths = [w.emit("Gather", w.shape(x), w.ints(axis)) for x in node.inputs[1 : index + 2]]
+    start: Any = w.ints(0)
+    for length in lengths[:-1]:
+        start = w.emit("Add", start, length)
+    return w.emit("Slice", xs[0], start, w.emit("Add", start, lengths[-1]), w.ints(axis))
+
+
+# ---- Computed lengths ---------------------------------------------------------------------------
+
+SIGNS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "%": "Mod", "min": "Min", "max": "Max"}
+
+
+def _lengths(w: Sheet, node: Node) -> str:
+    """The lengths that the attribute `shape` describes, as a value."""
+
+    def one(length: Any) -> str:
+        if isinstance(length, int):
+            return w.ints(length)
+        if len(length) == 2:
+            return str(w.emit("Gather", w.shape(node.inputs[length[0]]), w.ints(length[1])))
+        return str(w.emit(SIGNS[length[0]], one(length[1]), one(length[2])))
+
+    found = [one(length) for length in node.attrs["shape"]]
+    return str(w.emit("Concat", *found, axis=0)) if found else w.constant([], np.int64)
+
+
+@written(ops.lengths_of)
+def _lengths_of(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Identity", _lengths(w, node))
+
+
+@written(ops.reshape_by)
+def _reshape_by(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.reshape(xs[0], _lengths(w, node))
+
+
+@written(ops.broadcast_by)
+def _broadcast_by(w: Sheet, node: Node, xs: list[str]) -> Any:
+    return w.emit("Expand", xs[0], _lengths(w, node))

@@ -1,0 +1,159 @@
+"""What is written so far: nodes of ONNX, constants, and the names of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.core import Array, Dim, Dtype, Op
+from minigrad.diagnostics.errors import FormatError
+from minigrad.interop.extra import wanted
+from minigrad.interop.onnx.tensors import NUMBERS
+from minigrad.static import Node
+
+OPSET = 20
+Rule = Callable[["Sheet", Node, list[str]], Any]
+TABLE: dict[Op, Rule] = {}
+FIRST, LAST = -(1 << 63), (1 << 63) - 1  # slices without a bound
+
+
+def written(*ops: Op) -> Callable[[Rule], Rule]:
+    """Enter the rule that writes these operators: (sheet, node, names of operands) -> name."""
+
+    def enter(rule: Rule) -> Rule:
+        TABLE.update(dict.fromkeys(ops, rule))
+        return rule
+
+    return enter
+
+
+class Sheet:
+    """One graph of ONNX; that of a branch or a loop stands within another, and sees its values."""
+
+    def __init__(self, outer: Sheet | None = None) -> None:
+        self.onnx = wanted("onnx", extra="onnx")
+        self.outer = outer
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.values: dict[Node, str] = {}
+        self.used: set[str] = outer.used if outer else set()
+        self.dims: dict[Dim, str] = outer.dims if outer else {}
+        self.made: dict[Any, str] = {}  # what is asked for again and again
+        self.histories: Mapping[Node, Sequence[Node]] = outer.histories if outer else {}
+        self.node: Node | None = None
+
+    # ---- Names ----------------------------------------------------------------------------------
+
+    def name(self, wish: str) -> str:
+        """A name that no other value has."""
+        found, count = wish, 0
+        while found in self.used:
+            count += 1
+            found = f"{wish}_{count}"
+        self.used.add(found)
+        return found
+
+    def __getitem__(self, x: Node) -> str:
+        sheet: Sheet | None = self
+        while sheet is not None:
+            if x in sheet.values:
+                return sheet.values[x]
+            sheet = sheet.outer
+        raise KeyError(x)
+
+    # ---- Writing --------------------------------------------------------------------------------
+
+    def emit(self, op: str, *operands: str, outputs: int = 1, **attrs: Any) -> Any:
+        """One node of ONNX; the name of its result, or of several."""
+        stem = self.node.name if self.node is not None else op
+        names = [self.name(f"{stem}/{op}") for _ in range(outputs)]
+        node = self.onnx.helper.make_node(op, operands, names, name=names[0], **attrs)
+        if self.node is not None:
+            node.doc_string = self.node.where.label
+        self.nodes.append(node)
+        return names[0] if outputs == 1 else names
+
+    def constant(self, value: Any, dtype: Any = None, name: str = "constant") -> str:
+        """The name of an array that is part of the model."""
+        array: Array = np.asarray(value, dtype)
+        if array.size <= 16:
+            key = array.dtype, array.shape, array.tobytes()
+            if key not in self.made:
+                self.made[key] = self._kept(array, name)
+            return self.made[key]
+        return self._kept(array, name)
+
+    def _kept(self, array: Array, name: str) -> str:
+        found = self.name(name)
+        self.number(array.dtype)
+        whole = np.array(array, order="C")
+        self.constants.append(self.onnx.numpy_helper.from_array(whole, found))
+        return found
+
+    def ints(self, *values: int) -> str:
+        return self.constant(values, np.int64)
+
+    def number(self, dtype: Dtype) -> int:
+        """The number that ONNX gives a data type."""
+        if dtype not in NUMBERS:
+            raise FormatError("onnx_type", kind=str(dtype), name=self.node and self.node.name)
+        return NUMBERS[dtype]
+
+    def cast(self, x: str, dtype: Any) -> str:
+        return str(self.emit("Cast", x, to=self.number(np.dtype(dtype))))
+
+    def refuse(self, what: str) -> FormatError:
+        op = self.node.op.name if self.node is not None else "?"
+        return FormatError("onnx_unwritten", op=op, what=what)
+
+    # ---- Shapes ---------------------------------------------------------------------------------
+
+    def shape(self, x: Node) -> str:
+        """The shape of a value as a value."""
+        if known(x):
+            return self.ints(*shape_of(x)) if shape_of(x) else self.constant([], np.int64)
+        key = "shape", self[x]
+        if key not in self.made:
+            self.made[key] = self.emit("Shape", self[x])
+        return self.made[key]
+
+    def rank(self, x: Node) -> int:
+        if x.spec.shape is None:
+            raise self.refuse("shape ?")
+        return len(x.spec.shape)
+
+    def length(self, x: Node, axis: int) -> int:
+        """The length of an axis, which has to be known."""
+        if x.spec.shape is None or isinstance(x.spec.shape[axis], Dim):
+            raise self.refuse(f"shape {x.shape}")
+        return int(x.spec.shape[axis])  # type: ignore[arg-type]
+
+    def like(self, value: Any, x: Node) -> str:
+        """A single number in the data type of x."""
+        return self.constant(value, x.dtype)
+
+    def reshape(self, x: str, shape: str) -> str:
+        return str(self.emit("Reshape", x, shape, allowzero=1))
+
+    def info(self, name: str, x: Node) -> Any:
+        """What ONNX is told of an input or output: an open length has a name."""
+        shape = None
+        if x.spec.shape is not None:
+            shape = [self._dim(n) for n in x.spec.shape]
+        return self.onnx.helper.make_tensor_value_info(name, self.number(x.dtype), shape)
+
+    def _dim(self, n: int | Dim) -> Any:
+        if isinstance(n, Dim):
+            return self.dims.setdefault(n, f"n{len(self.dims)}")
+        return n
+
+
+def known(x: Node) -> bool:
+    """Whether all lengths are known."""
+    return x.spec.shape is not None and all(isinstance(n, int) for n in x.spec.shape)
+
+
+def shape_of(x: Node) -> tuple[int, ...]:
+    return tuple(x.spec.shape)  # type: ignore[arg-type]
