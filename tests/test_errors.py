@@ -568,6 +568,7 @@ TAKES_ALL = {
     "control_dependencies": "looked at when the block begins: see the table",
     "Schedule": "plain data, which Program.schedule fills and verifies",
     "from_caffe": "what the file system says of a path is passed on",
+    "from_onnx": "what the file system says of a path is passed on",
     "load_graph": "what the file system says of a path is passed on",
     "name_scope": "a name may be any text",
     "run_functions_eagerly": "anything is true or false",

@@ -70,6 +70,7 @@ def test_nothing_of_it_is_imported_before() -> None:
 
 
 @pytest.mark.parametrize("extra", ["caffe", "dask", "tensorboard"])
+@pytest.mark.parametrize("extra", ["caffe", "onnx", "tensorboard"])
 def test_both_halves_of_the_readme_say_what_an_extra_brings(extra: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme.count(f'`pip install "minigrad[{extra}]"`') == 2
@@ -95,3 +96,10 @@ def test_without_dask_its_line_is_told() -> None:
         program = mg.build_graph(None, mg.constant([1.0]) * 2).compile()
     with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[dask\]"'):
         program.to_dask()
+@pytest.mark.skipif(bool(find_spec("onnx")), reason="onnx is installed")
+def test_without_onnx_its_line_is_told(tmp_path: Path) -> None:
+    graph = mg.build_graph(None, mg.constant(2.0) * 3)
+    for use in (lambda: mg.from_onnx(b""), lambda: graph.to_onnx(tmp_path / "model.onnx")):
+        with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[onnx\]"'):
+            use()
+    assert not list(tmp_path.iterdir())

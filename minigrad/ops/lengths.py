@@ -49,18 +49,24 @@ def evaluate(length: Length, shapes: Sequence[Shape], depth: int = 0) -> int | D
     """The length for operands of these shapes; open where it depends on one that is."""
     if isinstance(length, (int, np.integer)):
         return int(length)
-    if depth > DEEPEST or not isinstance(length, tuple):
+    if depth > DEEPEST or not _is_length(length, shapes):
         raise ShapeError("computed_length", op="lengths", length=ascii(length)[:60])
     if len(length) == 2:
         which, axis = length
-        if not 0 <= which < len(shapes) or not -len(shapes[which]) <= axis < len(shapes[which]):
-            raise ShapeError("computed_length", op="lengths", length=ascii(length)[:60])
         return shapes[which][axis]
     sign, *parts = length
     a, b = (evaluate(part, shapes, depth + 1) for part in parts)
     if isinstance(a, Dim) or isinstance(b, Dim):
         return Dim()
     return SIGNS[sign](a, b)
+
+
+def _is_length(length: Length, shapes: Sequence[Shape]) -> bool:
+    if not isinstance(length, tuple) or len(length) != 2:
+        return isinstance(length, tuple) and len(length) == 3 and length[0] in SIGNS
+    which, axis = length
+    whole = isinstance(which, int) and isinstance(axis, int) and 0 <= which < len(shapes)
+    return whole and -len(shapes[which]) <= axis < len(shapes[which])
 
 
 def _computed(x: Shape, likes: tuple[Shape, ...], shape: Sequence[Length]) -> Shape:

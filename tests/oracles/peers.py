@@ -318,6 +318,7 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
     "Cos": (torch.cos, jnp.cos),
     "Sign": (torch.sign, jnp.sign),
     "Abs": (torch.abs, jnp.abs),
+    "Atan": (torch.atan, jnp.arctan),
     "Floor": (torch.floor, jnp.floor),
     "Ceil": (torch.ceil, jnp.ceil),
     "Round": (torch.round, jnp.round),
@@ -361,6 +362,12 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
         lambda x, axis=0, keepdims=False: jnp.prod(x, axis, keepdims=keepdims),
     ),
     "ProdOfOthers": (others_torch, others_jax),
+    "ArgSort": (
+        lambda x, axis=-1, descending=False: torch.argsort(
+            x, dim=axis, descending=descending, stable=True
+        ),
+        lambda x, axis=-1, descending=False: jnp.argsort(x, axis=axis, descending=descending),
+    ),
     "CumSum": (
         cumsum_torch,
         lambda x, axis=0, reverse=False: lax.cumsum(x, axis % x.ndim, reverse),
@@ -470,6 +477,10 @@ EXEMPT: dict[str, str] = {
     "Print": "it hands its operand on, and what it writes is tested in test_control.py",
     "Assert": "it hands its operand on, or raises",
     "Fused": "it holds other operators, which are all compared: see test_passes_fusing.py",
+    **dict.fromkeys(
+        ("ReshapeBy", "BroadcastBy", "LengthsOf"),
+        "elsewhere shapes are Python numbers: what they compute is tested in test_lengths.py",
+    ),
     "Dropout": "each framework draws other numbers: only the share that is kept can be compared",
 }
 

@@ -89,7 +89,7 @@ def combined(sign: str, a: Length, b: Length) -> Length:
 
 
 def factors(length: Length) -> list[Length]:
-    if not isinstance(length, int) and length[0] == "*":
+    if not isinstance(length, int) and len(length) == 3 and length[0] == "*":
         return factors(length[1]) + factors(length[2])
     return [length]
 
