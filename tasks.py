@@ -487,8 +487,7 @@ DYNAMIC = [
 ]
 
 # What is compared with, and the extras of which that is tested that they bring.
-ORACLES = ["oracles", "caffe", "dask", "tensorboard"]
-ORACLES = ["oracles", "caffe", "onnx", "tensorboard"]
+ORACLES = ["oracles", "caffe", "dask", "onnx", "tensorboard"]
 
 
 def test(arguments):

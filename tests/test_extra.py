@@ -69,8 +69,7 @@ def test_nothing_of_it_is_imported_before() -> None:
     assert BROUGHT.isdisjoint(said.stdout.split())
 
 
-@pytest.mark.parametrize("extra", ["caffe", "dask", "tensorboard"])
-@pytest.mark.parametrize("extra", ["caffe", "onnx", "tensorboard"])
+@pytest.mark.parametrize("extra", ["caffe", "dask", "onnx", "tensorboard"])
 def test_both_halves_of_the_readme_say_what_an_extra_brings(extra: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert readme.count(f'`pip install "minigrad[{extra}]"`') == 2
@@ -96,6 +95,8 @@ def test_without_dask_its_line_is_told() -> None:
         program = mg.build_graph(None, mg.constant([1.0]) * 2).compile()
     with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[dask\]"'):
         program.to_dask()
+
+
 @pytest.mark.skipif(bool(find_spec("onnx")), reason="onnx is installed")
 def test_without_onnx_its_line_is_told(tmp_path: Path) -> None:
     graph = mg.build_graph(None, mg.constant(2.0) * 3)
