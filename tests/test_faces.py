@@ -589,3 +589,40 @@ def test_sequences_of_an_axis_of_their_own_may_have_other_lengths() -> None:
     data = {x: SENTENCES, other: SENTENCES[::-1]}
     sums = [one.sum(0) + two.sum(0) for one, two in zip(SENTENCES, SENTENCES[::-1], strict=True)]
     assert found.eval(data) == pytest.approx(np.array(sums), abs=1e-5)
+
+
+def test_dropout_drops_in_a_step_of_a_trainer_and_nowhere_else() -> None:
+    x, w = C.input_variable(1000), C.parameter(1000, init=1)
+    loss = C.reduce_sum(C.dropout(x * w, 0.25))
+    ones = {x: np.ones((1, 1000))}
+    assert loss.eval(ones).tolist() == [1000]
+    trainer = C.Trainer(loss, loss, C.sgd([w], C.learning_rate_schedule(1.0, C.UnitType.sample)))
+    trainer.train_minibatch(ones)
+    steps = {round(float(1 - value), 5) for value in w.value}
+    assert steps == {0.0, round(1 / 0.75, 5)}
+    kept = float(np.mean(w.value < 1))
+    assert kept == pytest.approx(0.75, abs=0.06)
+    assert trainer.previous_minibatch_loss_average == pytest.approx(kept * 1000 / 0.75, rel=1e-5)
+    assert trainer.test_minibatch(ones) == pytest.approx(float(w.value.sum()), rel=1e-5)
+
+
+def test_options_hold_for_the_layers_that_are_made_inside() -> None:
+    x = C.input_variable(2)
+    with C.layers.default_options(init=2, activation=C.relu):
+        with C.layers.default_options(bias=False):
+            inner = C.layers.Dense(1)
+        outer, own = C.layers.Dense(1, init=-3), C.layers.Dense(1, activation=None, init=-1)
+    after = C.layers.Dense(1, init=-1)
+    found = [layer(x).eval({x: [[1.0, 1.0]]}).item() for layer in (inner, outer, own, after)]
+    assert found == [4, 0, -2, -2]
+    assert (inner.b, outer.b.value.tolist()) == (None, [0])
+
+
+def test_a_python_function_of_functions_is_one() -> None:
+    @C.Function
+    def doubled(x: Any) -> Any:
+        return x * 2
+
+    x = C.input_variable(1)
+    model = C.layers.Sequential([doubled, C.ops.square])
+    assert model(x).eval({x: [[3.0]]}).tolist() == [[36]]

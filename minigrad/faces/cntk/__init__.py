@@ -10,6 +10,7 @@ array([[ 9., 12.],
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,8 @@ from minigrad.faces.cntk.variables import Parameter, Variable, input_variable
 from minigrad.faces.face import Face, failed, ordered
 
 __all__ = [
+    "AVG_POOLING",
+    "MAX_POOLING",
     "Axis",
     "Function",
     "Learner",
@@ -63,6 +66,7 @@ __all__ = [
     "layers",
     "learners",
     "momentum_sgd",
+    "ops",
     "pooling",
     "sequence",
     "sgd",
@@ -115,7 +119,7 @@ class Trainer:
             for node in slopes(self.loss_function, changed)
         ]
         wanted = [*(outputs or ())]
-        found, count = self._measured(arguments, [*gradients, *wanted])
+        found, count = self._measured(arguments, [*gradients, *wanted], training=True)
         by = dict(zip(changed, found, strict=False))
         for learner in self.parameter_learners:
             learner.update({p: by[p] for p in learner.parameters}, count)
@@ -131,10 +135,13 @@ class Trainer:
         self.previous_minibatch_loss_average, self.previous_minibatch_evaluation_average = kept
         return found
 
-    def _measured(self, arguments: Any, more: list[Function]) -> tuple[list[Any], int]:
+    def _measured(
+        self, arguments: Any, more: list[Function], training: bool = False
+    ) -> tuple[list[Any], int]:
         """The values of functions for a minibatch, whose averages are kept, and its samples."""
         told = [x for x in (self.loss_function, self.evaluation_function) if x is not None]
-        values = fetched([*told, *more], self.loss_function.given(arguments))
+        given = self.loss_function.given(arguments)
+        values = fetched([*told, *more], given, training)
         means = []
         for value in values[: len(told)]:
             rows = np.concatenate(value) if isinstance(value, list) else np.atleast_1d(value)
@@ -199,6 +206,7 @@ __getattr__ = face = Face(
             "-reduce_sum(element_times(elements(mg.log_softmax, output_vector, axis),"
             " target_vector), axis)"
         ),
+        "dropout(x, dropout_rate=0.0)": "layers.Dropout(dropout_rate)(x)",
         "element_divide(left, right)": "aligned(lambda a, b: a / b, left, right)",
         f"element_max({MANY})": "several(mg.maximum, *xs, name=name)",
         f"element_min({MANY})": "several(mg.minimum, *xs, name=name)",
@@ -213,12 +221,21 @@ __getattr__ = face = Face(
         "input(shape, dtype=None, needs_gradient=False, name='')": (
             "input_variable(shape, needs_gradient=needs_gradient, name=name)"
         ),
+        "learning_parameter_schedule(schedule, minibatch_size=None, epoch_size=None)": (
+            "learners.training_parameter_schedule(schedule, 'minibatch', epoch_size)"
+        ),
+        "learning_rate_schedule(lr, unit, epoch_size=None)": (
+            "learners.training_parameter_schedule(lr, unit, epoch_size)"
+        ),
         "leaky_relu(x)": "element_select(greater(x, 0), x, element_times(x, 0.01))",
         f"log_add_exp({MANY})": (
             "several(lambda a, b: mg.maximum(a, b) + mg.softplus(-mg.abs(a - b)), *xs, name=name)"
         ),
         "log_softmax(x, axis=None)": "elements(mg.log_softmax, x, axis)",
         "minus(left, right)": "aligned(lambda a, b: a - b, left, right)",
+        "momentum_schedule(momentum, epoch_size=None)": (
+            "learners.training_parameter_schedule(momentum, 'minibatch', epoch_size)"
+        ),
         "normal(scale, seed=None)": "lambda shape: mg.randn(shape, seed=seed) * scale",
         "parameter(shape=None, init=0, name='')": "made(shape, init, name)",
         f"plus({MANY})": "several(lambda a, b: a + b, *xs, name=name)",
@@ -237,21 +254,23 @@ __getattr__ = face = Face(
         "uniform(scale, seed=None)": "lambda shape: (mg.rand(shape, seed=seed) * 2 - 1) * scale",
     },
     lacks={
-        "mg.nn.Dropout(0.5)": "dropout",
         "mg.nn.BatchNorm1d(n)": "batch_normalization",
-        "z.parameters": "logging",
-        "graph.save(path)": "load_model",
+        "trainer.previous_minibatch_loss_average": "logging",
+        "numpy.savez(path, *[p.value for p in z.parameters])": "load_model",
         "C.sequence.input_variable(shape)": "placeholder",
         "C.layers.Recurrence(C.layers.LSTM(n))": "optimized_rnnstack",
         "C.learners.sgd(parameters, lr)": "adam",
         "C.cross_entropy_with_softmax(z, labels)": "binary_cross_entropy nce_loss lambda_rank",
         "C.element_select(flag, x, y)": "cond",
-        "C.layers.Dense(n, init=C.glorot_uniform())": "default_options InferredDimension",
+        "C.layers.Dense(n, init=C.glorot_uniform())": "InferredDimension",
         "numpy.array": "io device",
     },
+    layers=layers,
+    learners=learners,
     made=made,
     np=np,
     **{f.__name__: f for f in HELPERS},
 )
 __dir__ = face.names
+ops = sys.modules[__name__]  # `C.ops.relu` is `C.relu`
 MAX_POOLING, AVG_POOLING = "max_pool2d", "avg_pool2d"

@@ -13,9 +13,11 @@ import numpy as np
 
 import minigrad as mg
 
-__all__ = ["BATCH", "DYNAMIC", "GRAPH", "Axis"]
+__all__ = ["BATCH", "DYNAMIC", "GRAPH", "TRAINING", "Axis"]
 
 GRAPH = mg.Graph()  # there is one, as in CNTK: functions share what they are made of
+with GRAPH:
+    TRAINING = mg.placeholder(shape=(), name="training")  # 1 in a step of a trainer, else 0
 
 
 ROWS = ("row", "place", "rest", "owner", "first", "last", "back", "back_down")

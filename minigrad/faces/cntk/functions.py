@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.cntk.axes import BATCH, GRAPH, Axis
+from minigrad.faces.cntk.axes import BATCH, GRAPH, TRAINING, Axis
 from minigrad.faces.face import failed
 
 __all__ = [
@@ -32,6 +33,10 @@ class Function:
 
     axis: the innermost dynamic axis; None where there is none, as for parameters.
     """
+
+    def __new__(cls, *given: Any, **options: Any) -> Any:
+        """A Python function of functions is one already: `@C.Function` leaves it as it is."""
+        return given[0] if inspect.isfunction(given[0]) else super().__new__(cls)
 
     def __init__(
         self, node: Any, axis: Axis | None, operands: Iterable[Function] = (), name: str = ""
@@ -157,9 +162,11 @@ def _united(several: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(x for some in several for x in some))
 
 
-def fetched(functions: Sequence[Function], given: Mapping[Any, Any]) -> list[Any]:
+def fetched(
+    functions: Sequence[Function], given: Mapping[Any, Any], training: bool = False
+) -> list[Any]:
     """The values of functions for data of their inputs, each in the form of its axes."""
-    feeds: dict[Any, Any] = {}
+    feeds: dict[Any, Any] = {TRAINING: float(training)}
     lengths: dict[Axis, list[int]] = {}
     for x, data in given.items():
         feeds[x.node], found = x.rows(data)

@@ -7,8 +7,20 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import minigrad as mg
+from minigrad.faces.cntk.axes import TRAINING
 from minigrad.faces.cntk.functions import Function, function, op, product
-from minigrad.faces.cntk.recurrence import GRU, LSTM, Fold, Recurrence, RNNStep, glorot, started
+from minigrad.faces.cntk.recurrence import (
+    GRU,
+    LSTM,
+    UNSET,
+    Fold,
+    Recurrence,
+    RNNStep,
+    default_options,
+    glorot,
+    started,
+    told,
+)
 from minigrad.faces.face import Face
 
 __all__ = [
@@ -16,6 +28,7 @@ __all__ = [
     "LSTM",
     "Convolution2D",
     "Dense",
+    "Dropout",
     "Embedding",
     "Fold",
     "For",
@@ -23,6 +36,7 @@ __all__ = [
     "RNNStep",
     "Recurrence",
     "Sequential",
+    "default_options",
 ]
 
 Shape = tuple[int, ...]
@@ -49,20 +63,31 @@ class Layer:
         return Sequential([self, other])
 
 
+class Dropout(Layer):
+    """In a step of a trainer some elements are 0 and the others larger; else nothing happens."""
+
+    def __init__(self, dropout_rate: float, name: str = "") -> None:
+        self.name, self.own = name, mg.nn.Dropout(dropout_rate)
+
+    def apply(self, x: Function) -> Function:
+        return op(lambda v: mg.where(mg.greater(TRAINING, 0), self.own(v), v), x)
+
+
 class Dense(Layer):
     """activation(x W + b)."""
 
     def __init__(
         self,
         shape: Any,
-        activation: Callable[..., Any] | None = None,
-        init: Any = glorot,
-        bias: bool = True,
+        activation: Any = UNSET,
+        init: Any = UNSET,
+        bias: Any = UNSET,
         init_bias: Any = 0,
         name: str = "",
     ) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        self.activation, self.init, self.bias = activation, init, bias
+        self.activation, self.init = told("activation", activation), told("init", init, glorot)
+        self.bias = told("bias", bias, True)
         self.init_bias, self.name = init_bias, name
 
     def apply(self, x: Function) -> Function:
@@ -87,10 +112,10 @@ class Embedding(Layer):
     E: Any = None
 
     def __init__(
-        self, shape: Any = None, init: Any = glorot, weights: Any = None, name: str = ""
+        self, shape: Any = None, init: Any = UNSET, weights: Any = None, name: str = ""
     ) -> None:
         self.shape = (shape,) if isinstance(shape, int) else shape
-        self.init, self.name = init, name
+        self.init, self.name = told("init", init, glorot), name
         self.E = None if weights is None else function(weights)
 
     def apply(self, x: Function) -> Function:
@@ -106,16 +131,17 @@ class Convolution2D(Layer):
         self,
         filter_shape: Shape,
         num_filters: int,
-        activation: Callable[..., Any] | None = None,
-        init: Any = glorot,
-        pad: bool = False,
+        activation: Any = UNSET,
+        init: Any = UNSET,
+        pad: Any = UNSET,
         strides: Any = 1,
-        bias: bool = True,
+        bias: Any = UNSET,
         init_bias: Any = 0,
         name: str = "",
     ) -> None:
-        self.filter_shape, self.num_filters, self.activation = filter_shape, num_filters, activation
-        self.init, self.pad, self.strides, self.bias = init, pad, strides, bias
+        self.filter_shape, self.num_filters, self.strides = filter_shape, num_filters, strides
+        self.activation, self.init = told("activation", activation), told("init", init, glorot)
+        self.pad, self.bias = told("pad", pad, False), told("bias", bias, True)
         self.init_bias, self.name = init_bias, name
 
     def apply(self, x: Function) -> Function:
@@ -165,7 +191,10 @@ def For(what_range: Iterable[int], constructor: Callable[..., Any], name: str = 
 
 __getattr__ = face = Face(
     "C.layers",
-    calls={"identity(keep)": "keep"},
+    calls={
+        "glorot_uniform(seed=None)": "lambda shape: glorot(shape, seed)",
+        "identity(keep)": "keep",
+    },
     lacks={
         "C.layers.Recurrence(C.layers.LSTM(n), initial_state=(h, c))": "RecurrenceFrom UnfoldFrom",
         "C.sequence.delay(x)": "Delay PastValueWindow",
@@ -174,7 +203,7 @@ __getattr__ = face = Face(
         ),
         "C.layers.MaxPooling(filter_shape, strides)": "AveragePooling GlobalMaxPooling",
         "mg.nn.BatchNorm1d(n)": "BatchNormalization LayerNormalization Stabilizer",
-        "mg.nn.Dropout(0.5)": "Dropout",
     },
+    glorot=glorot,
 )
 __dir__ = face.names

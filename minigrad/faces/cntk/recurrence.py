@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,39 @@ from minigrad.faces.cntk.axes import BATCH
 from minigrad.faces.cntk.functions import Function, function, op, product
 from minigrad.faces.cntk.variables import Parameter
 
-__all__ = ["GRU", "LSTM", "Fold", "RNNStep", "Recurrence", "glorot", "started"]
+__all__ = [
+    "GRU",
+    "LSTM",
+    "UNSET",
+    "Fold",
+    "RNNStep",
+    "Recurrence",
+    "default_options",
+    "glorot",
+    "started",
+    "told",
+]
 
 Shape = tuple[int, ...]
+OPTIONS: list[dict[str, Any]] = []
+UNSET: Any = object()  # an option that was not given: None says something
+
+
+@contextlib.contextmanager
+def default_options(**options: Any) -> Iterator[None]:
+    """Options of the layers that are made inside: `activation`, `init`, `bias`, `pad`."""
+    OPTIONS.append(options)
+    try:
+        yield
+    finally:
+        OPTIONS.pop()
+
+
+def told(name: str, value: Any, fallback: Any = None) -> Any:
+    """An option as it was given, or as `default_options` say, or what it is otherwise."""
+    if value is not UNSET:
+        return value
+    return next((own[name] for own in reversed(OPTIONS) if name in own), fallback)
 
 
 def glorot(shape: Shape, seed: int | None = None) -> Any:
@@ -38,10 +69,9 @@ class Block:
 
     states, of_input, of_state = 1, 1, 1
 
-    def __init__(
-        self, shape: int, activation: Callable[[Any], Function] | None = None, init: Any = glorot
-    ) -> None:
-        self.shape, self.init, self.activation = (shape,), init, activation
+    def __init__(self, shape: int, activation: Any = UNSET, init: Any = UNSET) -> None:
+        self.shape, self.init = (shape,), told("init", init, glorot)
+        self.activation: Callable[[Any], Function] | None = told("activation", activation)
         self.W: Any = None
 
     def build(self, x: Function) -> tuple[Parameter, ...]:
