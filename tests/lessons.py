@@ -56,6 +56,14 @@ def code_cells(path: Path) -> list[nbformat.NotebookNode]:
     return [c for c in read(path).cells if c.cell_type == "code"]
 
 
+def told_ids(path: Path) -> str:
+    """The ids of claims and examples: a cell's metadata holds those that it is the evidence for."""
+    held = (
+        cell.metadata.get(kind, []) for cell in read(path).cells for kind in ("claims", "examples")
+    )
+    return " ".join(id for ids in held for id in ids)
+
+
 def number(path: Path) -> str:
     """What the bank of questions calls a notebook."""
     return f"L{path.name[:2]}" if path in LESSONS else path.stem

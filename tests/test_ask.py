@@ -124,7 +124,15 @@ SCHEMA: dict[str, Any] = {
         "line": {"code": None, "needs": None, "distractor": None},
     },
     "check": {"id": None, "text": TEXT, "hint": TEXT},
-    "claim": {"id": None, "source": None, "claimed": TEXT, "measured": TEXT, "holds": TEXT},
+    "beside": {"system": None, "version": None, "code": None, "prints": None, "text": TEXT},
+    "claim": {
+        "id": None,
+        "name": None,
+        "source": None,
+        "claimed": TEXT,
+        "measured": TEXT,
+        "holds": TEXT,
+    },
     "table": {"id": None, "text": TEXT, "head": {"text": TEXT}, "rows": {"text": TEXT}},
 }
 
@@ -211,10 +219,10 @@ def test_an_unknown_id_lists_the_known_ones():
         check("L99.core", 1, 1)
     with pytest.raises(KeyError, match="L00"):
         claims("L99")
-    with pytest.raises(KeyError, match="C08"):
-        claims("L00", C99={})
+    with pytest.raises(KeyError, match="blueprint"):
+        claims("L00", other={})
     with pytest.raises(
-        ValueError, match=r'C08 of L00 .*: dynamic, .*claims\("L00", C08=\{"dynamic": …'
+        ValueError, match=r'blueprint of L00 .*: dynamic, .*claims\("L00", blueprint=\{"dynamic": …'
     ):
         claims("L00")
     with pytest.raises(KeyError):
@@ -352,7 +360,7 @@ def test_a_failed_check_says_expected_got_and_what_to_reread():
     text = str(failed.value)
     assert "expected: 2" in text
     assert "got: 1" in text
-    assert "reread: the printed events" in text
+    assert "reread: the log of part 1" in text
     assert failed.value._render_traceback_() == ["CheckFailed: L00.core"]
     set_language("zh")
     assert "期望：2" in str(failed.value)
@@ -463,11 +471,13 @@ def test_an_answer_written_anew_is_looked_at_anew():
 def test_the_claim_table_holds_what_was_measured():
     table = claims(
         "L00",
-        C08={"dynamic": "Mul", "static": HOSTILE, "runs": 2},
-        C45=dict.fromkeys(["formula1", "formula2", "before1", "before2", "total1", "total2"], 5),
-        C80={"dynamic": 2, "static": 6},
+        blueprint={"dynamic": "Mul", "static": HOSTILE, "runs": 2},
+        readable=dict.fromkeys(
+            ["formula1", "formula2", "before1", "before2", "total1", "total2"], 5
+        ),
+        early={"dynamic": 2, "static": 6},
     )
-    assert "event 2 of E1 and event 6 of E2" in repr(table)
+    assert "event 2 of the dynamic log and event 6 of the static one" in repr(table)
     assert "<script" not in table._repr_html_()
     assert table._repr_html_().count("<tr>") == 4
     set_language("zh")

@@ -219,7 +219,7 @@ def ratios() -> Any:
 def claims() -> Any:
     lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     events = {"dynamic": 1, "static": 4}
-    return viz.claims("L00", C08={**events, "runs": 2}, C45=lines, C80=events)
+    return viz.claims("L00", blueprint={**events, "runs": 2}, readable=lines, early=events)
 
 
 LOSSES = {"SGD": [2.0, 1.4, 1.1, 0.9], "Adam": [2.0, 1.1, 0.6, 0.5]}

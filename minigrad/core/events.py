@@ -184,6 +184,7 @@ class Recording:
 
     With `values` each event keeps the arrays it speaks of; without, only counts are kept exact and
     arrays live no longer than they would have. With `buffers` there are events of each buffer.
+    Printed, it tells in order which operators were built and run.
     """
 
     def __init__(self, values: bool = False, buffers: bool = False) -> None:
@@ -246,6 +247,11 @@ class Recording:
         self.counts.bytes_live += size
         self.counts.bytes_peak = max(self.counts.bytes_peak, self.counts.bytes_live)
 
+    def __str__(self) -> str:
+        """What was built and run, in order, without what only enters: "built Mul, run Mul"."""
+        told = (e for e in self.of_kind("built", "run") if getattr(e.node, "inputs", True))
+        return ", ".join(f"{e.kind} {e.op}" for e in told)
+
     def of_kind(self, *kinds: str) -> list[Event]:
         """The events of these kinds, in order."""
         return [e for e in self.events if e.kind in kinds]
@@ -266,6 +272,8 @@ def record(
     >>> x = mg.tensor(2.0, requires_grad=True)
     >>> with mg.record() as log:
     ...     y = x * x + 3
+    >>> print(log)
+    built Mul, run Mul, built Add, run Add
     >>> log.counts.built, log.counts.run
     (2, 2)
     """

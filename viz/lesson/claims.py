@@ -30,8 +30,8 @@ class ClaimTable(Document):
 
     def __repr__(self) -> str:
         parts = []
-        for claim in self.claims:
-            parts.append(f"{claim.id} ({claim.source})")
+        for place, claim in enumerate(self.claims, 1):
+            parts.append(_label(claim, place))
             for key, pair in zip(self.columns, self._cells(claim), strict=True):
                 parts.append(lines_of(row("claim_line", title=row(key), text=pair), "  "))
         return "\n".join(parts)
@@ -42,23 +42,29 @@ class ClaimTable(Document):
     def _page(self) -> tuple[Pair, str]:
         head = [bilingual(row(key)) for key in ("claim_claim", *self.columns)]
         rows = [
-            [escape(f"{claim.id} ({claim.source})")]
-            + [bilingual(pair, "div") for pair in self._cells(claim)]
-            for claim in self.claims
+            [escape(_label(claim, place))] + [bilingual(pair, "div") for pair in self._cells(claim)]
+            for place, claim in enumerate(self.claims, 1)
         ]
         return row("claims_title"), table_html(head, rows)
 
 
+def _label(claim: Claim, place: int) -> str:
+    """What stands before a claim: its place, or its id as long as it has no name."""
+    return str(place) if claim.name != claim.id else f"{claim.id} ({claim.source})"
+
+
 def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
-    """The claim table of a lesson; for each claim id the values of the fields in its sentences.
+    """The claim table of a lesson; for each claim by its name the values of the fields in its
+    sentences.
 
     UnknownIdError for an unknown lesson or claim, MissingValueError for a field without a value.
 
     >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
     >>> events = {"dynamic": 1, "static": 4}
-    >>> table = claims("L00", C08={**events, "runs": 2}, C45=lines, C80=events)
-    >>> print(str(table).splitlines()[-2].partition("lists")[2])
-     the first computed number is event 1 of E1 and event 4 of E2.
+    >>> told = {**events, "runs": 2}
+    >>> table = claims("L00", blueprint=told, readable=lines, early=events)
+    >>> print(str(table).splitlines()[-2].partition(": ")[2])
+    The first computed number is event 1 of the dynamic log and event 4 of the static one.
     """
     bank = find_lesson(lesson).claims
     for id in measured:

@@ -80,6 +80,7 @@ class Claim:
 
     id: str
     source: str
+    name: str  # what a lesson calls it; the id where it has no name
     claimed: Pair
     measured: Pair
     holds: Pair
@@ -132,8 +133,9 @@ def parse(text: str) -> Lesson:
         {q["id"]: _question(q) for q in data.get("question", [])},
         {c["id"]: Check(c["id"], _pair(c), _pair(c["hint"])) for c in data.get("check", [])},
         {
-            c["id"]: Claim(
-                c["id"], c["source"], *(_pair(c[k]) for k in ("claimed", "measured", "holds"))
+            c.get("name", c["id"]): Claim(
+                *(c["id"], c["source"], c.get("name", c["id"])),
+                *(_pair(c[k]) for k in ("claimed", "measured", "holds")),
             )
             for c in data.get("claim", [])
         },
