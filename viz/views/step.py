@@ -203,8 +203,7 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
     sliders = Sliders(zip(range(len(arrays)), labels, arrays, strict=True))
     dynamic, static = films({})
     links = [matching(dynamic.picture, static.picture)]
-    player = Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
-    return player.at_the_end()
+    return Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
 
 
 @contextlib.contextmanager
@@ -271,7 +270,7 @@ def timeline(log: Recording) -> Player:
     """
     if not isinstance(log, Recording):
         raise TypeError(printed("cannot_draw", value=brief(log)))
-    return Player(films_of(log, names_in(sys._getframe(1)))).at_the_end()
+    return Player(films_of(log, names_in(sys._getframe(1))))
 
 
 def _inside(node: Node) -> bool:
