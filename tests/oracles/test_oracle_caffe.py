@@ -6,9 +6,12 @@ not installed its tests are skipped.
 
 from __future__ import annotations
 
+import contextlib
+import random
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,12 +59,17 @@ def random_blobs(graph: mg.Graph) -> Blobs:
     return found
 
 
-def theirs(prototxt: Path, weights: Path, x: np.ndarray) -> np.ndarray:
-    """What OpenCV computes."""
+def reader(prototxt: Path, weights: Path) -> Any:
+    """The net as OpenCV reads it."""
     cv2 = pytest.importorskip("cv2")
     if not hasattr(cv2.dnn, "readNetFromCaffe"):
         pytest.skip("this OpenCV reads no Caffe")
-    model = cv2.dnn.readNetFromCaffe(str(prototxt), str(weights))
+    return cv2.dnn.readNetFromCaffe(str(prototxt), str(weights))
+
+
+def theirs(prototxt: Path, weights: Path, x: np.ndarray) -> np.ndarray:
+    """What OpenCV computes."""
+    model = reader(prototxt, weights)
     model.setInput(x)
     return model.forward()
 
@@ -100,7 +108,12 @@ def test_lenet_has_the_values_of_another_reader(tmp_path: Path) -> None:
     blobs = random_blobs(mg.from_caffe(LENET))
     weights = caffemodel(tmp_path / "w.caffemodel", blobs)
     x = np.random.default_rng(0).random((64, 1, 28, 28), np.float32)
-    ours = mg.run(mg.from_caffe(LENET, weights), {"data": x})
+    graph, other = mg.from_caffe(LENET, weights), reader(LENET, weights)
+    for variable in graph.variables:
+        layer, _, name = variable.name.partition("/")
+        blob = other.getParam(layer, ["weight", "bias"].index(name))
+        assert np.array_equal(blob.ravel(), np.ravel(variable.attrs["value"]))
+    ours = mg.run(graph, {"data": x})
     assert np.abs(ours - theirs(LENET, weights, x)).max() < 2e-6
     assert np.ptp(ours) > 0.01
 
@@ -218,6 +231,11 @@ REFUSED = {
     "dilated": (("stride: 1", "dilation: 999999999"), "layer conv1", "more than 268435456"),
     "padded": (("stride: 1", "pad: 999999999"), "layer conv1", "limit is 2147483647"),
     "pooled": (("kernel_size: 2", "kernel_size: 2 pad: 2"), "layer pool1, pad", "< (2, 2)"),
+    "beyond": (
+        ("kernel_size: 2\n    stride: 2", "kernel_size: 1 stride: 10"),
+        "layer pool1, stride",
+        "≤ (1, 1)",
+    ),
     "long": (("dim: 28 dim: 28", "dim: 2000000 dim: 5"), "layer conv1, bottom", "2000000"),
     "elements": (("dim: 64", "dim: 99999999999"), "layer data", "limit is 2147483647"),
     "dim": (("dim: 64", "dim: -1"), "layer data, dim", "-1"),
@@ -321,6 +339,29 @@ def test_a_shape_that_is_missing_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "both").write_text(BOTH)
     with pytest.raises(mg.FormatError, match=r'shapes=\{"data": \(64, 1, 28, 28\)\}'):
         mg.from_caffe(tmp_path / "both")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_file_changed_at_random_is_read_or_refused(seed: int, tmp_path: Path) -> None:
+    """Words exchanged, left out, doubled; odd numbers: nothing else happens."""
+    rng = random.Random(seed)
+    layer = rng.choice([*LAYERS.values()])
+    text = TEXT.replace("num_output: 500", "num_output: 7").replace("dim: 64", "dim: 2")
+    text += f"layer {{ name: 'x' bottom: 'prob' top: 'a' {layer} }}"
+    odd = ["-1", "0", "4294967295", "9" * 25, "nan", "{", "}", '"', "MAX", "1e30"]
+    for _ in range(10):
+        words = re.split(r"(\W+)", text)
+        i, j = rng.randrange(len(words)), rng.randrange(len(words))
+        words[i] = rng.choice([words[j], "", rng.choice(odd), words[i] * 2])
+        (tmp_path / "net").write_text("".join(words))
+        with contextlib.suppress(mg.FormatError):
+            assert mg.from_caffe(tmp_path / "net").outputs
+    weights = bytearray(b"\xa2\x06\x0a\x0a\x05conv1\x3a\x01\x00" * 3)
+    for _ in range(30):
+        weights[rng.randrange(len(weights))] = rng.randrange(256)
+        (tmp_path / "w").write_bytes(weights)
+        with pytest.raises(mg.FormatError):
+            mg.from_caffe(LENET, tmp_path / "w")
 
 
 def test_every_kind_of_layer_is_compared() -> None:

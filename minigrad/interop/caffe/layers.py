@@ -206,6 +206,8 @@ def pooling(making: Any, p: Any, x: Any) -> Made:
         making.fail("caffe_value", "pad", value=frame, expected=f"< {size}")
     round_up = c.round_mode == 0
     over = [beyond(*z, round_up) for z in zip(lengths, size, step, frame, strict=True)]
+    if any(o >= n for o, n in zip(over, size, strict=True)):  # a window of nothing
+        making.fail("caffe_value", "stride", value=step, expected=f"≤ {size}")
     pool = functional.avg_pool2d if c.pool else functional.max_pool2d
     if not any(over) and all(2 * a <= n for a, n in zip(frame, size, strict=True)):
         return (pool(x, one(size), one(step), one(frame)),)
