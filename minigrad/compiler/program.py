@@ -57,7 +57,8 @@ class Program:
     ((1, 3), 1)
     """
 
-    _dask: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.dask`
+    _dask: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.dask`, as is the next
+    _on_dask: ClassVar[Callable[..., tuple[Any, Schedule]]]
 
     def __init__(
         self, graph: Graph, optimize: bool = True, executor: str = "numpy", session: Any = None
@@ -223,8 +224,10 @@ class Program:
         return self._parallel[1]
 
     def _run_on(
-        self, schedule: Schedule, feed_dict: Mapping[Any, Any] | None
+        self, schedule: Schedule, feed_dict: Mapping[Any, Any] | None, scheduler: Any = None
     ) -> tuple[Any, Schedule]:
+        if scheduler is not None:
+            return self._on_dask(schedule, feed_dict, scheduler)
         feeds = check_feeds(self.graph, feed_dict)
         parallel = self._apart(self._shapes_of(feeds))
         results, measured = parallel.run(schedule, feeds, self.variables)

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import secrets
+import socket
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,7 @@ import numpy as np
 from minigrad.compiler.plan import depth_first
 from minigrad.compiler.program import Program
 from minigrad.compiler.schedule.parallel import TOUCH_VARIABLES
+from minigrad.compiler.schedule.schedule import Schedule, Task
 from minigrad.core import Array, TupleSpec
 from minigrad.diagnostics.arguments import is_whole, refuse, whole
 from minigrad.diagnostics.errors import GraphError
@@ -80,9 +85,7 @@ def to_dask(
     shards = whole("to_dask", "shards", shards, 1)
     graph = program.graph
     _expect_pure(graph)
-    feeds = check_feeds(graph, feed_dict)
-    for x in graph.placeholders:
-        expect_fed(x, feeds, graph.outputs[0])
+    feeds = _fed(graph, feed_dict)
     sizes = _sizes(graph, feeds, shards)
     parts = [_part(graph, nodes, program.executor) for nodes in grouped(graph, tasks)]
     token = _token(parts, feeds, program.variables)
@@ -139,6 +142,68 @@ class Gather:
         return sum(np.float64(w) * v for w, v in zip(weights, values, strict=True)).astype(kind)
 
 
+def run_schedule(
+    program: Program, schedule: Schedule, feed_dict: Mapping[Any, Any] | None, scheduler: Any
+) -> tuple[Any, Schedule]:
+    """See `Schedule.run`: each kernel is a task, and tells where and when it ran."""
+    delayed = wanted("dask.delayed", extra="dask").delayed
+    graph, at = program.graph, f"-{secrets.token_hex(6)}"  # to be run, not remembered
+    _expect_pure(graph)
+    feeds = _fed(graph, feed_dict)
+    pieces = [_part(graph, nodes, program.executor) for nodes in grouped(graph, "kernels")]
+    given = {**{v: np.array(x) for v, x in program.variables.items()}, **feeds}
+    values = {x: delayed(v, name=f"{_key(x)}{at}", traverse=False) for x, v in given.items()}
+    spans: dict[Node, Any] = {}
+    after: dict[Node, tuple[Node, ...]] = {}
+    maker: dict[Node, Node] = {}
+    for i, piece in enumerate(pieces):
+        call = delayed(Timed(piece.part), nout=2, traverse=False)
+        key = f"{piece.part.name}-{i}{at}"
+        made, spans[piece.node] = call(*(values[x] for x in piece.reads), dask_key_name=key)
+        several = len(piece.gives) > 1
+        values.update((x, made[j] if several else made) for j, x in enumerate(piece.gives))
+        after[piece.node] = tuple({maker[x]: None for x in piece.reads if x in maker})
+        maker.update(dict.fromkeys(piece.gives, piece.node))
+    wanted_values = [values[x] for x in graph.outputs]
+    compute = wanted("dask", extra="dask").compute
+    results, told = compute(wanted_values, list(spans.values()), scheduler=scheduler)
+    measured = _measured(schedule, dict(zip(spans, told, strict=True)), after)
+    return (results[0] if graph.single else list(results)), measured
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A part that tells with its results who ran it, and from when to when."""
+
+    part: Part
+
+    def __call__(self, *operands: Array) -> tuple[Any, tuple[Any, float, float]]:
+        start = time.time()  # a clock that processes share
+        result = self.part(*operands)
+        who = socket.gethostname(), os.getpid(), threading.get_ident()
+        return result, (who, start, time.time())
+
+
+def _measured(
+    schedule: Schedule,
+    told: Mapping[Node, tuple[Any, float, float]],
+    after: Mapping[Node, tuple[Node, ...]],
+) -> Schedule:
+    """The schedule as it was run: workers are numbered as they began."""
+    order = sorted(told, key=lambda node: told[node][1:])
+    began = min((told[node][1] for node in order), default=0.0)
+    numbers: dict[Any, int] = {}
+    tasks = []
+    for node in order:
+        who, start, end = told[node]
+        device = numbers.setdefault(who, len(numbers))
+        tasks.append(Task(node, device, start - began, end - began, after[node]))
+    devices = max(len(numbers), schedule.devices)
+    return replace(
+        schedule, tasks=tuple(tasks), devices=devices, costs="run", trials=(), rehearsal=None
+    )
+
+
 # ---- Parts ---------------------------------------------------------------------------------------
 
 
@@ -183,6 +248,7 @@ class Piece:
     part: Part
     reads: tuple[Node, ...]
     gives: tuple[Node, ...]
+    node: Node  # the first of them, which stands for all
 
 
 def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
@@ -203,7 +269,7 @@ def _part(graph: Graph, nodes: Sequence[Node], executor: str) -> Piece:
         path = Path(folder) / "part.graph"
         cut.save(path)
         part = Part(nodes[-1].op.name, path.read_bytes(), executor)
-    return Piece(part, reads, gives)
+    return Piece(part, reads, gives, nodes[0])
 
 
 def _wired(
@@ -232,6 +298,14 @@ def _expect_pure(graph: Graph) -> None:
             raise GraphError(
                 "dask_pure", name=node.name, op=node.op, defined=node.where, ran=here()
             )
+
+
+def _fed(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> dict[Node, Array]:
+    """What is fed, checked and complete."""
+    feeds = dict(check_feeds(graph, feed_dict))
+    for x in graph.placeholders:
+        expect_fed(x, feeds, graph.outputs[0])
+    return feeds
 
 
 def _batched(node: Node) -> bool:
@@ -270,4 +344,4 @@ def _token(
     return told.hexdigest()[:12]
 
 
-Program._dask = to_dask
+Program._dask, Program._on_dask = to_dask, run_schedule

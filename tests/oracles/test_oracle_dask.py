@@ -139,6 +139,22 @@ def test_the_dashboard_of_dask_shows_the_tasks(client: Any) -> None:
     assert {"MatMul", "results"} <= {entry["key"].partition("-")[0] for entry in stream.data}
 
 
+@pytest.mark.parametrize("where", ["threads", "cluster"])
+def test_a_schedule_runs_on_dask_and_is_measured(client: Any, where: str) -> None:
+    graph, feeds = mlp()
+    program = graph.compile()
+    planned = program.schedule(devices=2, costs=lambda node: 1.0, feed_dict=feeds)
+    found, measured = planned.run(feeds, client if where == "cluster" else where)
+    assert same(program(feeds), found)
+    assert len(measured.tasks) == len(planned.tasks)
+    assert measured.costs == "run"
+    assert measured.makespan > 0
+    assert measured.devices == 2 if where == "cluster" else measured.devices >= 2
+    ends = {task.node: task.end for task in measured.tasks}
+    assert all(ends[x] <= task.start for task in measured.tasks for x in task.after)
+    assert {t.node for t in measured.tasks if t.after} == {t.node for t in planned.tasks if t.after}
+
+
 # ---- Tasks ---------------------------------------------------------------------------------------
 
 

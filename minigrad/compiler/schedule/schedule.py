@@ -149,12 +149,16 @@ class Schedule:
             rows[task.device].append(task)
         return tuple(map(tuple, rows))
 
-    def run(self, feed_dict: Mapping[Any, Any] | None = None) -> tuple[Any, Schedule]:
+    def run(
+        self, feed_dict: Mapping[Any, Any] | None = None, scheduler: Any = None
+    ) -> tuple[Any, Schedule]:
         """Run the program on as many threads as devices are used.
 
         Returns what the program returns, bit for bit, and the schedule as it was measured. Every
         value has memory of its own: in the arena of the program a value may lie where another one
         was that is no longer needed, and on several threads that is not known beforehand.
+        scheduler: what `compute` of Dask takes, "threads", "processes" or the client of a cluster;
+        then Dask decides which of its workers runs which kernel, with the extra `dask`.
         Raises what the program raises.
 
         >>> import minigrad as mg
@@ -166,7 +170,7 @@ class Schedule:
         """
         if self.runner is None:
             raise VerifyError("schedule_bare")
-        result: tuple[Any, Schedule] = self.runner(self, feed_dict)
+        result: tuple[Any, Schedule] = self.runner(self, feed_dict, scheduler)
         return result
 
     def verify(self) -> None:
