@@ -178,6 +178,7 @@ TRAIN = refused(
 )
 VALUES = refused(
     {  # of tensors and nodes
+        "'cpu', where everything is": "device is_cuda",
         "np.argsort(x.numpy())": "argsort",
         "x.ndim": "rank",
         "x @ b": "dot",
@@ -261,6 +262,8 @@ GRAPHS = refused(
         'graph["x"]': "get_operation_by_name get_tensor_by_name",
     }
 )
+TRACES = refused({"f.graph": "graph_for inlined_graph"})  # of functions that are traced
+BAKED = {**TRACES, **refused({"f.graph.text()": "code"})}
 KEYWORDS = _by_theirs(
     {  # of functions and methods
         "axes": "perm",

@@ -10,29 +10,37 @@
 
 from __future__ import annotations
 
+import math
 import os
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 import minigrad as mg
 from minigrad.faces.face import Face
-from minigrad.faces.torch import autograd, cuda, jit, nn, optim
+from minigrad.faces.torch import autograd, cuda, func, jit, nn, optim, utils
 from minigrad.faces.torch.tensors import Tensor, as_torch, of_torch
 
 __all__ = [
     "Tensor",
     "autograd",
     "cuda",
+    "func",
     "jit",
     "load",
     "max",
     "min",
     "nn",
     "optim",
+    "pi",
     "randint",
     "save",
+    "sort",
+    "topk",
+    "utils",
 ]
+
+pi = math.pi
 
 ARRAYS = mg.Tensor, np.ndarray
 MADE = "dtype=mg.float32, requires_grad=False, device='cpu'"
@@ -54,6 +62,32 @@ def _extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
         return choose(x)
     whole = isinstance(dim, (int, np.integer))
     return choose(x, dim=dim, keepdims=keepdim) if whole else choose(x, dim)
+
+
+def sort(x: Any, dim: int = -1, descending: bool = False) -> Sorted:
+    """The values along an axis in order, and where each of them was."""
+    keys = -np.asarray(x.data) if descending else np.asarray(x.data)
+    places = as_torch(mg.tensor(np.argsort(keys, dim, kind="stable")))
+    return Sorted(mg.gather(x, places, dim), places)
+
+
+def topk(x: Any, k: int, dim: int = -1) -> Sorted:
+    """The k largest values along an axis, and where each of them was."""
+    places = sort(x, dim, descending=True).indices
+    places = mg.take(places, np.arange(k), dim)
+    return Sorted(mg.gather(x, places, dim), places)
+
+
+def compiled(model: Any) -> Any:
+    """A function as a graph, made at its first call; without one, what makes it."""
+    return compiled if model is None else of_torch(mg.function(model))
+
+
+class Sorted(NamedTuple):
+    """Values, and where they were."""
+
+    values: Any
+    indices: Any
 
 
 def randint(low: int, high: Any, size: Any = None, dtype: Any = mg.int64) -> Any:
@@ -96,18 +130,31 @@ __getattr__ = face = Face(
         ),
         "arange(*bounds, dtype=None)": "mg.arange(*bounds, dtype=dtype)",
         "as_tensor(data, dtype=None)": "data if is_tensor(data) else mg.tensor(data, dtype=dtype)",
+        "argsort(x, dim=-1, descending=False)": "sort(x, dim, descending).indices",
+        "bernoulli(x)": "mg.cast(mg.rand(*x.shape) < x, x.dtype)",
+        "compile(model=None, **options)": "compiled(model)",
         "device(type, index=None)": "on_cpu(type, type)",
         "equal(a, b)": "a.shape == b.shape and bool(mg.all(mg.equal(a, b)))",
+        "dot(a, b)": "mg.sum(a * b)",
+        f"empty(*size, {MADE})": f"on_cpu(mg.zeros(*size, {LIKE_US}), device)",
         "eye(n, m=None, *, dtype=mg.float32)": "mg.eye(n, m, dtype)",
         "from_numpy(array)": "mg.tensor(array)",
         f"full(size, fill_value, *, {MADE.replace('mg.float32', 'None')})": (
             "on_cpu(mg.full(size, fill_value, dtype, requires_grad), device)"
         ),
         "gather(x, dim, index)": "mg.gather(x, index, dim)",
+        "get_num_threads()": "mg.get_num_threads()",
+        "hstack(tensors)": "mg.concatenate(tensors, 1 if tensors[0].ndim > 1 else 0)",
         "is_tensor(x)": "is_tensor(x)",
+        "isfinite(x)": "mg.abs(x) < np.inf",
+        "isinf(x)": "mg.equal(mg.abs(x), np.inf)",
+        "norm(x, dim=None)": "mg.sqrt(mg.sum(mg.square(x), axis=dim))",
         f"ones(*size, {MADE})": f"on_cpu(mg.ones(*size, {LIKE_US}), device)",
         f"rand(*size, {MADE})": f"on_cpu(mg.rand(*size, {LIKE_US}), device)",
         f"randn(*size, {MADE})": f"on_cpu(mg.randn(*size, {LIKE_US}), device)",
+        "rand_like(x)": "mg.rand(*x.shape)",
+        "randn_like(x)": "mg.randn(*x.shape)",
+        "randperm(n)": "sort(mg.rand(n)).indices",
         "split(x, split_size_or_sections, dim=0)": (
             "mg.split(x, axis=dim, **parts(split_size_or_sections))"
         ),
@@ -116,18 +163,23 @@ __getattr__ = face = Face(
         "tensor(data, *, dtype=None, requires_grad=False, device='cpu')": (
             "on_cpu(mg.tensor(data, requires_grad, dtype), device)"
         ),
+        "tril(x)": "x * np.tril(np.ones(x.shape, x.dtype))",
+        "triu(x)": "x * np.triu(np.ones(x.shape, x.dtype))",
+        "vstack(tensors)": (
+            "mg.concatenate([mg.reshape(x, (-1, x.shape[-1])) for x in tensors], 0)"
+        ),
         f"zeros(*size, {MADE})": f"on_cpu(mg.zeros(*size, {LIKE_US}), device)",
     },
     lacks={
-        "torch.jit.script(f)": "compile",
         "torch.jit.trace(f, x)": "export fx",
-        "torch.autograd.grad(y, x)": "func",
         "graph.save(path)": "onnx",
         "torch.save(model.state_dict(), path)": "save",
-        "x[i : i + 32]": "utils",
+        "torch.stack([f(x) for x in xs])": "vmap",
     },
     around=of_torch,
+    compiled=compiled,
     is_tensor=lambda x: isinstance(x, mg.Tensor),
     np=np,
+    sort=sort,
 )
 __dir__ = face.names

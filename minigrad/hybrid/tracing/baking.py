@@ -18,7 +18,7 @@ import numpy as np
 
 from minigrad.core import Array, in_body, silently
 from minigrad.core.structure import flatten, transform
-from minigrad.diagnostics import arguments
+from minigrad.diagnostics import arguments, foreign
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.diagnostics.source import Location, here
@@ -128,6 +128,7 @@ OUTCOMES: dict[str, Callable[[Array], Any]] = {
 }
 
 
+@foreign.answers(foreign.BAKED)
 class Traced:
     """A function as the graph that it built for some examples. Made by `trace`.
 

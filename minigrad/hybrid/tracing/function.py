@@ -33,6 +33,7 @@ from minigrad.static import Graph, Node
 __all__ = ["function", "run_functions_eagerly"]
 
 
+@foreign.answers(foreign.TRACES)
 class Function:
     """A Python function that is traced once for each signature of its arguments.
 

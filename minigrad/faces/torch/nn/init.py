@@ -1,0 +1,65 @@
+"""What PyTorch's layers begin with: `nn.init.xavier_uniform_(layer.weight)`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import minigrad as mg
+from minigrad.faces.face import Face
+
+
+def filled(tensor: Any, values: Any) -> Any:
+    """A tensor with other values; nothing is recorded."""
+    with mg.no_grad():
+        tensor.copy_(mg.broadcast_to(mg.tensor(values), tensor.shape))
+    return tensor
+
+
+def fans(tensor: Any) -> tuple[int, int]:
+    """How many numbers flow into, and out of, each place."""
+    rows, columns, *window = tensor.shape
+    return columns * math.prod(window), rows * math.prod(window)
+
+
+def drawn_normal(tensor: Any, std: float, mean: float = 0.0) -> Any:
+    """Values around a mean."""
+    return filled(tensor, mg.randn(*tensor.shape) * std + mean)
+
+
+def drawn_uniform(tensor: Any, low: float, high: float) -> Any:
+    """Values between bounds."""
+    return filled(tensor, mg.rand(*tensor.shape) * (high - low) + low)
+
+
+HE = "tensor, a=0.0, mode='fan_in', nonlinearity='leaky_relu'"
+GAIN = "math.sqrt(2 / (1 + a**2) if nonlinearity != 'linear' else 1)"
+FAN = "math.sqrt(fans(tensor)[mode != 'fan_in'])"
+
+__getattr__ = face = Face(
+    "torch.nn.init",
+    calls={
+        "constant_(tensor, val)": "filled(tensor, val)",
+        f"kaiming_normal_({HE})": f"drawn_normal(tensor, {GAIN} / {FAN})",
+        f"kaiming_uniform_({HE})": (
+            f"drawn_uniform(tensor, -{GAIN} / {FAN} * math.sqrt(3), {GAIN} / {FAN} * math.sqrt(3))"
+        ),
+        "normal_(tensor, mean=0.0, std=1.0)": "drawn_normal(tensor, std, mean)",
+        "ones_(tensor)": "filled(tensor, 1.0)",
+        "uniform_(tensor, a=0.0, b=1.0)": "drawn_uniform(tensor, a, b)",
+        "xavier_normal_(tensor, gain=1.0)": (
+            "drawn_normal(tensor, gain * math.sqrt(2 / sum(fans(tensor))))"
+        ),
+        "xavier_uniform_(tensor, gain=1.0)": (
+            "drawn_uniform(tensor, -gain * math.sqrt(6 / sum(fans(tensor))),"
+            " gain * math.sqrt(6 / sum(fans(tensor))))"
+        ),
+        "zeros_(tensor)": "filled(tensor, 0.0)",
+    },
+    fans=fans,
+    filled=filled,
+    math=math,
+    drawn_normal=drawn_normal,
+    drawn_uniform=drawn_uniform,
+)
+__dir__ = face.names

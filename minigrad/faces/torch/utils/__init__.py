@@ -1,0 +1,15 @@
+"""PyTorch's helpers: `from minigrad.faces.torch.utils.data import DataLoader`."""
+
+from minigrad.faces.face import Face
+from minigrad.faces.torch.utils import data
+
+__all__ = ["data"]
+
+__getattr__ = face = Face(
+    "torch.utils",
+    lacks={
+        "mg.record()": "tensorboard bottleneck",
+        "mg.nn.checkpoint(f)(x)": "checkpoint",
+    },
+)
+__dir__ = face.names
