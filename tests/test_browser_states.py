@@ -81,8 +81,7 @@ PARTLY = ("layers of a tape", "layers of a plan", "branch in a group", "failed g
 ASKED = ("unborn", "failed", "part", "born", "ran", "freed", "now", "bad")
 SHOWN = """asked => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
     const text = row => {
-        const line = g.querySelector('.mg-' + row);
-        return (line?.querySelector('[lang=en]') ?? line)?.textContent ?? null;
+        return g.querySelector('.mg-' + row)?.textContent ?? null;
     };
     const done = g.querySelector('.mg-done');
     return [g.id, [asked.filter(name => g.classList.contains('mg-' + name)),
@@ -102,7 +101,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
         found[f"{prefix}-{i}"] = [
             classes,
             None if value is None else state.value,
-            None if clock is None else state.clock[0],
+            None if clock is None else " · ".join(f"{' '.join(w)} {n}" for w, n in state.clock),
             wide,
         ]
     return found

@@ -1,6 +1,7 @@
 // What the kernel sends, and what the modules hand to each other: for the checker, not the browser.
 
 type Pair = [string, string];
+type Clock = [Pair, string][];
 type Labels = Record<string, string>;
 type Words = Record<string, Pair>;
 type Grid = (number | null)[][];

@@ -51,17 +51,17 @@ function material({ kind }, { born, ran, done, of, freed, value, gradient }, pla
 }
 
 /**
- * "born 3 · ran 7", each half in its language.
- * @param {Card} card @param {ReturnType<typeof life>} life @param {Words} words @returns {Pair}
+ * "born 3 · ran 7": words with their numbers.
+ * @param {Card} card @param {ReturnType<typeof life>} life @param {Words} words @returns {Clock}
  */
 function clockwork({ kind }, { born, ran, done, of }, words) {
-  if (born === null || kind === "constant") return ["", ""];
-  const given = born < (ran ?? 0) ? words.card_fed : words.card_given;
-  const whole = ran === null ? words.card_built : GIVEN.has(kind) ? given : words.card_ran;
-  const told = done > 0 && done < of ? words.card_part : whole;
-  const known = /** @type {Record<string, unknown>} */ ({ born, ran, done, of });
-  const half = (/** @type {string} */ text) => text.replace(/{(\w+)}/g, (_, name) => String(known[name]));
-  return [half(told[0]), half(told[1])];
+  const given = GIVEN.has(kind);
+  if (born === null || kind === "constant") return [];
+  if (given && ran === born) return [[words.card_given, String(born)]];
+  /** @type {Clock[0]} */
+  const first = [given && ran !== null ? words.card_declared : words.card_built, String(born)];
+  if (done > 0 && done < of) return [first, [words.card_ran, `${done}/${of}`]];
+  return ran === null ? [first] : [first, [given ? words.card_fed : words.card_ran, String(ran)]];
 }
 
 /**
@@ -102,7 +102,7 @@ function fill({ done: bar, whole, seen }, { done, of }) {
 
 /**
  * Write a row of a card, if there is room for it and it says something else.
- * @param {Card} card @param {"value" | "grad" | "clock"} row @param {string | Pair} text
+ * @param {Card} card @param {"value" | "grad" | "clock"} row @param {string | Clock} text
  */
 function write(card, row, text) {
   const key = String(text);
@@ -113,10 +113,13 @@ function write(card, row, text) {
   if (typeof text === "string") line.textContent = text;
   else {
     line.replaceChildren();
-    if (text[0] === text[1]) line.textContent = text[0];
-    else
-      for (const [i, lang] of /** @type {const} */ ([[0, "en"], [1, "zh"]]))
-        shape("tspan", { lang }, line).textContent = text[i];
+    text.forEach(([[en, zh], number], i) => {
+      if (i) line.append(" · ");
+      shape("tspan", { lang: "en" }, line).textContent = en;
+      line.append(" ");
+      shape("tspan", { lang: "zh" }, line).textContent = zh;
+      line.append(` ${number}`);
+    });
   }
   return true;
 }

@@ -10,7 +10,7 @@ from viz.picture import cards
 from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
 from viz.picture.summary import Summary
 from viz.picture.theme import MARKS
-from viz.words.text import Pair, row
+from viz.words.text import ROWS
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,19 @@ class State:
         """Whether all of it has its value."""
         return self.done == self.of
 
-    def told(self, given: bool) -> Pair:
-        """The clock in words; `given`: of what computes nothing. "" before it is born."""
+    def told(self, given: bool) -> cards.Clock:
+        """The clock: words with their numbers; `given`: of what computes nothing."""
         born, ran = self.clock
         if born is None:
-            return "", ""
+            return ()
+        if given and ran == born:
+            return ((ROWS["card_given"], str(born)),)
+        first = ROWS["card_declared" if given and ran is not None else "card_built"], str(born)
         if 0 < self.done < self.of:
-            return row("card_part", born=born, done=self.done, of=self.of)
+            return first, (ROWS["card_ran"], f"{self.done}/{self.of}")
         if ran is None:
-            return row("card_built", born=born)
-        if given:
-            return row("card_fed" if born < ran else "card_given", born=born, ran=ran)
-        return row("card_ran", born=born, ran=ran)
+            return (first,)
+        return first, (ROWS["card_fed" if given else "card_ran"], str(ran))
 
 
 def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, State]:
@@ -75,6 +76,18 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Sta
         tracks = [film.tracks[i] for i in counted(film.picture, box)]
         inside = {box.id, *box.members}
         found[box.id] = _state(tracks, step, bool(inside & active), failed in inside)
+    return found
+
+
+def longest_clocks(film: Film, drawn: Picture) -> dict[str, cards.Clock]:
+    """What the clock of each box will say at most."""
+    last = len(film.frames) - 1
+    found = {i: on.clock for i, on in on_cards(film, last, drawn).items()}
+    for box in drawn.nodes:
+        of = len(counted(film.picture, box))
+        if of > 1 and not film.still:
+            part = ROWS["card_ran"], f"{of}/{of}"
+            found[box.id] = (ROWS["card_built"], str(last)), part
     return found
 
 
@@ -122,7 +135,7 @@ def _on_card(film: Film, box: PictureNode, state: State) -> cards.State:
     value = state.value.short if state.value and not named else ""
     value = MARKS["failed"].sign if state.failed else value
     gradient = state.gradient.short if state.gradient else ""
-    clock = ("", "") if film.still or box.kind == "constant" else state.told(given)
+    clock = () if film.still or box.kind == "constant" else state.told(given)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
     return cards.State(classes, value, gradient, clock, state.done / state.of)
 

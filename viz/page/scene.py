@@ -105,10 +105,11 @@ class Scene:
         orders: Sequence[Mapping[str, int]] = ({}, {}),
         width: int = 830,
         bare: bool = False,
+        language: str = "en",
     ) -> None:
         each = (width - GUTTER * (len(films) - 1)) // len(films)
         self.stages = [
-            Stage(film, f"s{i}", order, each, len(films) > 1)
+            Stage(film, f"s{i}", order, each, len(films) > 1, language)
             for i, (film, order) in enumerate(zip(films, orders, strict=False))
         ]
         self.films, self.verdict, self.bare = films, verdict, bare
@@ -186,14 +187,20 @@ class Stage:
     """One film of a scene: its title, its drawing, and what is said beneath."""
 
     def __init__(
-        self, film: Film, prefix: str, order: Mapping[str, int], width: int, titled: bool
+        self,
+        film: Film,
+        prefix: str,
+        order: Mapping[str, int],
+        width: int,
+        titled: bool,
+        language: str,
     ) -> None:
         whole = film.picture
         first = whole.overview() if film.opened is None else film.opened
         self.film, self.prefix = film, prefix
         self.drawn = aligned(film.view(first), order)
         self.title = ROWS[f"kind_{whole.kind}"] if titled or film.title is None else film.title
-        self.drawing = Drawing(self.drawn, prefix, rooms_of(film, self.drawn), width)
+        self.drawing = Drawing(self.drawn, prefix, rooms_of(film, self.drawn, language), width)
         self.width = max(self.drawing.there.width, min(width, 300))
         self.said = 0
         for frame in film.frames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from minigrad.diagnostics.messages import get_language
 from viz.film.film import BUILT, GRADIENT, RUN, Film
 from viz.page.scene import Moment, Scene
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, as_image
@@ -18,7 +19,7 @@ def strip(films: Sequence[Film], orders: Sequence[Mapping[str, int]]) -> str:
     Raises LayoutError where a film cannot be drawn.
     """
     width = 2 * HALF_WIDE if len(films) > 1 else PAGE_WIDE
-    scene = Scene(films, None, orders, width, bare=True)
+    scene = Scene(films, None, orders, width, bare=True, language=get_language())
     shown = []
     for step, said in moments(films, sum(len(stage.drawn.nodes) for stage in scene.stages)):
         svg = scene.svg("".join(scene.parts(Moment(step), "").values()))

@@ -23,38 +23,40 @@ BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 ROWS_HIGH = {"head": 16, "main": 23, "shape": 16, "grad": 18, "clock": 17}  # px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
-LONGEST = ("born 88 · ran 88", "born 88 · ran 88 of 88")  # clocks: of a node, of a group
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
-# Of a page's both halves a card shows one: it has room for one.
-HALF = re.compile(r'<tspan lang="(\w+)">([^<]*)</tspan>')
+BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
+OPERATOR = re.compile(r"<text data-op[^>]*>[^<]*</text>")
+Clock = tuple[tuple[Pair, str], ...]  # words with their numbers: "born 3 · ran 7"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """What has become of a node in one still: `classes` say how it looks, the texts what it holds.
 
-    value, gradient: short, "" where there is none yet. clock: a pair of sentences. done: how much
+    value, gradient: short, "" where there is none yet. done: how much
     of a group has run, from 0 to 1.
     """
 
     classes: tuple[str, ...] = ()
     value: str = ""
     gradient: str = ""
-    clock: Pair = ("", "")
+    clock: Clock = ()
     done: float = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a card keeps room for: characters of a value, a gradient row, a clock row.
+    """What a card keeps room for: characters of a value, a gradient row, the longest clock.
 
-    plan: whether it may be there before it has a value.
+    plan: whether it may be there before it has a value. languages: those that its words may be in;
+    where there are several, a page may show both at once, the clock only if "both" is among them.
     """
 
     value: int = 0
     gradient: bool = False
-    clock: bool = False
+    clock: Clock = ()
     plan: bool = False
+    languages: tuple[str, ...] = ("en", "zh")
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,6 @@ class Card:
         return "output" if node.is_output and node.kind == "operator" else node.kind
 
     @property
-    def what(self) -> Pair:
-        kind = KINDS[self.kind]
-        return f"{kind.mark} {kind.label[0]}", f"{kind.mark} {kind.label[1]}"
-
-    @property
     def sign(self) -> str:
         """The heading: the operator's sign, or what a leaf is called."""
         return (self.node.sign or self.node.op) if self._operates else plain(self.node.label)
@@ -87,7 +84,11 @@ class Card:
         """The small name: the user's, else the operator's where the sign does not say it."""
         if not self._operates:
             return ""
-        return plain(self.node.name) or (self.node.op if self.sign != self.node.op else "")
+        return self._own_name or (self.node.op if self.sign != self.node.op else "")
+
+    @property
+    def _own_name(self) -> str:
+        return plain(self.node.name) if self._operates else ""
 
     @property
     def shape(self) -> str:
@@ -108,14 +109,23 @@ class Card:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
         if self.like is not None:
             return self.like.size
-        head = max(wide(half, SMALL) for half in self.what) + _after(wide(self.name, NAME))
-        none = max(wide(half, SMALL) for half in ROWS["card_none"]) if self.room.plan else 0
+        languages = self.room.languages
+        every = {*languages, "both"} if len(languages) > 1 else languages
+        head = max(map(self._head, every))
+        none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if self.room.plan else 0
         value = max(self.room.value * 0.58 * LARGE, none)
-        clock = wide(LONGEST[self.node.kind == "group"], SMALL) if self.room.clock else 0
+        clock = max(wide(_ticks(self.room.clock, x), SMALL) for x in languages)
         widest = max(head, wide(self.sign, LARGE) * BOLD + _after(value), wide(self.shape, SMALL))
         width = 2 * PAD + max(widest, clock)
         height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
         return 2 * round(max(width, 72) / 2), 2 * round(height / 2)
+
+    def _head(self, language: str) -> float:
+        """How wide the first row is; in both languages it leaves out the operator's name."""
+        kind = KINDS[self.kind]
+        what = f"{kind.mark} {_half(kind.label, language)}"
+        name = self._own_name if language == "both" else self.name
+        return wide(what, SMALL) + _after(wide(name, NAME))
 
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """The card at a place, in a state."""
@@ -125,9 +135,11 @@ class Card:
             classes.append("mg-output")
         right, low, parts = width - PAD, 8, []
         low += ROWS_HIGH["head"]
-        parts.append(text("mg-what", PAD, low - 4, bilingual(self.what)))
+        kind = KINDS[self.kind]
+        parts.append(text("mg-what", PAD, low - 4, f"{kind.mark} {bilingual(kind.label)}"))
         if self.name:
-            parts.append(text("mg-name", right, low - 4, escape(self.name), "end"))
+            named = text("mg-name", right, low - 4, escape(self.name), "end")
+            parts.append(named if self._own_name else named.replace("<text", '<text data-op=""', 1))
         low += ROWS_HIGH["main"]
         parts.append(text("mg-sign", PAD, low - 6, escape(self.sign)))
         if self.room.value or state.value:
@@ -144,7 +156,7 @@ class Card:
             parts.append(text("mg-grad", PAD, low - 5, shown))
         if self.room.clock:
             low += ROWS_HIGH["clock"]
-            parts.append(text("mg-clock", PAD, low - 4, bilingual(state.clock)))
+            parts.append(text("mg-clock", PAD, low - 4, _ticks(state.clock)))
         told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
@@ -169,17 +181,20 @@ def text(kind: str, x: float, y: float, inside: str, at: str = "start") -> str:
 
 
 def bilingual(pair: Pair) -> str:
-    """Both halves, of which a page shows one; `one_language` leaves one."""
+    """Both halves, of which a page shows one, or both beside each other."""
     english, chinese = map(escape, pair)
     if english == chinese:
         return english
-    return f'<tspan lang="en">{english}</tspan><tspan lang="zh">{chinese}</tspan>'
+    return f'<tspan lang="en">{english}</tspan> <tspan lang="zh">{chinese}</tspan>'
 
 
 def one_language(svg: str, language: str) -> str:
-    """The drawing for where no style rule chooses: with one half of each pair."""
-    kept = "zh" if language == "zh" else "en"
-    return HALF.sub(lambda half: half[2] if half[1] == kept else "", svg)
+    """The drawing for where no style rule chooses: with one half of each pair, or "both".
+
+    Both have room where the name of an operator would be.
+    """
+    svg = OPERATOR.sub("", svg) if language == "both" else svg
+    return BOTH.sub({"en": r"\1", "zh": r"\2", "both": r"\1 \2"}[language], svg)
 
 
 def plain(text: str, limit: int = NAME_LIMIT) -> str:
@@ -201,6 +216,16 @@ def _em(c: str) -> float:
     if c in WIDE:
         return 0.92
     return 0.7 if c.isupper() else 0.58
+
+
+def _ticks(clock: Clock, language: str = "") -> str:
+    """A clock, as text in a language or as the inside of a line."""
+    told = (_half(word, language) if language else bilingual(word) for word, _ in clock)
+    return " · ".join(f"{word} {n}" for word, (_, n) in zip(told, clock, strict=True))
+
+
+def _half(pair: Pair, language: str) -> str:
+    return {"en": pair[0], "zh": pair[1], "both": " ".join(pair)}[language]
 
 
 def _after(width: float) -> float:

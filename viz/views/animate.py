@@ -61,7 +61,8 @@ class Animation:
     def scene(self) -> Scene:
         """All steps, laid out. Raises LayoutError without a layout engine."""
         films: Sequence[Film] = self.player.films
-        return Scene(films, self.player.verdict, orders(films, self.player.links))
+        order = orders(films, self.player.links)
+        return Scene(films, self.player.verdict, order, language=self.language)
 
     def _scenes(self) -> Scenes:
         """What is seen when."""
