@@ -182,6 +182,52 @@ def test_axe_finds_nothing(name: str, saved: dict[str, Path], page: Page, dark: 
         assert violations(shown) == [], "not even a moderate one"
 
 
+# ---- Both languages at once -------------------------------------------------------------------
+
+# What is cut off in captions and cards, and whether each kind and each clock speaks both languages.
+SPOKEN = """() => {
+    const seen = e => e.getClientRects().length && getComputedStyle(e).visibility === 'visible';
+    const halves = line => ['en', 'zh'].map(lang =>
+        [...line.querySelectorAll(`[lang=${lang}]`)].filter(seen).length > 0);
+    const both = row => [...document.querySelectorAll('g.node .mg-' + row)]
+        .filter(line => seen(line) && line.textContent).map(halves);
+    return {
+        cut: [...document.querySelectorAll('.mg-caption > div')]
+            .filter(part => part.scrollHeight > part.clientHeight + 1).map(p => p.textContent),
+        what: both('what'), clock: both('clock'),
+        high: document.querySelector('.mg-player').offsetHeight,
+    };
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("chosen", ["both", "en"])
+@pytest.mark.parametrize("name", ["e2", "layers", "compare"])
+def test_both_languages_at_once_have_room(
+    name: str, chosen: str, width: int, page: Page, tmp_path: Path
+) -> None:
+    """Also in a page that was made for one of them, but for its clocks."""
+    set_language(chosen)
+    try:
+        path = PLAYERS[name]().save(tmp_path / "page.html")
+    finally:
+        set_language("en")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(path.as_uri())
+    page.evaluate("document.body.dataset.mgLanguage = 'both'")
+    heights = set()
+    for i in step_to_end(page):
+        found = page.evaluate(SPOKEN)
+        assert found["cut"] == []
+        assert all(halves == [True, True] for halves in found["what"])
+        assert all(halves == [True, chosen == "both"] for halves in found["clock"])
+        heights.add(found["high"])
+        if width == 1440:
+            assert page.evaluate(CLASHES) == [], i
+    assert len(heights) == 1
+    assert width == 390 or heights.pop() <= 562
+
+
 # ---- Keys, clicks, groups ---------------------------------------------------------------------
 
 
@@ -673,6 +719,37 @@ SHARE = """() => {
     return [player.getBoundingClientRect().height,
         area(document.querySelector('.mg-stage')) / area(player)];
 }"""
+
+
+PHONE = """() => {
+    const box = e => e.getBoundingClientRect();
+    const player = document.querySelector('.mg-player');
+    const hit = [...player.querySelectorAll('button, input')].map(box).filter(b => b.width);
+    return {
+        high: box(player).height,
+        drawings: [...player.querySelectorAll('.mg-drawing')].map(d => box(d).height),
+        small: hit.filter(b => b.height < 44 || b.width < 44).length,
+        below: box(player).bottom - box(player.querySelector('.mg-controls')).bottom,
+        wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    };
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "both"])
+def test_two_graphs_fit_the_screen_of_a_phone(
+    language: str, saved: dict[str, Path], page: Page
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in ("both", "compare"):
+        page.goto(saved[name].as_uri())
+        page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+        found = [page.evaluate(PHONE) for _ in step_to_end(page)]
+        assert len({state["high"] for state in found}) == 1
+        for state in found:
+            assert state["high"] <= 844
+            assert min(state["drawings"]) >= 120, "a card is seen whole"
+            assert (state["small"], state["wide"]) == (0, 0)
+            assert state["below"] < 2, "the buttons end it"
 
 
 @pytest.mark.parametrize("name", ["e1", "e10", "layers", "both"])

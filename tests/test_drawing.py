@@ -89,7 +89,7 @@ def test_every_node_and_edge_has_an_id_with_the_prefix() -> None:
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_name_is_shown_as_text(name: str, values: bool) -> None:
     drawn = named(name)
-    svg = render(drawn, "p", {n.id: Room(9, True, CLOCK) for n in drawn.nodes} if values else {})
+    svg = render(drawn, "p", {n.id: Room(9, True, True) for n in drawn.nodes} if values else {})
     assert name in texts(svg)
     tags = {e.tag.rpartition("}")[2] for e in ET.fromstring(svg).iter()}
     assert tags <= {"svg", "g", "title", "text", "tspan", "rect", "path"}
@@ -136,7 +136,7 @@ def card(svg: str, i: str) -> dict[str, str]:
 
 def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
     drawn = picture(e1())
-    rooms = {n.id: Room(4, True, CLOCK, True) for n in drawn.nodes}
+    rooms = {n.id: Room(4, True, True, True) for n in drawn.nodes}
     states = {"n2": State(("mg-ran",), "4", "1", CLOCK)}
     svg = render(drawn, "p", rooms, states)
     assert card(svg, "p-n2") == {
@@ -154,7 +154,7 @@ def test_a_card_tells_kind_sign_name_value_and_gradient() -> None:
 
 def test_a_row_that_may_come_later_has_its_room_from_the_start() -> None:
     drawn = picture(e1())
-    rooms = {n.id: Room(4, True, CLOCK) for n in drawn.nodes}
+    rooms = {n.id: Room(4, True, True) for n in drawn.nodes}
     empty = render(drawn, "p", rooms)
     full = render(drawn, "p", rooms, {n.id: State(("mg-ran",), "4", "1") for n in drawn.nodes})
     rects = [[e.attrib for e in elements(svg, "rect")] for svg in (empty, full)]
@@ -164,7 +164,7 @@ def test_a_row_that_may_come_later_has_its_room_from_the_start() -> None:
 @pytest.mark.parametrize("obj", [e1, e5, lambda: digits()[1]], ids=["e1", "e5", "digits"])
 def test_boxes_do_not_overlap_and_words_stay_inside(obj: object) -> None:
     drawn = picture(obj())  # type: ignore[operator]
-    rooms = {n.id: Room(6, True, CLOCK) for n in drawn.nodes}
+    rooms = {n.id: Room(6, True, True) for n in drawn.nodes}
     cards = cards_of(drawn, rooms)
     boxes = list(place.places(source(drawn, cards)).nodes.values())
     for k, a in enumerate(boxes):

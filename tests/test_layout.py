@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from matplotlib.ft2font import FT2Font
 from test_draw import branch_and_loop
-from test_drawing import CLOCK, dot_of, elements, ids, texts, titles
+from test_drawing import dot_of, elements, ids, texts, titles
 from test_picture import digits, e1, e2
 
 import minigrad as mg
@@ -135,7 +135,7 @@ def test_words_fit_into_their_cards(name: str, language: str) -> None:
         x = mg.placeholder(NAMES[name], shape=(64, 784))
         y = mg.exp(x * x)
         drawn = picture(y, {id(y): NAMES[name] + "2"})
-    rooms = {n.id: Room(9, True, CLOCK) for n in drawn.nodes}
+    rooms = {n.id: Room(9, True, True) for n in drawn.nodes}
     svg = one_language(drawing.render(drawn, "p", rooms), language)
     for group in elements(svg, "g"):
         if "node" not in group.get("class", "").split():

@@ -10,7 +10,6 @@ import matplotlib.image as mpl_image
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from test_drawing import CLOCK
 from test_picture import e1
 
 import minigrad as mg
@@ -87,7 +86,7 @@ def test_words_are_painted_around_their_place_with_the_chinese_font() -> None:
 
 def drawn() -> str:
     made = picture(e1())
-    rooms = {n.id: Room(4, True, CLOCK) for n in made.nodes}
+    rooms = {n.id: Room(4, True, True) for n in made.nodes}
     states = {"n1": State(("mg-born",)), "n2": State(("mg-ran",), "4", "1")}
     return one_language(render(made, "p", rooms, states), "en")
 

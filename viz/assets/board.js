@@ -57,16 +57,6 @@ function scrolls(element) {
   return element;
 }
 
-// A place that is as high as the highest of what will be written in it, so that nothing below moves.
-// Returns where to write.
-function sized(className, parent, all, write) {
-  const box = make("div", `mg-sized ${className}`, parent);
-  const hidden = make("div", "mg-sizes", box);
-  hidden.setAttribute("aria-hidden", "true");
-  for (const one of new Set(all.map((content) => JSON.stringify(content)))) write(make("div", "", hidden), JSON.parse(one));
-  return make("div", "", box);
-}
-
 const list = (parent, facts) => {
   const found = make("ul", "", parent);
   for (const fact of facts) say(make("li", "", found), fact);
@@ -252,7 +242,8 @@ function show(model, root, moved) {
     return { keys: () => ({}), goes: () => false, leave() {} };
   }
   const head = make("div", "mg-head", root);
-  const caption = sized("mg-said", head, scenes.map((scene) => scene.caption), say);
+  const { place: caption, fit } = steady("mg-said", head, say);
+  fit(scenes.map((scene) => scene.caption));
   caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
@@ -265,8 +256,9 @@ function show(model, root, moved) {
   const controls = make("div", "mg-controls", root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);
-  const facts = sized("mg-facts", below, scenes.map((scene) => scene.facts), list);
-  scrolls(facts.parentElement).hidden = !scenes.some((scene) => scene.facts.length);
+  const { box: about, place: facts, fit: hold } = steady("mg-facts", below, list);
+  hold(scenes.map((scene) => scene.facts));
+  scrolls(about).hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
   const still = scenes.length === 1;
   const choose = inspector(words, still ? words.board_still_keys : words.board_keys, below);

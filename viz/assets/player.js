@@ -170,6 +170,7 @@ function play(model, el) {
     names.replaceChildren();
     strip = clocks(names, track, data, { go: (to) => steps.go(to, true), hover, sign });
     track.append(.../** @type {NodeListOf<Element>} */ (track.querySelectorAll(".mg-steps"))); // below the lanes
+    parts.fit(wordiest(data.frames));
     lines.list(data.listing);
     written = origins(data);
     parts.verdict.hidden = !data.verdict;
@@ -205,13 +206,9 @@ function play(model, el) {
     painted = index;
   }
 
-  /** The sentences of a step, of each film. @param {Frame} frame */
+  /** @param {Frame} frame */
   function told_(frame) {
-    caption.replaceChildren();
-    frame.captions.forEach((pair, i) => {
-      const part = say(make("div", frame.still?.[i] ? "mg-ended" : "", caption), pair);
-      part.setAttribute("title", halves(pair));
-    });
+    tellFrame(caption, frame);
     const alive = frame.captions.filter((_, i) => !frame.still?.[i]);
     steps.tell(alive.map(halves).join(" | "));
   }
@@ -286,7 +283,8 @@ function play(model, el) {
   };
 }
 
-const CHROME = 122; // pixels of a player's height that are not its canvas
+const CHROME = 72; // pixels of a player's height below its canvas
+const HEAD = 50; // and above it, at least
 const [LOW, HIGH] = [500, 560]; // of a player, in pixels
 
 /**
@@ -294,16 +292,16 @@ const [LOW, HIGH] = [500, 560]; // of a player, in pixels
  * are at first. What does not fit pans.
  * @param {ReturnType<typeof places>} parts
  */
-function arrange({ root, screen, stages }) {
+function arrange({ root, screen, head, stages }) {
   const sizes = [...stages.querySelectorAll("svg")].map((svg) => svg.viewBox.baseVal);
   if (!sizes.length) return;
   const [wide, tall] = [Math.max(...sizes.map((s) => s.width)), Math.max(...sizes.map((s) => s.height))];
-  const stacked = sizes.reduce((sum, { height }) => sum + height + 8, CHROME);
+  const stacked = sizes.reduce((sum, { height }) => sum + height + 8, CHROME + HEAD);
   const two = sizes.length > 1 && stacked <= HIGH;
   const place = () => {
     const rows = two && wide + 28 > stages.clientWidth / 2;
     root.classList.toggle("mg-rows", rows);
-    const high = rows ? HIGH : Math.max(LOW, Math.min(HIGH, tall + CHROME + 48));
+    const high = rows ? HIGH : Math.max(LOW, Math.min(HIGH, tall + CHROME + head.offsetHeight + 48));
     screen.style.setProperty("--mg-high", `${high}px`);
   };
   new ResizeObserver(place).observe(stages);

@@ -1,4 +1,5 @@
 // The player's fixed places: what is written in them changes, their size never does.
+const LONGEST = 4; // sentences of a film, for which there is room
 
 /**
  * @param {Element} el @param {Data} data @param {boolean} alone a page of its own
@@ -10,9 +11,11 @@ function places(el, data, alone) {
   root.setAttribute("aria-label", labels.player);
   root.style.setProperty("--mg-graphs", String(data.graphs.length));
   root.classList.toggle("mg-drawn", data.still);
+  root.classList.toggle("mg-pair", data.graphs.length > 1);
   const screen = make("div", "mg-screen", root);
   const head = make("div", "mg-head", screen);
-  const caption = make("div", "mg-caption", head);
+  const { place: caption, fit } = steady("mg-told", head, tellFrame);
+  caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
   const middle = make("div", "mg-middle", screen);
@@ -38,7 +41,24 @@ function places(el, data, alone) {
   say(folded, words.code);
   flip(alone && data.listing.length > 0 && !data.still);
   tabs.hidden = !data.listing.length && !data.frames.some((frame) => frame.code.length);
-  return { root, screen, caption, tools, middle, stages, side, flip, inspector, code, moving, verdict, trouble, controls };
+  return { root, screen, head, caption, fit, tools, middle, stages, side, flip, inspector, code, moving, verdict, trouble, controls };
+}
+
+/** The sentences of a step, of each film. @param {HTMLElement} parent @param {Frame} frame */
+function tellFrame(parent, { captions, still }) {
+  parent.classList.add("mg-caption");
+  parent.replaceChildren();
+  captions.forEach((pair, i) => {
+    const part = say(make("div", still?.[i] ? "mg-ended" : "", parent), pair);
+    part.setAttribute("title", halves(pair));
+  });
+}
+
+/** The steps of which some sentence is among the longest. @param {Frame[]} frames */
+function wordiest(frames) {
+  const films = frames[0]?.captions.map((_, i) => i) ?? [];
+  const long = (/** @type {Frame} */ { captions }, /** @type {number} */ i) => captions[i][0].length + 2 * captions[i][1].length;
+  return films.flatMap((i) => frames.toSorted((a, b) => long(b, i) - long(a, i)).slice(0, LONGEST));
 }
 
 /**

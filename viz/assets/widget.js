@@ -61,6 +61,27 @@ function say(parent, pair, tag = "span") {
   return parent;
 }
 
+/**
+ * A place that is as high as the highest of what will be written in it, so that nothing below moves.
+ * @template T
+ * @param {string} className @param {Element} parent @param {(parent: HTMLElement, content: T) => unknown} write
+ */
+function steady(className, parent, write) {
+  const box = make("div", `mg-sized ${className}`, parent);
+  const hidden = make("div", "mg-sizes", box);
+  hidden.setAttribute("aria-hidden", "true");
+  return {
+    box,
+    place: make("div", "", box),
+    /** @param {T[]} all what will be written */
+    fit(all) {
+      hidden.replaceChildren();
+      const different = new Map(all.map((content) => [JSON.stringify(content), content]));
+      for (const content of different.values()) write(make("div", "", hidden), content);
+    },
+  };
+}
+
 /** Both halves on one line, for an attribute, which no style rule reaches. @param {Pair} pair */
 const halves = ([en, zh]) => (en === zh ? en : `${en} / ${zh}`);
 

@@ -79,18 +79,6 @@ def states(film: Film, step: int, drawn: Picture | None = None) -> dict[str, Sta
     return found
 
 
-def longest_clocks(film: Film, drawn: Picture) -> dict[str, cards.Clock]:
-    """What the clock of each box will say at most."""
-    last = len(film.frames) - 1
-    found = {i: on.clock for i, on in on_cards(film, last, drawn).items()}
-    for box in drawn.nodes:
-        of = len(counted(film.picture, box))
-        if of > 1 and not film.still:
-            part = ROWS["card_ran"], f"{of}/{of}"
-            found[box.id] = (ROWS["card_built"], str(last)), part
-    return found
-
-
 def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
     """The nodes of the whole picture that make the state of a box.
 

@@ -9,12 +9,12 @@ from typing import Any
 from minigrad.diagnostics.messages import get_language
 from viz.film.film import Film, Track
 from viz.film.listing import listing
-from viz.film.states import counted, longest_clocks, on_cards
+from viz.film.states import counted, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.steps import Codes, Texts, file, frame, lane, node, result
 from viz.picture.boxes import Picture, PictureNode
-from viz.picture.cards import Clock, Room
+from viz.picture.cards import Room
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
@@ -228,20 +228,18 @@ def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
     If there is none, that is what a page can show; both at once, if that is chosen now.
     """
     few = len(drawn.nodes) <= FEW
-    clocks = longest_clocks(film, drawn)
     shown = languages or tuple(dict.fromkeys(("en", "zh", get_language())))
-    return {n.id: _room(film, n, few, clocks[n.id], shown) for n in drawn.nodes}
+    return {n.id: _room(film, n, few, shown) for n in drawn.nodes}
 
 
-def _room(
-    film: Film, node: PictureNode, few: bool, clock: Clock, languages: tuple[str, ...]
-) -> Room:
+def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> Room:
     inside = _inside(film, node)
     value = node.kind != "constant" or not node.name  # which is its value
     longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
     gradient = any(t.gradients for t in inside)
     value = value and bool(longest or few or not film.still)
     width = max(WIDTH, min(WIDEST, longest + 1)) if value else 0
+    clock = not film.still and node.kind != "constant"
     plan = few and value and film.picture.kind == "static"
     return Room(width, gradient, clock, plan, languages)
 

@@ -46,7 +46,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a card keeps room for: characters of a value, a gradient row, the longest clock.
+    """What a card keeps room for: characters of a value, a gradient row, a clock row.
 
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
@@ -54,7 +54,7 @@ class Room:
 
     value: int = 0
     gradient: bool = False
-    clock: Clock = ()
+    clock: bool = False
     plan: bool = False
     languages: tuple[str, ...] = ("en", "zh")
 
@@ -114,11 +114,19 @@ class Card:
         head = max(map(self._head, every))
         none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if self.room.plan else 0
         value = max(self.room.value * 0.58 * LARGE, none)
-        clock = max(wide(_ticks(self.room.clock, x), SMALL) for x in languages)
+        clock = max(wide(_ticks(self._clock, x), SMALL) for x in languages)
         widest = max(head, wide(self.sign, LARGE) * BOLD + _after(value), wide(self.shape, SMALL))
         width = 2 * PAD + max(widest, clock)
         height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
         return 2 * round(max(width, 72) / 2), 2 * round(height / 2)
+
+    @property
+    def _clock(self) -> Clock:
+        """The longest that there is room for: the same in both modes, of each length of film."""
+        if not self.room.clock:
+            return ()
+        ran = "88/88" if self.node.kind == "group" else "88"
+        return (ROWS["card_built"], "88"), (ROWS["card_ran"], ran)
 
     def _head(self, language: str) -> float:
         """How wide the first row is; in both languages it leaves out the operator's name."""
