@@ -14,6 +14,7 @@ import pytest
 import minigrad as mg
 import viz
 from minigrad.ops import elementwise
+from viz.page.scenes import FOCUS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,6 +220,21 @@ def test_of_a_large_graph_the_changes_and_their_neighbours_are_drawn() -> None:
     drawn = board.data["drawings"][board.data["scenes"][1]["panels"][0]["drawing"]]
     assert 0 < len(drawn["nodes"]) < 10
     json.dumps(board.data, allow_nan=False)
+
+
+def test_what_a_page_holds_is_drawn_whole_pass_by_pass(tmp_path: Path) -> None:
+    """So that the same node has the same place before and after."""
+    a = mg.placeholder("a", shape=(4, 8))
+    y: Any = a
+    for i in range(5):
+        w, b = (mg.Variable(np.ones(s, np.float32), name=f"v{i}") for s in ((8, 8), (8,)))
+        y = mg.tanh((y @ w + b) * 1) + mg.tanh((y @ w + b) * 1) + mg.constant(2.0) * 3
+    board = viz.passes(mg.build_graph(a, y.sum()))
+    pictures = [panel.picture for scene in board.scenes for panel in scene.panels]
+    assert 80 < max(len(picture.nodes) for picture in pictures) <= FOCUS
+    for picture, drawing in zip(pictures, board.data["drawings"], strict=True):
+        assert len(drawing["nodes"]) == len(picture.nodes)
+    assert board.save(tmp_path / "page.html").stat().st_size < 1_000_000
 
 
 # ---- In the browser -----------------------------------------------------------------------------

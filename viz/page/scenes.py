@@ -12,7 +12,9 @@ from viz.picture.picture import Picture
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS, Pair, bilingual, row
 
-FOCUS = 60  # nodes; of a larger picture only the marked ones and their neighbours are drawn
+# Nodes; of a larger picture only the marked ones and their neighbours are drawn. Eight drawings of
+# so many, one for each pass, are as much as a page of 1 MB holds.
+FOCUS = 100
 
 
 @dataclass(frozen=True)
