@@ -46,7 +46,7 @@ function places(el, data, alone) {
 
 /** The sentences of a step, of each film. @param {HTMLElement} parent @param {Frame} frame */
 function tellFrame(parent, { captions, still }) {
-  parent.classList.add("mg-caption");
+  parent.classList.add("mg-saying");
   parent.replaceChildren();
   captions.forEach((pair, i) => {
     const part = say(make("div", still?.[i] ? "mg-ended" : "", parent), pair);
