@@ -33,6 +33,7 @@ def test_a_notebook_begins_with_both_ways_in_each_language(name: str) -> None:
         ((told, path),) = re.findall(SHOWN, half)
         assert path == f"pictures/both_ways_{language}.svg"
         assert len(told) > 25
+        assert re.search(rf"\[▶ [^\]]+\]\({path}\)", half), "an image cannot be clicked, a link can"
         assert bool(re.search("[\u4e00-\u9fff]", told)) is (language == "zh")
 
 
@@ -93,6 +94,42 @@ def test_it_stands_at_its_end_for_who_asks_for_less_motion(page: Page, tmp_path:
         own.close()
     assert seen[0] < 0.02, "nothing has run at first"
     assert seen[1] > 0.05
+
+
+@pytest.mark.browser
+def test_a_press_on_the_opened_picture_plays_it_again(page: Page) -> None:
+    page.set_viewport_size({"width": 700, "height": 700})
+    page.emulate_media(reduced_motion="no-preference")
+    page.goto((PICTURES / "both_ways_en.svg").as_uri())
+    for _ in range(2):
+        page.evaluate("document.getAnimations().forEach(a => a.finish())")
+        assert filled(page.screenshot()) > 0.05, "its end"
+        page.mouse.move(300, 300)
+        page.mouse.down()
+        page.mouse.up()
+        assert filled(page.screenshot()) < 0.02, "its beginning"
+
+
+@pytest.mark.browser
+def test_its_link_in_jupyterlab_plays_it_again(page: Page, lab: Lab) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(reduced_motion="no-preference")
+    open_notebook(page, lab, "tour.ipynb")
+    link = page.get_by_role("link", name="▶ play it again").first
+    page.wait_for_function("a => a.href", arg=link.element_handle())
+    for _ in range(2):
+        page.evaluate(
+            "window.jupyterapp.shell.activateById(window.tour ??= "
+            "window.jupyterapp.shell.currentWidget.id)"
+        )
+        link.click()
+        viewer = page.locator(".jp-ImageViewer img")
+        viewer.wait_for()
+        page.wait_for_timeout(500)
+        early = filled(viewer.screenshot())
+        page.wait_for_timeout(13_000)
+        assert filled(viewer.screenshot()) > early + 0.02, "it fills once more"
+        page.evaluate("window.jupyterapp.shell.currentWidget.close()")
 
 
 def filled(png: bytes) -> float:

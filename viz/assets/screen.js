@@ -1,5 +1,5 @@
 // The player's fixed places: what is written in them changes, their size never does.
-const LONGEST = 4; // sentences of a film, for which there is room
+const LONGEST = 12; // sentences of a film, for which there is room
 
 /**
  * @param {Element} el @param {Data} data @param {boolean} alone a page of its own
@@ -54,11 +54,12 @@ function tellFrame(parent, { captions, still }) {
   });
 }
 
-/** The steps of which some sentence is among the longest. @param {Frame[]} frames */
+/** The steps of which some sentence is among the longest, in either language. @param {Frame[]} frames */
 function wordiest(frames) {
   const films = frames[0]?.captions.map((_, i) => i) ?? [];
-  const long = (/** @type {Frame} */ { captions }, /** @type {number} */ i) => captions[i][0].length + 2 * captions[i][1].length;
-  return films.flatMap((i) => frames.toSorted((a, b) => long(b, i) - long(a, i)).slice(0, LONGEST));
+  const longest = (/** @type {(captions: Pair) => number} */ long) =>
+    films.flatMap((i) => frames.toSorted((a, b) => long(b.captions[i]) - long(a.captions[i])).slice(0, LONGEST));
+  return [...longest(([en]) => en.length), ...longest(([, zh]) => zh.length)];
 }
 
 /**

@@ -27,7 +27,8 @@ SCALE = 1.5  # pixels of a painted picture for one of a page
 LAST = 4.0  # how long the last picture of a loop stands, s
 HIDDEN = re.compile(r'<title>[^<]*</title>|<text[^>]*></text>| id="[^"]*"')
 
-# What is seen for a while is hidden by default, what is seen at the end is not: so whoever asks for
+# Where the drawing is a document or inlined, a press takes it back to its beginning, and it plays when
+# it is let go. What is seen for a while is hidden by default, what is seen at the end is not: so whoever asks for
 # less motion, prints, or knows no animations has the end before them.
 PLAYS = """
 .mg-for { visibility: hidden; }
@@ -35,6 +36,7 @@ PLAYS = """
 .mg-for { animation: mg-for 1s; }
 .mg-from { animation: mg-from 1s; }
 }
+svg:active g { animation: none !important; }
 @keyframes mg-for { from, to { visibility: visible; } }
 @keyframes mg-from { from, to { visibility: hidden; } }
 """
