@@ -27,9 +27,9 @@ SCALE = 1.5  # pixels of a painted picture for one of a page
 LAST = 4.0  # how long the last picture of a loop stands, s
 HIDDEN = re.compile(r'<title>[^<]*</title>|<text[^>]*></text>| id="[^"]*"')
 
-# Where the drawing is a document or inlined, a press takes it back to its beginning, and it plays when
-# it is let go. What is seen for a while is hidden by default, what is seen at the end is not: so whoever asks for
-# less motion, prints, or knows no animations has the end before them.
+# What is seen for a while is hidden by default, what is seen at the end is not: so whoever asks for
+# less motion, prints, or knows no animations has the end before them. Where the drawing is opened
+# or inlined, a press takes it back to its beginning, and it plays when it is let go.
 PLAYS = """
 .mg-for { visibility: hidden; }
 @media (prefers-reduced-motion: no-preference) {
