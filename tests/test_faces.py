@@ -22,6 +22,7 @@ from conformance import Result
 from spellings import LINES, REFUSED, asked, show
 
 import minigrad as mg
+import viz
 
 MODULES = [module for system in SYSTEMS for module in conformance.modules(system)]
 PROGRAMS = [path for system in SYSTEMS for path in programs(system)]
@@ -301,6 +302,27 @@ def test_nothing_is_recorded_without_a_tape_and_tensors_of_mg_are_as_before() ->
     (x * x).backward()
     assert x.grad.item() == 4
     assert (mg.tensor([1]) + mg.tensor([1.5])).dtype == mg.float32
+
+
+def test_drawings_know_tensors_and_functions_of_the_face() -> None:
+    v = tf.Variable([1.0, 2.0])
+    with tf.GradientTape():
+        y = tf.reduce_sum(v * v)
+    assert "Mul(v, v)" in str(viz.draw(y))
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if tf.reduce_sum(x) > 0:
+            return x * 2
+        return x - 1
+
+    with mg.record() as log:
+        f(tf.constant([1.0]))
+        f(tf.constant([1.0, 2.0]))
+    assert "Cond(Greater, x)" in str(viz.draw(f))
+    assert f.traces == 2
+    assert viz.traces(f, log).sheet
+    assert viz.step(f, tf.constant([1.0])).sheet
 
 
 def test_random_numbers_in_a_loop_of_a_graph_are_refused() -> None:

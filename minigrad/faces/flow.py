@@ -127,4 +127,7 @@ NN_CALLS = {
 def same(names: str) -> dict[str, str]:
     """Calls of one operand, which mean the same here: relu, or theirs=ours."""
     pairs = (name.partition("=") for name in names.split())
-    return {f"{theirs}(x, *more)": f"mg.{ours or theirs}(x, *more)" for theirs, _, ours in pairs}
+    return {
+        f"{theirs}(x, *more, **named)": f"mg.{ours or theirs}(x, *more, **named)"
+        for theirs, _, ours in pairs
+    }

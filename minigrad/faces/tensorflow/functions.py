@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,41 +16,41 @@ from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapp
 __all__ = ["Function", "function"]
 
 
-class Function:
+# What `mg.function` makes, for drawings to know it.
+TRACED: Any = type(mg.function(lambda: None))
+
+
+class Function(TRACED):  # type: ignore[misc]
     """A Python function that is traced for each kind of arguments, and runs as a graph.
 
     `if`, `while` and `for` on tensors become part of the graph, unless `autograph` is False.
     """
 
-    __name__: str
-
     def __init__(
         self, python_function: Callable[..., Any], input_signature: Any, autograph: bool
     ) -> None:
-        functools.update_wrapper(self, python_function, updated=())
-        self.python_function, self.input_signature = python_function, input_signature
-        self._earlier = self._concrete = 0
-        self._converted = python_function  # what cannot be rewritten is traced as it is
+        self._plain = converted = python_function  # what cannot be rewritten is traced as it is
         if autograph:
             with contextlib.suppress(mg.ScriptError):
-                self._converted = mg.script(python_function).converted
-        self._traced: Any = None
+                converted = mg.script(python_function).converted
+        self._begin = functools.partial(
+            super().__init__, on_tensors(python_function, converted), None, input_signature
+        )
+        self._begin()
+        self._earlier = self._concrete = 0
         self._draws: dict[Any, Callable[[], Any]] = {}  # random numbers, and how they are drawn
-
-    def __get__(self, instance: object | None, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if config.functions_run_eagerly():
-            return self.python_function(*args, **kwargs)
-        fresh = self._traced is None
-        if fresh:
-            self._traced = self._made()
+            return self._plain(*args, **kwargs)
+        fresh = self.traces == self._earlier == 0
         found, made, kept = self._run(args, kwargs)
         if made and fresh:  # they are there now: once more without making any
             for v, before in reversed(kept):
                 v.data = before
-            self._earlier, self._traced = self._traced.traces, self._made()
+            self._earlier = self.traces
+            self._draws.clear()
+            self._begin()
             found, made, _ = self._run(args, kwargs)
         if made:
             raise not_again(self.__name__)
@@ -70,7 +69,8 @@ class Function:
         NOW.kept.append(kept)
         try:
             with following(graph=True), recorded():
-                return self._traced(*mapped(held, args), **mapped(held, kwargs)), made, kept
+                found = super().__call__(*mapped(held, args), **mapped(held, kwargs))
+                return found, made, kept
         except mg.FeedError as error:
             raise again(error, NotTheSignature) from None
         finally:
@@ -78,32 +78,33 @@ class Function:
             NOW.made.pop()
             NOW.kept.pop()
 
-    def _made(self) -> Any:
-        """What traces it: values that Python reads from around are not looked at again."""
-        f, converted = self.python_function, self._converted
-        code = getattr(f, "__code__", None)
-
-        def stands(x: Any) -> Any:
-            if isinstance(x, mg.Node) and code is not None:
-                x.code, x.lasti = code, 0  # the line of the function's `def`
-            return x.variable() if isinstance(x, Held) else convert(x)
-
-        @functools.wraps(f)
-        def traced(*args: Any, **kwargs: Any) -> Any:
-            return converted(*mapped(stands, args), **mapped(stands, kwargs))
-
-        return mg.function(traced, self.input_signature)
-
     def experimental_get_tracing_count(self) -> int:
         """How often it was traced."""
-        traces = 0 if self._traced is None else self._traced.traces
-        return int(self._earlier + max(self._concrete, traces))
+        return int(self._earlier + max(self._concrete, self.traces))
 
     def get_concrete_function(self, *args: Any) -> Any:
         """The graph for arguments of these kinds, as a function of tensors."""
         self._concrete += 1
-        graph = mg.make_graph(self._made())(*(args or self.input_signature or ()))
+        graph = mg.make_graph(self.python_function)(*(args or self.input_signature or ()))
         return Concrete(self, graph)
+
+
+def on_tensors(
+    python_function: Callable[..., Any], converted: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The function as it is traced: what Python reads from around is not looked at again."""
+    code = getattr(python_function, "__code__", None)
+
+    def stands(x: Any) -> Any:
+        if isinstance(x, mg.Node) and code is not None:
+            x.code, x.lasti = code, 0  # the line of the function's `def`
+        return x.variable() if isinstance(x, Held) else convert(x)
+
+    @functools.wraps(python_function)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        return converted(*mapped(stands, args), **mapped(stands, kwargs))
+
+    return traced
 
 
 def held(x: Any) -> Any:

@@ -172,9 +172,7 @@ class Variable(Tensor):
     ) -> None:
         given = constant(initial_value() if callable(initial_value) else initial_value, dtype)
         self.trainable, self.held = trainable, Held(self)
-        super().__init__(
-            given.data, trainable and given.dtype.kind == "f", f"{name or 'Variable'}:0"
-        )
+        super().__init__(given.data, trainable and given.dtype.kind == "f", name and f"{name}:0")
         if NOW.made:
             NOW.made[-1].append(self)
             NOW.kept[-1].append((self, self.numpy()))
@@ -215,7 +213,8 @@ class Variable(Tensor):
         return value
 
     def __repr__(self) -> str:
-        return f"<tf.Variable '{self.name}' {self._about().replace(', dtype', ' dtype', 1)}>"
+        about = self._about().replace(", dtype", " dtype", 1)
+        return f"<tf.Variable '{self.name or 'Variable:0'}' {about}>"
 
     __str__ = __repr__
 

@@ -8,10 +8,22 @@ from typing import Any
 from minigrad.faces.face import Face
 from minigrad.faces.tensorflow.keras import layers, losses, optimizers
 
-__all__ = ["Sequential", "layers", "losses", "optimizers"]
+__all__ = ["Model", "Sequential", "layers", "losses", "optimizers"]
 
 
-class Sequential(layers.Layer):
+class Model(layers.Layer):
+    """What is called with an input; sub-classes make layers and write `call(x)`."""
+
+    @property
+    def weights(self) -> list[Any]:
+        """The variables of all layers."""
+        return self.trainable_variables
+
+    def __getattr__(self, name: str) -> Any:
+        raise face.refuse(name)
+
+
+class Sequential(Model):
     """Layers one after the other."""
 
     def __init__(self, layers: Sequence[Any] = ()) -> None:
@@ -32,21 +44,13 @@ class Sequential(layers.Layer):
         """The variables of all layers, in order."""
         return [v for layer in self.layers for v in getattr(layer, "trainable_variables", [])]
 
-    @property
-    def weights(self) -> list[Any]:
-        """The same."""
-        return self.trainable_variables
-
-    def __getattr__(self, name: str) -> Any:
-        raise face.refuse(name)
-
 
 __getattr__ = face = Face(
     "tf.keras",
     lacks={
         "with tf.GradientTape() as tape: ...": "compile fit evaluate",
         "model(x)": "predict",
-        "tf.keras.Sequential([...])": "Model Input",
+        "tf.keras.Sequential([...])": "Input",
     },
 )
 __dir__ = face.names

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
 from minigrad.faces.face import Face
+from minigrad.faces.tensorflow.nn import conv2d
 from minigrad.faces.tensorflow.tensors import Variable, convert, in_its_words
 
-__all__ = ["Dense", "Dropout", "Flatten", "Layer", "ReLU"]
+__all__ = ["Conv2D", "Dense", "Dropout", "Flatten", "Layer", "ReLU"]
 
 ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "linear": lambda x: x,
@@ -18,6 +20,11 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "softmax": mg.softmax,
     "tanh": mg.tanh,
 }
+
+
+def activated(named: Any) -> Callable[..., Any]:
+    """An activation by its name, or a function as it is."""
+    return in_its_words(ACTIVATIONS.get(named or "linear", named))
 
 
 class Layer:
@@ -52,8 +59,7 @@ class Dense(Layer):
 
     def __init__(self, units: int, activation: Any = None, use_bias: bool = True) -> None:
         self.units, self.use_bias = units, use_bias
-        named: Any = "linear" if activation is None else activation
-        self.activation = in_its_words(ACTIVATIONS.get(named, named))  # or a function
+        self.activation = activated(activation)
 
     def build(self, input_shape: Any) -> None:
         width = input_shape[-1]
@@ -65,6 +71,32 @@ class Dense(Layer):
     def call(self, x: Any) -> Any:
         y = x @ self.kernel
         return self.activation(y + self.bias if self.use_bias else y)
+
+
+class Conv2D(Layer):
+    """activation(conv(x, kernel) + b) of images with their channels last."""
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: int | tuple[int, int],
+        strides: int = 1,
+        padding: str = "valid",
+        activation: Any = None,
+    ) -> None:
+        self.filters, self.strides, self.padding = filters, strides, padding
+        self.size = (kernel_size,) * 2 if isinstance(kernel_size, int) else kernel_size
+        self.activation = activated(activation)
+
+    def build(self, input_shape: Any) -> None:
+        shape = (*self.size, input_shape[-1], self.filters)
+        bound = (6 / (math.prod(shape[:3]) + math.prod(self.size) * self.filters)) ** 0.5
+        self.kernel = Variable((mg.rand(*shape) * 2 - 1) * bound, name="kernel")
+        self.bias = Variable(mg.zeros(self.filters), name="bias")
+
+    def call(self, x: Any) -> Any:
+        y = conv2d(x, self.kernel, self.strides, self.padding.upper())
+        return self.activation(y + self.bias)
 
 
 class Flatten(Layer):

@@ -13,7 +13,7 @@ answers = {
     "losses": losses,
     "gradient": tape.gradient(loss, logits),
     "one-hot": rows,
-    "probabilities": tf.nn.softmax(logits),
+    "probabilities": tf.nn.softmax(logits, axis=1),
     "accuracy": tf.reduce_mean(tf.cast(right, tf.float32)),
     "sigmoid": tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.5, 0.5]),
 }

@@ -16,5 +16,23 @@ answers["gradients"] = tape.gradient(loss, model.trainable_variables)
 answers["squared"] = tf.keras.losses.MeanSquaredError()(
     tf.constant([[1.0, 2.0]]), tf.constant([[2.0, 4.0]])
 )
+image = tf.reshape(tf.range(25, dtype=tf.float32), [1, 5, 5, 1])
+layer = tf.keras.layers.Conv2D(2, 3, padding="same", activation="relu")
+answers["convolved"] = layer(image).shape
+answers["kernel"] = [v.shape for v in layer.trainable_variables]
+
+
+class Small(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.second(tf.nn.relu(self.first(x)))
+
+
+small = Small()
+answers["own model"] = small(tf.ones([3, 4])).shape
+answers["its variables"] = [v.shape for v in small.trainable_variables]
 flat = tf.keras.layers.Flatten()(tf.zeros([2, 3, 4]))
 answers["flat"] = flat.shape
