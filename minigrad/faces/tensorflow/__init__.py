@@ -24,6 +24,7 @@ from minigrad.faces import flow
 from minigrad.faces.face import Face
 from minigrad.faces.tensorflow import config, debugging, errors, keras, linalg, math, nn, random
 from minigrad.faces.tensorflow.functions import function
+from minigrad.faces.tensorflow.modules import Module
 from minigrad.faces.tensorflow.tape import GradientTape, UnconnectedGradients
 from minigrad.faces.tensorflow.tensors import (
     Tensor,
@@ -39,6 +40,7 @@ from minigrad.faces.tensorflow.tensors import (
 
 __all__ = [
     "GradientTape",
+    "Module",
     "Tensor",
     "TensorShape",
     "UnconnectedGradients",

@@ -218,6 +218,9 @@ class Variable(Tensor):
 
     __str__ = __repr__
 
+    def __deepcopy__(self, memo: Any) -> Variable:
+        return Variable(self.data, self.trainable)
+
     def _changed(self, other: Any) -> Any:
         raise unchanging("v +=")
 

@@ -17,7 +17,7 @@ class Model(layers.Layer):
     @property
     def weights(self) -> list[Any]:
         """The variables of all layers."""
-        return self.trainable_variables
+        return [*self.variables]
 
     def __getattr__(self, name: str) -> Any:
         raise face.refuse(name)
@@ -38,11 +38,6 @@ class Sequential(Model):
         for layer in self.layers:
             x = layer(x, training=training) if isinstance(layer, layers.Layer) else layer(x)
         return x
-
-    @property
-    def trainable_variables(self) -> list[Any]:
-        """The variables of all layers, in order."""
-        return [v for layer in self.layers for v in getattr(layer, "trainable_variables", [])]
 
 
 __getattr__ = face = Face(

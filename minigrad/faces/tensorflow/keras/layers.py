@@ -8,6 +8,7 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.faces.face import Face
+from minigrad.faces.tensorflow.modules import Module
 from minigrad.faces.tensorflow.nn import conv2d
 from minigrad.faces.tensorflow.tensors import Variable, convert, in_its_words
 
@@ -27,7 +28,7 @@ def activated(named: Any) -> Callable[..., Any]:
     return in_its_words(ACTIVATIONS.get(named or "linear", named))
 
 
-class Layer:
+class Layer(Module):
     """What is called with an input; sub-classes write `build(input_shape)` and `call(x)`."""
 
     built = False
@@ -45,13 +46,6 @@ class Layer:
             self.built = True
         takes = self.call.__code__.co_varnames[: self.call.__code__.co_argcount]
         return self.call(x, **{key: given for key, given in options.items() if key in takes})
-
-    @property
-    def trainable_variables(self) -> list[Any]:
-        """The variables that training changes, in the order in which they were made."""
-        found = [x for x in vars(self).values() if isinstance(x, Variable) and x.trainable]
-        inner = [x for x in vars(self).values() if isinstance(x, Layer)]
-        return found + [v for layer in inner for v in layer.trainable_variables]
 
 
 class Dense(Layer):

@@ -34,5 +34,20 @@ class Small(tf.keras.Model):
 small = Small()
 answers["own model"] = small(tf.ones([3, 4])).shape
 answers["its variables"] = [v.shape for v in small.trainable_variables]
+
+
+class Line(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = [tf.Variable(2.0), tf.Variable(1.0, trainable=False)]
+
+    @tf.function
+    def __call__(self, x):
+        return self.parts[0] * x + self.parts[1]
+
+
+line = Line()
+answers["module"] = [line(tf.constant(3.0)).numpy(), len(line.variables)]
+answers["to be trained"] = len(line.trainable_variables)
 flat = tf.keras.layers.Flatten()(tf.zeros([2, 3, 4]))
 answers["flat"] = flat.shape
