@@ -478,6 +478,26 @@ def test_nothing_of_dynet_is_computed_before_a_value_is_asked_for() -> None:
     assert [event.op.name for event in log.of_kind("run")] == ["Tanh"]
 
 
+def test_a_graph_may_compute_at_once_and_refuse_what_is_not_finite() -> None:
+    dy.renew_cg(immediate_compute=True, check_validity=True)
+    try:
+        with mg.record() as log:
+            dy.tanh(dy.inputVector([1, 2]))
+        assert [event.op.name for event in log.of_kind("run")] == ["Tanh"]
+        with pytest.raises(RuntimeError, match="Log: the result holds 1 value"):
+            dy.log(dy.inputVector([0, 1]))
+    finally:
+        dy.renew_cg()
+
+
+def test_a_builder_refuses_dropout_in_words() -> None:
+    builder = dy.LSTMBuilder(1, 2, 3, dy.ParameterCollection())
+    builder.set_dropout(0.0)
+    builder.disable_dropout()
+    with pytest.raises(mg.ArgumentError, match=r"dy\.dropout\(x, 0\.5\)"):
+        builder.set_dropout(0.5)
+
+
 def test_an_operand_of_a_graph_that_was_replaced_is_refused() -> None:
     """Where DyNet itself may crash."""
     dy.renew_cg()

@@ -178,6 +178,7 @@ PAIRS = [name.partition("=") for name in UNARY.split()]
 __getattr__ = face = Face(
     "C",
     calls={
+        **learners.SCHEDULES,
         **{
             f"{theirs}(x, name='')": f"op(mg.{ours or theirs}, x, name=name)"
             for theirs, _, ours in PAIRS
@@ -218,24 +219,13 @@ __getattr__ = face = Face(
         "elu(x)": "element_select(greater(x, 0), x, exp(element_min(x, 0)) - 1)",
         "glorot_uniform(seed=None)": "lambda shape: glorot(shape, seed)",
         "hardmax(x)": "elements(hard, x)",
-        "input(shape, dtype=None, needs_gradient=False, name='')": (
-            "input_variable(shape, needs_gradient=needs_gradient, name=name)"
-        ),
-        "learning_parameter_schedule(schedule, minibatch_size=None, epoch_size=None)": (
-            "learners.training_parameter_schedule(schedule, 'minibatch', epoch_size)"
-        ),
-        "learning_rate_schedule(lr, unit, epoch_size=None)": (
-            "learners.training_parameter_schedule(lr, unit, epoch_size)"
-        ),
+        "input(*given, **options)": "input_variable(*given, **options)",
         "leaky_relu(x)": "element_select(greater(x, 0), x, element_times(x, 0.01))",
         f"log_add_exp({MANY})": (
             "several(lambda a, b: mg.maximum(a, b) + mg.softplus(-mg.abs(a - b)), *xs, name=name)"
         ),
         "log_softmax(x, axis=None)": "elements(mg.log_softmax, x, axis)",
         "minus(left, right)": "aligned(lambda a, b: a - b, left, right)",
-        "momentum_schedule(momentum, epoch_size=None)": (
-            "learners.training_parameter_schedule(momentum, 'minibatch', epoch_size)"
-        ),
         "normal(scale, seed=None)": "lambda shape: mg.randn(shape, seed=seed) * scale",
         "parameter(shape=None, init=0, name='')": "made(shape, init, name)",
         f"plus({MANY})": "several(lambda a, b: a + b, *xs, name=name)",
@@ -266,7 +256,7 @@ __getattr__ = face = Face(
         "numpy.array": "io device",
     },
     layers=layers,
-    learners=learners,
+    scheduled=learners.training_parameter_schedule,
     made=made,
     np=np,
     **{f.__name__: f for f in HELPERS},

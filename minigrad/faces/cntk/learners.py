@@ -99,20 +99,19 @@ def momentum_sgd(
     return learner
 
 
+SCHEDULES = {  # as `C.learners` and `C` have them
+    "learning_parameter_schedule(schedule, minibatch_size=None, epoch_size=None)": (
+        "scheduled(schedule, 'minibatch', epoch_size)"
+    ),
+    "learning_parameter_schedule_per_sample(schedule, epoch_size=None)": (
+        "scheduled(schedule, 'sample', epoch_size)"
+    ),
+    "learning_rate_schedule(lr, unit, epoch_size=None)": "scheduled(lr, unit, epoch_size)",
+    "momentum_schedule(momentum, epoch_size=None)": "scheduled(momentum, 'minibatch', epoch_size)",
+}
 __getattr__ = face = Face(
     "C.learners",
-    calls={
-        "learning_parameter_schedule(schedule, minibatch_size=None, epoch_size=None)": (
-            "scheduled(schedule, 'minibatch', epoch_size)"
-        ),
-        "learning_parameter_schedule_per_sample(schedule, epoch_size=None)": (
-            "scheduled(schedule, 'sample', epoch_size)"
-        ),
-        "learning_rate_schedule(lr, unit, epoch_size=None)": "scheduled(lr, unit, epoch_size)",
-        "momentum_schedule(momentum, epoch_size=None)": (
-            "scheduled(momentum, 'minibatch', epoch_size)"
-        ),
-    },
+    calls=SCHEDULES,
     lacks={
         "C.learners.momentum_sgd(parameters, lr, momentum)": (
             "adadelta adagrad adam fsadagrad nesterov rmsprop"

@@ -108,10 +108,7 @@ __getattr__ = face = Face(
     calls={
         "first(seq)": "taken(seq, 'first')",
         "future_value(x, initial_state=None, time_step=1)": ("delay(x, initial_state, -time_step)"),
-        "input(shape, needs_gradient=False, sequence_axis=None, name='')": (
-            "input_variable(shape, needs_gradient=needs_gradient, name=name,"
-            " **({'sequence_axis': sequence_axis} if sequence_axis else {}))"
-        ),
+        "input(*given, **options)": "input_variable(*given, **options)",
         "is_first(seq)": "marked(seq, 'place')",
         "is_last(seq)": "marked(seq, 'rest')",
         "last(seq)": "taken(seq, 'last')",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,26 @@ Dims = tuple[int, ...]
 NUMBERS = int, float, np.number
 
 
+class NotFinite(mg.NumericError, RuntimeError):
+    """A value that is NaN or infinite, which DyNet calls a RuntimeError."""
+
+
+@contextlib.contextmanager
+def finite() -> Iterator[None]:
+    """Refuse such values where they come up."""
+    try:
+        with mg.detect_anomaly():
+            yield
+    except mg.NumericError as found:
+        raise NotFinite(found.key, defined=found.defined, ran=found.ran, **found.fields) from None
+
+
 class ComputationGraph:
     """The expressions since the last `renew_cg`, in their order; `graph` holds them as nodes."""
 
-    def __init__(self, version: int) -> None:
+    def __init__(self, version: int, immediate: bool = False, checked: bool = False) -> None:
         self.version, self.graph = version, mg.Graph()
+        self.immediate, self.checked = immediate, checked
         self.noted: list[Expression] = []
         self.leaves: dict[int, Expression] = {}  # of parameters
         self.root: tuple[Expression, bool] | None = None  # of the last way back
@@ -44,7 +59,11 @@ class ComputationGraph:
     def forward(self, last: Expression) -> None:
         """Compute all that was noted up to an expression; operations alike together, if so set."""
         together = SETTINGS["autobatch"] and str(SETTINGS["autobatch"]) != "0"
-        with mg.lazy_batch() if together else contextlib.nullcontext():
+        with contextlib.ExitStack() as around:
+            if together:
+                around.enter_context(mg.lazy_batch())
+            if self.checked:
+                around.enter_context(finite())
             for x in self.noted[: last.index + 1]:
                 if x.tensor is None:
                     x.tensor = x.function(*[operand.tensor for operand in x.operands])
@@ -78,10 +97,12 @@ now = Now()
 
 
 def renew_cg(immediate_compute: bool = False, check_validity: bool = False) -> ComputationGraph:
-    """Begin a new graph; expressions of the last one are stale. Immediate: compute as one goes."""
-    if immediate_compute or check_validity:
-        raise failed(mg.ArgumentError, "face_lazy_only")
-    now.cg = ComputationGraph(now.cg.version + 1)
+    """Begin a new graph; expressions of the last one are stale.
+
+    immediate_compute: compute each expression when it is made; check_validity: NaN and infinity are
+    errors.
+    """
+    now.cg = ComputationGraph(now.cg.version + 1, immediate_compute, check_validity)
     return now.cg
 
 
@@ -107,6 +128,8 @@ class Expression:
         self.trained: bool = trained or any(x.trained for x in operands)
         self.cg, self.index = now.cg, len(now.cg.noted)
         self.cg.noted.append(self)
+        if self.cg.immediate:
+            self.cg.forward(self)
 
     def here(self) -> Expression:
         """The expression itself, if it is not stale."""

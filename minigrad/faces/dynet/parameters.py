@@ -49,11 +49,30 @@ def start(init: Any, dims: Dims) -> Any:
     return found.astype(np.float32)
 
 
-class Parameters(Expression):
+class Held:
+    """What a collection holds, by its name."""
+
+    _name: str
+    _updated = True
+
+    def name(self) -> str:
+        """The name, after those of its collections."""
+        return self._name
+
+    def set_updated(self, b: bool) -> None:
+        """Whether trainers change it."""
+        self._updated = b
+
+    def is_updated(self) -> bool:
+        """Whether trainers change it."""
+        return self._updated
+
+
+class Parameters(Expression, Held):
     """Numbers that are trained; in each graph an expression of its own."""
 
     def __init__(self, name: str, value: Any) -> None:
-        self._name, self._updated = name, True
+        self._name = name
         self.own = mg.tensor(value, requires_grad=True, name=name)
 
     def here(self) -> Expression:
@@ -71,10 +90,6 @@ class Parameters(Expression):
         """Its expression; without `update` no gradient comes back."""
         return self.here() if update else op(mg.stop_gradient, self)
 
-    def name(self) -> str:
-        """The name, after those of its collections."""
-        return self._name
-
     def shape(self) -> Dims:
         """The lengths of its axes."""
         return tuple(self.own.shape)
@@ -87,9 +102,7 @@ class Parameters(Expression):
         """The gradient that was gathered since the last update."""
         return gathered(self.own)
 
-    def gradient(self) -> Any:
-        """The same."""
-        return self.grad_as_array()
+    gradient = grad_as_array
 
     def set_value(self, value: Any) -> None:
         """Other numbers."""
@@ -103,24 +116,16 @@ class Parameters(Expression):
         """So many times its numbers."""
         self.set_value(self.as_array() * s)
 
-    def set_updated(self, b: bool) -> None:
-        """Whether trainers change it."""
-        self._updated = b
-
-    def is_updated(self) -> bool:
-        """Whether trainers change it."""
-        return self._updated
-
     def tensors(self) -> list[Any]:
         """What trainers change: all of it, if anything."""
         return [self.own]
 
 
-class LookupParameters:
+class LookupParameters(Held):
     """A table of parameters; trainers change the rows that were looked up, and no others."""
 
     def __init__(self, name: str, values: Any) -> None:
-        self._name, self._updated = name, True
+        self._name = name
         self.rows = [mg.tensor(row, requires_grad=True) for row in values]
 
     def __repr__(self) -> str:
@@ -144,10 +149,6 @@ class LookupParameters:
         if len(rows) == 1:
             return rows[0]
         return op(lambda *values: mg.stack(values), *rows, batch=len(rows))
-
-    def name(self) -> str:
-        """The name, after those of its collections."""
-        return self._name
 
     def shape(self) -> Dims:
         """The number of rows, and the lengths of the axes of each."""
@@ -183,14 +184,6 @@ class LookupParameters:
     def init_row(self, i: int, value: Any) -> None:
         """Other numbers for a row."""
         written(self.rows[i], value)
-
-    def set_updated(self, b: bool) -> None:
-        """Whether trainers change it."""
-        self._updated = b
-
-    def is_updated(self) -> bool:
-        """Whether trainers change it."""
-        return self._updated
 
     def tensors(self) -> list[Any]:
         """What trainers change: the rows that were looked up."""

@@ -124,6 +124,14 @@ class SimpleRNNBuilder:
         """Their expressions in the graph of now."""
         return [[p.expr() for p in layer] for layer in self._layers]
 
+    def set_dropout(self, d: float) -> None:
+        """Nothing for 0; any other share is refused."""
+        if d:
+            raise failed(mg.ArgumentError, "face_builder_dropout", rate=d)
+
+    def disable_dropout(self) -> None:
+        """Nothing: there is none."""
+
     def initial_state(self, vecs: Sequence[Expression] | None = None) -> RNNState:
         """The state to begin with: zeros, or what `s` of another state gave, or `h`."""
         if vecs is None:
