@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx.call import Call, counted, operator, reshaped, stretched
-from minigrad.interop.onnx.lengths import Lengths, combined, product
+from minigrad.interop.onnx.lengths import Lengths, combined, lengths_of, product
 from minigrad.interop.onnx.reductions import flattened
 from minigrad.interop.onnx.tensors import array_of
 
@@ -215,16 +215,22 @@ def _pad(call: Call) -> Any:
         return ops.pad(x, widths=widths, value=0 if value is None else np.ravel(value)[0].item())
     for axis, (before, after) in enumerate(widths):
         if before or after:
-            n = _length(call, x, axis)
-            places = np.pad(np.arange(n), (before, after), mode=mode)
-            x = ops.take(x, places, axis=axis)
+            x = ops.take(x, _around(call, lengths_of(x)[axis], before, after, mode), axis=axis)
     return x
 
 
-def _length(call: Call, x: Any, axis: int) -> int:
-    n = x.shape[axis]
-    call.expect(n is not None, "shape ?")
-    return int(n)
+def _around(call: Call, n: Any, before: int, after: int, mode: str) -> Any:
+    """The positions that a frame of copies takes along an axis, which may be open."""
+    if isinstance(n, int):
+        return np.pad(np.arange(n), (before, after), mode=mode)  # type: ignore[call-overload]
+    last = Lengths((combined("-", n, 1),), single=True).node()
+    place = counted(call.reader, -before, combined("+", n, before + after))
+    if mode == "edge":
+        return ops.maximum(ops.minimum(place, last), 0)
+    call.expect(mode in ("reflect", "wrap"), f"mode={mode}")
+    if mode == "wrap":
+        return ops.mod(place, last + 1)
+    return last - ops.abs(last - ops.abs(place))
 
 
 @operator("DepthToSpace", "SpaceToDepth")

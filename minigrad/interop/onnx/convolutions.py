@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad.interop.onnx.call import Call, operator, reshaped
+from minigrad.interop.onnx.call import Call, operator, reshaped, stretched
 from minigrad.interop.onnx.lengths import combined, lengths_of
 from minigrad.ops.lengths import Length
 from minigrad.ops.windows import along
@@ -127,38 +127,45 @@ def _conv_transpose(call: Call) -> Any:
     x, w = call.ranked(), call[1]
     shape, lengths = call.known_shape(1), call.shape()[2:]
     dims, groups = len(shape) - 2, int(call.attr("group", 1))
-    call.expect(dims in (1, 2) and all(isinstance(n, int) for n in lengths), f"{dims} axes")
+    call.expect(dims in (1, 2), f"{dims} axes")
     strides, dilations, pads = windows_of(call, shape[2:], lengths)
     extra = list(call.attr("output_padding", [0] * dims))
-    wide = [(n - 1) * d + 1 for n, d in zip(shape[2:], dilations, strict=True)]
-    full = [(n - 1) * s + k for n, s, k in zip(lengths, strides, wide, strict=True)]
-    wanted = call.attr("output_shape")
-    auto = call.attr("auto_pad", "NOTSET")
-    if wanted is None and auto.startswith("SAME"):
-        wanted = [n * s for n, s in zip(lengths, strides, strict=True)]
-    if wanted is not None:
-        totals = [f + e - n for f, e, n in zip(full, extra, wanted[-dims:], strict=True)]
-        halves = [(t // 2, t - t // 2) for t in totals]
-        pads = [(a, b) if auto == "SAME_UPPER" else (b, a) for a, b in halves]
-    grown = [f + max(e, 0) for f, e in zip(full, extra, strict=True)]
+    grown: list[Length] = [
+        combined("+", combined("*", combined("-", n, 1), s), (k - 1) * d + 1 + e)
+        for n, s, k, d, e in zip(lengths, strides, shape[2:], dilations, extra, strict=True)
+    ]
+    pads = _pads_for(call, pads, lengths, strides, grown)
     if dims == 1:
         grown, strides, dilations = [1, *grown], [1, *strides], [1, *dilations]
         pads = [(0, 0), *pads]
     x, w = _images(x, dims), _apart(_images(w, dims), dilations)
     corner = ops.slice_(x, key=(FULL, (0, 1, None), (0, 1, None), (0, 1, None)))
-    like_ = ops.broadcast_to(corner, shape=(-1, shape[1] * groups, *grown))
-    # More rows than the strides reach are added afterwards: no window lies there.
-    reach = [(n - k) // s + 1 for n, k, s in zip(grown, w.shape[2:], strides, strict=True)]
-    missing = [m - n for m, n in zip(reach, x.shape[2:], strict=True)]
-    x = framed(x, [(0, m) for m in missing])
+    n = lengths_of(corner)[0]
+    like = stretched(corner, [n, shape[1] * groups, *grown], call.reader)
+    # Rows that are added beyond the reach of the strides: no window lies there.
+    missing = [max(e, 0) // s for e, s in zip(extra, strides[-dims:], strict=True)]
+    x = framed(x, [(0, 0)] * (2 - dims) + [(0, m) for m in missing])
     options: dict[str, Any] = {"stride": tuple(strides)}
     if groups > 1:
         options["groups"] = groups
-    y = ops.conv2d_input(x, w, like_, **options)
+    y = ops.conv2d_input(x, w, like, **options)
     y = framed(y, [(max(-a, 0), max(-b, 0)) for a, b in pads])
     cut = tuple((max(a, 0), -b if b > 0 else None, None) for a, b in pads)
     y = _row(ops.slice_(y, key=(FULL, FULL, *cut)), dims)
     return y if not call.given(2) else y + per_channel(call[2], call.rank())
+
+
+def _pads_for(call: Call, pads: Any, lengths: Any, strides: Any, grown: Any) -> Any:
+    """The paddings that leave the shape which is asked for."""
+    wanted, auto = call.attr("output_shape"), call.attr("auto_pad", "NOTSET")
+    if wanted is None and not auto.startswith("SAME"):
+        return pads
+    call.expect(all(isinstance(n, int) for n in lengths), "shape ?")
+    if wanted is None:
+        wanted = [n * s for n, s in zip(lengths, strides, strict=True)]
+    totals = [m - n for m, n in zip(grown, wanted[-len(grown) :], strict=True)]
+    halves = [(t // 2, t - t // 2) for t in totals]
+    return [(a, b) if auto == "SAME_UPPER" else (b, a) for a, b in halves]
 
 
 @operator("Col2Im")

@@ -40,14 +40,20 @@ SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError
 BUFFERS = {"BatchNormalization": (3, 4)}  # operands that training does not change
 
 
-def from_onnx(model: Any, known: Mapping[str, Any] | None = None) -> Graph:
+def from_onnx(
+    model: Any,
+    known: Mapping[str, Any] | None = None,
+    *,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+) -> Graph:
     """The graph of an ONNX model: a path, the bytes of a file, or an `onnx.ModelProto`.
 
     Placeholders have the names of the model's inputs; an input with no fixed length along an axis
     stays open there. Weights are variables that training can change, all else that is given is
     constant. known: values of inputs, by name, with which the graph is built, as for one that says
-    how to reshape; they are no placeholders. Raises FormatError, with the reason, for what is no
-    model, or asks for what there is no counterpart of.
+    how to reshape; they are no placeholders. shapes: for inputs by name, where the model leaves
+    more open than it can be built with. Raises FormatError, with the reason, for what is no model,
+    or asks for what there is no counterpart of; MissingPackageError without the extra `onnx`.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x", shape=(None, 2))
@@ -61,7 +67,7 @@ def from_onnx(model: Any, known: Mapping[str, Any] | None = None) -> Graph:
     scope, context.scope = context.scope, ""
     try:
         proto = loaded(model)
-        return _Reader(checked(proto), known or {}).graph()
+        return _Reader(checked(proto), known or {}, shapes or {}).graph()
     except FormatError as error:
         if error.key == "onnx_load":
             raise
@@ -75,8 +81,12 @@ def from_onnx(model: Any, known: Mapping[str, Any] | None = None) -> Graph:
 class _Reader:
     """The values of a model by their names, while it is read."""
 
-    def __init__(self, model: Any, known: Mapping[str, Any]) -> None:
-        self.model, self.known = model, known
+    def __init__(self, model: Any, known: Mapping[str, Any], shapes: Mapping[str, Any]) -> None:
+        self.model, self.known, self.shapes = model, known, shapes
+        inputs = {x.name for x in model.graph.input}
+        for name in (*known, *shapes):
+            if name not in inputs:
+                raise FormatError("onnx_no_input", name=ascii(name)[:100], names=", ".join(inputs))
         self.versions = {o.domain or "ai.onnx": o.version for o in model.opset_import}
         self.functions = {(f.domain or "ai.onnx", f.name): f for f in model.functions}
         self.scopes: list[dict[str, Any]] = []
@@ -113,7 +123,7 @@ class _Reader:
             raise FormatError("onnx_unsupported", op="sparse_initializer", what="sparse")
 
     def _inputs(self, proto: Any, values: dict[str, Any]) -> list[Node]:
-        found, dims = [], {}
+        found = []
         for given in proto.input:
             if given.name in values:
                 continue  # older models name their weights as inputs
@@ -125,11 +135,11 @@ class _Reader:
                 raise FormatError("onnx_type", kind=str(kind), name=ascii(given.name)[:100])
             about = given.type.tensor_type
             dtype, shape = dtype_of(about.elem_type, given.name), None
-            if about.HasField("shape"):
+            if given.name in self.shapes:
+                shape = list(self.shapes[given.name])
+            elif about.HasField("shape"):
                 shape = [self._length(d) for d in about.shape.dim]
             x = placeholder(given.name, shape=shape, dtype=dtype)
-            if shape is not None:
-                dims[x] = [d.dim_param for d in about.shape.dim]
             values[given.name] = x
             found.append(x)
         return found

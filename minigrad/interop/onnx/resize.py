@@ -10,7 +10,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.core import Array
-from minigrad.interop.onnx.call import Call, operator
+from minigrad.interop.onnx.call import Call, operator, reshaped, stretched
+from minigrad.interop.onnx.lengths import combined, lengths_of
 
 Source = Callable[[Array], Array]
 
@@ -112,7 +113,9 @@ def _resize(call: Call) -> Any:
     for (axis, m, scale), roi in zip(plans, rois, strict=True):
         if (m == shape[axis] or not isinstance(shape[axis], int)) and scale == 1 and roi == (0, 1):
             continue
-        call.expect(isinstance(shape[axis], int), "shape ?")
+        if not isinstance(shape[axis], int):
+            y = _repeated(call, y, axis, scale)
+            continue
         y = _along(call, y, axis, weights(call, shape[axis], m, scale, roi))
         how = _sources("tf_crop_and_resize", shape[axis], m, scale, roi)
         out = (how < 0) | (how > shape[axis] - 1)
@@ -135,6 +138,22 @@ def _kept(call: Call, axes: list[int], sizes: list[int]) -> list[tuple[int, floa
         return list(zip(sizes, scales, strict=True))
     one = min(scales) if policy == "not_larger" else max(scales)
     return [(math.floor(n * one + 0.5), one) for n in lengths]
+
+
+def _repeated(call: Call, x: Any, axis: int, scale: float) -> Any:
+    """Along an open axis: each element so many times, where that is what is asked for."""
+    times = int(scale)
+    for n in (2, 5):
+        call.expect(times == scale and call.attr("mode", "nearest") == "nearest", "shape ?")
+        same = weights(call, n, n * times, scale, (0, 1)).argmax(1)
+        call.expect(bool(np.all(same == np.repeat(np.arange(n), times))), "shape ?")
+    lengths: list[Any] = list(lengths_of(x))
+    inner, whole = [*lengths], [*lengths]
+    inner.insert(axis + 1, 1)
+    wider = [*inner]
+    wider[axis + 1] = times
+    whole[axis] = combined("*", whole[axis], times)
+    return reshaped(stretched(reshaped(x, inner), wider, call.reader), whole)
 
 
 def _along(call: Call, x: Any, axis: int, matrix: Array) -> Any:
