@@ -52,8 +52,8 @@ def evaluate(length: Length, shapes: Sequence[Shape], depth: int = 0) -> int | D
     if depth > DEEPEST or not _is_length(length, shapes):
         raise ShapeError("computed_length", op="lengths", length=ascii(length)[:60])
     if len(length) == 2:
-        which, axis = length
-        return shapes[which][axis]
+        found: int | Dim = shapes[length[0]][length[1]]
+        return found
     sign, *parts = length
     a, b = (evaluate(part, shapes, depth + 1) for part in parts)
     if isinstance(a, Dim) or isinstance(b, Dim):
