@@ -106,7 +106,7 @@ def differentiated(graph: mg.Graph, feeds: Mapping[str, Any]) -> None:
         return
     name, slope = graph.labels[floats[0]], values[0].astype(np.float64)
     steepness = np.sqrt((slope * slope).sum())
-    runs, step = mg.build_graph(graph.inputs, loss), min(0.02, 0.01 / steepness)
+    runs, step = mg.build_graph(graph.inputs, loss), min(1, 1 / steepness) / 500
     ahead, behind = (
         float(mg.run(runs, {**feeds, name: feeds[name] + np.float32(h / steepness) * values[0]}))
         for h in (step, -step)
