@@ -52,6 +52,15 @@ def test_there_are_programs_and_kept_answers_for_each(system: str) -> None:
     assert {*conformance.explained(system)} <= stems
 
 
+@pytest.mark.parametrize("heir", conformance.HEIRS)
+def test_the_page_tells_of_an_heir_what_it_answers_otherwise(heir: str) -> None:
+    system = conformance.HEIRS[heir].module
+    assert {*conformance.kept(heir)["answers"]} == {*conformance.kept(system)["answers"]}
+    told = conformance.inherited(heir, conformance.HEIRS[heir])
+    assert "`truth` (if x)" in told  # which raises there, as it does here
+    assert told in conformance.PAGE.read_text("utf-8")
+
+
 def test_a_wrong_answer_is_found() -> None:
     right = {"y": [1.0, 2.0], "kind": "RuntimeError", "none": None, "flag": True}
     for wrong in ({"y": [1.0, 2.1]}, {"y": [1.0]}, {"kind": "no error"}, {"none": 0}, {"flag": 1}):

@@ -69,11 +69,35 @@ SYSTEMS = {
     "dynet": System("DyNet", "dynet", "minigrad.faces.dynet", ("dynet38",), ("dynet38==2.2",)),
     "cntk": System("CNTK", "cntk", "minigrad.faces.cntk"),
 }
+# What goes on where a system stopped: its programs are asked with other imports, as on a face.
+HEIRS = {
+    "pytensor": System("PyTensor", "theano", "pytensor", ("pytensor",), ("pytensor==3.0.7",)),
+}
 
 
 def programs(system: str) -> list[Path]:
-    """The programs that are there for a system."""
-    return sorted((HERE / "programs" / system).glob("*.py"))
+    """The programs that are there for a system, or for what it is the heir of."""
+    words = HEIRS[system].module if system in HEIRS else system
+    return sorted((HERE / "programs" / words).glob("*.py"))
+
+
+def on_face(source: str, system: System) -> str:
+    """A program with the imports of the face, line for line."""
+    module = re.escape(system.module)
+    source = re.sub(rf"^from {module}\b", f"from {system.face}", source, flags=re.MULTILINE)
+    plain = rf"^import {module}((?:\.\w+)*) as "
+    source = re.sub(plain, rf"import {system.face}\1 as ", source, flags=re.MULTILINE)
+    return re.sub(
+        rf"^import {module}$", f"import {system.face} as {module}", source, flags=re.MULTILINE
+    )
+
+
+def of_heir(name: str, path: Path) -> Any:
+    """What the heir of a system answers, or that it has given something up."""
+    try:
+        return answers(path, on_face(path.read_text("utf-8"), HEIRS[name]))
+    except Exception as error:  # noqa: BLE001  # whatever it says of what it has no longer
+        return {"given up": str(error).split(" (")[0].split(". ")[0]}
 
 
 def version(system: System) -> str | None:
@@ -141,5 +165,9 @@ if __name__ == "__main__":
     if importlib.util.find_spec("tf_keras"):  # which has the cells of TensorFlow 1
         os.environ["TF_USE_LEGACY_KERAS"] = str(int(name == "tensorflow1"))
     asked = filter(here, programs(name))
-    found = {path.stem: answers(path, path.read_text("utf-8")) for path in asked}
-    print(json.dumps({"version": version(SYSTEMS[name]), "answers": found}, ensure_ascii=False))
+    if name in HEIRS:
+        found = {path.stem: of_heir(name, path) for path in asked}
+    else:
+        found = {path.stem: answers(path, path.read_text("utf-8")) for path in asked}
+    told = version((SYSTEMS | HEIRS)[name])
+    print(json.dumps({"version": told, "answers": found}, ensure_ascii=False))

@@ -31,21 +31,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asked import HERE, SYSTEMS, System, answers, plain, programs, version
+from asked import HEIRS, HERE, SYSTEMS, System, answers, on_face, plain, programs, version
 
 ROOT = HERE.parents[1]
 OWN = ROOT / "build" / "systems"
-
-
-def on_face(source: str, system: System) -> str:
-    """A program with the imports of the face, line for line."""
-    module = re.escape(system.module)
-    source = re.sub(rf"^from {module}\b", f"from {system.face}", source, flags=re.MULTILINE)
-    plain = rf"^import {module}((?:\.\w+)*) as "
-    source = re.sub(plain, rf"import {system.face}\1 as ", source, flags=re.MULTILINE)
-    return re.sub(
-        rf"^import {module}$", f"import {system.face} as {module}", source, flags=re.MULTILINE
-    )
 
 
 def answers_of_face(path: Path) -> Any:
@@ -74,6 +63,7 @@ def alike(a: Any, b: Any) -> bool:
 
 SETTINGS = {  # so that each says no more than it is asked, and Theano needs no compiler
     "JAX_PLATFORMS": "cpu",
+    "PYTENSOR_FLAGS": f"cxx=,linker=py,base_compiledir={OWN / 'pytensor' / 'compiled'}",
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "THEANO_FLAGS": f"cxx=,blas__ldflags=,base_compiledir={OWN / 'theano' / 'compiled'}",
 }
@@ -94,7 +84,7 @@ def ask(name: str, python: str | None = None) -> dict[str, Any]:
 
 def python_of(name: str) -> str:
     """The Python that has a system: this one, or that of the system's own environment."""
-    system = SYSTEMS[name]
+    system = (SYSTEMS | HEIRS)[name]
     if version(system):
         return sys.executable
     if not system.own:
@@ -135,7 +125,7 @@ def kept(name: str) -> dict[str, Any]:
     Where there is no wheel of it: what its documentation says it answers, which each program
     cites and holds as `documented`.
     """
-    if not SYSTEMS[name].wheels:
+    if not (SYSTEMS | HEIRS)[name].wheels:
         found = {path.stem: documented(path) for path in programs(name)}
         return {"version": "not run: values from its documentation", "answers": found}
     answered: dict[str, Any] = json.loads((HERE / "answers" / f"{name}.json").read_text("utf-8"))
@@ -248,9 +238,27 @@ def section(name: str, results: list[Result]) -> str:
         for path, _, _, differ in results
         for found in differ
     ]
+    lines += [
+        f"\n{inherited(heir, theirs)}" for heir, theirs in HEIRS.items() if theirs.module == name
+    ]
     lines.append("\nWhat the face knows:\n")
     lines += [f"- `{face_name(m)}`: {', '.join(f'`{n}`' for n in dir(m))}" for m in modules(name)]
     return "\n".join(lines) + "\n"
+
+
+def inherited(heir: str, system: System) -> str:
+    """What the heir of a system makes of the same programs, beside what that answers."""
+    found, before = kept(heir), kept(system.module)["answers"]
+    told = []
+    for stem, now in found["answers"].items():
+        differ = differences(now, before[stem])
+        about = now.get("given up") or ", ".join(differ)
+        told += [f"`{stem}` ({about})"] if differ else []
+    alike = len(before) - len(told)
+    return (
+        f"{found['version']}, which goes on where {SYSTEMS[system.module].title} stopped, answers"
+        f" {alike} of {len(before)} programs alike. Not alike: {'; '.join(told)}.\n"
+    )
 
 
 def face_name(module: types.ModuleType) -> str:
@@ -277,7 +285,7 @@ def written(readme: str, results: dict[str, list[Result]]) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("systems", nargs="*", help=f"asked anew: {', '.join(SYSTEMS)}")
+    parser.add_argument("systems", nargs="*", help=f"asked anew: {', '.join(SYSTEMS | HEIRS)}")
     parser.add_argument("--python", help="one that has the system, in place of this or its own")
     options = parser.parse_args()
     for system in options.systems:
