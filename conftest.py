@@ -33,13 +33,13 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test reads or writes the engine of a learner; a notebook's kernel inherits that."""
-    known = os.environ.get("MINIGRAD_ENGINE")
-    os.environ["MINIGRAD_ENGINE"] = str(tmp_path_factory.mktemp("engine"))
+def own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes what a learner made or chose; a notebook's kernel inherits that."""
+    known = os.environ.get("MINIGRAD_LEARNER")
+    os.environ["MINIGRAD_LEARNER"] = str(tmp_path_factory.mktemp("learner"))
     yield
-    os.environ.pop("MINIGRAD_ENGINE")
-    os.environ.update({} if known is None else {"MINIGRAD_ENGINE": known})
+    os.environ.pop("MINIGRAD_LEARNER")
+    os.environ.update({} if known is None else {"MINIGRAD_LEARNER": known})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

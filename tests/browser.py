@@ -133,6 +133,7 @@ class Lab:
         }
         environment = {k: v for k, v in os.environ.items() if not k.startswith("JUPYTER")}
         environment |= {variable: str(folder / name) for variable, name in own.items()}
+        environment["MINIGRAD_LEARNER"] = str(self.root)
         port = self.address.rpartition(":")[2]
         options = [
             "--ServerApp.ip=127.0.0.1",
@@ -209,7 +210,8 @@ class Lab:
 
 
 def open_notebook(page: Page, lab: Lab, name: str, place: str = "lab/tree") -> None:
-    """Open a notebook of the server and wait for its cells and its kernel."""
+    """Open a notebook of the server as one who has chosen nothing yet, and wait for its kernel."""
+    (lab.root / ".minigrad.json").unlink(missing_ok=True)
     page.goto(lab.url(name, place))
     page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.content?.widgets")
     page.evaluate(

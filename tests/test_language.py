@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,14 +17,16 @@ from viz.page.document import SHEETS
 from viz.page.language import LanguageSwitch, _fallback_rules
 from viz.page.sheets import sheets
 from viz.picture import theme
+from viz.words import mine
 
 module: Any = sys.modules["viz.page.language"]
 CODES = ["en", "zh", "both"]
 
 
 @pytest.fixture(autouse=True)
-def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def english(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(module, "_switch", None)
+    monkeypatch.setenv(mine.FOLDER, str(tmp_path))
     set_language("en")
     yield
     set_language("en")
@@ -85,6 +88,42 @@ def test_what_a_reader_chose_stays_when_the_same_cell_runs_again(shown: list[Any
     assert (get_language(), shown[-1].language) == ("both", "both")
     set_up()
     assert (get_language(), shown[-1].language) == ("en", "en"), "nobody chose since"
+
+
+def test_a_choice_stays_after_a_restart_and_in_the_next_notebook(
+    shown: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    viz.language("en")
+    shown[0].language = "zh"  # as the browser sets it
+    for _ in range(2):
+        monkeypatch.setattr(module, "_switch", None)  # another kernel
+        set_language("en")
+        viz.language("en")
+        assert (get_language(), shown[-1].language) == ("zh", "zh")
+    viz.language("both")  # a line that asks for something else
+    assert get_language() == "both"
+    monkeypatch.setattr(module, "_switch", None)
+    viz.language("en")
+    assert get_language() == "en"
+
+
+@pytest.mark.parametrize(
+    "spoilt", ["", "{", "[1]", '{"language": {"language": "fr"}}', "null", '{"language": 3}']
+)
+def test_a_spoilt_file_of_choices_is_none(spoilt: str, shown: list[Any]) -> None:
+    (mine.folder() / ".minigrad.json").write_text(spoilt, "utf-8")
+    viz.language("en")
+    assert get_language() == "en"
+
+
+def test_where_nothing_can_be_written_a_choice_holds_as_long_as_the_kernel(
+    shown: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(mine.FOLDER, str(tmp_path / "missing"))
+    viz.language("en")
+    shown[0].language = "zh"
+    viz.language("en")
+    assert get_language() == "zh"
 
 
 def test_the_font_is_sent_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import minigrad as mg
 import viz
 from viz.lesson import keep as growing
 from viz.lesson import my_engine as ours
+from viz.words import mine
 
 LESSONS = ["L00", "L01", "L02", "L03", "L04", "L05", "L06", "L07"]
 PARTS = growing.whole()[1]
@@ -24,7 +25,7 @@ PARTS = growing.whole()[1]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(growing.FOLDER, str(tmp_path))
+    monkeypatch.setenv(mine.FOLDER, str(tmp_path))
     return tmp_path / "my_engine"
 
 

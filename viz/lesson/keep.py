@@ -12,7 +12,6 @@ import ast
 import builtins
 import inspect
 import linecache
-import os
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -27,12 +26,12 @@ from IPython.display import display
 
 from viz.lesson.answers import has_gap, looked_up, reached
 from viz.lesson.wording import MARKS, Shown
+from viz.words import mine
 from viz.words.text import Pair, printed, row
 from viz.words.user import write
 
 __all__ = ["engine", "keep"]
 
-FOLDER = "MINIGRAD_ENGINE"  # the variable that names another folder for it; tests set it
 HEADING = re.compile(r"(?m)^# -+ (L\d\d): .* -+\n")
 MARK = re.compile(r" *# (yours|ours)\b.*$")
 GAP = 'raise EngineError("{name} is not written yet: the exercise of {lesson} asks for it")'
@@ -105,7 +104,7 @@ def _gap(source: str, name: str, lesson: str) -> str:
 
 
 def _file() -> Path:
-    return Path(os.environ.get(FOLDER) or Path.cwd()) / "my_engine" / "engine.py"
+    return mine.folder() / "my_engine" / "engine.py"
 
 
 def _stored() -> tuple[str, dict[str, Part]]:

@@ -6,7 +6,6 @@ changes them in the browser and tells the kernel, so that what is printed later 
 
 from __future__ import annotations
 
-import sys
 from typing import Any, cast
 
 import anywidget
@@ -19,9 +18,12 @@ from viz import assets
 from viz.page.document import SHEETS
 from viz.page.sheets import sheets
 from viz.picture import theme
+from viz.words import mine
 from viz.words.text import printed, row
 
 __all__ = ["language"]
+
+CODES = ["en", "zh", "both"]
 
 
 class LanguageSwitch(anywidget.AnyWidget):
@@ -29,27 +31,40 @@ class LanguageSwitch(anywidget.AnyWidget):
 
     _esm = assets.source("language.js")
     _css = sheets(*SHEETS)
-    language = traitlets.Enum(["en", "zh", "both"], "en").tag(sync=True)
+    language = traitlets.Enum(CODES, "en").tag(sync=True)
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
     def __init__(self) -> None:
-        self._chosen = False  # by the reader, since a line of code last did
-        self._asked: set[object] = set()
+        self._asked = ""  # what the line of code asked for that ran last
+        self._choice: dict[str, Any] = {}  # what the reader chose, instead of what was asked for
+        self._following = False
         super().__init__()
         self.on_msg(self._answer)
 
     @traitlets.observe("language")
     def _follow(self, change: Any) -> None:
-        self._chosen = True
         messages.set_language(change["new"])
+        if not self._following:
+            self._keep({"language": change["new"], "instead": self._asked})
 
-    def follow(self, code: str, line: tuple[str, int]) -> None:
-        """Change to what a line asks for, unless it did before and the reader has chosen since."""
-        if not (self._chosen and (code, line) in self._asked):
-            self.language = code
-            messages.set_language(cast(Any, code))
-            self._chosen = False
-        self._asked.add((code, line))
+    def _keep(self, choice: dict[str, Any]) -> None:
+        self._choice = choice
+        mine.choose("language", choice)
+
+    def follow(self, code: str) -> None:
+        """Change to what a line asks for, unless the reader chose something else instead of that.
+
+        The choice holds in every notebook of the folder, until a line asks for something else.
+        """
+        kept = mine.choices().get("language", self._choice)
+        choice = kept if isinstance(kept, dict) else {}
+        chosen = choice.get("language") if choice.get("instead") == code else None
+        if choice and chosen is None:
+            self._keep({})
+        self._asked, self._following = code, True
+        self.language = chosen if chosen in CODES else code
+        self._following = False
+        messages.set_language(cast(Any, self.language))
 
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
         """The browser asks for the Chinese font once; it is not part of the saved notebook."""
@@ -80,8 +95,8 @@ def language(code: str) -> None:
     Anything else is a ValueError.
 
     In a notebook the switch is displayed, with which the reader changes it at any time: prose,
-    widgets, captions and charts follow at once, what is printed follows from the next run on. What
-    the reader has chosen stays when the same cell runs again.
+    widgets, captions and charts follow at once, what is printed follows from the next run on. A
+    choice stays when the cell runs again, after a restart, and in the next notebook.
 
     >>> import minigrad as mg
     >>> language("zh")
@@ -90,13 +105,12 @@ def language(code: str) -> None:
     >>> language("en")
     """
     global _switch
-    if code not in ("en", "zh", "both"):
+    if code not in CODES:
         raise ValueError(printed("language_unknown", value=repr(code)))
     if get_ipython() is None:
         messages.set_language(cast(Any, code))
         return
     if _switch is None:
         _switch = LanguageSwitch()
-    caller = sys._getframe(1)  # a cell that runs again has the name of its text
-    _switch.follow(code, (caller.f_code.co_filename, caller.f_lineno))
+    _switch.follow(code)
     display(_switch)  # type: ignore[no-untyped-call]

@@ -1,0 +1,37 @@
+"""What a learner makes or chooses, kept in the folder of the notebooks: an engine, a language."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from minigrad.diagnostics import files
+from minigrad.diagnostics.errors import GraphError
+
+FOLDER = "MINIGRAD_LEARNER"  # the variable that names another folder; tests set it
+
+
+def folder() -> Path:
+    """Where it is kept: beside the notebook that runs, if the variable names no other place."""
+    return Path(os.environ.get(FOLDER) or Path.cwd())
+
+
+def _file() -> Path:
+    return folder() / ".minigrad.json"
+
+
+def choices() -> dict[str, Any]:
+    """What was chosen; nothing where no file can be read that holds it."""
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(_file().read_text("utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def choose(key: str, value: Any) -> None:
+    """Keep a choice. In a folder that cannot be written to it holds as long as the kernel."""
+    with contextlib.suppress(GraphError, OSError):
+        files.write(_file(), json.dumps({**choices(), key: value}, ensure_ascii=False) + "\n")
