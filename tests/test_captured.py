@@ -14,6 +14,7 @@ from minigrad.core import Spec, float32
 from minigrad.diagnostics.source import SavedLine
 from minigrad.interop.boxes import box
 from minigrad.interop.captured import Builder, Captured, gap, seed
+from viz.page.player import Player
 from viz.views.models import verdict
 from viz.views.step import player_of
 
@@ -61,6 +62,8 @@ def test_what_was_found_is_said_in_both_languages() -> None:
     assert english.startswith("checked against Other: of the largest magnitude, values differ by")
     assert english.endswith("Other itself is called: cbrt.")
     assert chinese.startswith("已与 Other 对照检验")
+    assert Player([], verdict(captured())).data["equal"]
+    assert not Player([], verdict(captured(wrong=0.01))).data["equal"]
     english, chinese = verdict(captured(wrong=0.01))
     assert english.startswith("This is not quite what Other computes")
     assert chinese.startswith("这里与 Other 的计算不完全一致")

@@ -18,7 +18,7 @@ from viz.picture.cards import Room
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
-from viz.words.text import ROWS, Pair, bilingual, both, html
+from viz.words.text import ROWS, Pair, Right, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
@@ -89,7 +89,7 @@ def payload(
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "table_title": ROWS["table"],
         "verdict": verdict,
-        "equal": verdict == ROWS["equal_bits"],
+        "equal": isinstance(verdict, Right),
         "still": still,
         "words": words,
         "labels": {key: both(words[key]) for key in WORDS},

@@ -31,7 +31,7 @@ from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
 from viz.views.models import verdict
-from viz.words.text import ROWS, Pair, printed, row
+from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
 
 __all__ = ["compare", "step", "timeline"]
@@ -237,7 +237,7 @@ def _verdict(dynamic: Film, static: Film) -> Pair | None:
     differences = [_difference(a, b) for a, b in pairs if not _same_bits(a, b)]
     if differences:
         return row("unequal_bits", difference=f"{max(differences):.3g}")
-    return row("equal_bits") if pairs else None
+    return Right(row("equal_bits")) if pairs else None
 
 
 def _same_bits(left: Any, right: Any) -> bool:

@@ -12,9 +12,15 @@ from pathlib import Path
 
 from minigrad.diagnostics.messages import Pair, Sentences, choose, fill_pair
 
-__all__ = ["Pair", "bilingual", "both", "choose", "html", "printed", "row"]
+__all__ = ["Pair", "Right", "bilingual", "both", "choose", "html", "printed", "row"]
 
 ROWS = Sentences(Path(__file__).with_suffix(".toml"))
+
+
+class Right(tuple[str, str]):
+    """What was checked and found right, in both languages: a page shows it with a tick."""
+
+    __slots__ = ()
 
 
 def row(key: str, **fields: object) -> Pair:

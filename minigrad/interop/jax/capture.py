@@ -101,6 +101,7 @@ class Reader:
     def __init__(self, jax: Any, builder: Builder) -> None:
         self.jax, self.builder = jax, builder
         self.library = str(Path(jax.__file__).parent)
+        self.called: tuple[tuple[str, ...], Line | None] | None = None  # from where, if by JAX
 
     def given(self, name: str, path: Sequence[Any], x: Any) -> Any:
         """An input: a parameter where it stands in a container; the key of random numbers as is."""
@@ -120,7 +121,7 @@ class Reader:
         }
         for equation in jaxpr.eqns:
             operands = [x.val if hasattr(x, "val") else known[x] for x in equation.invars]
-            path, line = self.where(equation)
+            path, line = self.called or self.where(equation)
             with self.builder.at(self.builder.entered(path), line):
                 results = self._results(equation, operands)
             known.update(zip(equation.outvars, results, strict=True))
@@ -134,7 +135,7 @@ class Reader:
         if symbolic and params.get("name") in NAMED:
             result = NAMED[params["name"]](*operands)
         elif (inner := _inner(name, params)) is not None:
-            return self.read(inner.jaxpr, inner.consts, operands)
+            return self._called(equation, inner, operands)
         elif not symbolic:
             found = equation.primitive.bind(*operands, **params)
             return list(found) if equation.primitive.multiple_results else [found]
@@ -147,6 +148,20 @@ class Reader:
         if result is NotImplemented:
             result = self._box(equation, operands)
         return list(result) if isinstance(result, (list, tuple)) else [result]
+
+    def _called(self, equation: Any, inner: Any, operands: list[Any]) -> list[Any]:
+        """The equations of a function; of one of JAX's own they belong to the line that calls it.
+
+        JAX keeps them from the first call, and with them that call's line.
+        """
+        before = self.called
+        file = getattr(inner.jaxpr.debug_info, "func_filename", None) or self.library
+        if not users(file, self.library):
+            self.called = before or self.where(equation)
+        try:
+            return self.read(inner.jaxpr, inner.consts, operands)
+        finally:
+            self.called = before
 
     def _scan(
         self,
