@@ -51,7 +51,7 @@ def test_a_box_calls_the_original_forward_and_backward() -> None:
     shown = {k[-1]: v for k, v in player.films[0].results.items()}
     np.testing.assert_allclose(shown["0"], [2, 4], rtol=1e-6)
     np.testing.assert_allclose(shown["line.w"], 0.25, rtol=1e-6)
-    (node,) = [n for n in player.films[0].picture.nodes if n.op == "Other.cbrt"]
+    (node,) = [n for n in player.films[0].picture.nodes if n.op == "Other_cbrt"]
     assert node.title[0] == "no counterpart here: calls Other"
     assert node.group == "line: Line"
     assert node.line == "theirs.py, line 7:  y = cbrt(w * x)"

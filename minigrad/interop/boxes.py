@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Attrs, Op, Spec, into
-from minigrad.static import Node
 
 Call = Callable[..., Sequence[Array]]  # arrays of the operands -> arrays of all results
 Pull = Callable[..., Array]  # (position of a result, of an operand, gradient, operands) -> gradient
 
 
 def box(
-    name: str, system: str, call: Call, pull: Pull, operands: Sequence[Node], specs: Sequence[Spec]
-) -> list[Node]:
+    name: str, system: str, call: Call, pull: Pull, operands: Sequence[Any], specs: Sequence[Spec]
+) -> list[Any]:
     """A node for each result of an operator of another system, which is called when it runs.
 
     Its gradient is the one that the other system computes.
@@ -39,7 +38,7 @@ def _part(name: str, system: str, call: Call, pull: Pull, index: int, spec: Spec
         return found
 
     return Op(
-        f"{system}.{name}",
+        f"{system}_{name}".replace(".", "_"),
         shape=_by_infer,
         run=kernel,
         vjp=back,
@@ -58,7 +57,7 @@ def _gradient(name: str, system: str, pull: Pull, index: int, position: int) -> 
         return into(out, np.asarray(pull(index, position, g, arrays))[()])
 
     return Op(
-        f"{system}.{name} gradient",
+        f"{system}_{name}_gradient".replace(".", "_"),
         shape=_by_infer,
         run=kernel,
         infer=infer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import Captured
 from minigrad.interop.jax import capture as jax
 from minigrad.interop.torch import capture as torch
@@ -18,3 +19,8 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
     Nothing is imported to find out: a model of a system is there only where the system is.
     """
     return next((s.capture(model, inputs) for s in SYSTEMS if s.belongs(model, inputs)), None)
+
+
+def beside(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]] | None:
+    """A PyTorch model captured, and what its operators computed as they ran; else None."""
+    return torch.both_ways(model, inputs) if torch.belongs(model, inputs) else None

@@ -32,8 +32,8 @@ def alignment(one: Picture, other: Picture) -> dict[str, str]:
 
 
 def _about(node: PictureNode) -> tuple[Hashable, ...]:
-    """What a box is by itself: a leaf by its name, an operator by what it does."""
-    return (node.kind, node.op, "" if node.inputs else node.name)
+    """What a box is by itself: a leaf of either mode by its name, an operator by what it does."""
+    return (node.op,) if node.inputs else (node.kind, node.name)
 
 
 def _upwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
@@ -59,8 +59,8 @@ def _downwards(one: Picture, other: Picture, found: dict[str, str]) -> None:
         if (a, b) in seen or found.get(b, a) != a or (b not in found and a in taken):
             continue
         seen.add((a, b))
-        alike = left.op == right.op and bool(left.inputs) == bool(right.inputs)
-        if not alike:
+        leaves = not left.inputs and not right.inputs
+        if not leaves and (left.op != right.op or not left.inputs or not right.inputs):
             continue
         found[b] = a
         taken.add(a)
@@ -80,7 +80,7 @@ def _in_order(one: Picture, other: Picture, found: dict[str, str]) -> None:
 
 
 def _kept(node: PictureNode) -> Hashable:
-    return node.kind, node.op, node.shape
+    return node.kind, node.shape
 
 
 def _operator(node: PictureNode) -> Hashable:

@@ -1,8 +1,18 @@
-"""Models of the user's own, from other systems: what is said of them beside what is drawn."""
+"""Models of the user's own, from other systems: both ways, and how far they are the original's."""
 
 from __future__ import annotations
 
-from minigrad.interop.captured import TOLERANCE, Captured
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.interop.captured import TOLERANCE, Captured, gap
+from minigrad.interop.models import beside
+from viz.film.film import Film
+from viz.film.replay import replay_graph, replay_tape
+from viz.page.player import Player
+from viz.picture.aligning import alignment
 from viz.words.text import Pair, Right, row
 
 
@@ -18,3 +28,44 @@ def verdict(model: Captured) -> Pair:
         more = row("model_boxes", system=model.system, names=", ".join(model.boxes))
         said = f"{said[0]} {more[0]}", f"{said[1]}{more[1]}"
     return Right(said) if right else said
+
+
+def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
+    """A PyTorch model as it runs, beside the graph captured of it; None for other things."""
+    both = beside(model, inputs)
+    if both is None:
+        return None
+    captured, tensors = both
+    names = frozenset(x.name for x in captured.feeds)
+    dynamic = replay_tape(tensors, {}, {}, names)
+    static = replay_graph(list(captured.outputs), captured.feeds, None, {})
+    films = [_whole(dynamic).ticking(), _whole(static).ticking()]
+    apart = _apart(*films)
+    said = row("model_beside", difference=f"{apart:.1e}" if apart else "0")
+    checked = verdict(captured)
+    told = f"{checked[0]} {said[0]}", f"{checked[1]}{said[1]}"
+    right = isinstance(checked, Right) and apart <= TOLERANCE
+    links = [alignment(dynamic.picture, static.picture)]
+    return Player(films, Right(told) if right else told, links)
+
+
+def _whole(film: Film) -> Film:
+    """The film, if the run in it came to its end; else the error that stopped it."""
+    if film.error is not None:
+        raise film.error
+    return film
+
+
+def _apart(dynamic: Film, static: Film) -> float:
+    """How far what both end with is apart, outputs and gradients each of the largest magnitude."""
+    sides = [{(k[0], k[-1]): v for k, v in film.results.items()} for film in (dynamic, static)]
+    found = 0.0
+    for kind in ("output", "gradient"):
+        keys = [k for k in {**sides[0], **sides[1]} if k[0] == kind]
+        left, right = ([_flat(side.get(k)) for k in keys] for side in sides)
+        found = max(found, gap(left, right))
+    return found
+
+
+def _flat(x: Any) -> Any:
+    return None if x is None else np.asarray(x)

@@ -30,7 +30,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.models import verdict
+from viz.views.models import compared, verdict
 from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
 
@@ -165,10 +165,15 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
 
     model: a function (or layer) of tensors or nodes; inputs: arrays or tensors for it, of which
     floating-point ones get a gradient. That both give the same bits is checked and said.
+    Of a PyTorch module or function with its tensors, PyTorch's own run is on the left, operator by
+    operator, and what torch.export makes of it on the right.
 
     >>> print(compare(lambda x: x * x, 3.0).text()[0].splitlines()[-1])
     checked: values and gradients of both graphs are equal, bit for bit
     """
+    theirs = compared(model, inputs)
+    if theirs is not None:
+        return theirs
     arrays = [np.array(getattr(x, "data", x)) for x in inputs]
     arrays = [a.astype(mg.float32) if a.dtype == mg.float64 else a for a in arrays]
     labels = argument_names(model, len(arrays))

@@ -10,7 +10,9 @@ from typing import Any
 
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import here
+from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import Builder, Captured
+from minigrad.interop.torch.eager import eager
 from minigrad.interop.torch.lines import Lines
 from minigrad.interop.torch.original import original
 from minigrad.interop.torch.reader import OPERATORS, SYSTEM, Reader, name_of
@@ -28,10 +30,21 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured:
     """A graph of ours that computes what a PyTorch module or function does, for such inputs.
 
     Parameters are variables, named as in the module. What is drawn at random (dropout, noise) is
-    drawn once. Raises what torch.export raises for a model that it cannot capture.
+    drawn once. TraceError for a model that torch.export cannot capture.
     """
     torch: Any = sys.modules["torch"]
+    return _captured(torch, _as_module(torch, model), inputs)
+
+
+def both_ways(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]]:
+    """The model captured, and what its operators computed as PyTorch ran them one by one."""
+    torch: Any = sys.modules["torch"]
     module = _as_module(torch, model)
+    captured = _captured(torch, module, inputs)
+    return captured, eager(torch, module, inputs, [x.name for x in captured.feeds])
+
+
+def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
     lines = Lines(torch)
     try:
         with warnings.catch_warnings():  # of PyTorch about itself

@@ -41,13 +41,18 @@ class Lines:
             yield
 
     def _now(self) -> int | None:
-        frame: Any = sys._getframe(2)
+        line = self.running()
+        if line is None:
+            return None
+        self.seen.append(line)
+        return len(self.seen) - 1
+
+    def running(self) -> Line | None:
+        """The user's line that is running now."""
+        frame: Any = sys._getframe(1)
         while frame is not None and not users(frame.f_code.co_filename, self.library):
             frame = frame.f_back
-        if frame is None:
-            return None
-        self.seen.append((frame.f_code, frame.f_lasti))
-        return len(self.seen) - 1
+        return None if frame is None else (frame.f_code, frame.f_lasti)
 
     def of(self, meta: dict[str, Any]) -> Line | None:
         """The line behind a node of the captured graph; by its stack, where it bears no number."""

@@ -18,9 +18,9 @@ def original(
     inputs: the arguments, flat and by name; shape: how they are arranged.
     """
     kept = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    state = {name: _copy(x) for name, x in kept.items()}
+    state = {name: copied(x) for name, x in kept.items()}
     given = {
-        name: _copy(x, x.is_floating_point()) if isinstance(x, torch.Tensor) else x
+        name: copied(x, x.is_floating_point()) if isinstance(x, torch.Tensor) else x
         for name, x in inputs.items()
     }
     tree = torch.utils._pytree
@@ -32,7 +32,8 @@ def original(
     return [array(y) for y in results], _gradients(torch, results, leaves)
 
 
-def _copy(x: Any, wanted: bool = False) -> Any:
+def copied(x: Any, wanted: bool = False) -> Any:
+    """A tensor like this one that is a leaf of its own."""
     return x.detach().clone().requires_grad_(wanted or x.requires_grad)
 
 

@@ -17,6 +17,7 @@ from minigrad.interop.torch.losses import LOSSES
 from minigrad.interop.torch.numbers import ELEMENTWISE, REDUCTIONS
 from minigrad.interop.torch.sequences import SEQUENCES
 from minigrad.interop.torch.shapes import SHAPES
+from minigrad.ops.methods import Value
 from minigrad.static import Node
 
 SYSTEM = "PyTorch"
@@ -30,6 +31,21 @@ def name_of(target: Any) -> str:
     name = str(schema.name if schema is not None else getattr(target, "__name__", target))
     space, _, short = name.partition("::")
     return short if space == "aten" else name.replace("::", ".")
+
+
+class Layers:
+    """The modules of a model, and what their scopes are called."""
+
+    def __init__(self, module: Any) -> None:
+        named = module.named_modules(remove_duplicate=False)
+        self.classes = {path: type(part).__name__ for path, part in named}
+
+    def scope(self, path: str) -> list[str]:
+        """The name scopes of a module: the parts of its path, each with its class."""
+        parts = path.split(".") if path else []
+        paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
+        named = zip(parts, paths, strict=True)
+        return [f"{part}: {self.classes.get(p, '')}".rstrip(": ") for part, p in named]
 
 
 class Reader:
@@ -46,9 +62,7 @@ class Reader:
         self.lines = lines
         self.ours: dict[Any, Any] = {}  # by node of the program
         self.real: dict[Any, Any] = {}
-        self.scopes = {
-            path: type(part).__name__ for path, part in module.named_modules(remove_duplicate=False)
-        }
+        self.layers = Layers(module)
 
     def read(self, inputs: Mapping[str, Any]) -> list[Any]:
         """All nodes, in their order; returns what the user's function returns."""
@@ -80,19 +94,12 @@ class Reader:
         if kind in ("PARAMETER", "BUFFER"):
             value = self.program.state_dict.get(target)
             value = self.program.constants[target] if value is None else value
-            scope = "/".join(self._scope(target.rpartition(".")[0]))
+            scope = "/".join(self.layers.scope(target.rpartition(".")[0]))
             trained = kind == "PARAMETER"
             self.ours[node] = self.builder.variable(target, array(value), scope, trained)
         else:
             value = self.ours[node] = self.program.constants[target]
         self.real[node] = value.clone()
-
-    def _scope(self, path: str) -> list[str]:
-        """The name scopes of a module: the parts of its path, each with its class."""
-        parts = path.split(".") if path else []
-        paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
-        named = zip(parts, paths, strict=True)
-        return [f"{part}: {self.scopes.get(p, '')}".rstrip(": ") for part, p in named]
 
     def _call(self, node: Any) -> None:
         stack = list((node.meta.get("nn_module_stack") or {}).values())
@@ -100,14 +107,14 @@ class Reader:
         args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
         self.state = self.torch.get_rng_state()
         self.real[node] = node.target(*args, **kwargs)
-        scope = self.builder.entered(self._scope(path))
+        scope = self.builder.entered(self.layers.scope(path))
         with self.builder.at(scope, self.lines.of(node.meta)):
             self.ours[node] = self._translated(node)
 
     def _translated(self, node: Any) -> Any:
         args, kwargs = self._mapped(node.args), self._mapped(dict(node.kwargs))
         name, real = name_of(node.target), self.real[node]
-        symbolic = any(isinstance(x, Node) for x in _leaves([*args, *kwargs.values()]))
+        symbolic = any(isinstance(x, Node) for x in leaves([*args, *kwargs.values()]))
         if name == "getitem":
             return real if args[0] is None else args[0][args[1]]
         if not symbolic or real is None:
@@ -118,8 +125,8 @@ class Reader:
             return self._dropped(args, real)
         result = NotImplemented
         if name in OPERATORS:
-            ready = [self._operand(x) for x in args]
-            options = {k: self._operand(x) for k, x in kwargs.items() if k not in PLACES}
+            ready = [operand(self.torch, x) for x in args]
+            options = {k: operand(self.torch, x) for k, x in kwargs.items() if k not in PLACES}
             result = OPERATORS[name](*ready, **options)
         return self._box(name, node, args, kwargs) if result is NotImplemented else result
 
@@ -134,8 +141,7 @@ class Reader:
     def _box(self, name: str, node: Any, args: Any, kwargs: Any) -> Any:
         """An operator without a counterpart: it is called as it is."""
         self.builder.boxes.append(name)
-        leaves = _leaves([*args, *kwargs.values()])
-        operands = [x for x in leaves if isinstance(x, Node)]
+        operands = [x for x in leaves([*args, *kwargs.values()]) if isinstance(x, Node)]
         call, pull = calls(self.torch, node.target, args, kwargs, self.state)
         real = self.real[node]
         several = isinstance(real, (tuple, list))
@@ -153,19 +159,23 @@ class Reader:
     def _ready(self, x: Any) -> Any:
         return array(x) if isinstance(x, self.torch.Tensor) else x
 
-    def _operand(self, x: Any) -> Any:
-        """An argument as our functions take it."""
-        if isinstance(x, (list, tuple)):
-            return [self._operand(y) for y in x]
-        return DTYPES.get(str(x), x) if isinstance(x, self.torch.dtype) else self._ready(x)
-
 
 # What depends on shapes alone, and what is random: constants here.
-SHAPE_ONLY = {"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"}
+LIKE = {"empty_like", "zeros_like", "ones_like", "full_like"}
+SHAPE_ONLY = LIKE | {"new_empty", "new_zeros", "new_ones", "new_full"}
 DRAWN = {"rand", "randn", "randint", "bernoulli", "normal", "multinomial", "poisson", "exponential"}
 PLACES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
 DTYPES = {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.float32, np.float64, np.float16)}
 DTYPES |= {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.int64, np.int32, np.uint8, bool)}
+
+
+def operand(torch: Any, x: Any) -> Any:
+    """An argument as our functions take it."""
+    if isinstance(x, (list, tuple)):
+        return [operand(torch, y) for y in x]
+    if isinstance(x, torch.dtype):
+        return DTYPES.get(str(x), x)
+    return array(x) if isinstance(x, torch.Tensor) else x
 
 
 def array(x: Any) -> Any:
@@ -173,11 +183,11 @@ def array(x: Any) -> Any:
     return x.detach().cpu().resolve_conj().numpy().copy()[()]
 
 
-def _leaves(args: Sequence[Any]) -> list[Any]:
+def leaves(args: Sequence[Any]) -> list[Any]:
     """What stands in arguments, lists in them opened."""
     found = []
     for x in args:
-        found += _leaves(x) if isinstance(x, (list, tuple)) else [x]
+        found += leaves(x) if isinstance(x, (list, tuple)) else [x]
     return found
 
 
@@ -190,7 +200,7 @@ def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
     def filled(x: Any, tensors: Iterator[Any]) -> Any:
         if isinstance(x, (list, tuple)):
             return [filled(y, tensors) for y in x]
-        return next(tensors) if isinstance(x, Node) else x
+        return next(tensors) if isinstance(x, Value) else x
 
     def results(tensors: list[Any]) -> list[Any]:
         rest = iter(tensors)

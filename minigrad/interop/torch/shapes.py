@@ -106,6 +106,7 @@ def _same(x: Any, *_: Any, **__: Any) -> Any:
 
 SHAPES: Table = {
     "view": lambda x, shape: f.reshape(x, shape),
+    "_reshape_alias": lambda x, shape, *_: f.reshape(x, shape),
     "_unsafe_view": lambda x, shape: f.reshape(x, shape),
     "reshape": lambda x, shape: f.reshape(x, shape),
     "flatten": lambda x, start_dim=0, end_dim=-1: f.flatten(x, start_dim, end_dim),
@@ -134,6 +135,8 @@ SHAPES: Table = {
     "narrow": lambda x, dim, start, length: _slice(x, dim, start, start + length),
     "split": _split,
     "split_with_sizes": _split,
+    "unsafe_split": _split,
+    "unsafe_chunk": lambda x, chunks, dim=0: f.chunk(x, chunks, dim),
     "chunk": lambda x, chunks, dim=0: f.chunk(x, chunks, dim),
     "unbind": lambda x, dim=0: [x[_along(x, dim, i)] for i in range(x.shape[dim])],
     "cat": lambda xs, dim=0: f.concatenate([x for x in xs if tuple(x.shape) != (0,)], dim),
