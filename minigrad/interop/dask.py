@@ -73,8 +73,9 @@ def to_dask(
     tasks: str | int,
     shards: int,
     reduce: str | None,
+    token: str | None = None,
 ) -> Any:
-    """See `Program.to_dask`."""
+    """See `Program.to_dask`; `token` ends all keys in place of what the values say."""
     delayed = wanted("dask.delayed", extra="dask").delayed
     if is_whole(tasks):
         whole("to_dask", "tasks", tasks, 1)
@@ -88,7 +89,7 @@ def to_dask(
     feeds = _fed(graph, feed_dict)
     sizes = _sizes(graph, feeds, shards)
     parts = [_part(graph, nodes, program.executor) for nodes in grouped(graph, tasks)]
-    token = _token(parts, feeds, program.variables)
+    token = token or _token(parts, feeds, program.variables)
     fixed = {v: np.array(x) for v, x in program.variables.items()}
     split = {x for x in feeds if _batched(x)} if shards > 1 else set()
     data = {
