@@ -96,14 +96,23 @@
     return meant.length && !seen ? [`${name}, which the step is about, is out of view`] : [];
   });
 
-  for (let step = 0; step <= last; step++) {
-    go(step);
+  const look = (step) => {
     const wrong = [...clashes(), ...ofWords(), ...ofClocks(), ...ofEyes()];
     if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
     if (root) heights.add(Math.round(box(root).height));
     const stage = document.querySelector(".mg-film:not(.mg-drawn) .mg-stage");
     if (stage) shares.push(area(stage) / area(root));
     for (const sentence of wrong) if (!found.has(sentence)) found.set(sentence, step);
+  };
+  for (let step = 0; step <= last; step++) {
+    go(step);
+    look(step);
+  }
+  go(Math.round(last * 0.7));
+  const flip = document.querySelector(".mg-tabs button"); // from the code to the inspector
+  for (let i = 0; flip && i < 2; i++) {
+    flip.click();
+    look("inspector");
   }
   const wrong = [...found].map(([sentence, step]) => `step ${step}: ${sentence}`);
   const [small, large] = [Math.min(...sizes), Math.max(...sizes)];
@@ -112,7 +121,6 @@
   if (share && shares.length && Math.min(...shares) < share)
     wrong.push(`the drawing has ${(100 * Math.min(...shares)).toFixed(0)} % of the player`);
 
-  go(Math.round(last * 0.7));
   const zero = box(document.querySelector("main"));
   const places = all(parts).filter((e) => visible(e) && box(e).height > 1).map((e) => {
     const { left, top, width, height } = box(e);

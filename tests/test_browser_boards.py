@@ -124,6 +124,9 @@ def test_in_the_lab(theme: str, language: str, gallery: Page) -> None:
     assert gallery.evaluate(CLASHES) == []
     assert gallery.evaluate(FAINT) == []
     assert serious(gallery) == []
+    paddings = "all => [...new Set(all.map(e => getComputedStyle(e).padding))]"
+    every = gallery.locator(".mg-film, .mg-board")
+    assert every.evaluate_all(paddings) == ["0px"], "whichever was loaded last"
 
 
 @pytest.mark.usefixtures("gallery")
