@@ -63,7 +63,7 @@
     const [wrong, words] = [[], lines()];
     const floats = (e) => e.closest("thead, .mg-controls, .mg-chip, .mg-overlay");
     const buttons = all("button").filter(visible)
-      .map((e) => ({ e, at: box(e), text: `button ${e.textContent}` }));
+      .map((e) => ({ e, at: clipped(box(e), e.parentElement), text: `button ${e.textContent}` }));
     const things = [...words, ...buttons].filter(({ e }) => !floats(e));
     for (const { e, at, text } of words) {
       sizes.add(parseFloat(getComputedStyle(e).fontSize));

@@ -242,6 +242,7 @@ WORDS: dict[str, Maker] = {
     "order": lambda: viz.order("L00.6", [6, 4]),
     "claims": claims,
     "check": lambda: viz.check("L00.faded.1", 20, 20),
+    "beside": lambda: viz.beside("L00"),
     "animate": lambda: viz.animate(lambda x: x * x + 3, 2.0),
 }
 VIEWS = PLAYERS | DIAGRAMS | BOARDS | CHARTS | WORDS

@@ -74,7 +74,7 @@ function bring(box, nodes) {
 }
 
 // One panel: a drawing that stays as long as its picture does, and the marks on it.
-function pane(data, parent, choose, scale) {
+function pane(data, parent, choose, scale, each) {
   const figure = make("figure", "mg-graph", parent);
   const title = make("figcaption", "", figure);
   const drawing = make("div", "mg-drawing", figure);
@@ -83,6 +83,7 @@ function pane(data, parent, choose, scale) {
   const message = scrolls(make("p", "mg-message", figure));
   const zoom = scale.add(drawing);
   const fresh = renewing();
+  const varies = (id) => each.some(({ marks }) => marks[id] !== "ran"); // it does not run at each step
   let shown = null;
   let parts = []; // nodes and arrows of the drawing: their classes, and what was written in them
 
@@ -118,17 +119,18 @@ function pane(data, parent, choose, scale) {
     paint(panel) {
       place(panel.drawing ?? -1);
       figure.hidden = false;
-      const now = [];
+      const [now, ran] = [[], []];
       for (const part of parts) {
         const kind = panel.marks[part.g.id];
         if (MEANT.has(kind) && part.slot) now.push(part.g);
+        if (kind === "ran" && part.slot && varies(part.g.id)) ran.push(part.g);
         const said = `${kind ? data.signs[kind] : ""} ${panel.notes[part.g.id] ?? ""}`.trim();
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) part.g.setAttribute("class", look);
         if (said !== part.said && part.slot) part.slot.textContent = said;
         Object.assign(part, { look, said });
       }
-      bring(drawing, now);
+      bring(drawing, now.length ? now : ran);
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
       fresh("kind", [panel.drawing, panel.code.length], () => {
@@ -269,13 +271,14 @@ function show(model, root, moved) {
 
   const most = Math.max(...scenes.map((scene) => scene.panels.length));
   const isCode = (i) => data.drawings.length > 0 && scenes.every(({ panels }) => !panels[i] || panels[i].code.length);
-  const panes = Array.from({ length: most }, (_, i) => pane(data, isCode(i) ? below : stage, choose, scale));
-  panes.forEach(({ figure }, i) => {
-    const own = sizes.filter((_, number) => scenes.some(({ panels }) => panels[i]?.drawing === number));
+  const panes = Array.from({ length: most }, (_, i) => {
     const each = scenes.flatMap(({ panels }) => panels[i] ?? []);
+    const made = pane(data, isCode(i) ? below : stage, choose, scale, each);
+    const own = sizes.filter((_, number) => each.some(({ drawing }) => drawing === number));
     const beneath = each.some(({ message }) => message) ? MESSAGE : 0;
-    figure.style.setProperty("--mg-own", `${height(own, scenes) + beneath}px`);
-    figure.style.setProperty("--mg-lines", Math.max(...each.map(({ code }) => code.length)));
+    made.figure.style.setProperty("--mg-own", `${height(own, scenes) + beneath}px`);
+    made.figure.style.setProperty("--mg-lines", Math.max(...each.map(({ code }) => code.length)));
+    return made;
   });
   const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);
