@@ -160,7 +160,14 @@ def sweep() -> viz.Board:
     return viz.sweep("examples.feeds", lambda feed: (mg.run(graph, feed), graph), feeds)
 
 
+def diff() -> viz.Board:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        return viz.diff(mg.tanh(x * 2), mg.sigmoid(x * 3), {"x": 1})
+
+
 BOARDS: dict[str, Maker] = {
+    "diff": diff,
     "passes": passes,
     "traces": traces,
     "branches": lambda: viz.branches(arms, [3.0], inputs=[[3.0], [-1.0], [-3.0]], cond=both_arms),
