@@ -377,6 +377,32 @@ def test_no_gradient_of_what_is_not_one_number_nor_by_whole_numbers(call: Any) -
         square(3)
 
 
+def test_a_gradient_through_a_compiled_function_is_an_array_of_jax() -> None:
+    x = jax.numpy.arange(3.0)
+    for f in (lambda x: (x**2).sum(), jax.jit(lambda x: (x**2).sum())):
+        slope = jax.grad(f)(x)
+        assert isinstance(slope, jax.Array)
+        with pytest.raises(TypeError, match=r"x\.at"):
+            slope[0] = 5.0
+        assert slope.tolist() == [0, 2, 4]
+    twice = jax.grad(lambda x: jax.grad(jax.jit(lambda x: (x**3).sum()))(x).sum())(x)
+    assert twice.tolist() == [0, 6, 12]
+
+
+def test_the_first_argument_may_be_static() -> None:
+    f = jax.jit(lambda n, x: sum(x[i] for i in range(n)), static_argnums=0)
+    assert [f(n, jax.numpy.ones(3)).item() for n in (1, 3)] == [1, 3]
+
+
+def test_an_update_of_a_traced_array_keeps_the_array() -> None:
+    x = jax.numpy.arange(3.0)
+    f = jax.jit(lambda x, v: x.at[1:].set(v))
+    assert f(x, 7.0).tolist() == [0, 7, 7]
+    assert x.tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="in place"):
+        x[0] = 1.0
+
+
 # ---- Theano -------------------------------------------------------------------------------------
 
 theano: Any = importlib.import_module("minigrad.faces.theano")

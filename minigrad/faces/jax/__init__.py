@@ -62,7 +62,8 @@ def jit(
 
     Static arguments are handed on as they are; the function is traced for each of their values.
     """
-    names = [*inspect.signature(fun).parameters]
+    none = (static_argnums, static_argnames) == ((), ())
+    names = [] if none else [*inspect.signature(fun).parameters]
     fixed = {*map(names.__getitem__, ordered(static_argnums)), *ordered(static_argnames)}
     programs: dict[Any, Any] = {}
 

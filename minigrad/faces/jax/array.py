@@ -180,7 +180,7 @@ def as_array(x: Any) -> Any:
     if isinstance(x, mg.Node):
         return short(traced(x))
     if isinstance(x, mg.Tensor):
-        return short(Array._around(x.data, x.creator) if x.creator else like(x))
+        return short(like(x))
     if isinstance(x, (bool, int, float, np.ndarray, np.generic)):
         found = np.asarray(x)
         return Array(found.astype(SHORTER.get(found.dtype.name, found.dtype)))
@@ -188,8 +188,10 @@ def as_array(x: Any) -> Any:
 
 
 def like(x: mg.Tensor) -> Array:
-    """A tensor that comes from nowhere as an array."""
-    return Array(x.data, x.requires_grad)
+    """A tensor as an array that comes from the same operation."""
+    found = Array(x.data)
+    found.creator, found.requires_grad = x.creator, x.requires_grad
+    return found
 
 
 def arrays(function: Callable[..., Any]) -> Callable[..., Any]:
