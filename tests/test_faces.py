@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "faces"))
 
+import asked as asked_of
 import calls
 import claims
 import conformance
@@ -59,6 +60,17 @@ def test_the_page_tells_of_an_heir_what_it_answers_otherwise(heir: str) -> None:
     told = conformance.inherited(heir, conformance.HEIRS[heir])
     assert "`truth` (if x)" in told  # which raises there, as it does here
     assert told in conformance.PAGE.read_text("utf-8")
+
+
+def test_a_program_that_needs_more_is_asked_only_where_that_is(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    for needs, there in {
+        "": True,
+        "# needs json\n": True,
+        "# needs no_such_module\n": False,
+    }.items():
+        program.write_text(f"import torch\n{needs}answers = {{}}\n", "utf-8")
+        assert asked_of.here(program) is there
 
 
 def test_a_wrong_answer_is_found() -> None:
