@@ -524,16 +524,23 @@ class Graph:
         """
         self._saver(path, session)
 
-    def to_onnx(self, path: str | os.PathLike[str] | None = None, session: Any = None) -> Any:
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        session: Any = None,
+        *,
+        shapes: Mapping[str, Sequence[int | None]] | None = None,
+    ) -> Any:
         """The graph as an `onnx.ModelProto`, written to `path` if there is one.
 
         Inputs and outputs have the names of their nodes, a length that is open has a name as well,
         and each node tells the line that defined it. Variables are written with their initial
-        values, or with those that `session` holds now. The `onnx` package checks the model before
+        values, or with those that `session` holds now. shapes: of inputs by name, for placeholders
+        without one, which a model cannot have. The `onnx` package checks the model before
         anything is written: `pip install "minigrad[onnx]"`. Raises FormatError for what ONNX has no
         operators for, such as an assignment.
         """
-        return self._exporter(path, session)
+        return self._exporter(path, session, shapes)
 
     def hash(self) -> str:
         """A fingerprint of the structure: equal for equal graphs, whatever is fed to them.

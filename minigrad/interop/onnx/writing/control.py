@@ -32,11 +32,9 @@ def write(w: Sheet, nodes: Sequence[Node]) -> None:
         if isinstance(found, str):
             w.values[node] = found
         elif found is not None:
-            w.values[node] = "\n".join(found)  # of several values: their names, for `Output`
-
-
-def _names(w: Sheet, node: Node) -> list[str]:
-    return w[node].split("\n")
+            own = len(node.spec.parts) if isinstance(node.spec, TupleSpec) else 1
+            w.values[node] = "\n".join(found[:own])  # of several values: their names, for `Output`
+            w.kept[node] = found[own:]
 
 
 @written(output)
@@ -46,10 +44,9 @@ def _output(w: Sheet, node: Node, xs: list[str]) -> Any:
 
 @written(HISTORY)
 def _history(w: Sheet, node: Node, xs: list[str]) -> Any:
-    """What a loop kept: its names stand behind those of its values."""
+    """What a loop kept."""
     loop, index = node.inputs[0], node.attrs["index"]
-    own = len(loop.spec.parts) if isinstance(loop.spec, TupleSpec) else 1
-    return xs[0].split("\n")[own + _kept(w, loop).index(index)]
+    return w.kept[loop][_kept(w, loop).index(index)]
 
 
 def _kept(w: Sheet, loop: Node) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,24 @@ from minigrad.interop.onnx.writing.control import histories, write
 from minigrad.interop.onnx.writing.sheet import OPSET, Sheet
 from minigrad.ops import state
 from minigrad.static import Graph, Node, closed
+from minigrad.static.build import placeholder
 
 IR_VERSION = 9  # of opset 20
 
 
-def to_onnx(graph: Graph, path: str | os.PathLike[str] | None = None, session: Any = None) -> Any:
+def to_onnx(
+    graph: Graph,
+    path: str | os.PathLike[str] | None = None,
+    session: Any = None,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+) -> Any:
     """The ModelProto of a graph, written to `path` if there is one; see `Graph.to_onnx`."""
     graph.verify()
     try:
-        model = _model(closed(graph), session)
+        whole = closed(graph)
+        values = {} if session is None else session.variables
+        known = {whole.labels[x]: values[x] for x in whole.variables if x in values}
+        model = _model(_shaped(whole, shapes or {}), known)
     except (FormatError, UninitializedError) as error:
         raise FormatError("onnx_save", reason=error.pair, ran=here()) from error
     if path is not None:
@@ -34,7 +44,22 @@ def to_onnx(graph: Graph, path: str | os.PathLike[str] | None = None, session: A
     return model
 
 
-def _model(graph: Graph, session: Any) -> Any:
+def _shaped(graph: Graph, shapes: Mapping[str, Sequence[int | None]]) -> Graph:
+    """The graph with these shapes for its inputs; every input has one then."""
+    labels, new = {x: graph.labels[x] for x in graph.inputs}, {}
+    for name in shapes:
+        if name not in labels.values():
+            raise FormatError("onnx_no_input", name=name, names=", ".join(labels.values()))
+    with Graph():
+        for x, name in labels.items():
+            if name in shapes:
+                new[x] = placeholder(name, shape=tuple(shapes[name]), dtype=x.dtype)
+            elif x.spec.shape is None:
+                raise FormatError("onnx_no_shape", name=name)
+    return graph.replace(new) if new else graph
+
+
+def _model(graph: Graph, values: Mapping[str, Array]) -> Any:
     w = Sheet()
     onnx = w.onnx
     w.histories = histories(graph)
@@ -42,7 +67,7 @@ def _model(graph: Graph, session: Any) -> Any:
     for x in (*graph.inputs, *graph.variables):
         w.values[x] = w.name(labels.get(x, x.name))
     inputs = [w.info(w.values[x], x) for x in graph.inputs]
-    weights = [_weight(w, x, session) for x in graph.variables]
+    weights = [_weight(w, x, values.get(labels[x])) for x in graph.variables]
     if graph.effects:
         w.node = graph.effects[0]
         raise w.refuse("effect")
@@ -65,10 +90,9 @@ def _model(graph: Graph, session: Any) -> Any:
     return model
 
 
-def _weight(w: Sheet, x: Node, session: Any) -> Any:
-    """The present value of a variable."""
-    known = session is not None and x in session.variables
-    value: Array = session.variables[x] if known else x.attrs["value"]
+def _weight(w: Sheet, x: Node, present: Array | None) -> Any:
+    """A variable with its present value, or the one that it begins with."""
+    value: Array = x.attrs["value"] if present is None else present
     w.node = x
     w.number(value.dtype)
     return w.onnx.numpy_helper.from_array(np.array(value, order="C"), w.values[x])

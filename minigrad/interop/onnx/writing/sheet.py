@@ -41,6 +41,7 @@ class Sheet:
         self.used: set[str] = outer.used if outer else set()
         self.dims: dict[Dim, str] = outer.dims if outer else {}
         self.made: dict[Any, str] = {}  # what is asked for again and again
+        self.kept: dict[Node, list[str]] = {}  # the states of loops, step by step
         self.histories: Mapping[Node, Sequence[Node]] = outer.histories if outer else {}
         self.node: Node | None = None
 
