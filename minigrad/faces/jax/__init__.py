@@ -87,14 +87,17 @@ def jit(
 
 def of_tracers(fun: Callable[..., Any], static: dict[str, Any]) -> Callable[..., Any]:
     """The function, some of whose arguments are given, where nodes stand for arrays."""
+    known = inspect.signature(fun).parameters if static else {}
+    left = [x for x in known.values() if x.name not in static]
 
     @functools.wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return fun(*as_arrays(args), **as_arrays(kwargs), **static)
+        if not static:
+            return fun(*as_arrays(args), **as_arrays(kwargs))
+        given = dict(zip((x.name for x in left), args, strict=False))
+        return fun(**as_arrays(given | kwargs), **static)
 
     if static:
-        parameters = inspect.signature(fun).parameters
-        left = [x for name, x in parameters.items() if name not in static]
         call.__signature__ = inspect.Signature(left)  # type: ignore[attr-defined]
     return call
 

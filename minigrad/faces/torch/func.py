@@ -51,9 +51,11 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> A
 
 def _followed(x: Any) -> dict[str, Any]:
     """A tensor, or a dict of them, so that gradients can be asked for."""
-    tree = x if isinstance(x, dict) else {"": x}
-    leaf = lambda x: as_torch(mg.tensor(x.data, True))  # noqa: E731
-    return {k: x * 1 if x.requires_grad else leaf(x) for k, x in tree.items()}
+    return {k: _leaf(value) for k, value in (x if isinstance(x, dict) else {"": x}).items()}
+
+
+def _leaf(x: Any) -> Any:
+    return x * 1 if x.requires_grad else as_torch(mg.tensor(x.data, True))
 
 
 def _zeros(slope: Any, x: Any) -> Any:
