@@ -346,6 +346,25 @@ HOSTILE: dict[str, tuple[Any, str]] = {
         ),
         "Range with",
     ),
+    "huge view": (
+        model(
+            [helper.make_node("Expand", ["one", "n"], ["y"])],
+            X,
+            Y,
+            onnx.numpy_helper.from_array(np.float32(1), "one"),
+            onnx.numpy_helper.from_array(np.array([1 << 20, 1 << 20]), "n"),
+        ),
+        "claims a size",
+    ),
+    "huge frame": (
+        model(
+            [helper.make_node("Pad", ["x", "n"], ["y"])],
+            X,
+            Y,
+            onnx.numpy_helper.from_array(np.array([1 << 40, 0]), "n"),
+        ),
+        "Pad with pads",
+    ),
     "outside": (
         model([RELU], X, Y, tensor(dims=[1], location={"location": "../../etc/passwd"})),
         "another file",

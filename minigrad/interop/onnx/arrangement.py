@@ -208,6 +208,7 @@ def _pad(call: Call) -> Any:
         if before < 0 or after < 0:  # what is negative is cut off
             x = ops.slice_(x, key=(*[FULL] * axis, (max(-before, 0), min(after, 0) or None, None)))
     widths = tuple((max(a, 0), max(b, 0)) for a, b in pairs)
+    call.expect(max(map(max, widths), default=0) < 1 << 24, f"pads {widths}")
     if not any(map(any, widths)):
         return x
     if mode == "constant":
@@ -274,6 +275,7 @@ def _one_hot(call: Call) -> Any:
     axis = int(call.attr("axis", -1))
     rank = call.rank() + 1
     axis %= rank
+    call.expect(0 <= depth < 1 << 24, f"depth {depth}")
     numbers = np.arange(depth).reshape([-1 if i == axis else 1 for i in range(rank)])
     places = ops.cast(places, dtype=np.dtype(np.int64))
     places = ops.where(places < 0, places + depth, places)

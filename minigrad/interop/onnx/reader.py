@@ -34,6 +34,7 @@ from minigrad.static.build import build_graph, placeholder
 
 __all__ = ["from_onnx"]
 
+MOST_FOLDED = 1 << 28  # elements of a value that is computed while the graph is built
 DEEPEST = 32  # functions and bodies in each other
 # What rules raise for a model that has no right to what it asks for.
 SENSELESS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
@@ -198,6 +199,11 @@ class _Reader:
             text = f"{type(error).__name__}: {error}"[:100]
             raise self._told(node, (text, text)) from error
         results = results if isinstance(results, tuple) else (results,)
+        for x in results:  # a view takes no memory, but what reads it would
+            if isinstance(x, np.ndarray) and x.size > MOST_FOLDED:
+                raise FormatError(
+                    "onnx_size", name=ascii(node.name)[:100], shape=str(x.shape)[:100]
+                )
         for name, value in zip(node.output, results, strict=False):
             if name:
                 self.scopes[-1][name] = value
