@@ -99,6 +99,7 @@ class Builder:
     boxes: list[str] = field(default_factory=list)
     path: tuple[str, ...] = ()  # the layers or functions that are being read
     labels: list[str] = field(default_factory=list)  # what each of them is called
+    steps: tuple[str, ...] = ()  # of loops that are unrolled here, the innermost last
     visits: Counter[str] = field(default_factory=Counter)
 
     def entered(self, path: Sequence[str]) -> str:
@@ -123,7 +124,7 @@ class Builder:
         graph = get_default_graph() if in_body() else self.graph
         before = len(graph.nodes)
         outer = context.scope
-        context.scope = "/".join(filter(None, (outer, scope)))
+        context.scope = "/".join(filter(None, (scope, *self.steps)))
         try:
             with graph:
                 yield

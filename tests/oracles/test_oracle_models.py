@@ -133,8 +133,9 @@ def test_equations_bear_the_users_own_lines_and_stand_in_their_functions() -> No
     scaled = next(n for n in nodes if n.op == "MatMul" and "swapaxes(-1, -2)" in n.line)
     assert "jax_models.py" in scaled.line
     assert scaled.group == "self_attention"
-    groups = {n.group.split("/")[0] for n in nodes}
-    assert groups == {"", "layer_norm", "self_attention", "layer_norm (2)", "dense", "dense (2)"}
+    groups = {n.group for n in nodes}
+    inner = {"self_attention", "self_attention/dense", "self_attention/dense (2)"}
+    assert groups == {"", "layer_norm", "layer_norm (2)", "dense", "dense (2)", *inner}
     assert {n.name for n in nodes if n.kind == "parameter"} >= {"params.wte", "params.up.w"}
 
 

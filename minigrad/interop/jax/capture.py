@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.control import cond
-from minigrad.core import Array, Spec, name_scope
+from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import INSIDE, SavedLine, here
 from minigrad.interop.boxes import box
@@ -177,12 +177,14 @@ class Reader:
         consts, rest = operands[:num_consts], operands[num_consts:]
         carry, xs = rest[:num_carry], rest[num_carry:]
         made = []
+        outer = self.builder.steps
         for i in sorted(range(length), reverse=reverse):
-            with name_scope(f"t={i}"):
-                now = [x[i] for x in xs]
-                results = self.read(jaxpr.jaxpr, jaxpr.consts, [*consts, *carry, *now])
+            self.builder.steps = (*outer, f"t={i}")
+            now = [x[i] for x in xs]
+            results = self.read(jaxpr.jaxpr, jaxpr.consts, [*consts, *carry, *now])
             carry = results[:num_carry]
             made.append(results[num_carry:])
+        self.builder.steps = outer
         columns = zip(*(made[::-1] if reverse else made), strict=True)
         return [*carry, *(self._stacked(ys) for ys in columns)]
 
