@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("english")
 
 
-ODD = ("train", "check", "animate")  # a widget, and what saves itself not at all, or otherwise
+# A widget, what saves itself not at all or otherwise, and one whose words are lines that import.
+ODD = ("train", "check", "animate", "beside")
 
 
 def cases(x: Any) -> Any:
