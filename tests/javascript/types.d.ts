@@ -228,3 +228,77 @@ interface Moment {
   nodes: string[];
   lit: boolean;
 }
+
+/** A drawing of a board, and what a click on its nodes tells. */
+interface Drawn {
+  svg: string;
+  prefix: string;
+  alt: string;
+  nodes: Record<string, { title: Pair; shape: string; line: string }>;
+  table: string;
+}
+
+interface PanelData {
+  title: Pair;
+  drawing: number | null;
+  marks: Record<string, string>;
+  notes: Record<string, string>;
+  code: [string, string][];
+  svg: string;
+  message: Pair | null;
+}
+
+interface SceneData {
+  caption: Pair;
+  say: string;
+  facts: Pair[];
+  row: number | null;
+  place: string;
+  inputs: number[];
+  panels: PanelData[];
+}
+
+interface BoardData {
+  scenes: SceneData[];
+  drawings: Drawn[];
+  moves: boolean;
+  sliders: SliderData[];
+  trouble: string;
+  switches: { key: string; on: boolean }[];
+  sheet: string;
+  verdict: Pair | null;
+  words: Words;
+  labels: Labels;
+  slider: string;
+  signs: Record<string, string>;
+  legend: Words;
+  table_title: Pair;
+}
+
+/** A node or an arrow of a board: its classes, and what was written in it. */
+interface Part {
+  g: Element;
+  slot: Element | null;
+  kind: string;
+  look: string;
+  said: string;
+}
+
+/** A curve of a training: its points, null where there is no number. */
+interface Series {
+  name: string;
+  points: [number, number | null][];
+}
+
+/** Words are HTML in both languages here. */
+interface TrainData {
+  series: Series[];
+  norms: Series[];
+  state: string;
+  status: string;
+  times: string;
+  done: number;
+  total: number | null;
+  words: Record<string, string>;
+  labels: Labels;
+}

@@ -1,67 +1,73 @@
 // Training: curves that grow. The kernel sends the curves; this file draws them.
-const NS = "http://www.w3.org/2000/svg";
 const COLORS = 7; // --mg-c0, --mg-c1, …
 const DASHES = ["none", "8 4", "2 3", "10 3 2 3", "4 4", "1 4"];
 const NONE = "NaN/∞"; // what cannot be drawn
 const [WIDEST, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 220, 56, 16, 12, 34];
 
-// A number in few characters, however small or large it is.
+/** A number in few characters, however small or large it is. @param {number} v */
 function short(v) {
   const size = Math.abs(v);
   return size && (size < 1e-3 || size >= 1e5) ? v.toExponential(1) : String(Number(v.toPrecision(3)));
 }
 
-function svg(tag, attributes, parent) {
-  const element = document.createElementNS(NS, tag);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  parent.append(element);
-  return element;
-}
-
-// One chart: a title, axes with their ends, a line for each curve, and beneath it the whole names.
+/**
+ * One chart: a title, axes with their ends, a line for each curve, and beneath it the whole names.
+ * @param {string} key @param {TrainData} data @param {Series[]} series @param {boolean} logarithmic
+ * @param {Element} parent
+ */
 function chart(key, { words, labels }, series, logarithmic, parent) {
   if (!series.length) return;
   const figure = make("figure", "mg-curves", parent);
   const wide = Math.min(WIDEST, figure.clientWidth || WIDEST); // one unit is one pixel
   const caption = make("figcaption", "", figure);
   caption.innerHTML = words[key];
-  const values = series.flatMap((s) => s.points.map((p) => p[1])).filter((v) => v !== null);
-  const last = Math.max(1, ...series.map((s) => s.points.at(-1)[0]));
+  const values = series.flatMap((s) => s.points.flatMap(([, v]) => (v === null ? [] : [v])));
+  const last = Math.max(1, ...series.map((s) => latestOf(s)[0]));
   const log = logarithmic && values.length > 0 && values.every((v) => v > 0);
-  const map = log ? Math.log10 : (v) => v;
+  const map = (/** @type {number} */ v) => (log ? Math.log10(v) : v);
   if (log) make("small", "", caption).innerHTML = words.train_log;
   let [low, high] = [Math.min(...values.map(map)), Math.max(...values.map(map))];
   if (!values.length) [low, high] = [0, 1];
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
-  const x = (i) => LEFT + ((wide - LEFT - RIGHT) * i) / last;
-  const y = (v) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (map(v) - low)) / (high - low);
-  const ends = series.map((s) => `${s.name} ${s.points.at(-1)[1] ?? NONE}`);
-  const drawing = svg("svg", { viewBox: `0 0 ${wide} ${HEIGHT}`, width: wide, role: "img" }, figure);
+  const x = (/** @type {number} */ i) => LEFT + ((wide - LEFT - RIGHT) * i) / last;
+  const y = (/** @type {number} */ v) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (map(v) - low)) / (high - low);
+  const ends = series.map((s) => `${s.name} ${latestOf(s)[1] ?? NONE}`);
+  const drawing = shape("svg", { viewBox: `0 0 ${wide} ${HEIGHT}`, width: wide, role: "img" }, figure);
   drawing.setAttribute("aria-label", `${labels[key]}: ${ends.join(", ")}`);
-  svg("path", { d: `M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${wide - RIGHT}`, class: "mg-axis" }, drawing);
-  const back = (t) => (log ? 10 ** t : t);
+  shape("path", { d: `M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${wide - RIGHT}`, class: "mg-axis" }, drawing);
+  const back = (/** @type {number} */ t) => (log ? 10 ** t : t);
   for (const [t, at] of [[low, HEIGHT - BOTTOM], [high, TOP + 8]]) {
-    svg("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = short(back(t));
+    shape("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = short(back(t));
   }
-  svg("text", { x: LEFT, y: HEIGHT - 14 }, drawing).textContent = "0";
-  svg("text", { x: wide - RIGHT, y: HEIGHT - 14, "text-anchor": "end" }, drawing).textContent = last;
-  svg("text", { x: (LEFT + wide - RIGHT) / 2, y: HEIGHT - 14, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
+  shape("text", { x: LEFT, y: HEIGHT - 14 }, drawing).textContent = "0";
+  shape("text", { x: wide - RIGHT, y: HEIGHT - 14, "text-anchor": "end" }, drawing).textContent = String(last);
+  shape("text", { x: (LEFT + wide - RIGHT) / 2, y: HEIGHT - 14, "text-anchor": "middle" }, drawing).innerHTML = words.train_step;
   const names = make("ul", "mg-names", figure);
   series.forEach((one, k) => {
     const dash = DASHES[(k + Math.floor(k / COLORS)) % DASHES.length]; // the pairs differ
     const style = `stroke: var(--mg-c${k % COLORS}); stroke-dasharray: ${dash}`;
-    svg("path", { d: line(one.points, x, y), class: "mg-curve", style }, drawing);
+    shape("path", { d: line(one.points, x, y), class: "mg-curve", style }, drawing);
     const name = make("li", "", names);
-    const key = svg("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" }, name);
-    svg("path", { d: "M0,4h28", class: "mg-curve", style }, key);
+    const key = shape("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" }, name);
+    shape("path", { d: "M0,4h28", class: "mg-curve", style }, key);
     make("span", "", name).textContent = one.name;
     make("b", "", name).textContent = newest(one);
   });
 }
 
-const newest = ({ points }) => (points.at(-1)[1] === null ? NONE : short(points.at(-1)[1]));
+/** @param {Series} series */
+const latestOf = ({ points }) => points[points.length - 1];
 
-// The path of a curve, with a gap where there is no number.
+/** @param {Series} series */
+function newest(series) {
+  const [, value] = latestOf(series);
+  return value === null ? NONE : short(value);
+}
+
+/**
+ * The path of a curve, with a gap where there is no number.
+ * @param {Series["points"]} points @param {(i: number) => number} x @param {(v: number) => number} y
+ */
 function line(points, x, y) {
   let pen = "M";
   let d = "";
@@ -72,6 +78,7 @@ function line(points, x, y) {
   return d;
 }
 
+/** @param {{model: Model, el: HTMLElement}} view */
 function render({ model, el }) {
   const root = make("section", "mg-player mg-train", el);
   const status = make("div", "mg-caption", root);
@@ -82,6 +89,7 @@ function render({ model, el }) {
   const summary = make("summary", "", details);
   const table = make("table", "mg-table", details);
   const paint = () => {
+    /** @type {TrainData} */
     const data = model.get("data");
     root.setAttribute("aria-label", data.labels.train_loss);
     status.innerHTML = data.status;
@@ -100,7 +108,7 @@ function render({ model, el }) {
     for (const s of [...data.series, ...data.norms]) {
       const line = make("tr", "", table);
       make("th", "", line).textContent = s.name;
-      for (const p of [s.points[0], s.points.at(-1)]) make("td", "", line).textContent = `${p[0]}: ${p[1] ?? NONE}`;
+      for (const p of [s.points[0], latestOf(s)]) make("td", "", line).textContent = `${p[0]}: ${p[1] ?? NONE}`;
     }
   };
   model.on("change:data", paint);

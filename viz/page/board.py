@@ -38,13 +38,14 @@ WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
     *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
 ]
+MODULES = ("widget", "zoom", "morph", "panel", "beside", "board")  # the browser's half
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
 
 class Board(Page):
     """Drawings side by side with a slider, step buttons and keys; made by viz.passes and others."""
 
-    _esm = "".join(assets.source(f"{name}.js") for name in ("widget", "zoom", "morph", "board"))
+    _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
     _css = sheets(*SHEETS, "board")
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)

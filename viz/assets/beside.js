@@ -1,0 +1,89 @@
+// What stands beside and beneath the drawings of a board: switches, marks, details, facts, table.
+
+/** @param {HTMLElement} parent @param {Pair[]} facts */
+const list = (parent, facts) => {
+  const found = make("ul", "", parent);
+  for (const fact of facts) say(make("li", "", found), fact);
+};
+
+/**
+ * What the kernel makes again: without one (a saved page) the switches only tell.
+ * @param {Model} model @param {BoardData} data @param {Element} parent
+ */
+function switches(model, { switches: all, words }, parent) {
+  const box = make("div", "mg-switches", parent);
+  const off = model.get("off");
+  for (const { key, on } of all) {
+    const label = make("label", "", box);
+    const input = make("input", "", label);
+    input.type = "checkbox";
+    input.checked = on;
+    input.disabled = off === undefined;
+    label.append(key);
+    input.addEventListener("change", () => {
+      const rest = model.get("off").filter((/** @type {string} */ other) => other !== key);
+      model.set("off", input.checked ? rest : [...rest, key]);
+      model.save_changes();
+    });
+  }
+  if (all.length && off === undefined) say(make("span", "", box), words.board_live);
+}
+
+/** What the marks mean that occur on this board. @param {BoardData} data @param {Element} parent */
+function legend({ scenes, signs, legend: words }, parent) {
+  const box = make("div", "mg-legend", parent);
+  const panels = scenes.flatMap((scene) => scene.panels);
+  const marked = new Set(panels.flatMap((p) => [...Object.values(p.marks), ...p.code.map((c) => c[0])]));
+  for (const kind of Object.keys(signs).filter((each) => marked.has(each))) {
+    const entry = make("span", "", box);
+    make("b", `mg-sign-${kind}`, entry).textContent = signs[kind];
+    entry.append(" ");
+    say(entry, words[kind]);
+  }
+}
+
+/**
+ * What a click on a node tells; before the first one, which keys there are.
+ * @param {Words} words @param {Pair} keys @param {Element} parent
+ */
+function inspector(words, keys, parent) {
+  const box = make("div", "mg-inspector", parent);
+  const inside = scrolls(make("div", "", box));
+  say(make("p", "mg-keys", inside), keys);
+  return (/** @type {string} */ id, /** @type {Drawn} */ picture) => {
+    const node = picture.nodes[id];
+    inside.replaceChildren();
+    if (!node) return;
+    say(make("h2", "", inside), node.title);
+    const found = make("dl", "", inside);
+    for (const [term, text] of /** @type {[Pair, string][]} */ ([[words.shape, node.shape], [words.line, node.line]])) {
+      if (!text) continue;
+      say(make("dt", "", found), term);
+      make("dd", "", found).textContent = text;
+    }
+  };
+}
+
+/**
+ * The table of all steps; returns what lights the row of one.
+ * @param {BoardData} data @param {Element} parent
+ */
+function table(data, parent) {
+  const sheet = scrolls(make("div", "mg-sheet", parent));
+  sheet.innerHTML = data.sheet;
+  sheet.hidden = !data.sheet;
+  const rows = /** @type {NodeListOf<HTMLElement>} */ (sheet.querySelectorAll("tbody tr"));
+  /** @type {HTMLElement | undefined} */
+  let current;
+  return (/** @type {number | null} */ number) => {
+    const now = number === null ? undefined : rows[number];
+    if (now === current) return;
+    current?.classList.remove("mg-row");
+    current?.removeAttribute("aria-current");
+    now?.classList.add("mg-row");
+    now?.setAttribute("aria-current", "true");
+    current = now;
+    const above = rows[Math.max(0, (number ?? 0) - 1)];
+    if (now) sheet.scrollTop = above.offsetTop - rows[0].offsetTop; // a whole row beneath the head
+  };
+}

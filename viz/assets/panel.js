@@ -1,0 +1,130 @@
+// One panel of a board: a drawing that stays as long as its picture does, and the marks on it.
+const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
+const EDGE = 16; // pixels around a node that is brought into view
+
+/** Words in place of those that stood there. @param {HTMLElement} element @param {Pair | null} pair */
+function tell(element, pair) {
+  element.replaceChildren();
+  return say(element, pair);
+}
+
+/** What is written again only where it differs from what stands there. */
+function renewing() {
+  /** @type {Record<string, string>} */
+  const known = {};
+  return (/** @type {string} */ part, /** @type {unknown} */ content, /** @type {() => void} */ write) => {
+    const key = JSON.stringify(content ?? null);
+    if (known[part] === key) return;
+    known[part] = key;
+    write();
+  };
+}
+
+/** What scrolls is reached by keys. @param {HTMLElement} element */
+function scrolls(element) {
+  element.tabIndex = 0;
+  mine(element);
+  return element;
+}
+
+/**
+ * Scrolls a box as little as brings these nodes into view; of many the first ones.
+ * @param {HTMLElement} box @param {Element[]} nodes
+ */
+function bring(box, nodes) {
+  const { left, right, top, bottom } = box.getBoundingClientRect();
+  for (const node of nodes.reverse()) {
+    const at = node.getBoundingClientRect();
+    box.scrollLeft += Math.min(0, at.left - left - EDGE) + Math.max(0, at.right - right + EDGE);
+    box.scrollTop += Math.min(0, at.top - top - EDGE) + Math.max(0, at.bottom - bottom + EDGE);
+  }
+}
+
+/**
+ * @param {BoardData} data @param {Element} parent
+ * @param {(id: string, picture: Drawn) => void} choose @param {ReturnType<typeof scaled>} scale
+ * @param {PanelData[]} each what it shows, scene by scene
+ */
+function pane(data, parent, choose, scale, each) {
+  const figure = make("figure", "mg-graph", parent);
+  const title = make("figcaption", "", figure);
+  const drawing = make("div", "mg-drawing", figure);
+  const extra = scrolls(make("div", "mg-extra", figure));
+  const code = scrolls(make("pre", "mg-lines", figure));
+  const message = scrolls(make("p", "mg-message", figure));
+  const zoom = scale.add(drawing);
+  const fresh = renewing();
+  const varies = (/** @type {string} */ id) => each.some(({ marks }) => marks[id] !== "ran"); // it does not run at each step
+  let shown = -1;
+  /** @type {Part[]} */
+  let parts = []; // nodes and arrows of the drawing: their classes, and what was written in them
+
+  const draw = (/** @type {Drawn | undefined} */ picture) => {
+    drawing.innerHTML = picture ? picture.svg : "";
+    drawing.hidden = !picture;
+    drawing.setAttribute("role", "group");
+    drawing.setAttribute("aria-label", picture?.alt ?? "");
+    zoom.apply();
+    parts = [...drawing.querySelectorAll("g.node, g.edge")].map((g) => (
+      { g, slot: g.querySelector(".mg-value"), kind: g.getAttribute("class") ?? "", look: "", said: "" }
+    ));
+    if (!picture) return;
+    for (const g of /** @type {NodeListOf<SVGGElement>} */ (drawing.querySelectorAll("g.node"))) {
+      g.setAttribute("tabindex", "0");
+      g.setAttribute("role", "button");
+      mine(g);
+      g.addEventListener("click", () => choose(g.id, picture));
+      g.addEventListener("keydown", (e) => {
+        if (e.key === "Enter") choose(g.id, picture);
+      });
+    }
+  };
+  const place = (/** @type {number} */ number) => {
+    if (number === shown) return;
+    const [old, picture] = [data.drawings[shown], data.drawings[number]];
+    shown = number;
+    if (data.moves && old && picture && !figure.hidden) {
+      morph(drawing, `${old.prefix}-`, `${picture.prefix}-`, () => draw(picture));
+    } else draw(picture);
+  };
+  return {
+    figure,
+    /** @param {PanelData} panel */
+    paint(panel) {
+      place(panel.drawing ?? -1);
+      figure.hidden = false;
+      /** @type {Element[]} */
+      const now = [];
+      /** @type {Element[]} */
+      const ran = [];
+      for (const part of parts) {
+        const kind = panel.marks[part.g.id];
+        if (MEANT.has(kind) && part.slot) now.push(part.g);
+        if (kind === "ran" && part.slot && varies(part.g.id)) ran.push(part.g);
+        const said = `${kind ? data.signs[kind] : ""} ${panel.notes[part.g.id] ?? ""}`.trim();
+        const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
+        if (look !== part.look) part.g.setAttribute("class", look);
+        if (said !== part.said && part.slot) part.slot.textContent = said;
+        Object.assign(part, { look, said });
+      }
+      bring(drawing, now.length ? now : ran);
+      fresh("title", panel.title, () => tell(title, panel.title));
+      fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
+      fresh("kind", [panel.drawing, panel.code.length], () => {
+        figure.dataset.kind = panel.drawing !== null ? "drawing" : panel.code.length ? "code" : "other";
+      });
+      fresh("code", panel.code, () => {
+        code.hidden = !panel.code.length;
+        code.replaceChildren();
+        for (const [kind, line] of panel.code) {
+          const part = make("span", kind ? `mg-code-line mg-code-${kind}` : "mg-code-line", code);
+          part.textContent = `${kind ? data.signs[kind] : " "} ${line}\n`;
+        }
+      });
+      fresh("message", panel.message, () => {
+        message.hidden = !panel.message;
+        tell(message, panel.message);
+      });
+    },
+  };
+}
