@@ -53,7 +53,7 @@ class Window:
         "same" keeps height and width, for stride 1; an odd row or column goes below or right.
         """
         steps = as_pair(name, "stride", stride, 1)
-        parts = as_pair(name, "groups", (groups, groups), 1)[0]
+        parts = 1 if groups == 1 else as_pair(name, "groups", (groups, groups), 1)[0]
         if padding == "same":
             if steps != (1, 1):
                 raise ShapeError("same_padding", op=name, stride=steps)
