@@ -54,8 +54,7 @@ def _label(claim: Claim, place: int) -> str:
 
 
 def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
-    """The claim table of a lesson; for each claim by its name the values of the fields in its
-    sentences.
+    """The claim table of a lesson: by the name of each claim, the values that its sentences need.
 
     UnknownIdError for an unknown lesson or claim, MissingValueError for a field without a value.
 
