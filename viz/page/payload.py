@@ -63,21 +63,8 @@ def payload(
     return {
         "name": name,
         "graphs": graphs or [graph(*pair, *side) for pair, side in zip(pairs, sides, strict=True)],
-        "nodes": {
-            f"{prefix}-{box.id}": node(box, film.tracks[box.id], answers[box.id], texts)
-            for film, prefix in pairs
-            for answers in [told(film.picture, film.tracks)]
-            for box in film.picture.nodes
-        },
-        "edges": {
-            f"{prefix}-{e.id}": [
-                f"{prefix}-{e.source}",
-                f"{prefix}-{e.target}",
-                " ".join(filter(None, (e.shape, e.dtype))),
-            ]
-            for film, prefix in pairs
-            for e in film.picture.edges
-        },
+        "nodes": _nodes(pairs, texts),
+        "edges": _edges(pairs),
         "links": _links(links, prefixes),
         "frames": [
             frame([(f, p, i) for f, p in pairs], blocks, codes)
@@ -93,6 +80,27 @@ def payload(
         "still": still,
         "words": words,
         "labels": {key: both(words[key]) for key in WORDS},
+    }
+
+
+def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts) -> dict[str, Any]:
+    return {
+        f"{prefix}-{box.id}": node(box, film.tracks[box.id], answers[box.id], texts)
+        for film, prefix in pairs
+        for answers in [told(film.picture, film.tracks)]
+        for box in film.picture.nodes
+    }
+
+
+def _edges(pairs: Sequence[tuple[Film, str]]) -> dict[str, list[str]]:
+    return {
+        f"{prefix}-{e.id}": [
+            f"{prefix}-{e.source}",
+            f"{prefix}-{e.target}",
+            " ".join(filter(None, (e.shape, e.dtype))),
+        ]
+        for film, prefix in pairs
+        for e in film.picture.edges
     }
 
 

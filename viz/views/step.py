@@ -67,14 +67,20 @@ def step(
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
     names = names_in(sys._getframe(1))
-    model = capture(obj, inputs)
-    if model is not None:
+    if (model := capture(obj, inputs)) is not None:
         return player_of(list(model.outputs), {}, model.feeds, None, verdict(model))
+    return player_of(*_given(obj, names, inputs, (feed_dict, session)))
+
+
+def _given(
+    obj: Any, names: Mapping[int, str], inputs: Sequence[Any], fed: Sequence[Any]
+) -> tuple[Any, Mapping[int, str], Any, Any]:
+    """What stands behind a function are its inputs, behind a graph its feed and its session."""
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         given = [] if inputs and inputs[0] is None else inputs  # None: no feed, as of a graph
-        return player_of(functools.partial(obj, *given), names, None, None)
-    fed: Sequence[Any] = (*inputs, *(feed_dict, session)[len(inputs) :])
-    return player_of(obj, names, *fed)
+        return functools.partial(obj, *given), names, None, None
+    feed_dict, session = (*inputs, *fed[len(inputs) :])
+    return obj, names, feed_dict, session
 
 
 def player_of(
@@ -98,10 +104,7 @@ def player_of(
     if isinstance(obj, Graph) and not items:
         return Player([still_film(graph_picture([], set(), names), ROWS["graph_empty"])])
     if items and all(isinstance(x, Tensor) for x in items):
-        nodes = ancestors(t.creator for t in items if t.creator is not None)
-        leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
-        sliders = Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
-        return _movable(sliders, lambda given: replay_tape(items, names, given))
+        return _movable(_leaves(items, names), lambda given: replay_tape(items, names, given))
     if items and all(isinstance(x, Node) for x in items):
         items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
@@ -111,6 +114,13 @@ def player_of(
     if items and all(map(is_other, items)):
         return Player([other_film(items, names)])
     raise TypeError(printed("cannot_draw", value=brief(obj)))
+
+
+def _leaves(items: Iterable[Tensor], names: Mapping[int, str]) -> Sliders:
+    """Sliders for the leaves of a tape."""
+    nodes = ancestors(t.creator for t in items if t.creator is not None)
+    leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
+    return Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
 
 
 def _differentiated(items: list[Node]) -> list[Node]:
