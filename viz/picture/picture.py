@@ -6,6 +6,7 @@ Everything else (DOT text, frames, tables, alternative text) is made from pictur
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,10 @@ KINDS = {
     state.group: "control",
 }
 
+NAMELESS: Mapping[int, str] = MappingProxyType({})
 
-def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = False) -> Picture:
+
+def picture(obj: Any, names: Mapping[int, str] = NAMELESS, bodies: bool = False) -> Picture:
     """The picture of a tensor, a node, a graph, a program, or a traced function; or of a list; or
     of nodes of another engine.
 
@@ -43,7 +46,6 @@ def picture(obj: Any, names: Mapping[int, str] | None = None, bodies: bool = Fal
     loops, calls and fused nodes are there, too, as groups that the node owns. Raises TypeError for
     anything else.
     """
-    names = names or {}
     if isinstance(obj, (Function, Traced, Program)):
         obj = obj.graph
     if isinstance(obj, Graph):
