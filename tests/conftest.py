@@ -35,7 +35,7 @@ hypothesis.settings.register_profile("search", max_examples=2000, **shared)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 # They import the engines they compare with, which nobody has to install for the tests.
-collect_ignore_glob = ["bench/*", "faces/programs/*"]
+collect_ignore_glob = ["bench/*", "faces/programs/*", "onnx_cases.py"]
 
 
 @pytest.fixture(scope="session", autouse=True)

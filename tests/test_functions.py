@@ -356,7 +356,8 @@ def test_every_function_is_exported_and_documented_with_an_example(name: str) ->
 SIGNS = "add sub mul div neg equal not_equal less less_equal greater greater_equal "
 INNER = (  # what only gradient rules and x[...] need
     "add_at unslice scatter_add slice_ piece within step count sum_like share_of_maximum "
-    "share_of_extreme broadcast_like reshape_like"
+    "share_of_extreme broadcast_like reshape_like "
+    "argsort"  # which faces and models of other systems ask for
 )
 
 

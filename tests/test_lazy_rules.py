@@ -31,6 +31,7 @@ SINGLY = {
     *("AddAt", "AvgPool2dInput", "BroadcastLike", "Conv2dInput", "Conv2dWeight", "Count"),
     *("Dropout", "MaxPool2dInput", "MaxPool2dPick", "PickRows", "Piece", "PutRows"),
     *("Put", "PutSlice", "ReshapeLike", "ScatterAdd", "ShareOfExtreme", "SumLike", "Unslice"),
+    *("ArgSort", "BroadcastBy", "LengthsOf", "ReshapeBy"),  # what ONNX models ask for
     *("MatMulLeft", "MatMulRight"),  # met where the number of axes is unknown: in static graphs
 }
 

@@ -178,7 +178,7 @@ TRAIN = refused(
 )
 VALUES = refused(
     {  # of tensors and nodes
-        "'cpu', where everything is": "device is_cuda",
+        "'cpu'": "device is_cuda",  # where everything is
         "np.argsort(x.numpy())": "argsort",
         "x.ndim": "rank",
         "x @ b": "dot",

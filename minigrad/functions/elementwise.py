@@ -21,6 +21,7 @@ from minigrad.diagnostics.source import here
 
 __all__ = [
     "abs",
+    "atan",
     "cast",
     "ceil",
     "clip",
@@ -310,6 +311,16 @@ def cast(x: Any, dtype: npt.DTypeLike) -> Any:
     tensor([ 1, -1])
     """
     return ops.convert(x, arguments.as_dtype("cast", dtype))
+
+
+def atan(x: Any) -> Any:
+    """The angle whose tangent is x, between −π/2 and π/2.
+
+    >>> import minigrad as mg
+    >>> mg.atan(mg.tensor([0.0, 1.0]))
+    tensor([0.       , 0.7853982])
+    """
+    return ops.atan(x)
 
 
 def tanh(x: Any) -> Any:
