@@ -184,6 +184,7 @@ interface Stage {
   course(path: SVGPathElement): Point[];
   show(key: string): void;
   enter(card: Card | undefined): void;
+  reach(): void;
   around(card: Card): string[];
   toggle(groups: string[]): void;
   open(groups: string[]): void;

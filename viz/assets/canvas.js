@@ -104,6 +104,13 @@ function stage(graph, number, data, model, parent, scale, actions) {
       box.g.setAttribute("tabindex", "0");
       self.stop = box;
     },
+    // A card that is not born is not there for the Tab key: the first that is, or the drawing itself.
+    reach() {
+      const there = (/** @type {Card} */ box) => !box.seen["mg-unborn"];
+      if (!self.stop || !there(self.stop)) self.enter([...self.cards.values()].find(there));
+      if (!self.stop || !there(self.stop)) drawing.tabIndex = 0;
+      else if (drawing !== document.activeElement) drawing.removeAttribute("tabindex");
+    },
     // The open groups that a card is in.
     around(box) {
       const { x, y } = self.extent(box.g);

@@ -49,6 +49,7 @@ function pane(data, parent, choose, scale, each) {
   const figure = make("figure", "mg-graph", parent);
   const title = make("figcaption", "", figure);
   const drawing = make("div", "mg-drawing", figure);
+  drawing.hidden = true; // until there is a picture
   const extra = scrolls(make("div", "mg-extra", figure));
   const code = scrolls(make("pre", "mg-lines", figure));
   const message = scrolls(make("p", "mg-message", figure));

@@ -135,6 +135,7 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
       "mg-linked": linked.has(id),
     });
   }
+  stage.reach();
   const flowing = new Map(flows.map((flow) => [flow.arrow.id, flow]));
   for (const [id, arrow] of stage.arrows) {
     const flow = flowing.get(id);
