@@ -172,12 +172,13 @@ def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
 SHOWN = """widget => {
     widget.querySelectorAll('.mg-travels').forEach(e => e.remove());
     const controls = [...widget.querySelectorAll('.mg-controls')];
+    const seen = e => e.getClientRects().length && e.checkVisibility({ visibilityProperty: true });
     const text = [...widget.querySelectorAll('*')]
-        .filter(e => e.getClientRects().length && !controls.some(c => c.contains(e)))
+        .filter(e => seen(e) && !controls.some(c => c.contains(e)))
         .flatMap(e => [...e.childNodes].filter(n => n.nodeType === Node.TEXT_NODE))
         .map(n => n.textContent);
     const looks = [...widget.querySelectorAll('g.node, g.edge, tr')]
-        .filter(e => e.getClientRects().length).map(e => [...e.classList].sort().join(' '));
+        .filter(seen).map(e => [...e.classList].sort().join(' '));
     return [...text, ...looks].join('|');
 }"""
 
