@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+import uuid
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,14 +33,16 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
         collector.sanitize_patterns.update(ALIKE)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test reads or writes what a learner made or chose; a notebook's kernel inherits that."""
-    known = os.environ.get("MINIGRAD_LEARNER")
-    os.environ["MINIGRAD_LEARNER"] = str(tmp_path_factory.mktemp("learner"))
-    yield
-    os.environ.pop("MINIGRAD_LEARNER")
-    os.environ.update({} if known is None else {"MINIGRAD_LEARNER": known})
+def pytest_configure() -> None:
+    """Notebooks that are tested neither read nor write what a learner made or chose."""
+    os.environ["MINIGRAD_LEARNER"] = tempfile.mkdtemp(prefix="minigrad-learner-")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Nor does a test, or find what another one kept; the folder is made when something is."""
+    folder = tmp_path_factory.getbasetemp() / f"learner-{uuid.uuid4().hex}"
+    monkeypatch.setenv("MINIGRAD_LEARNER", str(folder))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

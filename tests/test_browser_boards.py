@@ -86,11 +86,11 @@ def test_nothing_overlaps_at_any_step(name: str, language: str, lab: Lab, page: 
 def test_axe_finds_nothing_serious(
     name: str, language: str, lab: Lab, page: Page, dark: Page
 ) -> None:
-    for shown in (page, dark):
-        opened(shown, lab, name, language)
-        for _ in steps(shown):
-            pass
-        assert serious(shown) == []
+    shown = {"en": page, "zh": dark}[language]  # languages change no colour, nor themes a word
+    opened(shown, lab, name, language)
+    for _ in steps(shown):
+        pass
+    assert serious(shown) == []
 
 
 UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
