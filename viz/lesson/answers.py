@@ -26,6 +26,8 @@ from viz.words.text import Pair, row
 
 def has_gap(answer: Any) -> bool:
     """Whether a `...` is left: in a value, in a list, in a function or in what it looks up."""
+    if isinstance(answer, dict):
+        return any(map(has_gap, answer.values()))
     if isinstance(answer, list | tuple):
         return any(map(has_gap, answer))
     if isinstance(answer, FunctionType):
@@ -112,11 +114,18 @@ def _parsed(code: CodeType) -> Iterator[ast.AST]:
 # ---- Equality --------------------------------------------------------------------------------
 
 LISTS = (list, tuple, range, deque)
-WORDS = (str, bytes, dict, set)
+WORDS = (str, bytes, set)
 
 
 def equal(got: Any, want: Any, tolerance: float) -> bool:
-    """Words exactly, numbers within the tolerance; a list, or an array for one, item by item."""
+    """Words exactly, numbers within the tolerance; a list, or an array for one, item by item.
+
+    What has names is compared name by name, in any order.
+    """
+    if isinstance(got, dict) or isinstance(want, dict):
+        if not (isinstance(got, dict) and isinstance(want, dict) and got.keys() == want.keys()):
+            return False
+        return all(equal(got[name], want[name], tolerance) for name in want)
     if isinstance(got, LISTS) or isinstance(want, LISTS):
         items, wanted = _items(got), _items(want)
         if items is None or wanted is None or len(items) != len(wanted):
@@ -135,21 +144,25 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
 
 
 def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pair | None:
-    """Where two lists or arrays differ first, in words; None where they are not such.
+    """Where two lists, arrays or dicts differ first, in words; None where they are not such.
 
     What is asked for there is told of numbers alone: a word would be the answer.
     """
+    if isinstance(got, dict) and isinstance(want, dict):
+        return _first_name(got, want, tolerance, at)
+    arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
+    if arrays and got.shape != want.shape:
+        key = "check_shape_at" if at else "check_shape"
+        return row(key, at=at, shape=got.shape, wanted=want.shape)
     items, wanted = _items(got), _items(want)
     if items is None or wanted is None or not len(wanted):
         if wanted is not None and len(wanted) > 1:
-            return row("check_several", value=_brief(got), wanted=len(wanted))
+            key = "check_several_at" if at else "check_several"
+            return row(key, at=at, value=_brief(got), wanted=len(wanted))
         if not at:
             return None
         key = "check_first_number" if isinstance(want, Number) else "check_first"
         return row(key, at=at, value=_brief(got), want=_brief(want))
-    arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
-    if arrays and got.shape != want.shape:
-        return row("check_shape", shape=got.shape, wanted=want.shape)
     for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
         if not equal(item, other, tolerance):
             return first_difference(item, other, tolerance, f"{at}[{place}]")
@@ -157,6 +170,18 @@ def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pai
         key = "check_length_at" if at else "check_length"
         return row(key, at=at, count=len(items), wanted=len(wanted))
     return None
+
+
+def _first_name(got: Any, want: Any, tolerance: float, at: str) -> Pair | None:
+    """The first name of what is asked for that is missing or wrong; else one that is too much."""
+    before = f"{at}, " if at else ""
+    for name in want:
+        if name not in got:
+            return row("check_missing", at=f"{before}{name}")
+        if not equal(got[name], want[name], tolerance):
+            return first_difference(got[name], want[name], tolerance, f"{before}{name}")
+    extra = next((name for name in got if name not in want), None)
+    return None if extra is None else row("check_extra", at=f"{before}{extra}")
 
 
 def _brief(value: Any) -> str:

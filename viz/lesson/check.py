@@ -53,7 +53,8 @@ def check(
 
     got: a value, or a function without arguments that gives one.
     want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; lists,
-    tuples and arrays stand for one another, and agree item by item.
+    tuples and arrays stand for one another, and agree item by item; dicts agree name by name, and
+    the first name that is wrong is told ("for x = 3"), which says more than a place in a list.
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
 
     A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
