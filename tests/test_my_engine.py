@@ -252,6 +252,49 @@ def test_what_a_trial_is_given_is_not_kept(folder: Path) -> None:
     assert engine.fit(np.ones((2, 3)), np.ones(3)).tolist() == [2, 2, 2]
 
 
+def test_a_trial_fills_the_other_gaps_of_the_lesson_with_ours(folder: Path) -> None:
+    engine = viz.engine("L03", learner(COUNTING, "topological_order"))
+    assert hasattr(engine, "ready")  # what the learner's function calls is there, too
+    x = engine.Tensor(3.0, requires_grad=True)
+    with engine.no_grad():
+        assert not (x * x).inputs
+    (x * x + x).backward()
+    assert x.grad == 7
+    assert not folder.exists()
+
+
+SWITCH = """
+import contextlib
+
+
+@contextlib.contextmanager
+def no_grad():
+    before, Tensor.recording = Tensor.recording, {off}
+    try:
+        yield
+    finally:
+        Tensor.recording = before
+"""
+
+
+def test_a_part_with_a_decorator_is_kept_with_it(folder: Path) -> None:
+    gap = learner(SWITCH.format(off="..."), "no_grad", Tensor=ours.Tensor)
+    assert "Nothing filled in yet" in str(viz.keep(gap))
+    viz.keep(learner(SWITCH.format(off="0"), "no_grad", Tensor=ours.Tensor))
+    text = (folder / "engine.py").read_text("utf-8")
+    assert "@contextlib.contextmanager\ndef no_grad():  # yours\n" in text
+    engine = viz.engine("L04")
+    with engine.no_grad():
+        assert engine.Tensor.recording == 0
+
+
+def test_a_leaf_that_no_gradient_reaches_has_none() -> None:
+    x, w = ours.Tensor(2.0, requires_grad=True), ours.Tensor(3.0, requires_grad=True)
+    ((x > 1.0) * w).backward()
+    assert x.grad is None
+    assert w.grad == 1
+
+
 def test_gaps_and_what_the_engine_does_not_have_are_not_kept(folder: Path) -> None:
     gap = learner("def fit(g, x):\n    return ...\n", "fit")
     assert "Nothing filled in yet" in str(viz.keep(gap))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dis
+import inspect
 import linecache
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -36,14 +37,19 @@ def has_gap(answer: Any) -> bool:
 
 
 def reached(start: FunctionType) -> Iterator[FunctionType]:
-    """A function, and those of the same notebook that it calls by their names."""
+    """A function, and those of the same notebook that it calls by their names.
+
+    Of what a decorator made of a function, what the learner wrote.
+    """
+    start = inspect.unwrap(start)
     todo, met = [start], set()
     while todo:
         function = todo.pop()
         if function not in met:
             met.add(function)
             yield function
-            called = (other for other in _found(function) if isinstance(other, FunctionType))
+            found = (other for other in _found(function) if isinstance(other, FunctionType))
+            called = map(inspect.unwrap, found)
             todo += [other for other in called if other.__globals__ is start.__globals__]
 
 

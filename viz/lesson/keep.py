@@ -66,7 +66,7 @@ def whole() -> tuple[str, Mapping[str, Part]]:
     return text, {name: Part(lesson, source) for name, lesson, _, source in functions_of(text)}
 
 
-def assembled(lesson: str, own: Mapping[str, Part]) -> str:
+def assembled(lesson: str, own: Mapping[str, Part], gaps: bool = True) -> str:
     """The engine up to a lesson: our parts where the learner has none, gaps in that lesson."""
     text, parts = whole()
     end = next((h.start() for h in HEADING.finditer(text) if h[1] > lesson), len(text))
@@ -74,7 +74,7 @@ def assembled(lesson: str, own: Mapping[str, Part]) -> str:
     for name, part in parts.items():
         if name in own:
             new = _marked(own[name].source, name, "yours")
-        elif part.lesson < lesson:
+        elif part.lesson < lesson or not gaps:
             new = _marked(part.source, name, "ours")
         else:
             new = _marked(_gap(part.source, name, lesson), name, "ours")
@@ -147,7 +147,8 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     """The learner's engine as it stands when a lesson begins, as a module.
 
     Parts of earlier lessons that were not kept are ours, and it is said which. The parts of this
-    lesson are gaps, which raise EngineError; `functions` fill them, for a trial that nothing keeps.
+    lesson are gaps, which raise EngineError. With `functions` it is a trial that nothing keeps:
+    they fill their gaps, and ours the other ones, so that an exercise needs no other one's answer.
     Without `functions` the engine is written to `my_engine/engine.py` beside the notebooks, too.
     ValueError for an unknown lesson, and for a file that was edited and is no Python any more.
 
@@ -163,8 +164,9 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
         raise ValueError(printed("engine_lesson", lesson=lesson, known=", ".join(known)))
     last, own = _stored()
     if functions:
-        trial = own | {f.__name__: Part(lesson, _source(f)) for f in functions}
-        return _loaded(assembled(lesson, trial))
+        for function in functions:
+            own |= _written(function, lesson)
+        return _loaded(assembled(lesson, own, gaps=False))
     text = assembled(max(last, lesson), own)
     _store(text)
     shown = Shown(_whose(lesson, own), "…", "my_engine")
@@ -194,15 +196,19 @@ def keep(*functions: FunctionType) -> Shown:
     last, own = _stored()
     for function in functions:
         lesson = parts[function.__name__].lesson
-        for met in reached(function):
-            if not _is_frame(met):
-                own[met.__name__] = Part(lesson, _source(met))
+        own |= _written(function, lesson)
         last = max(last, lesson)
     text = assembled(last, own)
     _refuse_foreign(functions, vars(_loaded(text)))
     _store(text)
     names = ", ".join(f.__name__ for f in functions)
     return Shown([row("engine_kept", names=names)], MARKS[True], "my_engine")
+
+
+def _written(function: FunctionType, lesson: str) -> dict[str, Part]:
+    """A function of the learner's as a part of the engine, and those of the notebook it calls."""
+    found = (met for met in reached(function) if not _is_frame(met))
+    return {met.__name__: Part(lesson, _source(met)) for met in found}
 
 
 def _is_frame(function: FunctionType) -> bool:

@@ -219,7 +219,7 @@ def walk_back(self):  # yours
     values = {node: node.value for node in order}
     gradients = backward(self, np.ones_like(self.value), values)
     for node in order:
-        if node.op == "Leaf" and node.requires_grad:
+        if node.op == "Leaf" and node.requires_grad and node in gradients:
             node.grad = gradients[node] if node.grad is None else node.grad + gradients[node]
         node.inputs = ()
 
@@ -236,7 +236,7 @@ class Tensor(Node):
 
 
 @contextlib.contextmanager
-def no_grad():
+def no_grad():  # yours
     """Inside, tensors are computed and nothing is remembered."""
     before, Tensor.recording = Tensor.recording, False
     try:
