@@ -5,6 +5,6 @@ from minigrad.faces.face import Face
 __getattr__ = face = Face(
     "tf.errors",
     "FailedPreconditionError=UninitializedError InvalidArgumentError=NotFedError"
-    " OpError=GraphError",
+    " OpError=GraphError OperatorNotAllowedInGraphError=TraceError",
 )
 __dir__ = face.names
