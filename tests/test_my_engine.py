@@ -129,7 +129,10 @@ def test_what_is_wrong_is_refused_with_two_lines() -> None:
     product = p @ q
     with pytest.raises(ours.EngineError, match="Placeholder 'q' has no value in this run"):
         ours.Session().run([product], {p: X})
-    with pytest.raises(ours.EngineError, match=r"built: .*test_my_engine.*\n  run: .*test_my_en"):
+    told = (
+        r"MatMul of shapes \(64, 64\), \(3, 64\): .*\n  built: .*engine, line \d+: product = p @ q"
+    )
+    with pytest.raises(ours.EngineError, match=told + r"\n  run: .*engine, line \d+: ours.Sess"):
         ours.Session().run([product], {p: X, q: X[:3]})
     p.inputs = (product,)
     with pytest.raises(ValueError, match="cycle"):
@@ -137,6 +140,32 @@ def test_what_is_wrong_is_refused_with_two_lines() -> None:
     branch = ours.cond(q > 0, lambda v: v * 2, lambda v: -v, q)
     with pytest.raises(ours.EngineError, match="Cond has no gradient rule"):
         ours.gradients(branch, [q])
+
+
+@pytest.mark.parametrize(
+    ("number", "dynamic", "static"),
+    [(0.0, "Log", "Div"), (-1.0, "Log", "Log"), (2.0, None, None)],
+)
+def test_the_first_anomaly_is_the_first_that_ran(
+    number: float, dynamic: str | None, static: str | None
+) -> None:
+    """A static graph need not run its operators in the order in which they were built."""
+
+    def scaled(x: Any) -> Any:
+        late = x.log()
+        return x / x.sum() + late * late
+
+    p = ours.placeholder("p")
+    for op, run in (
+        (dynamic, lambda: scaled(ours.Tensor([number]))),
+        (static, lambda: ours.Session().run([scaled(p)], {p: np.array([number])})),
+    ):
+        ours.EVENTS.clear()
+        with np.errstate(all="ignore"):
+            run()
+        node = ours.first_anomaly(ours.EVENTS)
+        assert (node and node.op) == op
+        assert node is None or node.line.endswith(": late = x.log()") is (op == "Log")
 
 
 def test_branches_loops_and_padding_in_both_modes() -> None:

@@ -4,6 +4,7 @@ Lines under a heading belong to that lesson; what is marked "yours" is what a le
 """
 
 import contextlib
+import linecache
 import sys
 
 import numpy as np
@@ -68,9 +69,9 @@ COMPUTE = {  # the name of an operator, and what it makes of arrays
 class Node:
     """One operator of a graph and the nodes that it reads; nothing is computed yet."""
 
-    def __init__(self, op, inputs=(), name="", **attrs):
+    def __init__(self, op, inputs=(), name="", value=None, **attrs):
         self.op, self.inputs, self.name, self.attrs = op, tuple(inputs), name, attrs
-        self.value, self.line = None, caller()
+        self.value, self.line = value, caller()
 
     def apply(self, op, *inputs, **attrs):
         """Add a node for an operator: this is all that building is."""
@@ -84,9 +85,7 @@ class Node:
 
 def constant(value):
     """A node for a number that is written in the formula."""
-    node = Node("Constant")
-    node.value = np.asarray(value)
-    return node
+    return Node("Constant", value=np.asarray(value))
 
 
 def method(op):
@@ -103,11 +102,12 @@ for sign, op in zip(SIGNS.split(), NAMES.split(), strict=True):
 
 
 def caller():
-    """The line of the user: the first outside of this file."""
+    """The line of the user that is running: the first outside of this file."""
     frame = sys._getframe(1)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    return f"{frame.f_globals.get('__name__')}, line {frame.f_lineno}: {text}"
 
 
 def topological_order(outputs):  # yours
@@ -291,15 +291,14 @@ class Session:
 # ---- L05: branches and loops -----------------------------------------------------------------
 
 
-def body(function, count):
-    """A graph inside of a node: placeholders, and what a function makes of them."""
-    places = [placeholder(f"input {i}") for i in range(count)]
+def body(function, inputs):
+    """A graph inside of a node: a placeholder for each input, and what a function makes of them."""
+    places = [placeholder(f"input {i}") for i in range(len(inputs))]
     return places, function(*places)
 
 
 def run_body(places, output, values):
-    known = dict(zip(places, values, strict=True))
-    return run_in_order(topological_order([output]), known)[output]
+    return run_in_order(topological_order([output]), dict(zip(places, values, strict=True)))[output]
 
 
 def run_cond(chosen, *values, yes, no):  # yours
@@ -321,14 +320,13 @@ def cond(chosen, yes, no, *inputs):
     """A branch: Python decides where there is a value, the graph where there is none."""
     if isinstance(chosen, Tensor):
         return (yes if chosen.value else no)(*inputs)
-    bodies = {"yes": body(yes, len(inputs)), "no": body(no, len(inputs))}
-    return chosen.apply("Cond", chosen, *inputs, **bodies)
+    return chosen.apply("Cond", chosen, *inputs, yes=body(yes, inputs), no=body(no, inputs))
 
 
 def while_loop(test, step, x):
     """A loop, likewise."""
     if not isinstance(x, Tensor):
-        return x.apply("While", x, test=body(test, 1), step=body(step, 1))
+        return x.apply("While", x, test=body(test, [x]), step=body(step, [x]))
     while test(x).value:
         x = step(x)
     return x
@@ -365,6 +363,12 @@ def told(node, operands, error):  # yours
     """What failed, on which shapes, where it was built, and where it ran."""
     shapes = ", ".join(str(np.shape(value)) for value in operands)
     return f"{node.op} of shapes {shapes}: {error}\n  built: {node.line}\n  run: {caller()}"
+
+
+def first_anomaly(events):  # yours
+    """The node that first came out NaN or infinite, in the order of running; None without one."""
+    ran = ((node, more[0]) for kind, node, more in events if kind == "run")
+    return next((node for node, value in ran if not np.isfinite(value).all()), None)
 
 
 EngineError.told = staticmethod(told)
