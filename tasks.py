@@ -28,11 +28,14 @@ PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 STAMP = os.path.join(VENV, "minigrad-stamp.json")
 LOG = os.path.join(VENV, "minigrad-install.log")
 NOTEBOOKS = os.path.join(ROOT, "notebooks")
+YOURS = os.path.join(NOTEBOOKS, "yours")  # the copies that `lab` opens: git keeps none of them
+ENGINE = os.path.join(ROOT, "viz", "lesson", "my_engine.py")
 
 HELP = """\
 python tasks.py COMMAND
 
-  lab [WHICH]   open the lessons in JupyterLab; WHICH is part of a name: tour, 03, L03; or a folder
+  lab [WHICH]   open your copies of the lessons in JupyterLab, made in notebooks/yours;
+                WHICH is part of a name: tour, 03, L03; or a folder
   student OUT   write tour and lessons into OUT, without solutions, hidden tests and outputs
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
@@ -158,13 +161,14 @@ def student_version(notebook):
             continue
         cell["outputs"], cell["execution_count"] = [], None
         source = "".join(cell["source"])
-        shown = HIDDEN.sub("", SOLUTION.sub(STUB, source))
+        stub = stub_for(source, cell["metadata"])
+        shown = HIDDEN.sub("", SOLUTION.sub(stub, source))
         if re.search(r"### (BEGIN|END)\b", shown):
             raise Problem(
                 "A solution or hidden test has no begin or end at the left margin:\n" + source
             )
         cell["source"] = shown.rstrip("\n").splitlines(True)
-        if STUB in shown:  # folded, nobody would read it
+        if stub in shown:  # folded, nobody would read it
             cell["metadata"].pop("jupyter", None)
     notebook["metadata"]["student"] = sources_key(notebook)
     return notebook
@@ -176,6 +180,25 @@ HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS\n?", re.
 STUB = """\
 # Your answer goes into the cell above. Leave this one as it is.
 # 答案写在上面的单元格里，这个单元格不用改。"""
+
+
+# Where ours is a part of the engine, it can be seen from there.
+OFFER = """\
+# Your answer goes into the cell above. After a try, run this one to see ours.
+# 答案写在上面的单元格里。试过以后，运行这个单元格，可以看我们的写法。
+viz.solution({})"""
+
+
+def stub_for(source, metadata):
+    """Return what stands in the place of our answer."""
+    ours = re.findall(r"^def our_(\w+)\(", source, re.MULTILINE)
+    engine = read(ENGINE)
+    parts = [name for name in ours if re.search(r"^def {}\(.*# yours".format(name), engine, re.M)]
+    if not parts:
+        return STUB
+    lesson, exercise = metadata["nbgrader"]["grade_id"].split("-")[:2]
+    asked = ["{}.{}".format(lesson, exercise), *parts]
+    return OFFER.format(", ".join('"{}"'.format(name) for name in asked))
 
 
 def sources_key(notebook):
@@ -416,6 +439,8 @@ def lab(arguments):
     if len(which) > 1:
         raise Problem("Name one notebook, not {}: {}".format(len(which), " ".join(which)))
     folder, which = lesson_place(which[0] if which else "00")
+    if folder == YOURS:
+        copy_lessons()
     names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
     lesson = choose_lesson(which, names)
     prepare(["lab"])
@@ -437,7 +462,48 @@ def lesson_place(which):
         return os.path.abspath(which), "00"
     if os.path.isfile(which):
         return os.path.dirname(os.path.abspath(which)), which
-    return NOTEBOOKS, which
+    return YOURS, which
+
+
+def copy_lessons():
+    """Bring the copies in notebooks/yours up to date; never one that somebody has written in."""
+    os.makedirs(YOURS, exist_ok=True)
+    for path in glob.glob(os.path.join(NOTEBOOKS, "*.json")):
+        shutil.copy(path, YOURS)
+    paths = glob.glob(os.path.join(NOTEBOOKS, "*.ipynb"))
+    lessons = {os.path.basename(path): student_version(json.loads(read(path))) for path in paths}
+    kept = []
+    for name, notebook in lessons.items():
+        path = os.path.join(YOURS, name)
+        if not os.path.lexists(path) or is_untouched(path):
+            if handed_out(path) != notebook["metadata"]["student"]:  # else its outputs stay
+                write_notebook(path, notebook)
+        elif handed_out(path) != notebook["metadata"]["student"]:
+            kept.append(name)
+    copy_pictures(YOURS)
+    if kept:
+        print("There is a newer version of these; yours are kept. Rename one to get the new one:")
+        print(listing(sorted(kept)))
+
+
+def handed_out(path):
+    """Return the key of the version that a copy was made from, None where there is no copy."""
+    try:
+        return json.loads(read(path))["metadata"]["student"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_notebook(path, notebook):
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        json.dump(notebook, file, ensure_ascii=False, indent=1, sort_keys=True)
+        file.write("\n")
+
+
+def copy_pictures(folder):
+    pictures = os.path.join(NOTEBOOKS, "pictures")
+    if os.path.isdir(pictures):
+        shutil.copytree(pictures, os.path.join(folder, "pictures"), dirs_exist_ok=True)
 
 
 def student(arguments):
@@ -462,12 +528,8 @@ def student(arguments):
         )
     os.makedirs(folder, exist_ok=True)
     for path, notebook in lessons.items():
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            json.dump(notebook, file, ensure_ascii=False, indent=1, sort_keys=True)
-            file.write("\n")
-    pictures = os.path.join(NOTEBOOKS, "pictures")
-    if os.path.isdir(pictures):
-        shutil.copytree(pictures, os.path.join(folder, "pictures"), dirs_exist_ok=True)
+        write_notebook(path, notebook)
+    copy_pictures(folder)
     print("Written to {}:\n{}".format(folder, listing(map(os.path.basename, lessons))))
     print("To open them: python tasks.py lab {}".format(arguments[0]))
     return 0

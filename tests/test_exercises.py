@@ -52,14 +52,14 @@ class Outcome:
     failed: list[CheckFailed] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
 
-    def check(self, id: str, *args: Any, **options: Any) -> Shown:
+    def check(self, id: str, *args: Any, **options: Any) -> Shown | None:
         """In the place of `viz.check`."""
         try:
             shown = viz.lesson.check.check(id, *args, **options)
         except CheckFailed as failure:
             self.marks.append((id, failure.shown.mark))
             raise
-        self.marks.append((id, shown.mark))
+        self.marks.append((id, shown.mark if shown else "✓"))  # where it is graded, it is printed
         return shown
 
     def run(self, source: str, names: dict[str, Any], title: str) -> None:
@@ -163,26 +163,26 @@ class Run:
 
     def try_all(self, task: Task, known: list[dict[str, Any]]) -> None:
         learner = self.cells[task.start]
-        self.attempt(task, "untouched", learner, ["student", "lab", "graded"])
+        self.attempt(task, "untouched", learner, ["student", "source", "graded"])
         if task.solution is not None:
             ours = under_our_name(self.cells[task.solution])
             filled = with_solution(learner, ours)
-            self.attempt(task, "our solution", filled, ["student", "lab", "graded"])
+            self.attempt(task, "our solution", filled, ["student", "source", "graded"])
         for answer in known:
             if answer["to"] == task.to:
                 gaps, code = answer.get("gaps"), answer.get("code")
                 filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
-                besides = "lab" if answer["is"] == "wrong" else "graded"
+                besides = "source" if answer["is"] == "wrong" else "graded"
                 self.attempt(task, answer["because"], filled, ["student", besides])
 
     def attempt(self, task: Task, title: str, learner: str, versions: list[str]) -> None:
-        """An answer in what `student` writes, in what `lab` opens, or as nbgrader runs it."""
+        """An answer in what `student` writes, in the source, or as nbgrader runs it."""
         if task.solution is None:
             self.run(task, title, "student", [learner])
             return
         stub, few = self.shown[task.solution], self.shown[task.tests]
         ours, tests = self.cells[task.solution], self.cells[task.tests]
-        rest = {"student": [stub, few], "lab": [ours, tests], "graded": [stub, tests]}
+        rest = {"student": [stub, few], "source": [ours, tests], "graded": [stub, tests]}
         for where in versions:
             with GRADED if where == "graded" else contextlib.nullcontext():
                 self.run(task, title, where, [learner, *rest[where]])

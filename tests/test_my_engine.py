@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import linecache
+import re
 from inspect import signature
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -15,6 +16,7 @@ import size
 
 import minigrad as mg
 import viz
+from viz.lesson import check
 from viz.lesson import keep as growing
 from viz.lesson import my_engine as ours
 from viz.words import mine
@@ -353,3 +355,25 @@ def test_a_file_that_was_spoilt_is_left_alone(folder: Path) -> None:
 def test_an_unknown_lesson_is_refused(folder: Path) -> None:
     with pytest.raises(ValueError, match="No lesson L77 adds to the engine"):
         viz.engine("L77")
+
+
+def test_our_answer_is_shown_after_a_try_and_under_its_own_name(monkeypatch):
+    monkeypatch.setattr(check, "_tried", set())
+    assert "First try it yourself" in repr(viz.solution("L00.core", "dynamic"))
+    viz.check("L00.core", ..., 7)
+    assert "First try it yourself" in repr(viz.solution("L00.core", "dynamic")), "only a gap"
+    with pytest.raises(AssertionError):
+        viz.check("L00.core", 6, 7)
+    shown = viz.solution("L00.core", "dynamic", "pad")
+    for text in (repr(shown), shown._repr_markdown_()):
+        assert re.findall(r"^def (\w+)", text, re.M) == ["our_dynamic", "our_pad"]
+        assert "yours" not in text.split("def ", 1)[1]
+    assert 'lang="zh"' in shown._repr_markdown_()
+    with pytest.raises(ValueError, match="no part of the engine"):
+        viz.solution("L00.core", "nothing")
+
+
+def test_where_nbgrader_grades_no_cell_ends_with_what_it_would_take_for_points(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert viz.check("L00.core", 7, 7) is None
+    assert "✓ L00.core" in capsys.readouterr().out

@@ -235,12 +235,12 @@ def test_without_notebooks_the_folder_is_named():
 
 def test_a_folder_or_a_file_may_be_opened_as_well(tmp_path, monkeypatch):
     file = tmp_path / "03_loops.ipynb"
-    assert tasks.lesson_place(str(tmp_path)) == (tasks.NOTEBOOKS, str(tmp_path)), "it is empty"
+    assert tasks.lesson_place(str(tmp_path)) == (tasks.YOURS, str(tmp_path)), "it is empty"
     file.write_text("")
     assert tasks.lesson_place(str(tmp_path)) == (str(tmp_path), "00")
     assert tasks.lesson_place(str(file)) == (str(tmp_path), str(file))
     monkeypatch.chdir(tmp_path)
-    assert tasks.lesson_place("L03") == (tasks.NOTEBOOKS, "L03")
+    assert tasks.lesson_place("L03") == (tasks.YOURS, "L03")
     assert tasks.lesson_place("03_loops.ipynb")[0] == str(tmp_path)
 
 

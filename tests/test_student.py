@@ -69,6 +69,17 @@ def test_a_solution_without_a_clear_end_is_not_given_away(source):
         tasks.student_version({**LESSON, "cells": [code(source)]})
 
 
+def test_where_ours_is_a_part_of_the_engine_it_can_be_seen_after_a_try():
+    ours = "### BEGIN SOLUTION\ndef our_dynamic(steps, x):\n    return x\n### END SOLUTION"
+    made = tasks.student_version({**LESSON, "cells": [code(ours, **GRADED)]})
+    text = "".join(made["cells"][0]["source"])
+    assert text.endswith('\nviz.solution("L00.core", "dynamic")')
+    assert all(line.startswith("#") for line in text.splitlines()[:-1])
+    other = ours.replace("our_dynamic", "our_other")
+    made = tasks.student_version({**LESSON, "cells": [code(other, **GRADED)]})
+    assert "viz" not in "".join(made["cells"][0]["source"])
+
+
 @pytest.fixture
 def course(tmp_path, monkeypatch):
     """A folder in the place of notebooks/: two lessons, the tour, and a notebook without tasks."""
@@ -78,6 +89,7 @@ def course(tmp_path, monkeypatch):
     for name in ("00_one.ipynb", "01_two.ipynb", "tour.ipynb", "gallery.ipynb"):
         (folder / name).write_text(json.dumps(LESSON), encoding="utf-8")
     monkeypatch.setattr(tasks, "NOTEBOOKS", str(folder))
+    monkeypatch.setattr(tasks, "YOURS", str(folder / "yours"))
     return tmp_path
 
 
@@ -154,6 +166,33 @@ def test_a_file_is_no_folder(course):
     with pytest.raises(tasks.Problem, match="is not a folder"):
         tasks.student([str(course / "file")])
     assert (course / "file").read_text() == "mine"
+
+
+def test_what_lab_opens_are_copies_that_follow_the_lessons_until_somebody_writes(course, capsys):
+    lessons, yours = course / "notebooks", course / "notebooks" / "yours"
+    (lessons / "ratios.json").write_text("{}", encoding="utf-8")
+    tasks.copy_lessons()
+    names = ["00_one.ipynb", "01_two.ipynb", "gallery.ipynb", "pictures", "ratios.json"]
+    assert sorted(os.listdir(yours)) == [*names, "tour.ipynb"]
+    one, two = yours / "00_one.ipynb", yours / "01_two.ipynb"
+    assert json.loads(one.read_text("utf-8")) == tasks.student_version(LESSON)
+
+    run = json.loads(one.read_text("utf-8"))
+    run["cells"][1]["outputs"] = code("")["outputs"]
+    one.write_text(json.dumps(run), encoding="utf-8")
+    two.write_text(answered(two.read_text("utf-8")), encoding="utf-8")
+    tasks.copy_lessons()
+    assert json.loads(one.read_text("utf-8")) == run, "outputs stay as long as the lesson does"
+    assert capsys.readouterr().out == ""
+
+    theirs = two.read_text("utf-8")
+    new = {**LESSON, "cells": [code("b = ...")]}
+    for name in (one.name, two.name):
+        (lessons / name).write_text(json.dumps(new), encoding="utf-8")
+    tasks.copy_lessons()
+    assert json.loads(one.read_text("utf-8")) == tasks.student_version(new)
+    assert two.read_text("utf-8") == theirs
+    assert re.findall(r"\S+\.ipynb", capsys.readouterr().out) == ["01_two.ipynb"]
 
 
 @pytest.mark.parametrize("path", [*LESSONS, TOUR], ids=lambda p: p.stem)

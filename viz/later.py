@@ -10,6 +10,7 @@ from viz.lesson.beside import *
 from viz.lesson.check import *
 from viz.lesson.claims import *
 from viz.lesson.keep import *
+from viz.lesson.solution import *
 from viz.page.board import *
 from viz.page.language import *
 from viz.page.player import Player as Player

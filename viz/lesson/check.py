@@ -16,14 +16,14 @@ from IPython.display import display
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
 from viz.lesson.answers import brief, equal, first_difference, has_gap
-from viz.lesson.wording import MARKS, Shown
+from viz.lesson.wording import GRADING, MARKS, Shown, result
 from viz.questions import find_check
 from viz.words.text import row
 
 __all__ = ["check"]
 
 MISSING: Any = object()
-GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
+_tried: set[str] = set()  # checks that have judged an answer in this kernel
 
 
 class CheckFailed(AssertionError):
@@ -48,7 +48,7 @@ def check(
     *,
     ok: bool | None = None,
     tolerance: float = 1e-9,
-) -> Shown:
+) -> Shown | None:
     """Compare an answer with what is expected; raise AssertionError when it is wrong.
 
     got: a value, or a function without arguments that gives one.
@@ -58,7 +58,8 @@ def check(
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
 
     A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
-    judged: nothing was filled in yet. Where nbgrader grades, it is a mistake.
+    judged: nothing was filled in yet. Where nbgrader grades, it is a mistake, and what has passed
+    is printed, not returned: nbgrader would take a result for points.
 
     >>> print(check("L00.faded.1", 4 * 5, 20))
     ✓ L00.faded.1  passed: the graph returns 20
@@ -71,9 +72,10 @@ def check(
         if not os.environ.get(GRADING):
             return Shown([entry.text, row("check_gap")], "…", id)
         problem = row("check_gap")
+    _tried.add(id)
     right = problem is None and (equal(got, want, tolerance) if ok is None else bool(ok))
     if right:
-        return Shown([row("check_passed", text=entry.text)], MARKS[True], id)
+        return result(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
     lines = [row("check_failed", text=entry.text)]
     lines += [problem] if problem else _told(got, want, ok is None, tolerance)
     lines.append(row("check_hint", hint=entry.hint))
@@ -81,6 +83,11 @@ def check(
     if get_ipython() is not None:
         cast(Any, display)(shown)
     raise CheckFailed(shown)
+
+
+def tried(id: str) -> bool:
+    """Whether a check has judged an answer since the kernel started."""
+    return id in _tried
 
 
 def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:

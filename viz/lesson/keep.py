@@ -25,7 +25,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from viz.lesson.answers import has_gap, looked_up, reached
-from viz.lesson.wording import MARKS, Shown
+from viz.lesson.wording import MARKS, Shown, result
 from viz.words import mine
 from viz.words.text import Pair, printed, row
 from viz.words.user import write
@@ -174,7 +174,7 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     return _loaded(text)
 
 
-def keep(*functions: FunctionType) -> Shown:
+def keep(*functions: FunctionType) -> Shown | None:
     """Put functions of the notebook into the learner's engine, in the place of ours.
 
     What they call by name comes along, if it is a function of the notebook. Nothing is kept as
@@ -187,7 +187,7 @@ def keep(*functions: FunctionType) -> Shown:
     … my_engine  Nothing filled in yet: replace every `...` above and run the cell again.
     """
     if any(map(has_gap, functions)):
-        return Shown([row("check_gap")], "…", "my_engine")
+        return result(Shown([row("check_gap")], "…", "my_engine"))
     parts = whole()[1]
     for function in functions:
         if function.__name__ not in parts:
@@ -202,7 +202,7 @@ def keep(*functions: FunctionType) -> Shown:
     _refuse_foreign(functions, vars(_loaded(text)))
     _store(text)
     names = ", ".join(f.__name__ for f in functions)
-    return Shown([row("engine_kept", names=names)], MARKS[True], "my_engine")
+    return result(Shown([row("engine_kept", names=names)], MARKS[True], "my_engine"))
 
 
 def _written(function: FunctionType, lesson: str) -> dict[str, Part]:

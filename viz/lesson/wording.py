@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from html import escape
@@ -9,6 +10,7 @@ from html import escape
 from minigrad.diagnostics.messages import Pair, choose
 
 MARKS = {True: "✓", False: "✗"}
+GRADING = "NBGRADER_EXECUTION"  # the variable that nbgrader sets while it runs a notebook
 
 
 def marked_up(text: str) -> str:
@@ -46,3 +48,11 @@ class Shown:
     def _repr_html_(self) -> str:
         lines = "<br>".join(bilingual(pair) for pair in self.pairs)
         return f'<div role="status">{self.mark} <b>{escape(self.name)}</b> {lines}</div>'
+
+
+def result(shown: Shown) -> Shown | None:
+    """What a cell ends with; printed where nbgrader grades, as it takes results for points."""
+    if os.environ.get(GRADING):
+        print(shown)
+        return None
+    return shown
