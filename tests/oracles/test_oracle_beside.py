@@ -13,14 +13,11 @@ from viz.questions import Beside, lessons
 
 pytestmark = pytest.mark.oracle
 BOXES = [(name, box) for name, lesson in lessons().items() for box in lesson.beside]
-PRELUDE = {"tensorflow1": "tf.disable_eager_execution()"}  # the real one of today starts eager
-RUN = """
-import sys
-try:
-    exec(compile(sys.argv[1], "<box>", "exec"), {"__name__": "__main__"})
-except Exception as error:
-    print(f"{type(error).__name__}: {''.join(str(error).strip().splitlines()[:1])}")
-"""
+PRELUDE = {"tensorflow1": "; tf.disable_eager_execution()"}  # the real one of today starts eager
+STOPPED = (
+    "import sys; sys.excepthook = lambda kind, error, _: "
+    "print(f'{kind.__name__}: ' + ''.join(str(error).strip().splitlines()[:1]))"
+)
 
 
 @pytest.mark.parametrize(("lesson", "box"), BOXES, ids=[f"{n}-{b.system}" for n, b in BOXES])
@@ -30,8 +27,12 @@ def test_the_real_system_prints_what_the_box_says(lesson: str, box: Beside) -> N
         version(package)
     except PackageNotFoundError:
         pytest.skip(f"{package} is not installed")
-    code = "\n".join([SYSTEMS[box.system][1], PRELUDE.get(box.system, ""), box.code])
+    first = f"{STOPPED}; {SYSTEMS[box.system][1]}{PRELUDE.get(box.system, '')}"  # a single line
     done = subprocess.run(
-        [sys.executable, "-c", RUN, code], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-u", "-"],
+        input=f"{first}\n{box.code}\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.stdout.rstrip("\n") == box.prints

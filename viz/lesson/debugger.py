@@ -1,0 +1,58 @@
+"""Somebody at the debugger, so that a notebook with `breakpoint()` runs by itself: `typed`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pdb
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from unittest import mock
+
+__all__ = ["typed"]
+
+
+class Typist(pdb.Pdb):
+    """Python's debugger, which reads its commands from a list, and shows them as if typed."""
+
+    def __init__(self, commands: tuple[str, ...]) -> None:
+        keys = io.StringIO("\n".join([*commands, "continue", ""]))
+        super().__init__(stdin=keys, stdout=sys.stdout, nosigint=True, readrc=False)
+
+    def precmd(self, line: str) -> str:
+        """Show a command behind the prompt."""
+        self.message(line)
+        return line
+
+    def print_stack_entry(self, *place: object) -> None:
+        """Whether a stop is before or behind the line of `breakpoint()`, Pythons disagree."""
+
+
+@contextlib.contextmanager
+def typed(*commands: str) -> Iterator[list[str]]:
+    """At each `breakpoint()` within, type these commands into the debugger, and go on.
+
+    What the debugger says is printed. The list grows by the name of a function for each stop.
+
+    >>> def double(x):
+    ...     breakpoint()
+    ...     return 2 * x
+    >>> with typed("p x, x > 3") as stops:
+    ...     print(double(4))
+    (Pdb) p x, x > 3
+    (4, True)
+    (Pdb) continue
+    8
+    >>> stops
+    ['double']
+    """
+    stops: list[str] = []
+
+    def hook() -> None:
+        frame: FrameType = sys._getframe(1)
+        stops.append(frame.f_code.co_name)
+        Typist(commands).set_trace(frame)
+
+    with mock.patch.object(sys, "breakpointhook", hook):
+        yield stops
