@@ -171,30 +171,34 @@ RULES = {  # g is the gradient that arrives at y = op(a, b); one share for each 
 def fit(g, x):  # yours
     """A gradient in the shape of what it belongs to: what was broadcast is added up."""
     g = np.broadcast_to(g, np.broadcast_shapes(g.shape, x.shape))
-    new = g.ndim - x.ndim
-    axes = tuple(i for i in range(g.ndim) if i < new or x.shape[i - new] < g.shape[i])
+    axes = tuple(i for i in range(-g.ndim, 0) if -i > x.ndim or x.shape[i] < g.shape[i])
     return g.sum(axis=axes).reshape(x.shape) if axes else g
 
 
 def fitted(share, x):
-    """`fit`, now for arrays or as one more node."""
-    return share.apply("Fit", share, x) if isinstance(share, Node) else fit(share, x)
+    """`fit` where the shapes differ; in a static graph, one more node that does it."""
+    if isinstance(share, Node):
+        return share.apply("Fit", share, x)
+    return share if np.shape(share) == np.shape(x) else fit(share, x)
+
+
+def shares(node, g, data):
+    """Each node that this one reads, with its share of the gradient g that arrived here."""
+    if g is None or not node.inputs:
+        return []
+    if node.op not in RULES:
+        raise EngineError(f"{node.op} has no gradient rule")
+    out = RULES[node.op](g, data[node], *(data[x] for x in node.inputs), **node.attrs)
+    return [(x, fitted(s, data[x])) for x, s in zip(node.inputs, out, strict=True) if s is not None]
 
 
 def backward(y, seed, values):  # yours
     """The gradient of y for every node behind it, last node first; shares that meet are added."""
     gradients = {y: seed}
     for node in reversed(topological_order([y])):
-        if node in gradients and node.inputs:
-            if node.op not in RULES:
-                raise EngineError(f"{node.op} has no gradient rule")
-            operands = [values[x] for x in node.inputs]
-            shares = RULES[node.op](gradients[node], values[node], *operands, **node.attrs)
-            for x, share in zip(node.inputs, shares, strict=True):
-                if share is not None:
-                    share = fitted(share, values[x])
-                    gradients[x] = gradients[x] + share if x in gradients else share
-                    note("passed back", x, (node, share, gradients[x]))
+        for x, share in shares(node, gradients.get(node), values):
+            gradients[x] = gradients[x] + share if x in gradients else share
+            note("passed back", x, (node, share, gradients[x]))
     return gradients
 
 
