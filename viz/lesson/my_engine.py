@@ -176,20 +176,19 @@ def fit(g, x):  # yours
 
 
 def fitted(share, x):
-    """`fit` where the shapes differ; in a static graph, one more node that does it."""
-    if isinstance(share, Node):
-        return share.apply("Fit", share, x)
-    return share if np.shape(share) == np.shape(x) else fit(share, x)
+    """`fit`, now for arrays or as one more node."""
+    return share.apply("Fit", share, x) if isinstance(share, Node) else fit(share, x)
 
 
-def shares(node, g, data):
+def shares(node, g, values):
     """Each node that this one reads, with its share of the gradient g that arrived here."""
     if g is None or not node.inputs:
         return []
     if node.op not in RULES:
         raise EngineError(f"{node.op} has no gradient rule")
-    out = RULES[node.op](g, data[node], *(data[x] for x in node.inputs), **node.attrs)
-    return [(x, fitted(s, data[x])) for x, s in zip(node.inputs, out, strict=True) if s is not None]
+    operands = [values[x] for x in node.inputs]
+    out = zip(node.inputs, RULES[node.op](g, values[node], *operands, **node.attrs), strict=True)
+    return [(x, fitted(share, values[x])) for x, share in out if share is not None]
 
 
 def backward(y, seed, values):  # yours
