@@ -176,8 +176,8 @@ def fit(g, x):  # yours
 
 
 def fitted(share, x):
-    """`fit`, now for arrays or as one more node."""
-    return share.apply("Fit", share, x) if isinstance(share, Node) else fit(share, x)
+    """`fit` as one more node, or now: an array of its own, which `+=` may change."""
+    return share.apply("Fit", share, x) if isinstance(share, Node) else np.array(fit(share, x))
 
 
 def shares(node, g, values):
