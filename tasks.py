@@ -29,6 +29,7 @@ STAMP = os.path.join(VENV, "minigrad-stamp.json")
 LOG = os.path.join(VENV, "minigrad-install.log")
 NOTEBOOKS = os.path.join(ROOT, "notebooks")
 YOURS = os.path.join(NOTEBOOKS, "yours")  # the copies that `lab` opens: git keeps none of them
+QUESTIONS = os.path.join(ROOT, "viz", "questions")
 ENGINE = os.path.join(ROOT, "viz", "lesson", "my_engine.py")
 
 HELP = """\
@@ -161,14 +162,14 @@ def student_version(notebook):
             continue
         cell["outputs"], cell["execution_count"] = [], None
         source = "".join(cell["source"])
-        stub = stub_for(source, cell["metadata"])
+        stub = stub_for(source, cell["metadata"]) if SOLUTION.search(source) else ""
         shown = HIDDEN.sub("", SOLUTION.sub(stub, source))
         if re.search(r"### (BEGIN|END)\b", shown):
             raise Problem(
                 "A solution or hidden test has no begin or end at the left margin:\n" + source
             )
         cell["source"] = shown.rstrip("\n").splitlines(True)
-        if stub in shown:  # folded, nobody would read it
+        if stub:  # folded, nobody would read it
             cell["metadata"].pop("jupyter", None)
     notebook["metadata"]["student"] = sources_key(notebook)
     return notebook
@@ -182,7 +183,7 @@ STUB = """\
 # 答案写在上面的单元格里，这个单元格不用改。"""
 
 
-# Where ours is a part of the engine, it can be seen from there.
+# Where ours is a part of the engine, or stands beside the check, it can be seen after a try.
 OFFER = """\
 # Your answer goes into the cell above. After a try, run this one to see ours.
 # 答案写在上面的单元格里。试过以后，运行这个单元格，可以看我们的写法。
@@ -194,9 +195,9 @@ def stub_for(source, metadata):
     ours = re.findall(r"^def our_(\w+)\(", source, re.MULTILINE)
     engine = read(ENGINE)
     parts = [name for name in ours if re.search(r"^def {}\(.*# yours".format(name), engine, re.M)]
-    if not parts:
-        return STUB
     lesson, exercise = metadata["nbgrader"]["grade_id"].split("-")[:2]
+    if not parts and "ours = " not in read(os.path.join(QUESTIONS, lesson + ".toml")):
+        return STUB
     asked = ["{}.{}".format(lesson, exercise), *parts]
     return OFFER.format(", ".join('"{}"'.format(name) for name in asked))
 

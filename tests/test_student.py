@@ -9,9 +9,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lessons import LESSONS, TOUR, read
+from lessons import LESSONS, TOUR, number, read
 
 import tasks
+from viz.questions import find_lesson
 
 
 def code(source: str, **metadata: object) -> dict[str, object]:
@@ -78,6 +79,9 @@ def test_where_ours_is_a_part_of_the_engine_it_can_be_seen_after_a_try():
     other = ours.replace("our_dynamic", "our_other")
     made = tasks.student_version({**LESSON, "cells": [code(other, **GRADED)]})
     assert "viz" not in "".join(made["cells"][0]["source"])
+    graded = {"nbgrader": {"grade_id": "tour-exercise"}}
+    made = tasks.student_version({**LESSON, "cells": [code(other, **graded)]})
+    assert "".join(made["cells"][0]["source"]).endswith('\nviz.solution("tour.exercise")')
 
 
 @pytest.fixture
@@ -193,6 +197,15 @@ def test_what_lab_opens_are_copies_that_follow_the_lessons_until_somebody_writes
     assert json.loads(one.read_text("utf-8")) == tasks.student_version(new)
     assert two.read_text("utf-8") == theirs
     assert re.findall(r"\S+\.ipynb", capsys.readouterr().out) == ["01_two.ipynb"]
+
+
+@pytest.mark.parametrize("path", [*LESSONS, TOUR], ids=lambda p: p.stem)
+def test_an_answer_beside_a_check_is_that_of_the_notebook(path):
+    cells = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in read(path).cells}
+    for check in find_lesson(number(path)).checks.values():
+        if check.ours:
+            whole = f"### BEGIN SOLUTION\n{check.ours.strip()}\n### END SOLUTION"
+            assert cells[check.id.replace(".", "-")] == whole
 
 
 @pytest.mark.parametrize("path", [*LESSONS, TOUR], ids=lambda p: p.stem)

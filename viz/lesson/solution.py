@@ -7,6 +7,7 @@ import re
 from viz.lesson.check import tried
 from viz.lesson.keep import whole
 from viz.lesson.wording import Shown, bilingual, lines_of
+from viz.questions import find_check
 from viz.words.text import Pair, printed, row
 
 __all__ = ["solution"]
@@ -26,10 +27,10 @@ class Ours:
 
 
 def solution(id: str, *names: str) -> Shown | Ours:
-    """Our parts of the engine for an exercise, named `our_...`, once its check has seen an answer.
+    """Our answer to an exercise, named `our_...`, once its check has judged one of the learner's.
 
-    id: of the check, as "L00.core"; names: of the parts, as "dynamic". ValueError for a part that
-    the engine does not have.
+    id: of the check, as "L00.core"; names: of its parts of the engine, as "dynamic", if it asks for
+    such. ValueError for a part that the engine does not have.
 
     >>> from viz import check
     >>> _ = check("L00.core", 7, 7)
@@ -44,7 +45,7 @@ def solution(id: str, *names: str) -> Shown | Ours:
             note("run", name, x)
         return x
     """
-    parts = whole()[1]
+    entry, parts = find_check(id), whole()[1]
     for name in names:
         if name not in parts:
             raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
@@ -54,4 +55,4 @@ def solution(id: str, *names: str) -> Shown | Ours:
         re.sub(rf"^def {name}(.*?) *# yours", rf"def our_{name}\1", parts[name].source)
         for name in names
     ]
-    return Ours(row("solution_ours"), "\n\n\n".join(map(str.rstrip, ours)))
+    return Ours(row("solution_ours"), "\n\n\n".join(map(str.strip, ours or [entry.ours])))

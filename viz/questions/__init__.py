@@ -67,11 +67,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What an exercise asks for, and which cell helps when it is not there yet."""
+    """What an exercise asks for, which cell helps when it is not there yet, and our answer.
+
+    The answer is empty where it is a part of the learner's engine, or there is nothing to hide.
+    """
 
     id: str
     text: Pair
     hint: Pair
+    ours: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,7 @@ def parse(text: str) -> Lesson:
     data = tomllib.loads(text)
     return Lesson(
         {q["id"]: _question(q) for q in data.get("question", [])},
-        {c["id"]: Check(c["id"], _pair(c), _pair(c["hint"])) for c in data.get("check", [])},
+        {c["id"]: _check(c) for c in data.get("check", [])},
         {
             c.get("name", c["id"]): Claim(
                 *(c["id"], c["source"], c.get("name", c["id"])),
@@ -158,6 +162,10 @@ def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
 def _beside(data: Mapping[str, Any]) -> Beside:
     code, prints = (data[key].strip("\n") for key in ("code", "prints"))
     return Beside(data["system"], code, prints, data["version"], _pair(data))
+
+
+def _check(data: Mapping[str, Any]) -> Check:
+    return Check(data["id"], _pair(data), _pair(data["hint"]), data.get("ours", ""))
 
 
 def _question(data: Mapping[str, Any]) -> Question:
