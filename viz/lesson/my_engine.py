@@ -301,12 +301,29 @@ def body(function, inputs):
 
 
 def run_body(places, output, values):
+    """What a body makes of these values."""
     return run_in_order(topological_order([output]), dict(zip(places, values, strict=True)))[output]
+
+
+def cond(chosen, yes, no, *inputs):  # yours
+    """A branch: decided now where there is a value, else a node that keeps both bodies."""
+    if isinstance(chosen, Tensor):
+        return (yes if chosen.value else no)(*inputs)
+    return chosen.apply("Cond", chosen, *inputs, yes=body(yes, inputs), no=body(no, inputs))
 
 
 def run_cond(chosen, *values, yes, no):  # yours
     """Run one of two bodies."""
     return run_body(*(yes if chosen else no), values)
+
+
+def while_loop(test, step, x):  # yours
+    """A loop: made now where there is a value, else a node that keeps the test and the step."""
+    if isinstance(x, Tensor):
+        while test(x).value:
+            x = step(x)
+        return x
+    return x.apply("While", x, test=body(test, [x]), step=body(step, [x]))
 
 
 def run_while(value, *, test, step):  # yours
@@ -317,22 +334,6 @@ def run_while(value, *, test, step):  # yours
 
 
 COMPUTE |= {"Cond": run_cond, "While": run_while}
-
-
-def cond(chosen, yes, no, *inputs):
-    """A branch: Python decides where there is a value, the graph where there is none."""
-    if isinstance(chosen, Tensor):
-        return (yes if chosen.value else no)(*inputs)
-    return chosen.apply("Cond", chosen, *inputs, yes=body(yes, inputs), no=body(no, inputs))
-
-
-def while_loop(test, step, x):
-    """A loop, likewise."""
-    if not isinstance(x, Tensor):
-        return x.apply("While", x, test=body(test, [x]), step=body(step, [x]))
-    while test(x).value:
-        x = step(x)
-    return x
 
 
 # ---- L06: rows of different lengths ----------------------------------------------------------
