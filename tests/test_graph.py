@@ -46,7 +46,7 @@ def test_what_a_node_tells() -> None:
     x = mg.placeholder("x", shape=(None, 784))
     y = x @ mg.Variable(np.zeros((784, 10)), name="W")
     assert (y.shape, y.ndim, y.dtype) == ((None, 10), 2, float64)
-    assert repr(y) == str(y) == "<Node MatMul = MatMul: float64 (None, 10), no value>"
+    assert repr(y) == str(y) == "<Node MatMul: float64 (None, 10), no value>"
     assert repr(mg.placeholder("z")) == "<Node z = Placeholder: float32 ?, no value>"
     assert mg.placeholder().shape is None
     assert {y: 1}[y] == 1

@@ -25,7 +25,7 @@ def test_example_e3() -> None:
     b = mg.Variable(mg.zeros(10), name="b")
     y = x @ W + b
     assert y.shape == (None, 10)
-    assert repr(y) == "<Node Add = Add: float32 (None, 10), no value>"
+    assert repr(y) == "<Node Add: float32 (None, 10), no value>"
     bias = np.arange(10, dtype=np.float32)
     with mg.Session() as session:
         session.run(mg.global_variables_initializer())

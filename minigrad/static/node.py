@@ -65,7 +65,7 @@ class Node(BaseNode, Value):
     >>> with mg.Graph():
     ...     x = mg.placeholder("x", shape=(None, 3))
     ...     x * 2
-    <Node Mul = Mul: float32 (None, 3), no value>
+    <Node Mul: float32 (None, 3), no value>
     """
 
     __slots__ = (*NODE_SLOTS, "__weakref__", "controls", "graph", "name", "spec")
@@ -103,7 +103,8 @@ class Node(BaseNode, Value):
 
     def __repr__(self) -> str:
         name, shape = one_line(self.name), show_shape(self.shape)
-        return f"<Node {name} = {self.op}: {self.dtype} {shape}, no value>"
+        what = self.op if name == str(self.op) else f"{name} = {self.op}"
+        return f"<Node {what}: {self.dtype} {shape}, no value>"
 
     __str__ = __repr__
 
