@@ -209,6 +209,43 @@ def test_a_phase_chooses_its_layers(tmp_path: Path) -> None:
     assert "Dropout" in {n.op.name for n in train.nodes} - {n.op.name for n in test.nodes}
 
 
+TWINS = """
+input: "a" input_shape { dim: 2 dim: 3 }
+input: "b" input_shape { dim: 2 dim: 3 }
+layer { name: "left" type: "InnerProduct" bottom: "a" top: "p" param { name: "w" }
+  inner_product_param { num_output: 4 weight_filler { type: "xavier" } } }
+layer { name: "right" type: "InnerProduct" bottom: "b" top: "q" param { name: "w" }
+  inner_product_param { num_output: 4 weight_filler { type: "xavier" } } }
+"""
+
+
+def test_layers_share_a_parameter_that_has_a_name(tmp_path: Path) -> None:
+    net = tmp_path / "twins.prototxt"
+    net.write_text(TWINS, "utf-8")
+    graph = mg.from_caffe(net)
+    assert {v.name for v in graph.variables} == {"left/weight", "left/bias", "right/bias"}
+    a, b = np.eye(2, 3, dtype=np.float32), np.ones((2, 3), np.float32)
+    w = np.array(graph["left/weight"].attrs["value"])
+    p, q = mg.run(graph, {"a": a, "b": b})
+    assert np.array_equal(p, a @ w.T)
+    assert np.array_equal(q, b @ w.T)
+
+
+@pytest.mark.parametrize("change", [("num_output: 4", "num_output: 5"), None])
+def test_what_cannot_be_shared_is_refused(change: Any, tmp_path: Path) -> None:
+    net, weights = tmp_path / "twins.prototxt", None
+    start, _, end = TWINS.rpartition("layer {")
+    net.write_text(start + "layer {" + (end.replace(*change) if change else end), "utf-8")
+    if change is None:
+        shapes = {"left": [(4, 3), (4,)], "right": [(4, 3), (4,)]}
+        draw = np.random.default_rng(0)
+        blobs = {k: [draw.random(s, np.float32) for s in of] for k, of in shapes.items()}
+        weights = caffemodel(tmp_path / "w", blobs)
+    with pytest.raises(mg.FormatError, match="made the parameter w, of shape") as told:
+        mg.from_caffe(net, weights)
+    assert "layer right, param" in str(told.value)
+
+
 # ---- What is refused, by name --------------------------------------------------------------------
 
 TEXT = LENET.read_text("utf-8")

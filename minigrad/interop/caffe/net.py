@@ -76,6 +76,7 @@ class Making:
         self.blobs: dict[str, Node] = {}
         self.unread: dict[str, Node] = {}
         self.makers: dict[str, str] = {}  # by which layer each was made
+        self.shared: dict[str, Tensor] = {}  # parameters that the file gives a name
         self.inputs: list[Node] = []
         self.numbers = self.used = 0
         self.layer: Any = None
@@ -200,11 +201,24 @@ class Making:
     # ---- Parameters ------------------------------------------------------------------------------
 
     def parameter(self, name: str, shape: tuple[int, ...], filler: Any, start: float = 0.0) -> Any:
-        """The next parameter of the present layer: from the file of weights, or newly filled."""
-        array = self.blob(shape)
+        """The next parameter of the present layer: from the file of weights, or newly filled.
+
+        Layers that give a parameter the same name in the file share it.
+        """
+        place = self.used
+        array, specs = self.blob(shape), self.layer.param
+        share = specs[place].name if place < len(specs) else ""
+        known = self.shared.get(share)
+        if known is not None:
+            if known.shape != shape or not (array is None or np.array_equal(array, known.data)):
+                self.fail("caffe_share", "param", name=share, shape=known.shape, found=shape)
+            return known
         if array is None:
             array = filled(self, filler, shape, start)
-        return Tensor(array, requires_grad=True, name=name)
+        made = Tensor(array, requires_grad=True, name=name)
+        if share:
+            self.shared[share] = made
+        return made
 
     def blob(self, shape: tuple[int, ...]) -> Array | None:
         """The next blob of the present layer among the weights; None where there are none."""
