@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+import viz
 from minigrad import ops
 from minigrad.core import REGISTRY, Op, Sample
 from minigrad.interop.onnx.writing.sheet import TABLE
@@ -436,3 +437,27 @@ def test_nothing_is_written_where_a_graph_cannot_be(tmp_path: Path) -> None:
 def test_every_rule_writes_an_operator_of_ours() -> None:
     assert {op.name for op in TABLE} <= REGISTRY.keys()
     assert ops.matmul in TABLE
+
+
+def test_files_are_compared_with_graphs(tmp_path: Path) -> None:
+    """Before and after export, and file with file."""
+
+    def written(activation: Any, name: str) -> mg.Graph:
+        with mg.Graph():
+            x = mg.placeholder("x", shape=(2, 3))
+            w = mg.Variable(np.ones((3, 1), np.float32), name="w")
+            graph = mg.build_graph(x, activation(x @ w) * 2)
+        graph.to_onnx(tmp_path / name)
+        return graph
+
+    graph = written(mg.tanh, "a.onnx")
+    written(mg.sigmoid, "b.onnx")
+
+    def differing(*sides: Any) -> list[str]:
+        (panel,) = viz.diff(*sides).scenes[-1].panels
+        return sorted(
+            {n.op for n in panel.picture.nodes if panel.marks.get(n.id) in ("gone", "new")}
+        )
+
+    assert differing(graph, tmp_path / "a.onnx") == []
+    assert differing(tmp_path / "a.onnx", str(tmp_path / "b.onnx")) == ["Sigmoid", "Tanh"]

@@ -114,7 +114,7 @@ def differentiated(graph: mg.Graph, feeds: Mapping[str, Any]) -> None:
     assert (ahead - behind) / (2 * step) == pytest.approx(steepness, rel=0.05)
 
 
-@pytest.mark.parametrize("name", ["magika", "silero-vad"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_real_file_is_drawn_and_stepped(name: str) -> None:
     _, graph, _, own = loaded(name)
     drawn = viz.draw(graph)
