@@ -21,13 +21,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import nbformat
 
 if TYPE_CHECKING:  # not needed to say that it is missing
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
@@ -207,6 +208,39 @@ class Lab:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+class Kept:
+    """A page for each colour scheme: the tests of a module have it one after the other."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._pages: dict[str, Page] = {}
+
+    def lent(self, scheme: Literal["light", "dark"], wide: int, high: int) -> Iterator[Page]:
+        """As a new one would be: empty, at rest, and without errors."""
+        page = self._pages.pop(scheme, None) or self._opened()
+        page.goto("about:blank")
+        page.set_viewport_size({"width": wide, "height": high})
+        media = {"media": "null", "reduced_motion": "no-preference", "forced_colors": "none"}
+        page.emulate_media(color_scheme=scheme, **media)
+        page.mouse.up()
+        page.mouse.move(0, 0)
+        page.errors = []
+        yield page
+        if page.url.startswith(("file:", "about:")):  # a server's page keeps more than is seen
+            self._pages[scheme] = page
+        else:
+            page.context.close()
+
+    def _opened(self) -> Page:
+        opened = self._browser.new_context().new_page()
+        opened.on("pageerror", lambda error: opened.errors.append(str(error)))
+        opened.on(
+            "console",
+            lambda message: opened.errors.append(message.text) if message.type == "error" else None,
+        )
+        return opened
 
 
 def open_notebook(page: Page, lab: Lab, name: str, place: str = "lab/tree") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import bare
 import browser as harness
@@ -152,50 +152,17 @@ def chromium() -> Iterator[Browser]:
         started.close()
 
 
-class Kept:
-    """A page for each colour scheme: the tests of a module have it one after the other."""
-
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
-        self._pages: dict[str, Page] = {}
-
-    def lent(self, scheme: Literal["light", "dark"], wide: int, high: int) -> Iterator[Page]:
-        """As a new one would be: empty, at rest, and without errors."""
-        page = self._pages.pop(scheme, None) or self._opened()
-        page.goto("about:blank")
-        page.set_viewport_size({"width": wide, "height": high})
-        media = {"media": "null", "reduced_motion": "no-preference", "forced_colors": "none"}
-        page.emulate_media(color_scheme=scheme, **media)
-        page.mouse.up()
-        page.mouse.move(0, 0)
-        page.errors = []
-        yield page
-        if page.url.startswith(("file:", "about:")):  # a server's page keeps more than is seen
-            self._pages[scheme] = page
-        else:
-            page.context.close()
-
-    def _opened(self) -> Page:
-        opened = self._browser.new_context().new_page()
-        opened.on("pageerror", lambda error: opened.errors.append(str(error)))
-        opened.on(
-            "console",
-            lambda message: opened.errors.append(message.text) if message.type == "error" else None,
-        )
-        return opened
-
-
 @pytest.fixture(scope="module")
-def kept(chromium: Browser) -> Kept:
-    return Kept(chromium)
+def kept(chromium: Browser) -> harness.Kept:
+    return harness.Kept(chromium)
 
 
 @pytest.fixture
-def page(kept: Kept) -> Iterator[Page]:
+def page(kept: harness.Kept) -> Iterator[Page]:
     """A light page; `page.errors` collects what the console calls an error."""
     yield from kept.lent("light", 1400, 1000)
 
 
 @pytest.fixture
-def dark(kept: Kept) -> Iterator[Page]:
+def dark(kept: harness.Kept) -> Iterator[Page]:
     yield from kept.lent("dark", 1200, 900)

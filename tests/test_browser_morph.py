@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from test_picture import digits
 import viz
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
 
@@ -39,13 +38,11 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def moving(chromium: Browser) -> Iterator[Page]:
+def moving(page: Page) -> Page:
     """A page whose reader has not asked for less motion."""
-    context = chromium.new_context(
-        viewport={"width": 1440, "height": 900}, reduced_motion="no-preference"
-    )
-    yield context.new_page()
-    context.close()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(reduced_motion="no-preference")
+    return page
 
 
 def opened(page: Page, saved: Path, name: str, language: str = "en", width: int = 1440) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
-from browser import Lab, choose_theme, open_notebook, run_all
+from browser import Kept, Lab, choose_theme, open_notebook, run_all
 from lessons import run_cell
 from looks import (
     CLASHES,
@@ -91,17 +91,22 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: make().save(folder / f"{name}.html") for name, make in PLAYERS.items()}
 
 
+def speak(page: Page, language: str) -> None:
+    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+
+
 # ---- What a step looks like -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in OWN if name != "long"])  # views: with all views
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_nothing_overlaps_at_any_step(
-    name: str, language: str, saved: dict[str, Path], page: Page
-) -> None:
+def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: Page) -> None:
     page.goto(saved[name].as_uri())
-    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
-    found = {i: wrong for i in step_to_end(page) if (wrong := page.evaluate(CLASHES))}
+    found = {}
+    for i in step_to_end(page):
+        for language in ("en", "zh"):
+            speak(page, language)
+            if wrong := page.evaluate(CLASHES):
+                found[i, language] = wrong
     assert found == {}
     assert page.errors == []
 
@@ -481,14 +486,11 @@ widget.render({{ model, el: document.getElementById("output") }});
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("theme", THEMES)
 def test_on_a_bare_page_the_theme_is_that_of_the_editor(
-    theme: str, scheme: str, chromium: Browser
+    theme: str, scheme: Literal["light", "dark"], page: Page
 ) -> None:
     """Whatever the system's own colours are."""
-    player = viz.compare(lambda x: x * x + 3, 2.0)
-    page = chromium.new_context(color_scheme=scheme).new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    player = PLAYERS["both"]()
+    page.emulate_media(color_scheme=scheme)
     page.set_content(
         POLICY
         + BARE.format(
@@ -504,8 +506,7 @@ def test_on_a_bare_page_the_theme_is_that_of_the_editor(
         pass
     assert unlike(page, THEMES[theme]) == []
     assert page.evaluate(CLASHES) == []
-    assert errors == []
-    page.context.close()
+    assert page.errors == []
 
 
 def test_the_chinese_font_arrives_under_its_policy(page: Page) -> None:
@@ -567,16 +568,27 @@ z = y + 3
 viz.step(z)"""
 
 
-@pytest.fixture(params=["lab/tree", "notebooks"], ids=["JupyterLab", "Notebook 7"])
-def lesson(request: pytest.FixtureRequest, lab: Lab, page: Page) -> Page:
+@pytest.fixture(scope="module", params=["lab/tree", "notebooks"], ids=["JupyterLab", "Notebook 7"])
+def running(request: pytest.FixtureRequest, lab: Lab, kept: Kept) -> Iterator[Page]:
+    """A notebook with one player."""
     lab.write("player.ipynb", [CELL])
-    open_notebook(page, lab, "player.ipynb", request.param)
-    assert ("/lab/" in page.url) is (request.param == "lab/tree")
-    if request.param == "notebooks":
-        page.errors.clear()  # Notebook 7 has one of its own while it starts
-    run_all(page)
-    page.locator(".mg-player").wait_for()
-    return page
+    for page in kept.lent("light", 1400, 1000):
+        open_notebook(page, lab, "player.ipynb", request.param)
+        assert ("/lab/" in page.url) is (request.param == "lab/tree")
+        if request.param == "notebooks":
+            page.errors.clear()  # Notebook 7 has one of its own while it starts
+        run_all(page)
+        page.locator(".mg-player").wait_for()
+        yield page
+
+
+@pytest.fixture
+def lesson(running: Page) -> Page:
+    """The notebook in English, its player at the first step, and the cell is written in."""
+    running.locator(".mg-language button[data-code=en]").click()
+    running.locator(".mg-player .mg-steps").fill("0")
+    running.locator(".jp-Cell .cm-content").first.click()
+    return running
 
 
 def test_in_the_notebook(lesson: Page) -> None:
@@ -745,7 +757,7 @@ def test_two_graphs_fit_the_screen_of_a_phone(
     page.set_viewport_size({"width": 390, "height": 844})
     for name in ("both", "compare"):
         page.goto(saved[name].as_uri())
-        page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+        speak(page, language)
         found = [page.evaluate(PHONE) for _ in step_to_end(page)]
         assert len({state["high"] for state in found}) == 1
         for state in found:
@@ -812,11 +824,10 @@ def test_text_in_drawings_is_as_large_as_on_the_page(saved: dict[str, Path], pag
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_values_travel_where_motion_is_wanted(
-    motion: str, saved: dict[str, Path], chromium: Browser
+    motion: Literal["no-preference", "reduce"], saved: dict[str, Path], page: Page
 ) -> None:
     """Forward into the card that reads them, back along the lane; by steps, not by jumps."""
-    context = chromium.new_context(reduced_motion=motion)
-    page = context.new_page()
+    page.emulate_media(reduced_motion=motion)
     page.goto(saved["e1"].as_uri())
     page.locator(".mg-player").focus()
     travelling, standing = page.locator(".mg-travels"), page.locator(".mg-chip:not(.mg-travels)")
@@ -857,7 +868,6 @@ def test_values_travel_where_motion_is_wanted(
     page.keyboard.press("End")
     page.locator(".mg-steps").fill("3")
     assert travelling.count() == 0, "neither a click nor a jump is a step"
-    context.close()
 
 
 @pytest.mark.parametrize("name", ["e1", "e2", "e5", "layers"])
