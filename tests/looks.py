@@ -102,6 +102,11 @@ LOOK = [
 ]
 
 
+def speak(page: Page, language: str) -> None:
+    """Show the words of a saved page in this language: "en", "zh" or "both"."""
+    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+
+
 def settle(page: Page) -> None:
     """Everything that moves has come to its end."""
     page.evaluate(

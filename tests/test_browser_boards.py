@@ -1,17 +1,20 @@
-"""Boards as a reader meets them: those of the gallery, in JupyterLab and saved as pages."""
+"""Boards as a reader meets them: those of the gallery, saved as pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
-from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_notebook, run_all
-from looks import CLASHES, FAINT, luminance, missing, serious, step_to_end, unlike
+from browser import NOTEBOOKS
+from lessons import code_cells, run_cell
+from looks import CLASHES, luminance, missing, serious, speak, step_to_end, unlike
+
+from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -30,31 +33,25 @@ LANGUAGES = ["en", "zh"]
 
 
 @pytest.fixture(scope="module")
-def gallery(lab: Lab, chromium: Browser) -> Iterator[Page]:
-    """The gallery in JupyterLab; beside it each board was saved as a page."""
-    cells = []
-    for cell in nbformat.read(NOTEBOOKS / "gallery.ipynb", as_version=4).cells:
-        if cell.cell_type == "code":
-            cells.append(cell.source)
-            last = cell.source.splitlines()[-1]
-            cells += [
-                f"{'training' if n == 'train' else 'Out[max(Out)]'}.save('{n}.html')"
-                for n, call in BOARDS.items()
-                if last.startswith(call)
-            ]
-    lab.write("boards.ipynb", cells)
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
-    page = context.new_page()
-    open_notebook(page, lab, "boards.ipynb")
-    run_all(page)
-    assert [output.text for output in cell_outputs(page) if output.failed] == []
-    yield page
-    context.close()
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each board of the gallery, saved by the cell that makes it, without a kernel."""
+    folder, found, names = tmp_path_factory.mktemp("boards"), {}, {}
+    for place, cell in enumerate(code_cells(NOTEBOOKS / "gallery.ipynb")):
+        if len(found) == len(BOARDS):
+            break
+        value = run_cell(cell.source, names, f"gallery {place}")
+        last = cell.source.splitlines()[-1]
+        for name, call in BOARDS.items():
+            if last.startswith(call):
+                view = names["training"] if name == "train" else value
+                found[name] = view.save(folder / f"{name}.html")
+    set_language("en")
+    return found
 
 
-def opened(page: Page, lab: Lab, name: str, language: str) -> Page:
-    page.goto((lab.root / f"{name}.html").as_uri())
-    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+def opened(page: Page, path: Path, language: str = "en") -> Page:
+    page.goto(path.as_uri())
+    speak(page, language)
     return page
 
 
@@ -63,31 +60,32 @@ def steps(page: Page) -> Iterator[int]:
     return step_to_end(page) if page.locator(".mg-controls input").count() else iter([0])
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", BOARDS)
-@pytest.mark.usefixtures("gallery")
-def test_nothing_overlaps_at_any_step(name: str, language: str, lab: Lab, page: Page) -> None:
-    opened(page, lab, name, language)
-    found, seen = {}, set()
+def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: Page) -> None:
+    opened(page, saved[name])
+    found: dict[tuple[int, str], list[str]] = {}
+    seen: dict[str, set[str]] = {language: set() for language in LANGUAGES}
     for i in steps(page):
-        assert page.locator("g.node:visible, .mg-curves:visible").count() > 0
-        seen |= set(page.locator("body").inner_text())
-        if wrong := page.evaluate(CLASHES):
-            found[i] = wrong
+        for language, characters in seen.items():
+            speak(page, language)
+            assert page.locator("g.node:visible, .mg-curves:visible").count() > 0
+            characters |= set(page.locator("body").inner_text())
+            if wrong := page.evaluate(CLASHES):
+                found[i, language] = wrong
     assert found == {}
-    assert missing(seen) == set()
-    assert (len({c for c in seen if c > "\u4e00"}) > 20) is (language == "zh")
+    for language, characters in seen.items():
+        assert missing(characters) == set()
+        assert (len({c for c in characters if c > "\u4e00"}) > 20) is (language == "zh")
     assert page.errors == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", BOARDS)
-@pytest.mark.usefixtures("gallery")
 def test_axe_finds_nothing_serious(
-    name: str, language: str, lab: Lab, page: Page, dark: Page
+    name: str, language: str, saved: dict[str, Path], page: Page, dark: Page
 ) -> None:
     shown = {"en": page, "zh": dark}[language]  # languages change no colour, nor themes a word
-    opened(shown, lab, name, language)
+    opened(shown, saved[name], language)
     for _ in steps(shown):
         pass
     assert serious(shown) == []
@@ -97,41 +95,18 @@ UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
 
 
 @pytest.mark.parametrize("name", [name for name in BOARDS if name != "train"])
-@pytest.mark.usefixtures("gallery")
 def test_a_saved_board_is_dark_where_the_system_is(
-    name: str, lab: Lab, page: Page, dark: Page
+    name: str, saved: dict[str, Path], page: Page, dark: Page
 ) -> None:
     for shown, ink_is_bright in ((page, False), (dark, True)):
-        opened(shown, lab, name, "en")
+        opened(shown, saved[name])
         assert unlike(shown, ink_is_bright) == []
         ink, paper = (luminance(shown, UNPRESSED, s) for s in ("color", "backgroundColor"))
         assert (ink > paper) is ink_is_bright, "the buttons of the page itself"
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_in_the_lab(theme: str, language: str, gallery: Page) -> None:
-    """All views of the gallery at once, the boards at their last steps."""
-    choose_theme(gallery, theme)
-    gallery.locator(f".mg-language button[data-code={language}]").click()
-    gallery.wait_for_function(
-        "c => document.querySelector(`[data-mg-language=${c}]`)", arg=language
-    )
-    for board in gallery.locator(".mg-board").all():
-        board.focus()
-        gallery.keyboard.press("End")
-    assert gallery.locator(".mg-board").count() == len(BOARDS) - 1, "training is a chart"
-    assert gallery.evaluate(CLASHES) == []
-    assert gallery.evaluate(FAINT) == []
-    assert serious(gallery) == []
-    paddings = "all => [...new Set(all.map(e => getComputedStyle(e).padding))]"
-    every = gallery.locator(".mg-film, .mg-board")
-    assert every.evaluate_all(paddings) == ["0px"], "whichever was loaded last"
-
-
-@pytest.mark.usefixtures("gallery")
-def test_a_board_steps_by_keys_buttons_and_slider(lab: Lab, page: Page) -> None:
-    opened(page, lab, "checkpoints", "en")
+def test_a_board_steps_by_keys_buttons_and_slider(saved: dict[str, Path], page: Page) -> None:
+    opened(page, saved["checkpoints"])
     counter, slider = page.locator(".mg-controls output"), page.locator(".mg-controls input")
     last = int(slider.get_attribute("max"))
     shown = [page.locator(".mg-caption").inner_text() for _ in step_to_end(page)]
@@ -156,9 +131,8 @@ def test_a_board_steps_by_keys_buttons_and_slider(lab: Lab, page: Page) -> None:
     assert page.errors == []
 
 
-@pytest.mark.usefixtures("gallery")
-def test_the_sliders_of_inputs_stand_where_the_step_is(lab: Lab, page: Page) -> None:
-    opened(page, lab, "branches", "en")
+def test_the_sliders_of_inputs_stand_where_the_step_is(saved: dict[str, Path], page: Page) -> None:
+    opened(page, saved["branches"])
     shown = [page.locator(".mg-inputs output").inner_text() for _ in step_to_end(page)]
     assert shown == ["3", "-1", "-3"]
     assert page.locator(".mg-inputs input").input_value() == "-3"
@@ -169,10 +143,9 @@ WIDTHS = (
 )
 
 
-@pytest.mark.usefixtures("gallery")
-def test_the_drawings_of_a_board_zoom_fit_and_move(lab: Lab, page: Page) -> None:
+def test_the_drawings_of_a_board_zoom_fit_and_move(saved: dict[str, Path], page: Page) -> None:
     """As those of a player: all together, by key and by button."""
-    opened(page, lab, "branches", "en")
+    opened(page, saved["branches"])
     drawings = page.locator(".mg-drawing:visible")
 
     def widths() -> list[float]:
@@ -209,10 +182,9 @@ def test_the_drawings_of_a_board_zoom_fit_and_move(lab: Lab, page: Page) -> None
     assert page.errors == []
 
 
-@pytest.mark.usefixtures("gallery")
-def test_a_step_of_a_board_touches_only_what_changes(lab: Lab, page: Page) -> None:
+def test_a_step_of_a_board_touches_only_what_changes(saved: dict[str, Path], page: Page) -> None:
     """What stands in a panel and is the same at the next step is not written again."""
-    opened(page, lab, "passes", "en")
+    opened(page, saved["passes"])
     counts = page.evaluate(
         """() => {
             const step = document.querySelector('button[aria-label^="step forward"]');

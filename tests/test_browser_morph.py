@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import views
-from looks import step_to_end
+from looks import speak, step_to_end
 from test_picture import digits
 
 import viz
@@ -48,7 +48,7 @@ def moving(page: Page) -> Page:
 def opened(page: Page, saved: Path, name: str, language: str = "en", width: int = 1440) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(views.path_of(name, saved).as_uri())
-    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
+    speak(page, language)
 
 
 @pytest.mark.parametrize("name", BOARDS)

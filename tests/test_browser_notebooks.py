@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from browser import NOTEBOOKS, Lab, cell_outputs, open_notebook, run_all
+from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_notebook, run_all
 from lessons import BOARDS, LESSONS, PLAYERS, places
-from looks import boxed, missing
+from looks import CLASHES, FAINT, boxed, missing, serious
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -439,6 +439,28 @@ def test_a_question_answers(notebook: Page) -> None:
             arg=[verdict.element_handle(), before],
         )
         assert re.match("[✓✗] ", verdict.inner_text())
+
+
+@pytest.mark.parametrize(
+    ("theme", "code"),  # languages change no colour, nor themes a word
+    [("JupyterLab Dark", "zh"), ("JupyterLab Light", "en")],
+)
+def test_all_views_of_the_gallery_can_be_read(theme: str, code: str, notebook: Page) -> None:
+    """At once, the boards at their last steps."""
+    if notebook.path.name != "gallery.ipynb":
+        pytest.skip("it is a lesson")
+    choose_theme(notebook, theme)
+    choose(notebook, code)
+    for board in notebook.locator(".mg-board").all():
+        board.focus()
+        notebook.keyboard.press("End")
+    assert notebook.locator(".mg-board").count() == 7
+    assert notebook.evaluate(CLASHES) == []
+    assert notebook.evaluate(FAINT) == []
+    assert serious(notebook) == []
+    paddings = "all => [...new Set(all.map(e => getComputedStyle(e).padding))]"
+    every = notebook.locator(".mg-film, .mg-board")
+    assert every.evaluate_all(paddings) == ["0px"], "whichever was loaded last"
 
 
 def test_the_page_reported_no_error(notebook: Page) -> None:

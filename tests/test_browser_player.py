@@ -20,6 +20,7 @@ from looks import (
     luminance,
     missing,
     settle,
+    speak,
     step_to_end,
     unlike,
     violations,
@@ -89,10 +90,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     set_language("en")
     folder = tmp_path_factory.mktemp("players")
     return {name: make().save(folder / f"{name}.html") for name, make in PLAYERS.items()}
-
-
-def speak(page: Page, language: str) -> None:
-    page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
 
 
 # ---- What a step looks like -------------------------------------------------------------------
@@ -219,7 +216,7 @@ def test_both_languages_at_once_have_room(
         set_language("en")
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(path.as_uri())
-    page.evaluate("document.body.dataset.mgLanguage = 'both'")
+    speak(page, "both")
     heights = set()
     for i in step_to_end(page):
         found = page.evaluate(SPOKEN)
