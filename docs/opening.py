@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
+import minigrad as mg
 import viz
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
 
 
-def films() -> dict[str, str]:
-    """The moving pictures by the names of their files: one formula both ways, in each language.
+def both_ways(language: Literal["en", "zh"]) -> viz.Animation:
+    """One formula both ways.
 
     At 5 all numbers on the way differ, and none is the answer to a question of the lessons.
     """
+    return viz.animate(lambda x: x * x + 3, 5.0, language=language, seconds=0.8)
+
+
+def fan_out(language: Literal["en", "zh"]) -> viz.Animation:
+    """One number that is used twice, forward and back."""
+    x = mg.tensor(3.0, requires_grad=True)
+    y = x * x
+    return viz.animate(y, language=language, seconds=1.2)
+
+
+def films() -> dict[str, str]:
+    """The moving pictures by the names of their files, in each language."""
+    languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
     return {
-        f"both_ways_{language}.svg": viz.animate(
-            lambda x: x * x + 3, 5.0, language=language, seconds=0.8
-        ).svg
-        for language in ("en", "zh")
+        f"{film.__name__}_{language}.svg": film(language).svg
+        for film in (both_ways, fan_out)
+        for language in languages
     }
 
 

@@ -394,6 +394,13 @@ def test_a_failed_check_says_expected_got_and_what_to_reread():
             "at b the shape is (2, 1), and (3,) is asked for",
         ),
         ({"b": 7}, {"b": np.ones(3)}, "at b: 7, where 3 in a row are asked for"),
+        ({"(3,)": [1, 0]}, {"(3,)": [1, 2]}, "first wrong at (3,) [1]: 0, and 2 is expected there"),
+        (
+            {"b": np.array(3.0)},
+            {"b": np.array(4.0)},
+            "first wrong at b: 3.0, and 4.0 is expected there",
+        ),
+        (None, {"x": 6, "y": 1}, "got None, where a dict with the keys x, y is asked for"),
         ({"y": 1}, {"x": 6, "y": 1}, "nothing is there for x"),
         ({"x": 6, "y": 1}, {"x": 6}, "right but for y, which was not asked for"),
         (7, ["a", "b"], "got 7, where 2 in a row are asked for"),

@@ -154,7 +154,7 @@ def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pai
 
     What is asked for there is told of numbers alone: a word would be the answer.
     """
-    if isinstance(got, dict) and isinstance(want, dict):
+    if isinstance(want, dict):
         return _first_name(got, want, tolerance, at)
     arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
     if arrays and got.shape != want.shape:
@@ -167,11 +167,12 @@ def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pai
             return row(key, at=at, value=_brief(got), wanted=len(wanted))
         if not at:
             return None
-        key = "check_first_number" if isinstance(want, Number) else "check_first"
+        key = "check_first_number" if isinstance(_single(want), Number) else "check_first"
         return row(key, at=at, value=_brief(got), want=_brief(want))
     for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
         if not equal(item, other, tolerance):
-            return first_difference(item, other, tolerance, f"{at}[{place}]")
+            space = " " if at.endswith(")") else ""  # a name that is no name of Python
+            return first_difference(item, other, tolerance, f"{at}{space}[{place}]")
     if len(items) != len(wanted):
         key = "check_length_at" if at else "check_length"
         return row(key, at=at, count=len(items), wanted=len(wanted))
@@ -180,6 +181,8 @@ def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pai
 
 def _first_name(got: Any, want: Any, tolerance: float, at: str) -> Pair | None:
     """The first name of what is asked for that is missing or wrong; else one that is too much."""
+    if not isinstance(got, dict):
+        return row("check_names", value=_brief(got), names=", ".join(map(str, want)))
     before = f"{at}, " if at else ""
     for name in want:
         if name not in got:
@@ -190,8 +193,14 @@ def _first_name(got: Any, want: Any, tolerance: float, at: str) -> Pair | None:
     return None if extra is None else row("check_extra", at=f"{before}{extra}")
 
 
+def _single(value: Any) -> Any:
+    """A number of NumPy, or an array of one without axes, as a number of Python."""
+    arrays = isinstance(value, np.generic | np.ndarray)
+    return value.item() if arrays and not value.ndim else value
+
+
 def _brief(value: Any) -> str:
-    return brief(value.item() if isinstance(value, np.generic) else value)
+    return brief(_single(value))
 
 
 def brief(value: Any) -> str:
