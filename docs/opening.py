@@ -26,12 +26,20 @@ def fan_out(language: Literal["en", "zh"]) -> viz.Animation:
     return viz.animate(y, language=language, seconds=1.2)
 
 
+def tape(language: Literal["en", "zh"]) -> viz.Animation:
+    """Lines that are recorded as they run, and then walked back; 5 for the same reason."""
+    x = mg.tensor(5.0, requires_grad=True)
+    square = x * x
+    y = square + 3
+    return viz.animate(y, language=language, seconds=0.8)
+
+
 def films() -> dict[str, str]:
     """The moving pictures by the names of their files, in each language."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
     return {
         f"{film.__name__}_{language}.svg": film(language).svg
-        for film in (both_ways, fan_out)
+        for film in (both_ways, fan_out, tape)
         for language in languages
     }
 
