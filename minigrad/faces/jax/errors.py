@@ -6,6 +6,6 @@ __getattr__ = face = Face(
     "jax.errors",
     "ConcretizationTypeError=TraceError TracerArrayConversionError=TraceError"
     " TracerBoolConversionError=TraceError TracerIntegerConversionError=TraceError"
-    " UnexpectedTracerError=TraceError",
+    " UnexpectedTracerError=TraceError NonConcreteBooleanIndexError=ShapeError",
 )
 __dir__ = face.names

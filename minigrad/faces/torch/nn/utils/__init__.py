@@ -1,6 +1,9 @@
-"""What PyTorch does to the gradients of layers: `torch.nn.utils.clip_grad_norm_`."""
+"""What PyTorch does beside its layers: `torch.nn.utils.clip_grad_norm_`, `rnn.pad_sequence`."""
 
 from minigrad.faces.face import Face
+from minigrad.faces.torch.nn.utils import rnn
+
+__all__ = ["rnn"]
 
 __getattr__ = face = Face(
     "torch.nn.utils",
