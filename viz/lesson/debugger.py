@@ -19,10 +19,11 @@ class Typist(pdb.Pdb):
     def __init__(self, commands: tuple[str, ...]) -> None:
         keys = io.StringIO("\n".join([*commands, "continue", ""]))
         super().__init__(stdin=keys, stdout=sys.stdout, nosigint=True, readrc=False)
+        self.prompt = ""
 
     def precmd(self, line: str) -> str:
-        """Show a command behind the prompt."""
-        self.message(line)
+        """Show a command behind Python's prompt; a notebook has another one."""
+        self.message(f"(Pdb) {line}")
         return line
 
     def print_stack_entry(self, *place: object) -> None:
@@ -33,7 +34,8 @@ class Typist(pdb.Pdb):
 def typed(*commands: str) -> Iterator[list[str]]:
     """At each `breakpoint()` within, type these commands into the debugger, and go on.
 
-    What the debugger says is printed. The list grows by the name of a function for each stop.
+    What the debugger says is printed. The list grows by the name of a function for each stop;
+    without commands that is all.
 
     >>> def double(x):
     ...     breakpoint()
@@ -52,7 +54,8 @@ def typed(*commands: str) -> Iterator[list[str]]:
     def hook() -> None:
         frame: FrameType = sys._getframe(1)
         stops.append(frame.f_code.co_name)
-        Typist(commands).set_trace(frame)
+        if commands:
+            Typist(commands).set_trace(frame)
 
     with mock.patch.object(sys, "breakpointhook", hook):
         yield stops
