@@ -13,7 +13,7 @@ import os
 import re
 import tokenize
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -110,9 +110,14 @@ def tasks_of(path: Path) -> list[Task]:
 
 
 @cache
-def answers(lesson: str) -> list[dict[str, Any]]:
+def data_of(lesson: str) -> dict[str, Any]:
     file = ROOT / "tests" / "solutions" / f"{lesson}.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))["answer"] if file.exists() else []
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def answers(lesson: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = data_of(lesson).get("answer", [])
+    return found
 
 
 def with_gaps_filled(source: str, fillings: list[str]) -> str:
@@ -151,15 +156,22 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.names: dict[str, Any] = {"__name__": "lesson"}
         self.outcomes: dict[tuple[str, str, str], Outcome] = {}
+        self.measured: dict[str, Mapping[str, Any]] = {}
         self.cells = [cell.source for cell in code_cells(path)]
         shown = tasks.student_version(read(path))["cells"]
         self.shown = ["".join(c["source"]) for c in shown if c["cell_type"] == "code"]
         todo = {task.start: task for task in tasks_of(path)}
-        with mg.Graph():  # as the default graph of a kernel that has just begun
+        claims = mock.patch.object(viz, "claims", self.claims)
+        with claims, mg.Graph():  # as the default graph of a kernel that has just begun
             for place, source in enumerate(self.cells):
                 if place in todo:
                     self.try_all(todo[place], answers(number(path)))
                 run_cell(source, self.names, f"cell {place}")
+
+    def claims(self, lesson: str, **measured: Mapping[str, Any]) -> Any:
+        """In the place of `viz.claims`."""
+        self.measured = measured
+        return viz.lesson.claims.claims(lesson, **measured)
 
     def try_all(self, task: Task, known: list[dict[str, Any]]) -> None:
         learner = self.cells[task.start]
@@ -197,16 +209,16 @@ class Run:
 
 
 @cache
-def outcomes(path: Path) -> dict[tuple[str, str, str], Outcome]:
+def ran(path: Path) -> Run:
     set_language("en")
-    return Run(path).outcomes
+    return Run(path)
 
 
 def tried(path: Path, to: str, title: str) -> dict[str, Outcome]:
     """What came of an answer, by the version of the notebook in which it was given."""
     return {
         where: outcome
-        for (task, answer, where), outcome in outcomes(path).items()
+        for (task, answer, where), outcome in ran(path).outcomes.items()
         if (task, answer) == (to, title)
     }
 
@@ -310,3 +322,22 @@ def test_answers_are_to_exercises_of_the_lesson_and_all_different(path):
 def test_no_answers_are_left_of_a_lesson_that_is_gone():
     files = {path.stem for path in (ROOT / "tests" / "solutions").iterdir()}
     assert files == {number(path) for path in NOTEBOOKS}
+
+
+# ---- Claims ----------------------------------------------------------------------------------
+
+SHOWN = [(path, claim) for path in NOTEBOOKS for claim in data_of(number(path)).get("claim", [])]
+
+
+@pytest.mark.parametrize(
+    ("path", "claim"), SHOWN, ids=lambda x: x["name"] if isinstance(x, dict) else name(x)
+)
+def test_what_a_lesson_measures_shows_what_it_says_of_a_claim(path, claim):
+    measured = ran(path).measured[claim["name"]]
+    assert eval(claim["shows"], dict(measured)), dict(measured)
+
+
+@pytest.mark.parametrize("path", sorted({path for path, _ in SHOWN}), ids=lambda p: p.stem)
+def test_every_claim_of_a_lesson_is_held_by_its_values(path):
+    held = [claim["name"] for given, claim in SHOWN if given == path]
+    assert held == [*ran(path).measured]
