@@ -377,3 +377,38 @@ def test_where_nbgrader_grades_no_cell_ends_with_what_it_would_take_for_points(m
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert viz.check("L00.core", 7, 7) is None
     assert "✓ L00.core" in capsys.readouterr().out
+
+
+def test_a_walk_back_is_compared_node_by_node_and_one_that_is_wrong_is_drawn(monkeypatch):
+    def twice(x: Any) -> dict[str, Any]:
+        a = x * x
+        b = a * 4.0
+        return {"y": a + b, "b": b, "a": a, "x": x}
+
+    want = viz.walked(twice, 10.0, {"x": 3.0})
+    assert {name: float(g) for name, g in want.items()} == {"y": 10, "b": 10, "a": 50, "x": 300}
+    assert list(want) == ["y", "b", "a", "x"]
+    right = viz.walked(twice, 10.0, {"x": 3}, ours)
+    assert {name: float(g) for name, g in right.items()} == want
+    overwriting = """
+def backward(y, seed, values):
+    gradients = {y: seed}
+    for node in reversed(topological_order([y])):
+        for x, share in shares(node, gradients.get(node), values):
+            gradients[x] = share
+            note("passed back", x, (node, share, gradients[x]))
+    return gradients
+"""
+    engine = viz.engine("L02", learner(overwriting, "backward"))
+    shown: list[Any] = []
+    monkeypatch.setattr(check, "get_ipython", lambda: True)
+    monkeypatch.setattr(check, "display", shown.append)
+    with pytest.raises(check.CheckFailed, match=r"first wrong at a: 40\.0, and 50\.0 is expected"):
+        check.check("L02.core", lambda: viz.walked(twice, 10.0, {"x": 3.0}, engine), want)
+    told = shown[1].text()[0]
+    assert "backward starts at y with the seed 10" in told
+    assert "b passes back to a: 40\n" in told, "the sum is missing, and is seen to be"
+    check.check("L02.core", right, want)
+    with pytest.raises(check.CheckFailed):
+        check.check("L02.core", viz.walked(twice, 1.0, {"x": 3.0}), want)
+    assert len(shown) == 3, "what minigrad found is not drawn"

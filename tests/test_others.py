@@ -101,6 +101,15 @@ def test_a_wrong_rule_is_shown_as_it_computed(monkeypatch: pytest.MonkeyPatch) -
     assert captions(viz.step(y))[-2] == "y passes back to x again: 2 + 5 = 7"
 
 
+def test_a_seed_that_is_told_is_shown() -> None:
+    x = mine.Tensor(3.0, requires_grad=True)
+    y = x * 2
+    mine.note("passed back", y, (y, np.array(10.0), np.array(10.0)))
+    mine.backward(y, np.array(10.0), {y: y.value, **{node: node.value for node in y.inputs}})
+    told = captions(viz.step(y))
+    assert told[2:4] == ["backward starts at y with the seed 10", "y passes back to x: 20"]
+
+
 def test_a_function_may_compute_it_and_a_page_shows_it(tmp_path: Path) -> None:
     def run() -> Any:
         x = mine.Tensor([1.0, -2.0], requires_grad=True)

@@ -12,6 +12,7 @@ from viz.lesson.claims import *
 from viz.lesson.debugger import *
 from viz.lesson.keep import *
 from viz.lesson.solution import *
+from viz.lesson.walked import *
 from viz.page.board import *
 from viz.page.language import *
 from viz.page.player import Player as Player

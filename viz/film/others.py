@@ -2,7 +2,7 @@
 
 An event is (kind, node, what): ("built", node, the nodes that it reads), ("run", node, (its value,
 the values that it read)), and ("passed back", node, (the node that it came through, the share, the
-sum so far)).
+sum so far)). A seed other than 1 is one that comes through the node itself.
 """
 
 from __future__ import annotations
@@ -127,13 +127,18 @@ class _Told:
         for x, given in zip(self.nodes[node], operands, strict=True):
             self._shows(x, frame, given)  # one that was fed shows its value when it is read
 
+    def _starts(self, node: Any, value: Any, key: str) -> None:
+        i, told = self.ids[node], summarize(value)
+        caption = row(key, name=self.labels[i], value=told.told)
+        frame = self._tell(node, caption, {}, [Mark(GRADIENT, i, "seed")])
+        self.tracks[i].gradients.append((frame, told))
+
     def _passed(self, node: Any, source: Any, share: Any, total: Any) -> None:
         i, s = self.ids[node], self.ids[source]
+        if source is node:
+            return self._starts(node, share, "step_seeded")
         if not self.tracks[s].gradients:
-            value = np.ones_like(source.value)
-            seed = row("step_seed", name=self.labels[s], value=summarize(value).told)
-            frame = self._tell(source, seed, {}, [Mark(GRADIENT, s, "seed")])
-            self.tracks[s].gradients.append((frame, summarize(value)))
+            self._starts(source, np.ones_like(source.value), "step_seed")
         before = self.tracks[i].gradients[-1:]
         part, whole = summarize(share), summarize(total)
         about = {"source": self.labels[s], "name": self.labels[i]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from IPython import get_ipython
 from IPython.display import display
@@ -24,6 +24,14 @@ __all__ = ["check"]
 
 MISSING: Any = object()
 _tried: set[str] = set()  # checks that have judged an answer in this kernel
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """An answer that can show how it came about."""
+
+    def drawn(self) -> Any:
+        """A view, or None."""
 
 
 class CheckFailed(AssertionError):
@@ -61,6 +69,8 @@ def check(
     judged: nothing was filled in yet. Where nbgrader grades, it is a mistake, and what has passed
     is printed, not returned: nbgrader would take a result for points.
 
+    Of an answer that has `drawn`, a view is shown below what is wrong with it.
+
     >>> print(check("L00.faded.1", 4 * 5, 20))
     ✓ L00.faded.1  passed: the graph returns 20
     """
@@ -82,6 +92,8 @@ def check(
     shown = Shown(lines, MARKS[False], id)
     if get_ipython() is not None:
         cast(Any, display)(shown)
+        if isinstance(got, Drawn) and (view := got.drawn()) is not None:
+            cast(Any, display)(view)
     raise CheckFailed(shown)
 
 
