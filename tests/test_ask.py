@@ -372,6 +372,18 @@ def test_a_failed_check_says_expected_got_and_what_to_reread():
     assert "请重读：" in str(failed.value)
 
 
+def test_an_error_that_would_fill_the_page_is_cut():
+    """As of a function that calls itself: each call puts its own words before the error."""
+
+    def endless():
+        raise ValueError("Mul: " * 900)
+
+    with pytest.raises(AssertionError) as failed:
+        check("L00.core", endless, 2)
+    assert "got an error, ValueError: Mul: Mul: " in str(failed.value)
+    assert len(str(failed.value)) < 700
+
+
 @pytest.mark.parametrize(
     ("got", "want", "says"),
     [

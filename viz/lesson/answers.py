@@ -205,7 +205,11 @@ def _brief(value: Any) -> str:
 
 def brief(value: Any) -> str:
     """A value as a line shows it."""
-    text = repr(value)
+    return cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """A text, or the beginning of one that would fill the page."""
     return text if len(text) <= 300 else text[:299] + "…"
 
 

@@ -15,7 +15,7 @@ from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
-from viz.lesson.answers import brief, equal, first_difference, has_gap
+from viz.lesson.answers import brief, cut, equal, first_difference, has_gap
 from viz.lesson.wording import GRADING, MARKS, Shown, result
 from viz.questions import find_check
 from viz.words.text import row
@@ -108,7 +108,7 @@ def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:
         value = got()
         return (list(value) if isinstance(value, Iterator) else value), None
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
-        text = error.pair if isinstance(error, GraphError) else (str(error), str(error))
+        text = error.pair if isinstance(error, GraphError) else (cut(str(error)),) * 2
         return None, row("check_raised", kind=type(error).__name__, message=text)
 
 

@@ -1,0 +1,3 @@
+"""My engine: see engine.py."""
+
+from my_engine.engine import *
