@@ -25,7 +25,7 @@ class Walked(dict[str, Any]):
         if self.nodes is None:
             return None
         names = {id(node): name for name, node in self.nodes.items()}
-        return Player([other_film([self.nodes["y"]], names)])
+        return Player([other_film([self.nodes["y"]], names)]).at_backward()
 
 
 def walked(
