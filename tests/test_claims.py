@@ -1,4 +1,9 @@
-"""The appendix `docs/claims.md`: made by its script, and true of the lessons."""
+"""What sources claim: the appendix `docs/claims.md`, and what the lessons measure of it.
+
+In the data of a lesson a claim of its table has a `relation`, which the measured values bear out;
+any other claim has `evidence`, a pattern that the outputs of its cells show. Outputs are those that
+are stored: nbval compares them with a run.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,10 @@ import re
 import runpy
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
-from lessons import LESSONS, number, told_ids
+from lessons import LESSONS, code_cells, number, told_ids
 
 from viz.questions import lessons
 
@@ -36,3 +42,63 @@ def test_a_lesson_shows_what_is_known(path: Path) -> None:
     assert set(re.findall(r"[CE]\d+", told_ids(path))) <= KNOWN.keys()
     for claim in lessons()[number(path)].claims.values():
         assert claim.source == KNOWN[claim.id]["sources"]
+
+
+# ---- What holds a claim ----------------------------------------------------------------------
+
+BANKS = {
+    path: tomllib.loads((ROOT / "viz" / "questions" / f"{number(path)}.toml").read_text("utf-8"))
+    for path in LESSONS
+}
+EVIDENCE = [(path, seen) for path, bank in BANKS.items() for seen in bank.get("evidence", [])]
+RELATIONS = [
+    (path, claim)
+    for path, bank in BANKS.items()
+    for claim in bank.get("claim", [])
+    if "relation" in claim
+]
+
+
+def printed(path: Path, id: str) -> str:
+    """What the cells that are evidence for a claim printed and showed, as text."""
+    cells = [cell for cell in code_cells(path) if id in cell.metadata.get("claims", [])]
+    found = [output for cell in cells for output in cell.outputs]
+    return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in found)
+
+
+def values(claim: dict[str, Any], text: str) -> dict[str, Any]:
+    """The values that stand in the sentence of a claim, by the names of their fields."""
+    parts = re.split(r"\{(\w+)\}", claim["measured"]["en"])
+    pattern, known = "", set()
+    for place, part in enumerate(parts):
+        if place % 2 == 0:
+            pattern += re.escape(part)
+        else:
+            pattern += f"(?P={part})" if part in known else f"(?P<{part}>.+?)"
+            known.add(part)
+    told = re.search(f"{pattern}\n", text + "\n")
+    assert told, "its sentence is not there"
+    numeric = re.compile(r"-?\d+(\.\d+)?")
+    return {k: float(v) if numeric.fullmatch(v) else v for k, v in told.groupdict().items()}
+
+
+@pytest.mark.parametrize(("path", "claim"), RELATIONS, ids=lambda x: getattr(x, "stem", None))
+def test_the_measured_values_bear_out_what_is_said_of_a_claim(
+    path: Path, claim: dict[str, Any]
+) -> None:
+    assert eval(claim["relation"], {}, values(claim, printed(path, claim["id"])))
+
+
+@pytest.mark.parametrize(("path", "seen"), EVIDENCE, ids=lambda x: getattr(x, "stem", None))
+def test_what_a_claim_says_is_seen_in_the_outputs_of_its_cells(
+    path: Path, seen: dict[str, str]
+) -> None:
+    assert re.search(seen["shows"], printed(path, seen["claim"]), re.DOTALL)
+
+
+@pytest.mark.parametrize("path", sorted({path for path, _ in EVIDENCE}), ids=lambda p: p.stem)
+def test_each_claim_of_a_lesson_is_held_by_something(path: Path) -> None:
+    bank = BANKS[path]
+    held = {seen["claim"] for seen in bank["evidence"]}
+    held |= {claim["id"] for at, claim in RELATIONS if at == path}
+    assert held == {f"C{int(n):02}" for n in bank["lesson"]["claims"].split()}
