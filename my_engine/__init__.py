@@ -1,3 +1,0 @@
-"""My engine: see engine.py."""
-
-from my_engine.engine import *
