@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ from viz.lesson.beside import SYSTEMS, Boxes, output
 from viz.questions import Beside, lessons
 
 BOXES = [(name, box) for name, lesson in lessons().items() for box in lesson.beside]
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    set_language("en")
+    yield
+    set_language("en")
 
 
 def face_of(box: Beside) -> Any:
