@@ -23,19 +23,20 @@ from viz.picture.theme import TOKENS
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 NAMES = ("00_one_formula_two_graphs", "tour", "gallery")
-SHOWN = r"!\[([^\]]+)\]\((?:notebooks/)?(pictures/both_ways_(?:en|zh)\.svg)\)"
+OPENINGS = {**dict.fromkeys(NAMES, "both_ways"), "02_gradients_on_a_graph": "fan_out"}
+SHOWN = r"!\[([^\]]+)\]\((?:notebooks/)?(pictures/\w+_(?:en|zh)\.svg)\)"
 PICTURES = ROOT / "notebooks" / "pictures"
 LONG = 18  # seconds, in which each film is over
 Hasten = Callable[[float], float]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_begins_with_both_ways_in_each_language(name: str) -> None:
+@pytest.mark.parametrize(("name", "film"), OPENINGS.items())
+def test_a_notebook_begins_with_its_film_in_each_language(name: str, film: str) -> None:
     notebook = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text("utf-8"))
     english, chinese = "".join(notebook["cells"][0]["source"]).split('<div lang="zh">')
     for half, language in ((english, "en"), (chinese, "zh")):
         ((told, path),) = re.findall(SHOWN, half)
-        assert path == f"pictures/both_ways_{language}.svg"
+        assert path == f"pictures/{film}_{language}.svg"
         assert len(told) > 25
         assert re.search(rf"\[▶ [^\]]+\]\({path}\)", half), "an image cannot be clicked, a link can"
         assert bool(re.search("[\u4e00-\u9fff]", told)) is (language == "zh")
