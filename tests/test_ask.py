@@ -123,16 +123,18 @@ SCHEMA: dict[str, Any] = {
         "option": {"right": None, "text": TEXT, "feedback": TEXT},
         "line": {"code": None, "needs": None, "distractor": None},
     },
-    "check": {"id": None, "text": TEXT, "hint": TEXT},
+    "check": {"id": None, "text": TEXT, "hint": TEXT, "ours": None},
     "beside": {"system": None, "version": None, "code": None, "prints": None, "text": TEXT},
     "claim": {
         "id": None,
         "name": None,
+        "relation": None,
         "source": None,
         "claimed": TEXT,
         "measured": TEXT,
         "holds": TEXT,
     },
+    "evidence": {"claim": None, "shows": None},
     "table": {"id": None, "text": TEXT, "head": {"text": TEXT}, "rows": {"text": TEXT}},
 }
 
