@@ -506,6 +506,37 @@ def test_on_a_bare_page_the_theme_is_that_of_the_editor(
     assert page.errors == []
 
 
+LATE = """const el = document.createElement("div");
+widget.render({{ model, el }});
+requestAnimationFrame(() => document.getElementById("output").append(el));"""
+
+
+def test_the_node_of_the_first_step_is_in_sight_where_the_page_takes_the_player_up_late(
+    page: Page,
+) -> None:
+    """JupyterLab renders a widget before it puts it on the page."""
+    player = chain(9).at_backward()
+    page.set_viewport_size({"width": 900, "height": 800})
+    late = re.sub(r"(?s)widget\.render.*?\);\n", lambda m: LATE, BARE)
+    assert late != BARE
+    page.set_content(
+        late.format(
+            theme="",
+            paper="white",
+            css=player._css,
+            module=player._esm.replace("export default", "const widget ="),
+            values=json.dumps({"data": player.data, "index": player.index}).replace("<", "\\u003c"),
+        )
+    )
+    page.locator(".mg-now").first.wait_for()
+    page.wait_for_timeout(300)
+    card, box = (page.locator(c).first.bounding_box() for c in (".mg-now", ".mg-drawing"))
+    assert card
+    assert box
+    assert box["x"] <= card["x"]
+    assert card["x"] + card["width"] <= box["x"] + box["width"]
+
+
 def test_the_chinese_font_arrives_under_its_policy(page: Page) -> None:
     """The kernel sends the bytes; a font by address, even by one that holds it, is blocked."""
     switch = LanguageSwitch()

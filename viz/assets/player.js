@@ -270,10 +270,18 @@ function play(model, el) {
   model.on("change:index", follow);
   model.on("msg:custom", hear);
   renew(data);
+  // A notebook may put a player on the page when it is made: only then is there a place to look at.
+  const seen = new ResizeObserver(() => {
+    if (!parts.stages.clientWidth) return;
+    seen.disconnect();
+    show();
+  });
+  seen.observe(parts.stages);
   return {
     name: data.name,
     renew,
     leave() {
+      seen.disconnect();
       steps.leave();
       silence();
       clearTimeout(told);
