@@ -86,7 +86,7 @@ def values(claim: dict[str, Any], text: str) -> dict[str, Any]:
 def test_the_measured_values_bear_out_what_is_said_of_a_claim(
     path: Path, claim: dict[str, Any]
 ) -> None:
-    assert eval(claim["relation"], {}, values(claim, printed(path, claim["id"])))
+    assert eval(claim["relation"], values(claim, printed(path, claim["id"])))
 
 
 @pytest.mark.parametrize(("path", "seen"), EVIDENCE, ids=lambda x: getattr(x, "stem", None))
