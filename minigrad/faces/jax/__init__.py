@@ -39,6 +39,7 @@ __all__ = [
     "tree",
     "tree_util",
     "value_and_grad",
+    "vjp",
     "vmap",
 ]
 
@@ -214,6 +215,28 @@ def grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> An
     return call
 
 
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """What `fun` returns, and the walk back: a function of a seed for each number of that.
+
+    The seed has the shape of what `fun` returns; the gradients come as one tuple, for all primals.
+    """
+    leaves, structure = tree_flatten(as_arrays(list(primals)))
+    leaves = [_followed(x) for x in leaves]
+    result = fun(*tree_unflatten(structure, leaves))
+    y = result[0] if has_aux else result
+    outputs, _ = tree_flatten(y)
+
+    def back(seed: Any) -> tuple[Any, ...]:
+        weights, _ = tree_flatten(as_arrays(seed))
+        for weight, output in zip(weights, outputs, strict=True):
+            if weight.shape != output.shape:
+                raise mg.ShapeError("seed_shape", seed=weight.shape, shape=output.shape)
+        total = sum(mg.sum(y * g) for y, g in zip(outputs, weights, strict=True))
+        return tuple(tree_unflatten(structure, _slopes(total, leaves)))
+
+    return (y, back, result[1]) if has_aux else (y, back)
+
+
 def _followed(x: Any) -> Any:
     """x, so that a gradient by it can be asked for, and one of that gradient from outside."""
     if getattr(x, "requires_grad", False) or (isinstance(x, mg.Node) and x.dtype.kind == "f"):
@@ -253,7 +276,7 @@ __getattr__ = face = Face(
         "remat(fun)": "fun",
     },
     lacks={
-        "jax.grad(f)": "jvp linearize vjp",
+        "jax.grad(f)": "jvp linearize",
         "jax.vmap(f)": "pmap",
         "jax.lax.stop_gradient(x)": "custom_jvp custom_vjp",
         "np.asarray(x, np.float64)": "config",
