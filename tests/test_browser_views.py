@@ -25,8 +25,12 @@ SHOWN_ELSEWHERE = {
     "granularity": "a table, whose times are of Dask",
     "keep": "says what `check` says",
     "language": "its buttons stand on every page",
+    "last_line": "a line of text, for a table",
     "tensorboard": "writes files for another viewer",
     "show_errors": "shows the board of `error`",
+    "solution": "says what `check` says, and code",
+    "typed": "lets Python's debugger print",
+    "walked": "gives what a check draws",
 }
 
 
