@@ -17,13 +17,15 @@ class Typist(pdb.Pdb):
     """Python's debugger, which reads its commands from a list, and shows them as if typed."""
 
     def __init__(self, commands: tuple[str, ...]) -> None:
-        keys = io.StringIO("\n".join([*commands, "continue", ""]))
-        super().__init__(stdin=keys, stdout=sys.stdout, nosigint=True, readrc=False)
+        self.keys = [*commands, "continue"]
+        stdin = io.StringIO("".join(f"{line}\n" for line in self.keys))
+        super().__init__(stdin=stdin, stdout=sys.stdout, nosigint=True, readrc=False)
         self.prompt = ""
 
     def precmd(self, line: str) -> str:
-        """Show a command behind Python's prompt; a notebook has another one."""
-        self.message(f"(Pdb) {line}")
+        """Show a command behind Python's prompt: a notebook has another, newer Pythons add some."""
+        if line in self.keys:
+            self.message(f"(Pdb) {line}")
         return line
 
     def print_stack_entry(self, *place: object) -> None:
