@@ -34,12 +34,27 @@ def tape(language: Literal["en", "zh"]) -> viz.Animation:
     return viz.animate(y, language=language, seconds=0.8)
 
 
+def two_runs(language: Literal["en", "zh"]) -> viz.Animation:
+    """A static graph is built and run twice; its variable keeps what the first run gave it."""
+    with mg.Graph(), mg.Session() as sess, mg.record(values=True) as log:
+        x = mg.placeholder("x", shape=())
+        w = mg.Variable(10.0, name="w")
+        y = w * x
+        w_next = mg.assign(w, w + 1.0)
+        init = mg.global_variables_initializer()
+        sess.run(init)
+        for number in (7, 8):
+            sess.run([y, w_next], feed_dict={x: number})
+    log.events = [event for event in log.events if event.node is not init]
+    return viz.animate(viz.timeline(log), language=language, seconds=0.8)
+
+
 def films() -> dict[str, str]:
     """The moving pictures by the names of their files, in each language."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
     return {
         f"{film.__name__}_{language}.svg": film(language).svg
-        for film in (both_ways, fan_out, tape)
+        for film in (both_ways, fan_out, tape, two_runs)
         for language in languages
     }
 

@@ -69,8 +69,7 @@ def trained_statically(engine: ModuleType, steps: int) -> list[Any]:
     weights = [engine.variable(w, "w") for w in START]
     x, t = engine.placeholder("x"), engine.placeholder("t")
     y = loss(x, t, *weights)
-    slopes = engine.gradients(y, weights)
-    updates = [(w, w - 0.5 * g) for w, g in zip(weights, slopes, strict=True)]
+    updates = engine.descent(y, weights, 0.5)
     session = engine.Session(*weights)
     for _ in range(steps):
         session.run([y], {x: X, t: T}, updates)

@@ -275,11 +275,15 @@ def run_graph(self, outputs, feed=(), updates=()):  # yours
     known = {**self.state, **dict(feed)}
     for node in order:
         if node.op in ("Placeholder", "Variable") and node not in known:
-            remedy = "feed it" if node.op == "Placeholder" else "initialise it"
-            raise EngineError(f"{node.op} {node.name!r} has no value in this run: {remedy}")
+            raise EngineError(f"{node.op} {node.name!r} has no value in this run")
     values = run_in_order(order, known)
     self.state |= {variable: values[node] for variable, node in updates}
     return [values[node] for node in outputs]
+
+
+def descent(loss, variables, rate):  # yours
+    """Updates that take each variable a step downhill, against its gradient."""
+    return [(v, v - rate * g) for v, g in zip(variables, gradients(loss, variables), strict=True)]
 
 
 class Session:
