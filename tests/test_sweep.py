@@ -93,6 +93,12 @@ def test_a_sweep_shows_what_each_value_gives_and_what_fails() -> None:
     assert [cell[0] for cell in board.sheet.rows[2]] == ["not fed", "NotFedError"]
 
 
+def test_what_is_attempted_runs_where_the_user_says_so() -> None:
+    x = mg.placeholder("x")
+    missing = viz.attempt(mg.run, mg.build_graph(x, x + 1))
+    assert "run at test_sweep.py" in str(missing)
+
+
 def test_a_sweep_tells_the_same_in_both_languages() -> None:
     english, chinese = attempts().text()
     assert "2. 没有馈送：结果 NotFedError" in chinese

@@ -273,9 +273,8 @@ def run_graph(self, outputs, feed=(), updates=()):  # yours
     """The values of the outputs; then all updates, pairs of a variable and a node, at once."""
     order = topological_order([*outputs, *(node for _, node in updates)])
     known = {**self.state, **dict(feed)}
-    for node in order:
-        if node.op in ("Placeholder", "Variable") and node not in known:
-            raise EngineError(f"{node.op} {node.name!r} has no value in this run")
+    if lacks := [n for n in order if n.op in ("Placeholder", "Variable") and n not in known]:
+        raise EngineError(f"{lacks[0].op} {lacks[0].name!r} has no value in this run")
     values = run_in_order(order, known)
     self.state |= {variable: values[node] for variable, node in updates}
     return [values[node] for node in outputs]
