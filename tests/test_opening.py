@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 NAMES = ("00_one_formula_two_graphs", "tour", "gallery")
 OPENINGS = {**dict.fromkeys(NAMES, "both_ways"), "02_gradients_on_a_graph": "fan_out"}
+OPENINGS["04_static_graph"] = "two_runs"
 SHOWN = r"!\[([^\]]+)\]\((?:notebooks/)?(pictures/\w+_(?:en|zh)\.svg)\)"
 PICTURES = ROOT / "notebooks" / "pictures"
 LONG = 18  # seconds, in which each film is over
