@@ -247,6 +247,28 @@ def test_an_array_is_not_handed_out_where_a_gradient_may_be_wanted() -> None:
         assert layer(x).numpy().shape == (1, 1)
 
 
+def test_a_node_says_which_nodes_it_reads() -> None:
+    a = torch.tensor(0.0, requires_grad=True)
+    node = ((a + 3) - a * 2).grad_fn
+    assert (node.name(), [n.name() for n, _ in node.next_functions]) == ("Sub", ["Add", "Mul"])
+    (leaf, at), constant = node.next_functions[0][0].next_functions
+    assert (leaf.name(), at, constant) == ("AccumulateGrad", 0, (None, 0))
+    assert a.grad_fn is None
+    assert (torch.tensor(2.0) + 3).grad_fn is None
+
+
+def test_a_graph_of_tensorflow_1_lists_its_operations() -> None:
+    tf1: Any = importlib.import_module("minigrad.faces.tensorflow1")
+    with tf1.Graph().as_default():
+        d = tf1.placeholder(tf1.float32, name="a") + 3
+        assert tf1.get_default_graph() is d.graph
+        names = [op.name for op in tf1.get_default_graph().get_operations()]
+    assert names == ["a", "Constant", "Add"]
+    with mg.Graph() as plain:
+        assert tf1.get_default_graph() is plain
+        assert tf1.get_default_graph().get_operations() == []
+
+
 def test_an_accelerator_that_is_not_there_is_refused() -> None:
     for line in (lambda: torch.zeros(2, device="cuda"), lambda: torch.device("cuda", 0)):
         with pytest.raises(mg.ArgumentError, match="everything is on the processor"):

@@ -29,6 +29,7 @@ __all__ = [
     "Variable",
     "cond",
     "errors",
+    "get_default_graph",
     "get_variable",
     "nn",
     "split",
@@ -43,6 +44,18 @@ class Graph(mg.Graph):
     def as_default(self) -> Graph:
         """The graph itself, which is entered by `with`."""
         return self
+
+    def get_operations(self) -> list[mg.Node]:
+        """All nodes in the order in which they were built."""
+        return list(self.nodes)
+
+
+def get_default_graph() -> mg.Graph:
+    """The graph that is built in now, in the words of this face."""
+    graph = mg.get_default_graph()
+    if type(graph) is mg.Graph:
+        graph.__class__ = Graph
+    return graph
 
 
 def Variable(initial_value: Any, name: str | None = None, dtype: Any = None) -> mg.Node:
@@ -98,7 +111,7 @@ def calls(table: dict[str, str]) -> dict[str, str]:
 
 __getattr__ = face = Face(
     "tf",
-    "assign bool=bool_ control_dependencies float32 float64 get_default_graph"
+    "assign bool=bool_ control_dependencies float32 float64"
     " global_variables_initializer group int32 int64 name_scope reset_default_graph"
     " stop_gradient",
     calls={

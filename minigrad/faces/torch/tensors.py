@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import minigrad as mg
+from minigrad.dynamic.tape import TapeNode
 from minigrad.faces.face import followed
 
 __all__ = ["Tensor", "of_torch"]
@@ -45,6 +46,27 @@ class Tensor(mg.Tensor):
     def detach(self) -> Any:
         """The same values without their history; memory is shared."""
         return as_torch(super().detach())
+
+    @property
+    def grad_fn(self) -> Recorded | None:
+        """The node that made this tensor; None where nothing was recorded."""
+        return None if self.creator is None else Recorded(self.creator)
+
+
+class Recorded(NamedTuple):
+    """A node of the tape as PyTorch shows it."""
+
+    node: Any
+
+    def name(self) -> str:
+        """The operator; of a leaf, that gradients are added up there."""
+        return str(getattr(self.node, "op", "AccumulateGrad"))
+
+    @property
+    def next_functions(self) -> tuple[tuple[Recorded | None, int], ...]:
+        """The nodes that it reads, in order; None where no gradient flows."""
+        kept = (TapeNode, mg.Tensor)
+        return tuple((Recorded(x) if isinstance(x, kept) else None, 0) for x in self.node.inputs)
 
 
 def weakened(x: Any, tensors: list[Any]) -> Any:
