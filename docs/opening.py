@@ -7,6 +7,7 @@ from typing import Literal
 
 import minigrad as mg
 import viz
+from viz.picture.drawing import alone
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
 
@@ -49,6 +50,16 @@ def two_runs(language: Literal["en", "zh"]) -> viz.Animation:
     return viz.animate(viz.timeline(log), language=language, seconds=0.8)
 
 
+def diamond(language: Literal["en", "zh"]) -> str:
+    """A plan that nothing has run, whose nodes in the middle may change places."""
+    with mg.Graph():
+        a = mg.placeholder("a", shape=())
+        b = a + 3
+        c = a * 2
+        d = b - c
+        return alone(viz.draw(mg.build_graph(a, d)).svg, language)
+
+
 def films() -> dict[str, str]:
     """The moving pictures by the names of their files, in each language."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
@@ -61,7 +72,8 @@ def films() -> dict[str, str]:
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    for name, svg in films().items():
+    stills = {f"diamond_{language}.svg": diamond(language) for language in ("en", "zh")}
+    for name, svg in (films() | stills).items():
         (FOLDER / name).write_text(svg, "utf-8")
 
 

@@ -112,20 +112,17 @@ def caller():
 
 def topological_order(outputs):  # yours
     """All nodes behind the outputs, each after those it reads; ValueError for a cycle."""
-    order, state = [], {}
+    order = []
 
-    def visit(node):
-        if state.get(node) == "open":
-            raise ValueError(f"{node.op} waits for itself: the graph has a cycle")
-        if node not in state:
-            state[node] = "open"
-            for x in node.inputs:
-                visit(x)
-            state[node] = "done"
-            order.append(node)
+    def visit(nodes, waiting):
+        for node in nodes:
+            if node in waiting:
+                raise ValueError(f"{node} waits for itself: the graph has a cycle")
+            if node not in order:
+                visit(node.inputs, [*waiting, node])
+                order.append(node)
 
-    for node in outputs:
-        visit(node)
+    visit(outputs, [])
     return order
 
 
