@@ -57,7 +57,9 @@ def test_an_error_is_known_by_the_name_that_its_system_gives_it() -> None:
     assert error_in("6.0", mg) is None
 
 
-def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said() -> None:
+def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said(
+    english: None,
+) -> None:
     same = Beside("torch", "print(1 + 1)", "2", "torch 0", ("Two.", "二。"))
     other = Beside("torch", "print(torch.tensor(1.0))", "tensor(<1>)", "torch 0", ("One.", "一。"))
     shown = Boxes([same, other])
