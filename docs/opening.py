@@ -61,9 +61,10 @@ def diamond(language: Literal["en", "zh"]) -> str:
 
 
 def films() -> dict[str, str]:
-    """The moving pictures by the names of their files, in each language."""
+    """The pictures by the names of their files, in each language; all but the diamond move."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
-    return {
+    stills = {f"diamond_{language}.svg": diamond(language) for language in languages}
+    return stills | {
         f"{film.__name__}_{language}.svg": film(language).svg
         for film in (both_ways, fan_out, tape, two_runs)
         for language in languages
@@ -72,8 +73,7 @@ def films() -> dict[str, str]:
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    stills = {f"diamond_{language}.svg": diamond(language) for language in ("en", "zh")}
-    for name, svg in (films() | stills).items():
+    for name, svg in films().items():
         (FOLDER / name).write_text(svg, "utf-8")
 
 
