@@ -26,6 +26,7 @@ SHOWN_ELSEWHERE = {
     "keep": "says what `check` says",
     "language": "its buttons stand on every page",
     "last_line": "a line of text, for a table",
+    "observe": "gives what `check` compares",
     "tensorboard": "writes files for another viewer",
     "show_errors": "shows the board of `error`",
     "solution": "says what `check` says, and code",

@@ -192,6 +192,36 @@ def test_branches_loops_and_padding_in_both_modes() -> None:
         assert not (x * x).inputs
 
 
+def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped() -> None:
+    def halved(x: Any) -> Any:
+        return ours.while_loop(lambda v: v > 1.0, lambda v: v / 2.0, x)
+
+    def unrolled(x: Any) -> Any:
+        while x > 1.0:
+            x = x / 2.0
+        return x
+
+    def forever(x: Any) -> Any:
+        return ours.while_loop(lambda v: v > -1.0, lambda v: v * v, x)
+
+    ours.EVENTS.clear()
+    seen = viz.observe(ours, halved, [12.0, -1.0], ["Greater", "Div"])
+    ran, none = {"y": 0.75, "Greater": 5, "Div": 4}, {"y": -1.0, "Greater": 1, "Div": 0}
+    assert seen == {
+        "built": {"Greater": 1, "Div": 1},
+        "x = 12.0": ran,
+        "Tensor(12.0)": ran,
+        "x = -1.0": none,
+        "Tensor(-1.0)": none,
+    }
+    endless = viz.observe(ours, forever, [1.0], [])
+    assert endless == {"built": {}, "x = 1.0": {"y": None}, "Tensor(1.0)": {"y": None}}
+    assert viz.observe(ours, unrolled, [1.0], ["Div"]) == {"built": {"Div": 50}}
+    with pytest.raises(ours.EngineError, match="Add of shapes"):
+        viz.observe(ours, lambda x: x + np.ones(2) + np.ones(3), [1.0], [])
+    assert ours.EVENTS == []
+
+
 # ---- How it grows ----------------------------------------------------------------------------
 
 

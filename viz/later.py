@@ -11,6 +11,7 @@ from viz.lesson.check import *
 from viz.lesson.claims import *
 from viz.lesson.debugger import *
 from viz.lesson.keep import *
+from viz.lesson.observe import *
 from viz.lesson.solution import *
 from viz.lesson.walked import *
 from viz.page.board import *
