@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.dynamic.tape import TapeNode
 from minigrad.faces.face import followed
 
 __all__ = ["Tensor", "of_torch"]
@@ -65,8 +64,9 @@ class Recorded(NamedTuple):
     @property
     def next_functions(self) -> tuple[tuple[Recorded | None, int], ...]:
         """The nodes that it reads, in order; None where no gradient flows."""
-        kept = (TapeNode, mg.Tensor)
-        return tuple((Recorded(x) if isinstance(x, kept) else None, 0) for x in self.node.inputs)
+        made = (isinstance(x, mg.Tensor) or hasattr(x, "op") for x in self.node.inputs)
+        pairs = zip(self.node.inputs, made, strict=True)
+        return tuple((Recorded(x) if known else None, 0) for x, known in pairs)
 
 
 def weakened(x: Any, tensors: list[Any]) -> Any:
