@@ -37,7 +37,7 @@ python tasks.py COMMAND
 
   lab [WHICH]   open your copies of the lessons in JupyterLab, made in notebooks/yours;
                 WHICH is part of a name: tour, 03, L03; or a folder
-  student OUT   write tour and lessons into OUT, without solutions, hidden tests and outputs
+  student OUT   write all notebooks into OUT, without solutions, hidden tests and outputs
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
   check         format, lint, types, then test: what a change must pass
@@ -439,7 +439,7 @@ def lab(arguments):
     which, options = arguments[:end], arguments[end:]
     if len(which) > 1:
         raise Problem("Name one notebook, not {}: {}".format(len(which), " ".join(which)))
-    folder, which = lesson_place(which[0] if which else "00")
+    folder, which = lesson_place(which[0] if which else "index")
     if folder == YOURS:
         copy_lessons()
     names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
@@ -460,7 +460,8 @@ def lab(arguments):
 def lesson_place(which):
     """Return the folder to open, and which of its notebooks: WHICH may be a folder or a file."""
     if glob.glob(os.path.join(which, "*.ipynb")):
-        return os.path.abspath(which), "00"
+        start = "index" if os.path.exists(os.path.join(which, "index.ipynb")) else "00"
+        return os.path.abspath(which), start
     if os.path.isfile(which):
         return os.path.dirname(os.path.abspath(which)), which
     return YOURS, which
@@ -508,7 +509,7 @@ def copy_pictures(folder):
 
 
 def student(arguments):
-    """Write tour and lessons as a learner starts them; never over a file somebody has worked in."""
+    """Write the notebooks as a learner starts them; never over a file somebody has worked in."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         raise Problem("Name one folder to write into, for example: python tasks.py student OUT")
     folder, kept = os.path.abspath(arguments[0]), os.path.realpath(NOTEBOOKS)
@@ -517,8 +518,7 @@ def student(arguments):
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise Problem("{} is not a folder. Name another one.".format(folder))
     lessons = {}
-    paths = glob.glob(os.path.join(NOTEBOOKS, "[0-9][0-9]_*.ipynb"))
-    for path in sorted([*paths, os.path.join(NOTEBOOKS, "tour.ipynb")]):
+    for path in sorted(glob.glob(os.path.join(NOTEBOOKS, "*.ipynb"))):
         name = os.path.basename(path)
         lessons[os.path.join(folder, name)] = student_version(json.loads(read(path)))
     taken = [path for path in lessons if os.path.lexists(path) and not is_untouched(path)]

@@ -271,7 +271,7 @@ def test_every_figure_is_described_in_both_languages(path):
             found = figures(data.get("text/html", ""))
             assert found.silent == []
             shown += bool(found.count)
-    assert shown >= 1
+    assert shown >= 1 or path.stem == "index", "its figure stands in the prose"
     assert shown <= 6 or path not in LESSONS
 
 

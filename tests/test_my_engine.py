@@ -441,3 +441,24 @@ def backward(y, seed, values):
     with pytest.raises(check.CheckFailed):
         check.check("L02.core", viz.walked(twice, 1.0, {"x": 3.0}), want)
     assert len(shown) == 3, "what minigrad found is not drawn"
+
+
+def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
+    notebooks = Path(__file__).parents[1] / "notebooks"
+    start = viz.course(notebooks)
+    by_number = {stop.number: stop for stop in start.stops}
+    assert list(by_number) == ["", *LESSONS]
+    assert {stop.state for stop in start.stops} == {"open", "new"}
+    assert by_number["L01"].after == "L00"
+    viz.keep(learner(PARTS["dynamic"].source, "dynamic", note=ours.note))
+    assert viz.course(notebooks).stops[1].state == "begun"
+    viz.keep(learner(PARTS["static"].source, "static", note=ours.note))
+    done = viz.course(notebooks)
+    assert done.stops[1].state == "done"
+    html = done._repr_html_()
+    assert '<li data-state="done"><a href="00_one_formula_two_graphs.ipynb">' in html
+    assert "<code>static</code> ✓" in html
+    for path in notebooks.glob("[0-9]*.ipynb"):
+        assert f'href="{path.name}"' in html
+    with pytest.raises(ValueError, match="no lessons"):
+        viz.course(folder.parent)

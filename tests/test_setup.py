@@ -239,6 +239,8 @@ def test_a_folder_or_a_file_may_be_opened_as_well(tmp_path, monkeypatch):
     file.write_text("")
     assert tasks.lesson_place(str(tmp_path)) == (str(tmp_path), "00")
     assert tasks.lesson_place(str(file)) == (str(tmp_path), str(file))
+    (tmp_path / "index.ipynb").write_text("")
+    assert tasks.lesson_place(str(tmp_path)) == (str(tmp_path), "index")
     monkeypatch.chdir(tmp_path)
     assert tasks.lesson_place("L03") == (tasks.YOURS, "L03")
     assert tasks.lesson_place("03_loops.ipynb")[0] == str(tmp_path)

@@ -97,10 +97,12 @@ def course(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_tour_and_every_lesson_are_written_and_nothing_else(course, capsys):
+def test_every_notebook_is_written_with_the_pictures(course, capsys):
     out = course / "deep" / "out"
     assert tasks.student([str(out)]) == 0
-    assert sorted(os.listdir(out)) == ["00_one.ipynb", "01_two.ipynb", "pictures", "tour.ipynb"]
+    assert sorted(os.listdir(out)) == [
+        *("00_one.ipynb", "01_two.ipynb", "gallery.ipynb", "pictures", "tour.ipynb"),
+    ]
     assert os.listdir(out / "pictures") == ["one.svg"]
     made = json.loads((out / "00_one.ipynb").read_text("utf-8"))
     assert made == tasks.student_version(LESSON)

@@ -9,6 +9,7 @@ from viz.lesson.ask import *
 from viz.lesson.beside import *
 from viz.lesson.check import *
 from viz.lesson.claims import *
+from viz.lesson.course import *
 from viz.lesson.debugger import *
 from viz.lesson.keep import *
 from viz.lesson.observe import *

@@ -140,6 +140,15 @@ def _loaded(text: str) -> ModuleType:
     return module
 
 
+def progress() -> dict[str, dict[str, bool]]:
+    """For each lesson its parts of the engine, and whether the learner has written them."""
+    own = _stored()[1]
+    found: dict[str, dict[str, bool]] = {}
+    for name, part in whole()[1].items():
+        found.setdefault(part.lesson, {})[name] = name in own
+    return found
+
+
 # ---- What lessons call -----------------------------------------------------------------------
 
 

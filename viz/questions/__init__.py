@@ -121,8 +121,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """All the bank holds for one lesson."""
+    """All the bank holds for one lesson.
 
+    `can` is what a learner can do afterwards, `after` the lesson that comes before it, where that
+    is not the one with the number before.
+    """
+
+    can: Pair
+    after: str
     questions: dict[str, Question]
     checks: dict[str, Check]
     claims: dict[str, Claim]
@@ -133,7 +139,10 @@ class Lesson:
 def parse(text: str) -> Lesson:
     """A lesson from the text of its TOML file."""
     data = tomllib.loads(text)
+    about = data.get("lesson", {})
     return Lesson(
+        _pair(about.get("can", {"en": "", "zh": ""})),
+        about.get("after", ""),
         {q["id"]: _question(q) for q in data.get("question", [])},
         {c["id"]: _check(c) for c in data.get("check", [])},
         {
