@@ -39,6 +39,7 @@ class Owes(NamedTuple):
     settled: str
     examples: str = ""
     misconceptions: str = ""
+    after: str = ""
 
 
 DATA = sorted((ROOT / "viz" / "questions").glob("L*.toml"))
