@@ -22,6 +22,7 @@ MOST = 3_000_000  # bytes of all pictures
 SHOWN_ELSEWHERE = {
     "attempt": "gives what a table shows",
     "engine": "says what `check` says",
+    "course": "looked at in the start page",
     "granularity": "a table, whose times are of Dask",
     "keep": "says what `check` says",
     "language": "its buttons stand on every page",
