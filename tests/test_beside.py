@@ -82,6 +82,14 @@ def test_an_error_is_the_last_line_and_leaves_the_lesson_alone() -> None:
     assert len(lines) == 2
 
 
+def test_a_box_meets_no_node_of_the_lesson() -> None:
+    with mg.Graph() as lesson:
+        mg.placeholder("mine")
+        code = "tf.placeholder(tf.float32)\nprint(len(tf.get_default_graph().get_operations()))"
+        assert output(code, SYSTEMS["tensorflow1"][2]) == "1"
+    assert len(lesson.nodes) == 1
+
+
 def test_a_box_saves_as_a_page(tmp_path: Path) -> None:
     page = viz.beside("L00").save(tmp_path / "beside.html").read_text("utf-8")
     assert "import torch" in page

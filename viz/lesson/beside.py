@@ -12,6 +12,7 @@ import linecache
 from collections.abc import Sequence
 from html import escape
 
+import minigrad as mg
 from minigrad.diagnostics.messages import Pair
 from viz.lesson.wording import bilingual, lines_of
 from viz.page.document import Document
@@ -43,7 +44,7 @@ def output(code: str, imports: str) -> str:
     source = f"{imports}\n{code}"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(said), mg.Graph():  # the lesson's own nodes stay out of it
         try:
             exec(compile(source, file, "exec"), {"__name__": "__main__"})
         except Exception as error:  # noqa: BLE001 - what stops a program is what is shown
