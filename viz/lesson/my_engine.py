@@ -73,6 +73,9 @@ class Node:
         self.op, self.inputs, self.name, self.attrs = op, tuple(inputs), name, attrs
         self.value, self.line = value, caller()
 
+    def __repr__(self):
+        return self.name or self.op
+
     def apply(self, op, *inputs, **attrs):
         """Add a node for an operator: this is all that building is."""
         nodes = [x if isinstance(x, Node) else constant(x) for x in inputs]
@@ -88,17 +91,11 @@ def constant(value):
     return Node("Constant", value=np.asarray(value))
 
 
-def method(op):
-    """What makes a sign of Python, or a method, add a node."""
-    return lambda self, *others, **attrs: self.apply(op, self, *others, **attrs)
-
-
-SIGNS = "__add__ __radd__ __sub__ __mul__ __rmul__ __truediv__ __matmul__ __neg__ __gt__"
-NAMES = "Add     Add      Sub     Mul     Mul      Div         MatMul     Neg     Greater"
-SIGNS += " transpose sum exp log relu"
-NAMES += " Transpose Sum Exp Log ReLU"
-for sign, op in zip(SIGNS.split(), NAMES.split(), strict=True):
-    setattr(Node, sign, method(op))
+SIGNS = "Add.__add__ Add.__radd__ Sub.__sub__ Mul.__mul__ Mul.__rmul__ Div.__truediv__ "
+SIGNS += "MatMul.__matmul__ Neg.__neg__ Greater.__gt__ "
+SIGNS += "Transpose.transpose Sum.sum Exp.exp Log.log ReLU.relu"
+for op, sign in (pair.split(".") for pair in SIGNS.split()):  # each of them adds a node
+    setattr(Node, sign, lambda self, *xs, op=op, **more: self.apply(op, self, *xs, **more))
 
 
 def caller():
