@@ -219,7 +219,9 @@ def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
         if not node.get_attribute("id").rpartition("-")[2].startswith("g"):
             assert any(title.startswith(label) for title in titles), (label, titles)
         terms = inspector.locator("dt").all_inner_texts()
-        assert {"shape", "value", "gradient"} <= set(terms)
+        # The player of L01 shows the learner's engine, whose nodes know no shape.
+        shape = set() if "/01_" in player.page.url else {"shape"}
+        assert {"value", "gradient"} | shape <= set(terms)
         assert "no value yet" not in inspector.inner_text()
 
 
