@@ -295,7 +295,7 @@ def test_every_exercise_has_answers_of_each_sort(path, task):
     if task.solution is None:
         assert {"right", "wrong"} <= set(sorts)
     else:
-        assert sorts.count("wrong") >= 2
+        assert sorts.count("wrong") >= 4
         assert sorts.count("unusual") >= 1
 
 
