@@ -230,7 +230,7 @@ def test_the_whole_is_short_and_so_is_each_part() -> None:
     assert {name: size.lines(part.source) for name, part in PARTS.items()}.items() <= {
         (name, lines) for name in PARTS for lines in range(1, 16)
     }
-    assert LESSONS == [f"L{n:02}" for n in range(len(LESSONS))]
+    assert [f"L{n:02}" for n in range(len(LESSONS))] == LESSONS
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
