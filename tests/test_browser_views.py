@@ -21,6 +21,7 @@ MOST = 3_000_000  # bytes of all pictures
 # What shows nothing of its own: parts of views, choices, what is shown elsewhere.
 SHOWN_ELSEWHERE = {
     "attempt": "gives what a table shows",
+    "bench": "a table, whose times are of this machine",
     "engine": "says what `check` says",
     "course": "looked at in the start page",
     "granularity": "a table, whose times are of Dask",

@@ -238,6 +238,22 @@ CHARTS: dict[str, Maker] = {
     "memory": lambda: viz.memory(program()),
     "schedule": lambda: viz.schedule(program(), costs=lambda node: 1.0),
     "ratios": ratios,
+    "regimes": lambda: viz.regimes(
+        {
+            ("a chain", "一条链"): {
+                16: (2.1, 2.0, 2.3),
+                1000: (1.0, 0.9, 1.2),
+                1e5: (0.4, 0.4, 0.5),
+            },
+            ("a product", "一次乘法"): {
+                16: (1.5, 1.3, 1.6),
+                1000: (1.02, 1.0, 1.1),
+                1e5: (1.0, 0.9, 1.1),
+            },
+        },
+        sides=("static", "eager"),
+        x=("elements", "元素个数"),
+    ),
 }
 WORDS: dict[str, Maker] = {
     "images": lambda: viz.images(np.eye(8)[None].repeat(12, 0), range(12)),

@@ -4,6 +4,7 @@ from viz.charts.chart import *
 from viz.charts.curves import *
 from viz.charts.memory import *
 from viz.charts.ratios import *
+from viz.charts.regimes import *
 from viz.charts.schedule import *
 from viz.lesson.ask import *
 from viz.lesson.beside import *
@@ -20,6 +21,7 @@ from viz.page.language import *
 from viz.page.player import Player as Player
 from viz.views.animate import *
 from viz.views.batches import *
+from viz.views.bench import *
 from viz.views.branches import *
 from viz.views.checkpoints import *
 from viz.views.diff import *

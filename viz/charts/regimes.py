@@ -1,0 +1,96 @@
+"""Where one way is quicker, and where it is not: ratios over sizes, on two logarithmic axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from minigrad.diagnostics.messages import Pair
+from viz.charts.chart import Chart, Row
+from viz.picture import mpl, theme
+from viz.words.text import printed, row
+
+__all__ = ["regimes"]
+
+Spread = tuple[float, float, float]  # the median, and from where to where
+Line = tuple[Pair, list[tuple[float, Spread]]]
+
+
+def regimes(
+    measured: Mapping[str, Mapping[float, Spread]] | Mapping[Pair, Mapping[float, Spread]],
+    *,
+    sides: tuple[str, str],
+    x: Pair,
+) -> Chart:
+    """Draw for each workload the ratio of two sides over its size; below 1 the first is quicker.
+
+    measured: for each workload (one name, or English and Chinese) and each size the ratio as
+    `Bench.ratio` gives it: median, low, high. sides: the names of the two, as in "static / eager".
+    x: what the size counts, with its unit. Bars reach from low to high.
+
+    ValueError where nothing was measured, or a size or a ratio is not above 0.
+
+    >>> spread = {16: (0.5, 0.4, 0.6), 1024: (1.1, 1.0, 1.2)}
+    >>> regimes({"chain": spread}, sides=("static", "eager"), x=("elements", "元素")).alt[0]
+    'Line chart: Ratios of the time taken, static / eager. chain: 16: 0.5; 1024: 1.1.'
+    """
+    lines = [(_pair(name), sorted(found.items())) for name, found in measured.items()]
+    points = [point for _, found in lines for point in found]
+    if not points or any(min(size, *spread) <= 0 for size, spread in points):
+        raise ValueError(printed("regimes_form"))
+    texts = [
+        ". ".join(
+            f"{name[i]}: " + "; ".join(f"{size:g}: {spread[0]:.3g}" for size, spread in found)
+            for name, found in lines
+        )
+        for i in (0, 1)
+    ]
+    title = row("chart_ratios")
+    head = [row(f"chart_{key}") for key in ("workload", "median", "lowest", "highest")]
+    return Chart(
+        title=title,
+        alt=row("chart_regimes_alt", sides=" / ".join(sides), all=(texts[0], texts[1])),
+        head=(tuple(p[0] for p in head), tuple(p[1] for p in head)),
+        rows=tuple(
+            (_cells(name[0], size, spread), _cells(name[1], size, spread))
+            for name, found in lines
+            for size, spread in found
+        ),
+        draw=partial(_draw, lines=lines, x=x, sides=sides),
+        size=(6.4, 3.6),
+    )
+
+
+def _cells(name: str, size: float, spread: Spread) -> Row:
+    return f"{name}, {size:g}", *(f"{value:.3g}" for value in spread)
+
+
+def _draw(
+    figure: mpl.Figure, i: int, *, lines: list[Line], x: Pair, sides: tuple[str, str]
+) -> None:
+    axes = figure.add_subplot()
+    axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1)
+    for name, found in lines:
+        sizes = [size for size, _ in found]
+        middle = [spread[0] for _, spread in found]
+        below = [max(spread[0] - spread[1], 0) for _, spread in found]
+        above = [max(spread[2] - spread[0], 0) for _, spread in found]
+        more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
+        axes.errorbar(sizes, middle, **more)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(mpl.NullFormatter())
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(x[i])
+    told = row("chart_regimes_axis", sides=" / ".join(sides), first=sides[0])
+    axes.set_ylabel(told[i], rotation=0, ha="left", va="bottom")
+    axes.yaxis.set_label_coords(0, 1.03)
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+
+
+def _pair(label: str | Pair) -> Pair:
+    return (label, label) if isinstance(label, str) else label

@@ -1,0 +1,187 @@
+"""An honest comparison of two or more programs: in turn, many times, with what they compute."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from minigrad.dynamic.tensor import Tensor
+from viz.views.tables import Table
+from viz.words.text import Pair, printed, row
+
+__all__ = ["Bench", "Ratio", "bench"]
+
+FEWEST = 5  # rounds, below which a spread says nothing
+WARM_UP = 3  # calls of each side before the clock counts
+SAMPLE = 0.001  # seconds: one reading of the clock is at least about that long
+HEAD = ("bench_side", "bench_median", "bench_middle", "bench_slow", "bench_ratio")
+
+Work = Callable[..., Any]
+
+
+class Ratio(NamedTuple):
+    """One side's time to another's, round by round: the median, and the middle half of the rounds.
+
+    `low` and `high` are the first and the third quartile.
+    """
+
+    middle: float
+    low: float
+    high: float
+
+
+class Bench(Table):
+    """What was measured: `times` has for each side seconds per call, a number for each round.
+
+    `first` has the seconds of each side's very first call, which may have traced or compiled.
+    """
+
+    def __init__(self, times: Mapping[str, Sequence[float]], first: Mapping[str, float]) -> None:
+        self.times = {name: tuple(values) for name, values in times.items()}
+        self.first = dict(first)
+        base, rounds = next(iter(self.times)), len(next(iter(self.times.values())))
+        caption = row("bench_caption", rounds=rounds)
+        head = [row(key, base=base) for key in HEAD]
+        super().__init__(caption, head, [self._line(name, base) for name in self.times])
+
+    def median(self, side: str) -> float:
+        """Seconds per call: as many rounds took longer as took less."""
+        return float(np.median(self.times[side]))
+
+    def slow(self, side: str) -> float:
+        """Seconds that 95 of 100 rounds stayed below."""
+        return float(np.percentile(self.times[side], 95))
+
+    def ratio(self, side: str, against: str) -> Ratio:
+        """How many times as long one side took as another; below 1 it was quicker."""
+        each = np.divide(self.times[side], self.times[against])
+        low, middle, high = np.percentile(each, [25, 50, 75])
+        return Ratio(float(middle), float(low), float(high))
+
+    def break_even(self, cost: float, side: str, against: str) -> int | None:
+        """After how many calls a cost in seconds, paid once for `side`, is won back; None: never.
+
+        >>> Bench({"eager": [5.0] * 5, "static": [3.0] * 5}, {}).break_even(9.0, "static", "eager")
+        5
+        """
+        won = self.median(against) - self.median(side)
+        return math.ceil(cost / won) if won > 0 else None
+
+    def _line(self, name: str, base: str) -> tuple[Pair, ...]:
+        low, high = np.percentile(self.times[name], [25, 75])
+        cells = [seconds(self.median(name)), f"{seconds(low)} – {seconds(high)}"]
+        cells.append(seconds(self.slow(name)))
+        own = self.ratio(name, base)
+        told = row("chart_span", **{key: f"{x:.2f}" for key, x in own._asdict().items()})
+        texts: list[Pair] = [(text, text) for text in (name, *cells)]
+        return (*texts, ("1", "1") if name == base else told)
+
+    def __float__(self) -> NoReturn:
+        raise TypeError(printed("bench_number"))
+
+    __int__ = __round__ = __float__
+
+
+def bench(
+    *functions: Work,
+    args: Sequence[Any] = (),
+    rounds: int = 21,
+    same: bool = True,
+    **named: Work,
+) -> Bench:
+    """Compare the times of programs fairly: all in turn, in one run, many times.
+
+    functions: called with `args`, under their own names; or named as keywords (`static=run_it`).
+    Each is warmed up first. In each of the `rounds` every side has its turn, and a reading lasts at
+    least about a millisecond, as many calls as that takes; the side that begins changes. Ratios are
+    taken within a round, as a machine that grows slow does so for all. The collector of garbage
+    waits meanwhile, as in `timeit`. With `same` the sides must give the same numbers: to compare
+    the times of programs that compute different things says nothing.
+
+    What comes back is a table of medians and spreads, and no number: `float` of it is a TypeError,
+    as one figure without its spread is a slogan. ValueError for fewer than two sides or five
+    rounds, and for sides that give different numbers.
+
+    >>> found = bench(loop=lambda: sum(range(9)), formula=lambda: 9 * 8 // 2, rounds=5)
+    >>> list(found.times), len(found.times["loop"])
+    (['loop', 'formula'], 5)
+    >>> bench(len, args=["abc"])
+    Traceback (most recent call last):
+    ValueError: bench: 1 program is nothing to compare; give two or more.
+    """
+    sides = {function.__name__: function for function in functions} | named
+    if len(sides) < 2:
+        raise ValueError(printed("bench_sides", count=len(sides)))
+    if rounds < FEWEST:
+        raise ValueError(printed("bench_rounds", given=rounds, fewest=FEWEST))
+    calls, first, results = {}, {}, {}
+    for name, work in sides.items():
+        first[name] = _reading(work, args, 1)
+        results[name] = [work(*args) for _ in range(WARM_UP)][-1]
+        calls[name] = max(1, math.ceil(SAMPLE / max(_reading(work, args, 1), 1e-9)))
+    if same:
+        _refuse_different(results)
+    order = list(sides)
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    with _collector_waits():
+        for turn in range(rounds):
+            begin = turn % len(order)
+            for name in order[begin:] + order[:begin]:
+                times[name].append(_reading(sides[name], args, calls[name]))
+    return Bench(times, first)
+
+
+def _reading(work: Work, args: Sequence[Any], calls: int) -> float:
+    """Seconds per call."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        work(*args)
+    return (time.perf_counter() - start) / calls
+
+
+@contextlib.contextmanager
+def _collector_waits() -> Iterator[None]:
+    gc.collect()
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _refuse_different(results: Mapping[str, Any]) -> None:
+    """Raise ValueError unless all sides gave the numbers of the first one."""
+    (base, wanted), *others = ((name, _numbers(result)) for name, result in results.items())
+    for name, found in others:
+        alike = found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-4, atol=1e-6)
+        if not alike:
+            raise ValueError(printed("bench_different", side=name, base=base))
+
+
+def _numbers(result: Any) -> NDArray[Any]:
+    """What a program gave, in a row if it is several things; 0 for nothing."""
+    if isinstance(result, list | tuple):
+        return np.concatenate([np.ravel(_numbers(part)) for part in result])
+    plain = result.data if isinstance(result, Tensor) else result
+    return np.asarray(0 if plain is None else plain)
+
+
+def seconds(value: float) -> str:
+    """A time in the unit that reads best.
+
+    >>> seconds(0.000012)
+    '12 µs'
+    """
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
