@@ -41,12 +41,14 @@ def error_in(text: str, place: Any) -> Any:
 
 @pytest.mark.parametrize(("lesson", "box"), BOXES, ids=[f"{n}-{b.system}" for n, b in BOXES])
 def test_a_box_runs_on_our_face_as_far_as_on_the_system_itself(lesson: str, box: Beside) -> None:
+    assert box.version.split()[0].removesuffix("-cpu") == box.system.removesuffix("1")
+    if not box.face:
+        return
     here = output(box.code, SYSTEMS[box.system][2])
     assert len(here.splitlines()) >= 1
     ours, theirs = error_in(here, mg), error_in(box.prints, face_of(box))
     assert (ours is None) == (theirs is None), here
     assert ours is None or issubclass(ours, theirs), "what catches theirs has to catch ours"
-    assert box.version.split()[0].removesuffix("-cpu") == box.system.removesuffix("1")
 
 
 def test_an_error_is_known_by_the_name_that_its_system_gives_it() -> None:
@@ -72,6 +74,17 @@ def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said(
     set_language("zh")
     assert "二。" in str(shown)
     assert "Two." not in str(shown)
+
+
+def test_where_our_face_has_no_words_it_is_said_and_nothing_is_run(english: None) -> None:
+    box = Beside("torch", "torch.no_such()", "8", "torch 0", ("Two.", "二。"), face=False)
+    shown = Boxes([box])
+    html = shown._repr_html_()
+    for text in (html, str(shown)):
+        assert "Not run here" in text
+        assert "torch.no_such()" in text
+        assert "Error" not in text
+    assert html.count("mg-beside-printed") == 1
 
 
 def test_an_error_is_the_last_line_and_leaves_the_lesson_alone() -> None:

@@ -137,6 +137,88 @@ def test_many_tasks_need_no_recursion() -> None:
     assert "19960 more tasks" in str(schedule)
 
 
+# ---- A scheduler of one's own -----------------------------------------------------------------
+
+
+def one_by_one(waits: Any, seconds: Any, devices: int) -> dict[Any, Any]:
+    """All on the last device, in the order that is given."""
+    plan, now = {}, 0.0
+    for node in waits:
+        plan[node] = devices - 1, now, now + seconds[node]
+        now += seconds[node]
+    return plan
+
+
+def test_a_scheduler_of_ones_own_is_checked_drawn_and_run_in_its_order() -> None:
+    graph, feeds = wide()
+    program = graph.compile(optimize=False)
+
+    def backwards(waits: Any, seconds: Any, devices: int) -> dict[Any, Any]:
+        left, plan, now = dict(waits), {}, 0.0
+        while left:
+            node = [n for n, needed in left.items() if not set(needed) & left.keys()][-1]
+            plan[node] = 0, now, now + seconds[node]
+            now += seconds.pop(node)
+            del left[node]
+        waits.clear()  # which spoils nothing: it is a copy
+        return plan
+
+    schedule = program.schedule(2, costs=one, place=backwards)
+    assert (schedule.makespan, schedule.used, schedule.trials) == (15, 1, ())
+    ours = program.schedule(2, costs=one)
+    assert {t.node: t.after for t in schedule.tasks} == {t.node: t.after for t in ours.tasks}
+    result, measured = schedule.run(feeds)
+    same_bits(result, program(feeds))
+    assert [t.node for t in measured.tasks] == [t.node for t in schedule.tasks]
+    assert [t.node.name for t in schedule.tasks] != [t.node.name for t in ours.tasks]
+    by_time = program.schedule(3, place=one_by_one)
+    assert (by_time.costs, by_time.makespan) == ("measured", by_time.total)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda plan, last: plan.pop(last), "Add_2 is no place. Remedy: give a device from 0 to 1"),
+        (
+            lambda plan, last: plan.update({last: (2, 14.0, 15.0)}),
+            "a start and an end that are 1 s",
+        ),
+        (lambda plan, last: plan.update({last: (1, 14.0, 14.5)}), "Add_2 is no place"),
+        (lambda plan, last: plan.update({last: (1, "14", "15")}), "Add_2 is no place"),
+        (lambda plan, last: plan.update({last: 14.0}), "Add_2 is no place"),
+        (lambda plan, last: plan.update({last: (0, 3.0, 4.0)}), "Add_2 starts at 3.0, before it"),
+        (lambda plan, last: plan.update({last: (1, 13.5, 14.5)}), "Add_2 starts at 13.5, before"),
+        (lambda plan, last: plan.update({last: (1, 99.0, 100.0)}), "100.0 is not between"),
+    ],
+)
+def test_what_is_no_schedule_is_refused(change: Any, said: str) -> None:
+    program = wide()[0].compile(optimize=False)
+
+    def spoilt(waits: Any, seconds: Any, devices: int) -> Any:
+        plan = one_by_one(waits, seconds, devices)
+        change(plan, next(n for n in plan if n.name == "Add_2"))
+        return plan
+
+    with pytest.raises(mg.VerifyError, match=said):
+        program.schedule(2, costs=one, place=spoilt)
+    with pytest.raises(mg.VerifyError, match="is no place"):
+        program.schedule(2, costs=one, place=lambda waits, seconds, devices: None)  # type: ignore[arg-type,return-value]
+    with pytest.raises(mg.ArgumentError, match="place"):
+        program.schedule(2, costs=one, place=3)  # type: ignore[arg-type]
+
+
+def test_where_no_thread_can_be_started_one_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    graph, feeds = wide()
+    program = graph.compile()
+    result, measured = program.schedule(2, costs=one).run(feeds)
+    same_bits(result, program(feeds))
+    assert measured.used == 1
+
+
 # ---- The pool ---------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds
 from minigrad.compiler.memory import Two
 from minigrad.compiler.plan import Plan
 from minigrad.compiler.schedule.parallel import Costs, Parallel
-from minigrad.compiler.schedule.schedule import Schedule
+from minigrad.compiler.schedule.schedule import Place, Schedule
 from minigrad.compiler.text.program import write_reference
 from minigrad.control import COND
 from minigrad.control.untaken import branches, warn_of_nan
@@ -176,6 +176,7 @@ class Program:
         costs: Costs | None = None,
         feed_dict: Mapping[Any, Any] | None = None,
         handover: float | None = None,
+        place: Place | None = None,
     ) -> Schedule:
         """Which of so many devices (threads, at most 1024) runs which kernel when: list scheduling.
 
@@ -185,8 +186,13 @@ class Program:
         used. handover: seconds to hand a task to another thread; measured, or 0 for given costs.
         Measuring changes no variable, prints nothing, and lets BLAS use one thread.
 
+        place: a scheduler of your own in the place of ours. Called with a dictionary of what each
+        node waits for (in an order in which they can run), their seconds and the number of devices,
+        it gives for each node its device, start and end. A hand-over is then not counted.
+
         Raises ArgumentError for bad devices and costs, GraphError for open shapes, costs that are
-        missing, and loops that might not end when fed with numbers made up.
+        missing, and loops that might not end when fed with numbers made up; VerifyError where what
+        `place` gives is no schedule.
 
         >>> import minigrad as mg
         >>> x = mg.placeholder("x", shape=(3,))
@@ -198,8 +204,10 @@ class Program:
         devices = whole("schedule", "devices", devices, 1, MOST_DEVICES)
         if handover is not None:
             handover = float(number("schedule", "handover", handover))
+        if place is not None and not callable(place):
+            raise refuse("schedule", "place", place, fill("expect_function"))
         feeds = None if feed_dict is None else check_feeds(self.graph, feed_dict)
-        found: Schedule = self._turn.run(self._scheduled, devices, costs, feeds, handover)
+        found: Schedule = self._turn.run(self._scheduled, devices, costs, feeds, handover, place)
         return found
 
     def _scheduled(
@@ -208,13 +216,14 @@ class Program:
         costs: Costs | None,
         feeds: Mapping[Node, Array] | None,
         handover: float | None,
+        place: Place | None,
     ) -> Schedule:
         if feeds is None:
             shapes: Any = [self.bound.specs[node].shape for node in self._inputs]
         else:
             shapes = self._shapes_of(feeds)
         parallel = self._apart(tuple(shapes))
-        schedule = parallel.schedule(devices, costs, feeds, handover, self.variables)
+        schedule = parallel.schedule(devices, costs, feeds, handover, self.variables, place)
         return replace(schedule, runner=functools.partial(self._turn.run, self._run_on))
 
     def _apart(self, shapes: tuple[Shape, ...]) -> Parallel:

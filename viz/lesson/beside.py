@@ -1,7 +1,8 @@
 """The same lines in other systems' words, beside what the real ones print: `beside`.
 
 The code of a box is that of the real system. It runs on our face of that system, for which only the
-import line is exchanged; what the real one printed is kept, with its version.
+import line is exchanged; what the real one printed is kept, with its version. Where our face has no
+words for it (processes, devices), only what was kept is shown, and it is said.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Boxes(Document):
 
     def __init__(self, boxes: Sequence[Beside]) -> None:
         self.boxes = tuple(boxes)
-        self.here = [output(box.code, SYSTEMS[box.system][2]) for box in self.boxes]
+        self.here = [_here(box) for box in self.boxes]
 
     def __repr__(self) -> str:
         parts = []
@@ -68,7 +69,10 @@ class Boxes(Document):
             parts += _indented(f"{line}\n{box.code}")
             parts.append(printed("beside_prints", version=box.version))
             parts += _indented(box.prints)
-            parts += [] if here == box.prints else [printed("beside_here"), *_indented(here)]
+            if here is None:
+                parts.append(printed("beside_none"))
+            elif here != box.prints:
+                parts += [printed("beside_here"), *_indented(here)]
             parts += [lines_of(box.text, "  "), ""]
         return "\n".join(parts).rstrip("\n")
 
@@ -84,7 +88,12 @@ def _indented(text: str) -> list[str]:
     return [f"    {line}".rstrip() for line in text.splitlines()]
 
 
-def _box(box: Beside, here: str) -> str:
+def _here(box: Beside) -> str | None:
+    """What our face prints, if it has words for this."""
+    return output(box.code, SYSTEMS[box.system][2]) if box.face else None
+
+
+def _box(box: Beside, here: str | None) -> str:
     name, line, face = SYSTEMS[box.system]
     code = f"{line}\n{box.code}"
     parts = [
@@ -93,10 +102,13 @@ def _box(box: Beside, here: str) -> str:
         f"<p>{bilingual(row('beside_prints', version=box.version))}</p>",
         f'<pre class="mg-beside-printed">{escape(box.prints)}</pre>',
     ]
-    told = row("beside_same" if here == box.prints else "beside_other", line=f"`{face}`")
+    if here is None:
+        told = row("beside_none")
+    else:
+        told = row("beside_same" if here == box.prints else "beside_other", line=f"`{face}`")
     parts.append(f"<p>{bilingual(told)}</p>")
-    if here != box.prints:
-        parts.append(f'<pre class="mg-beside-printed">{escape(here)}</pre>')
+    if here not in (None, box.prints):
+        parts.append(f'<pre class="mg-beside-printed">{escape(str(here))}</pre>')
     return f"<section>{''.join(parts)}<p>{bilingual(box.text)}</p></section>"
 
 

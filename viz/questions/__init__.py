@@ -102,13 +102,17 @@ class TableText:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Lines in the words of another system, what that system prints, and what is to be known."""
+    """Lines in the words of another system, what that system prints, and what is to be known.
+
+    `face` is false where our face of that system has no words for them.
+    """
 
     system: str
     code: str
     prints: str
     version: str
     text: Pair
+    face: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,8 @@ def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def _beside(data: Mapping[str, Any]) -> Beside:
     code, prints = (data[key].strip("\n") for key in ("code", "prints"))
-    return Beside(data["system"], code, prints, data["version"], _pair(data))
+    face = data.get("face", True)
+    return Beside(data["system"], code, prints, data["version"], _pair(data), face)
 
 
 def _check(data: Mapping[str, Any]) -> Check:

@@ -6,6 +6,7 @@ thread that asks is the first device: on one device nothing is handed over.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import heapq
 import statistics
@@ -78,9 +79,10 @@ class Pool:
         ]
         started = []
         try:
-            for thread in others:
-                thread.start()
-                started.append(thread)
+            with contextlib.suppress(RuntimeError):  # a browser has no threads: fewer work then
+                for thread in others:
+                    thread.start()
+                    started.append(thread)
             self._device(0)
         finally:
             self._stop()

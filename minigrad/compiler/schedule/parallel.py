@@ -22,11 +22,12 @@ from minigrad import control
 from minigrad.compiler.bound import Bound
 from minigrad.compiler.schedule.devices import Pool, Span, TaskFailed, handover
 from minigrad.compiler.schedule.schedule import (
+    Place,
     Schedule,
     Task,
     best_schedule,
     list_schedule,
-    remaining,
+    placed,
 )
 from minigrad.compiler.slots import Call
 from minigrad.core import STOPS, Array, events, silence
@@ -88,19 +89,33 @@ class Parallel:
         feeds: Mapping[Node, Array] | None,
         delay: float | None,
         variables: Variables,
+        place: Place | None = None,
     ) -> Schedule:
-        """The best schedule for these costs; without costs they are measured, and it is tried."""
-        if costs is not None:
-            given = given_costs(costs, self.nodes)
-            return best_schedule(self.after, given, devices, delay or 0.0)
-        if self._measured is None or feeds is not None:
-            if feeds is None:
-                feeds = stand_ins(self.bound)
-            self._measured = feeds, self.costs(feeds, variables)
-        feeds, found = self._measured
+        """The best schedule for these costs; without costs they are measured, and it is tried.
+
+        With `place` it is the schedule that this function makes.
+        """
+        if costs is None:
+            feeds, found = self._measure(feeds, variables)
+        else:
+            found = given_costs(costs, self.nodes)
+        if place is not None:
+            source = "measured" if costs is None else "given"
+            return placed(self.after, found, devices, place, source)
+        if feeds is None or costs is not None:
+            return best_schedule(self.after, found, devices, delay or 0.0)
         delay = handover() if delay is None else delay
         schedule = best_schedule(self.after, found, devices, delay, "measured")
         return self.tried(schedule, feeds, variables)
+
+    def _measure(
+        self, feeds: Mapping[Node, Array] | None, variables: Variables
+    ) -> tuple[Mapping[Node, Array], dict[Node, float]]:
+        """With what was measured last, or is now, and the seconds of each task."""
+        if self._measured is None or feeds is not None:
+            feeds = stand_ins(self.bound) if feeds is None else feeds
+            self._measured = feeds, self.costs(feeds, variables)
+        return self._measured
 
     def costs(self, feeds: Mapping[Node, Array], variables: Variables) -> dict[Node, float]:
         """Seconds for each task: the median of a few runs of its calls, one after the other.
@@ -146,15 +161,14 @@ class Parallel:
     # ---- On threads -------------------------------------------------------------------------
 
     def spans(self, schedule: Schedule, devices: int, quietly: bool = False) -> dict[Node, Span]:
-        """Run all tasks on a pool; when and where each ran."""
+        """Run all tasks on a pool, in the schedule's order; when and where each ran."""
         nodes = self.nodes
-        costs = {t.node: t.cost for t in schedule.tasks}
-        rest = remaining(nodes, self.after, {node: costs.get(node, 0.0) for node in nodes})
+        rank = {t.node: i for i, t in enumerate(schedule.tasks)}
         pool = Pool(
             lambda i: self._perform(nodes[i], quietly),
             [len(needed) for needed in self.after.values()],
             self.followers,
-            [-rest[node] for node in nodes],
+            [rank.get(node, len(rank)) for node in nodes],
         )
         try:
             with one_blas_thread():

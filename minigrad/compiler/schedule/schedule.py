@@ -8,6 +8,7 @@ anomalies, 1969). Devices are alike, and see the same memory.
 from __future__ import annotations
 
 import heapq
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ __all__ = ["Schedule"]
 ROUNDING = 1e-9  # relative: sums of the same costs in another order
 SHOWN = 40  # tasks in the text form
 EACH = 64  # numbers of devices up to which each is tried; beyond, every doubled one
+# For each node its device, start and end, from what each waits for, the costs, and the devices.
+Place = Callable[
+    [dict[Node, tuple[Node, ...]], dict[Node, float], int], Mapping[Node, tuple[int, float, float]]
+]
 # What is said of a schedule, by where the lengths of its tasks come from.
 SUMMARY = {"given": "schedule_given", "measured": "schedule_measured", "run": "schedule_run"}
 
@@ -328,5 +333,32 @@ def best_schedule(
     found[used_by(best) or 1] = best
     trials = tuple(Trial(n, _end(tasks)) for n, tasks in sorted(found.items()))
     schedule = Schedule(best, devices, handover, trials, source)
+    schedule.verify()
+    return schedule
+
+
+def placed(
+    after: Mapping[Node, tuple[Node, ...]],
+    costs: Mapping[Node, float],
+    devices: int,
+    place: Place,
+    source: str = "given",
+) -> Schedule:
+    """The schedule that a function makes. VerifyError where it is none."""
+    plan = place(dict(after), dict(costs), devices)
+    tasks = []
+    for node, cost in costs.items():
+        try:
+            device, start, end = plan[node]
+            near = math.isclose(end - start, cost, rel_tol=ROUNDING, abs_tol=ROUNDING * abs(end))
+            fits = device in range(devices) and near
+        except (KeyError, TypeError, ValueError):
+            fits = False
+        if not fits:
+            told = seconds(cost)
+            raise VerifyError("schedule_place", name=node.name, last=devices - 1, cost=told)
+        tasks.append(Task(node, int(device), float(start), float(end), after[node]))
+    tasks.sort(key=lambda t: (t.start, t.end))
+    schedule = Schedule(tuple(tasks), devices, costs=source)
     schedule.verify()
     return schedule
