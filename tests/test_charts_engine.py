@@ -278,6 +278,21 @@ def test_both_modes_are_on_one_chart_and_eager_is_recorded() -> None:
     assert dynamic.get_ylim() == static.get_ylim(), "so that they can be compared"
 
 
+def test_a_call_alone_holds_as_much_in_both_modes_and_nothing_for_backward() -> None:
+    weights = np.random.default_rng(0).normal(0, 0.1, (8, 40, 40)).astype(np.float32)
+
+    def model(x: Any) -> Any:
+        for w in weights:
+            x = mg.tanh(x @ w)
+        return x
+
+    chart = memory(model, np.ones((100, 40), np.float32), backward=False)
+    cells = {row[0][0]: row[0][3] for row in chart.rows}
+    assert cells["arena and results"] == cells["peak, dynamic, at most"] == "48 kB", "three arrays"
+    assert cells["kept for backward, static"] == cells["kept for backward, dynamic"] == "0 B"
+    assert events.listeners == []
+
+
 def test_results_of_one_kernel_are_told_apart() -> None:
     def model(x: Any) -> Any:
         for _ in range(12):

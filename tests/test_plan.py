@@ -277,3 +277,72 @@ def test_a_schedule_weighs_the_memory_that_it_runs_in() -> None:
     arena = log.of_kind("held")[0].bytes
     assert arena >= program.plan.bytes
     assert log.counts.bytes_peak == arena + results
+
+
+# ---- A planner of somebody else's --------------------------------------------------------------
+
+
+def first_fit(lives: Any, sizes: Any) -> dict[Any, int]:
+    """Where each value begins: the first place that nothing needs meanwhile, largest first."""
+    offsets: dict[Any, int] = {}
+    for new in sorted(lives, key=sizes.get, reverse=True):
+        offset = 0
+        for old in sorted(offsets, key=offsets.__getitem__):
+            at_once = lives[old][0] <= lives[new][1] and lives[new][0] <= lives[old][1]
+            if at_once and offset + sizes[new] > offsets[old]:
+                offset = max(offset, offsets[old] + sizes[old])
+        offsets[new] = offset
+    return offsets
+
+
+@given(recipes())
+def test_a_program_runs_where_another_planner_lays_its_values(recipe: Recipe) -> None:
+    graph, feeds = recipe.graph(gradients=True), recipe.feeds()
+    for optimize in (False, True):
+        ours = graph.compile(optimize=optimize)(feeds)
+        program = graph.compile(optimize=optimize, planner=first_fit)
+        for _ in range(3):  # call by call, and as a text
+            for a, b in zip(ours, program(feeds), strict=True):
+                assert np.array_equal(a, b, equal_nan=True)
+        plan, block = program.plan, program.bound.arena.block
+        assert plan.peak_bytes <= plan.bytes == block.nbytes <= plan.unshared_bytes
+        for life, buffer in zip(plan.lifetimes, plan.buffers, strict=True):
+            array = program.bound.slots[life.node].array
+            assert array.ctypes.data - block.ctypes.data == buffer.offset
+
+
+def skipped() -> tuple[Any, Any, mg.Graph]:
+    x = mg.placeholder("x", (16,))
+    a = mg.tanh(x)
+    return x, a, mg.build_graph(x, mg.sum(mg.sin(mg.exp(a)) * a))
+
+
+def test_a_plan_that_writes_over_what_is_still_needed_is_refused_by_name() -> None:
+    x, _, graph = skipped()
+    turns = graph.compile(
+        optimize=False, planner=lambda lives, sizes: {v: 64 * (i % 2) for i, v in enumerate(lives)}
+    )
+    with pytest.raises(mg.GraphError, match="Sin is written at step 3 over bytes of Tanh") as error:
+        turns({x: np.ones(16)})
+    assert error.value.fields["end"] == 4
+    assert error.value.defined is not None
+
+
+@pytest.mark.parametrize(
+    "told", [{}, 5, [0, 64], {"a": 0}, 3, -64, 0.0], ids=lambda told: repr(told)
+)
+def test_offsets_that_are_none_are_refused(told: Any) -> None:
+    x, _, graph = skipped()
+    alike = isinstance(told, (int, float)) and told != 5
+
+    def planner(lives: Any, sizes: Any) -> Any:
+        return dict.fromkeys(lives, told) if alike else told
+
+    with pytest.raises(mg.GraphError, match="Tanh has an offset in bytes"):
+        graph.compile(optimize=False, planner=planner)({x: np.ones(16)})
+
+
+@pytest.mark.parametrize("given", [{"planner": 5}, {"planner": dict, "executor": "reference"}])
+def test_what_cannot_plan_and_where_nothing_is_planned_is_refused(given: Any) -> None:
+    with pytest.raises(mg.GraphError, match="a function of lifetimes and sizes"):
+        skipped()[2].compile(**given)

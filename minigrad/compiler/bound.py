@@ -18,7 +18,7 @@ from minigrad.compiler.builder import Builder
 from minigrad.compiler.executors import Choose, Joined, joined
 from minigrad.compiler.layout import Layout, Specs
 from minigrad.compiler.memory import Two, apart, own
-from minigrad.compiler.plan import Lifetime
+from minigrad.compiler.plan import Lifetime, Plan, Wanted, share_buffers
 from minigrad.compiler.slots import Call, Slot
 from minigrad.compiler.text.program import FILE, Text, write
 from minigrad.core import STOPS, Array, Spec, events, explain, float32, silence, spec_of
@@ -56,6 +56,7 @@ class Bound:
     pairs: for each variable the two arrays that its values alternate between, shared by all
     choices of shapes.
     apart: no two values lie in the same memory, so that calls of several nodes may run at once.
+    planner: gives each value its place otherwise.
     """
 
     def __init__(
@@ -65,9 +66,10 @@ class Bound:
         choose: Choose,
         pairs: dict[Node, Two],
         apart: bool = False,
+        planner: Callable[[Sequence[Wanted]], Plan] = share_buffers,
     ) -> None:
         self.layout, self.specs = layout, specs
-        self.built = built = Builder(layout, specs, choose, apart)
+        self.built = built = Builder(layout, specs, choose, apart, planner=planner)
         self.plan, self.arena, self.scratch_bytes = built.plan, built.arena, built.scratch_bytes
         self.calls, self.slots, self.scratch = built.calls, built.slots, built.scratch_blocks
         self._run = Run({}, {}, None)

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.compiler.executors import Choose, batch_last, expand, region_of, tiled
 from minigrad.compiler.layout import Layout, Specs, concrete_specs, is_known, shape_of
-from minigrad.compiler.plan import Arena, Plan, lay_apart, share_buffers
+from minigrad.compiler.plan import Arena, Plan, Wanted, lay_apart, share_buffers
 from minigrad.compiler.regions import Place, Region
 from minigrad.compiler.slots import Calls, Slot, base_of, like, outward
 from minigrad.core import Array, Spec
@@ -24,6 +24,7 @@ class Builder(Calls):
 
     apart: no two values lie in the same memory, so that calls of several nodes may run at once.
     exact: only calls that give the same bits as the kernels of the operators.
+    planner: gives each value its place, where they do not all lie apart.
     """
 
     def __init__(
@@ -33,11 +34,12 @@ class Builder(Calls):
         choose: Choose,
         apart: bool = False,
         exact: bool = False,
+        planner: Callable[[Sequence[Wanted]], Plan] = share_buffers,
     ) -> None:
         super().__init__()
         self.layout, self.specs, self.exact = layout, specs, exact
         wanted = layout.wanted(specs)
-        self.plan: Plan = lay_apart(wanted) if apart else share_buffers(wanted)
+        self.plan: Plan = lay_apart(wanted) if apart else planner(wanted)
         self.arena = Arena(self.plan)
         self.slots: dict[Node, Slot] = {}
         self.kernel_bytes = 0

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from minigrad.core import Array
+from minigrad.diagnostics.arguments import refuse
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import here
 from minigrad.ops.parts import output
 from minigrad.static import Graph, Node
 
@@ -50,7 +55,7 @@ class Plan:
     @property
     def bytes(self) -> int:
         """The size of the arena."""
-        return sum(b.bytes for b in self.buffers)
+        return max((b.offset + b.bytes for b in self.buffers), default=0)
 
     @property
     def unshared_bytes(self) -> int:
@@ -139,6 +144,48 @@ def lay_apart(wanted: Sequence[Wanted]) -> Plan:
     """Give every value a buffer of its own, whenever it lives."""
     end = max((value.end for value in wanted), default=0)
     return share_buffers([replace(value, end=end, successor_of=()) for value in wanted])
+
+
+Lives = Mapping[Node, tuple[int, int]]
+Planner = Callable[[Lives, Mapping[Node, int]], Mapping[Node, int]]
+
+
+def planned_by(planner: Planner, wanted: Sequence[Wanted]) -> Plan:
+    """The plan that somebody else makes: it says where in the arena each value begins.
+
+    planner: takes the first and last step of each value, and its bytes; returns its offset. A
+    value has a buffer of its own, and those of values that never live at one step may overlap.
+    """
+    found = sorted(wanted, key=lambda w: w.start)
+    sizes = {w.node: aligned(w.bytes) for w in found}
+    told = planner({w.node: (w.start, w.end) for w in found}, sizes)
+    buffers = tuple(Buffer(_offset_of(w.node, told), sizes[w.node]) for w in found)
+    living: list[int] = []
+    for i, new in enumerate(found):
+        living = [k for k in living if found[k].end >= new.start]
+        for k in living:
+            _refuse_overlap(found[k], buffers[k], new, buffers[i])
+        living.append(i)
+    lives = [Lifetime(w.node, w.shape, w.start, w.end, w.bytes, i) for i, w in enumerate(found)]
+    return Plan(tuple(lives), buffers)
+
+
+def _offset_of(node: Node, told: Mapping[Node, int]) -> int:
+    try:
+        offset = operator.index(told[node])
+    except (KeyError, TypeError, IndexError):
+        offset = -1
+    if offset < 0 or offset % ALIGNMENT:
+        value = told.get(node) if isinstance(told, Mapping) else told
+        expected = fill("expect_offset", name=node.name, unit=ALIGNMENT)
+        raise refuse("compile", "planner", value, expected)
+    return offset
+
+
+def _refuse_overlap(old: Wanted, at: Buffer, new: Wanted, place: Buffer) -> None:
+    if at.offset < place.offset + place.bytes and place.offset < at.offset + at.bytes:
+        facts = {"first": old.node.name, "second": new.node.name, "step": new.start}
+        raise GraphError("plan_overlap", **facts, end=old.end, defined=new.node.where, ran=here())
 
 
 def _taken_over(

@@ -14,7 +14,7 @@ from minigrad.compiler.bound import Bound
 from minigrad.compiler.executors import EXECUTORS, with_c
 from minigrad.compiler.layout import Kinds, Layout, Shape, concrete_specs, kinds_of
 from minigrad.compiler.memory import Two
-from minigrad.compiler.plan import Plan
+from minigrad.compiler.plan import Plan, Planner, planned_by, share_buffers
 from minigrad.compiler.schedule.parallel import Costs, Parallel
 from minigrad.compiler.schedule.schedule import Place, Schedule
 from minigrad.compiler.text.program import write_reference
@@ -45,6 +45,10 @@ class Program:
     leaves the rest to NumPy, "reference" runs one operator after the other. `plan`, `source` and
     `kernels` tell what it will do; they need shapes that are known, or a run. `variables` holds the
     values as they are now, in memory that later runs write to: copy what you want to keep.
+    planner: a function that lays the values into the arena, in the place of ours. It takes two
+    dictionaries, from nodes to the first and last step that need the value, and to its size in
+    bytes; it returns one from nodes to offsets. Results and the bodies of loops stay ours, and so
+    does a schedule, in which everything lies apart.
 
     Several threads may call it: as all runs work in the same memory, they wait for each other, and
     with `session` for all runs of that session. For runs side by side compile the graph once for
@@ -61,13 +65,21 @@ class Program:
     _on_dask: ClassVar[Callable[..., tuple[Any, Schedule]]]
 
     def __init__(
-        self, graph: Graph, optimize: bool = True, executor: str = "numpy", session: Any = None
+        self,
+        graph: Graph,
+        optimize: bool = True,
+        executor: str = "numpy",
+        session: Any = None,
+        planner: Planner | None = None,
     ) -> None:
         if executor != REFERENCE and executor not in EXECUTORS:
             known = ", ".join([REFERENCE, *EXECUTORS])
             raise GraphError("unknown_executor", name=executor, names=known, defined=here())
         if not isinstance(graph, Graph):
             raise refuse("Program", "graph", graph, fill("expect_graph"))
+        if planner is not None and (executor == REFERENCE or not callable(planner)):
+            raise refuse("compile", "planner", planner, fill("expect_planner", executor=executor))
+        self._planner = functools.partial(planned_by, planner) if planner else share_buffers
         self.graph = graph.optimize() if optimize else graph
         self.executor, self.optimized = executor, optimize
         variables = {v: np.array(v.attrs["value"])[()] for v in self.graph.variables}
@@ -150,7 +162,7 @@ class Program:
             if events.listeners:
                 events.emit("compiled", None, self)
         choose = EXECUTORS.get(self.executor, EXECUTORS["numpy"])
-        bound = Bound(self._layouts[kinds], specs, choose, self._pairs, apart)
+        bound = Bound(self._layouts[kinds], specs, choose, self._pairs, apart, self._planner)
         if events.listeners:
             events.emit("bound", None, self)
         return bound
@@ -352,8 +364,10 @@ class Program:
 REFERENCE = "reference"
 
 
-def _compile(graph: Graph, optimize: bool, executor: str, session: Any) -> Program:
-    return Program(graph, optimize, executor, session)
+def _compile(
+    graph: Graph, optimize: bool, executor: str, session: Any, planner: Planner | None
+) -> Program:
+    return Program(graph, optimize, executor, session, planner)
 
 
 Graph._compiler = _compile

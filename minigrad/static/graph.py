@@ -261,9 +261,15 @@ class Graph:
         """The graph after these optimiser passes; see `minigrad.passes.optimize`."""
         return self._optimizer(passes)
 
-    def compile(self, optimize: bool = True, executor: str = "numpy", session: Any = None) -> Any:
+    def compile(
+        self,
+        optimize: bool = True,
+        executor: str = "numpy",
+        session: Any = None,
+        planner: Callable[..., Any] | None = None,
+    ) -> Any:
         """A program: this graph made ready to run many times; see `minigrad.compiler.Program`."""
-        return self._compiler(optimize, executor, session)
+        return self._compiler(optimize, executor, session, planner)
 
     def freeze(self) -> Self:
         """Allow no further node. (TensorFlow 1: graph.finalize().)"""

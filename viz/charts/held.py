@@ -127,12 +127,14 @@ def _name(node: Node) -> str:
     return f"{node.inputs[0].name.split('/')[-1]}[{node.attrs['index']}]"
 
 
-def graph_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Graph:
-    """The graph of a function's value and its gradients."""
+def graph_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True) -> Graph:
+    """The graph of a function's value, and with `backward` of its gradients."""
     with mg.Graph() as graph, mg.enable_grad():
         nodes = [
             mg.placeholder(f"x{i}", shape=a.shape, dtype=a.dtype) for i, a in enumerate(arrays, 1)
         ]
+        if not backward:
+            return mg.build_graph(nodes, model(*nodes))
         loss = _total(model(*nodes))
         trained = [v for v in graph.nodes if v.op.name == "Variable"]
         wanted = [x for x in (*nodes, *trained) if x.dtype.kind == "f"]
@@ -140,19 +142,26 @@ def graph_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Graph:
         return mg.build_graph(nodes, [loss, *found])
 
 
-def planned_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Planned:
-    """The plan of the program of a function's value and its gradients."""
-    return plan_of(graph_of(model, arrays).compile())
+def planned_of(model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True) -> Planned:
+    """The plan of the program of a function's value, and with `backward` of its gradients."""
+    return plan_of(graph_of(model, arrays, backward).compile())
 
 
-def measured_of(model: Callable[..., Any], arrays: Sequence[Any]) -> Measured:
-    """What the results of kernels hold while a function runs forward and backward.
+def measured_of(
+    model: Callable[..., Any], arrays: Sequence[Any], backward: bool = True
+) -> Measured:
+    """What the results of kernels hold while a function runs forward and, if asked, backward.
 
     A silent run holds at most this much: where nobody listens, the backward pass writes some
-    results over others.
+    results over others. Without a backward pass nothing is recorded.
     """
     tensors = [mg.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     told = Told()
+    if not backward:
+        with listen(told), mg.no_grad():
+            result = model(*tensors)
+        del result
+        return Measured(np.asarray(told.alive, np.int64), 0)
     with listen(told), mg.enable_grad():
         loss: Tensor = _total(model(*tensors))
         kept, leaves = _tape(loss, told)

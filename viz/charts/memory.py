@@ -25,13 +25,14 @@ NAMED = 16  # values that have their names beside them, where there are no more
 GAP = 1.15  # inches between two panels
 
 
-def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
+def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = True) -> Chart:
     """A chart of memory: how long values live, where they lie in the arena, how much is in use.
 
     obj: a program, for the shapes of its latest run or those declared, and other programs to
     compare it with, such as the same one with recomputation; or a function (or layer) of tensors,
     with arrays for it. A function is differentiated both ways: as a dynamic graph, which is
-    recorded while it runs, and as a program, whose memory is planned; both on one chart. What
+    recorded while it runs, and as a program, whose memory is planned; both on one chart. With
+    `backward=False` it is only called: nothing is recorded, and the program has no gradients. What
     kernels need while they work and the objects of Python count in neither.
 
     Raises TypeError for other things, and GraphError for a program with open lengths that never
@@ -48,7 +49,8 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any) -> Chart:
         planned, others = plan_of(obj), [plan_of(x) for x in inputs]
     elif callable(obj) and not isinstance(obj, (Tensor, Node)):
         arrays = [as_input(x) for x in inputs]
-        planned, measured = planned_of(obj, arrays), measured_of(obj, arrays)
+        planned = planned_of(obj, arrays, backward)
+        measured = measured_of(obj, arrays, backward)
     else:
         raise TypeError(printed("memory_unknown", value=type(obj).__name__))
     facts = {
