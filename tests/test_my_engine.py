@@ -31,8 +31,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "my_engine"
 
 
-def learner(source: str, name: str, **names: Any) -> FunctionType:
+def learner(
+    source: str, name: str, notebook: dict[str, Any] | None = None, **names: Any
+) -> FunctionType:
     """A function as a learner's cell defines it: its lines can be looked up."""
+    names = names if notebook is None else notebook
     file = f"<cell {name} {hash(source)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     exec(compile(source, file, "exec"), names)
@@ -442,6 +445,27 @@ def backward(y, seed, values):
     with pytest.raises(check.CheckFailed):
         check.check("L02.core", viz.walked(twice, 1.0, {"x": 3.0}), want)
     assert len(shown) == 3, "what minigrad found is not drawn"
+
+
+def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
+    """Also where another check, which asks for less, has accepted it."""
+    notebook: dict[str, Any] = {"np": np}
+    probes = "def rows():\n    return pad([[1]])[0]\ndef mask():\n    return pad([[1]])[1]\n"
+    learner(probes, "mask", notebook)
+    wrong = learner("def pad(rows, filler=0.0):\n    return rows, rows\n", "pad", notebook)
+    with pytest.raises(check.CheckFailed):
+        check.check("L06.core", notebook["mask"], [[True]])
+    check.check("L06.core", notebook["rows"], [[1]])
+    assert "pad is not kept yet: the check L06.core has refused it" in str(viz.keep(wrong))
+    assert not (folder / "engine.py").exists()
+    mended = learner(PARTS["pad"].source, "pad", notebook)
+    check.check("L06.core", notebook["mask"], [[True]])
+    assert "kept in my_engine/engine.py" in str(viz.keep(mended))
+
+
+def test_only_functions_are_kept(folder: Path) -> None:
+    with pytest.raises(ValueError, match="static is no function; write it with def"):
+        viz.keep(type("static", (), {}))
 
 
 def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):

@@ -182,7 +182,8 @@ def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pai
 def _first_name(got: Any, want: Any, tolerance: float, at: str) -> Pair | None:
     """The first name of what is asked for that is missing or wrong; else one that is too much."""
     if not isinstance(got, dict):
-        return row("check_names", value=_brief(got), names=", ".join(map(str, want)))
+        key = "check_names_at" if at else "check_names"
+        return row(key, at=at, value=_brief(got), names=", ".join(map(str, want)))
     before = f"{at}, " if at else ""
     for name in want:
         if name not in got:

@@ -7,15 +7,18 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
+from weakref import WeakSet
 
 from IPython import get_ipython
 from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
-from viz.lesson.answers import brief, cut, equal, first_difference, has_gap
+from viz.lesson.answers import brief, cut, equal, first_difference, has_gap, reached
 from viz.lesson.wording import GRADING, MARKS, Shown, result
 from viz.questions import find_check
 from viz.words.text import row
@@ -24,6 +27,8 @@ __all__ = ["check"]
 
 MISSING: Any = object()
 _tried: set[str] = set()  # checks that have judged an answer in this kernel
+# What each call of a check, by its id and its line, refused when it last ran.
+_refused: dict[tuple[str, str, int], WeakSet[FunctionType]] = {}
 
 
 @runtime_checkable
@@ -75,7 +80,7 @@ def check(
     ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
-    problem = None
+    asked, problem = got, None
     if callable(got) and not callable(want) and not has_gap(got):
         got, problem = _call(got)
     if has_gap(got):
@@ -84,6 +89,9 @@ def check(
         problem = row("check_gap")
     _tried.add(id)
     right = problem is None and (equal(got, want, tolerance) if ok is None else bool(ok))
+    caller = sys._getframe(1)
+    judged = reached(asked) if isinstance(asked, FunctionType) and not right else ()
+    _refused[id, caller.f_code.co_filename, caller.f_lineno] = WeakSet(judged)
     if right:
         return result(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
     lines = [row("check_failed", text=entry.text)]
@@ -100,6 +108,11 @@ def check(
 def tried(id: str) -> bool:
     """Whether a check has judged an answer since the kernel started."""
     return id in _tried
+
+
+def refused_by(function: FunctionType) -> str:
+    """The check that refused an answer in which this function stands; "" if there is none."""
+    return next((id for (id, *_), met in _refused.items() if function in met), "")
 
 
 def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:

@@ -25,6 +25,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from viz.lesson.answers import has_gap, looked_up, reached
+from viz.lesson.check import refused_by
 from viz.lesson.wording import MARKS, Shown, result
 from viz.words import mine
 from viz.words.text import Pair, printed, row
@@ -187,8 +188,8 @@ def keep(*functions: FunctionType) -> Shown | None:
     """Put functions of the notebook into the learner's engine, in the place of ours.
 
     What they call by name comes along, if it is a function of the notebook. Nothing is kept as
-    long as a gap `...` is left. ValueError for a function that is no part of the engine, and for
-    one that uses what the engine does not have.
+    long as a gap `...` is left, or a check of the notebook has refused the function. ValueError for
+    what is no function, or no part of the engine, and for one that uses what the engine lacks.
 
     >>> def fit(g, x):
     ...     return ...
@@ -199,9 +200,13 @@ def keep(*functions: FunctionType) -> Shown | None:
         return result(Shown([row("check_gap")], "…", "my_engine"))
     parts = whole()[1]
     for function in functions:
-        if function.__name__ not in parts:
-            known = ", ".join(parts)
-            raise ValueError(printed("engine_no_part", name=function.__name__, known=known))
+        name = getattr(function, "__name__", repr(function))
+        if not isinstance(function, FunctionType):
+            raise ValueError(printed("engine_no_function", name=name))
+        if name not in parts:
+            raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
+        if id := refused_by(function):
+            return result(Shown([row("engine_refused", name=name, id=id)], "…", "my_engine"))
     last, own = _stored()
     for function in functions:
         lesson = parts[function.__name__].lesson
