@@ -437,6 +437,39 @@ def test_a_failed_check_points_at_the_first_wrong_place_and_leaves_the_rest(got,
     assert "Sub" not in str(failed.value).replace(str(got), "")
 
 
+def test_where_the_answer_is_a_function_its_right_words_are_told():
+    with pytest.raises(AssertionError, match=r"log\[1\]: 'run Sub', and 'run Mul' is expected"):
+        check("L00.core", lambda: {"log": ["a", "run Sub"]}, {"log": ["a", "run Mul"]})
+    with pytest.raises(AssertionError, match="first wrong at x: 1, and None is expected"):
+        check("L00.core", lambda: {"x": 1}, {"x": None})
+
+
+def test_a_missing_return_is_named():
+    with pytest.raises(AssertionError, match="a function returned None: is a `return` missing"):
+        check("L00.core", lambda: forgets().get("x"), 1)
+
+
+def forgets():
+    """What many a learner writes."""
+
+
+def test_an_answer_that_never_ends_is_stopped(monkeypatch):
+    monkeypatch.setattr("viz.lesson.check.LONGEST", 0.2)
+
+    def turns():
+        while True:
+            try:
+                iter([])
+            except Exception:  # noqa: BLE001 - what a learner may write around a loop
+                return 1
+
+    with pytest.raises(AssertionError, match="did not come to an end"):
+        check("L00.core", turns, 1)
+    with pytest.raises(AssertionError, match="did not come to an end"):
+        check("L00.core", lambda: (x for x in iter(int, 1)), [1])
+    assert check("L00.core", lambda: 7, 7)
+
+
 def test_a_verdict_may_be_computed_by_the_lesson():
     assert "passed" in repr(check("L00.core", 3, ok=True))
     with pytest.raises(AssertionError, match="less than 2"):

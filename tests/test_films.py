@@ -144,8 +144,8 @@ def test_a_diamond_sums_where_its_ways_meet() -> None:
         "backward starts at the output: ∂Add/∂Add = 1 | n5",
         "Add passes back to Mul: upstream × local = 1 × 1 = 1 | n4 | 1 × 1 = 1",
         "Add passes back to b: upstream × local = 1 × 1 = 1 | n3 | 1 × 1 = 1",
-        "Mul passes back to b again: 1 + 6 = 7 | n3 | 1 × 6 = 6",
-        "Mul passes back to b again: 7 + 6 = 13 | n3 | 1 × 6 = 6",
+        "Mul passes back to b, which adds it: 1 + 6 = 7 | n3 | 1 × 6 = 6",
+        "Mul passes back to b, which adds it: 7 + 6 = 13 | n3 | 1 × 6 = 6",
         "b passes back to a: upstream × local = 13 × 2 = 26 | n1 | 13 × 2 = 26",
         "done: 3 operators built, 3 operators run, 5 contributions passed back. | ",
     ]

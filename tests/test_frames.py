@@ -37,7 +37,7 @@ def test_e1_dynamic_step_by_step() -> None:
         "backward starts at the output: ∂Add/∂Add = 1",
         "Add passes back to Mul: upstream × local = 1 × 1 = 1",
         "Mul passes back to x: upstream × local = 1 × 2 = 2",
-        "Mul passes back to x again: 2 + 2 = 4",
+        "Mul passes back to x, which adds it: 2 + 2 = 4",
         "done: 2 operators built, 2 operators run, 3 contributions passed back.",
     ]
     active = [frame.active for frame in film.frames]
@@ -84,7 +84,7 @@ def test_e2_static_step_by_step() -> None:
         "backward starts at the output: ∂Add/∂Add = 1",
         "Add passes back to Mul: upstream × local = 1 × 1 = 1",
         "Mul passes back to x: upstream × local = 1 × 2 = 2",
-        "Mul passes back to x again: 2 + 2 = 4",
+        "Mul passes back to x, which adds it: 2 + 2 = 4",
         "done: 2 operators built, 8 gradient nodes built, 2 operators run, "
         "3 contributions passed back.",
     ]
@@ -128,7 +128,7 @@ def test_what_takes_several_words_is_multiplied_in_parentheses() -> None:
     film = film_of((x * x + x).sum())
     captions = " ".join(told(film))
     assert "upstream × local = (1 … 1) × (1 … 1) = 1 … 1" in captions
-    assert "x again: (1 … 1) + (-1 … 1) = 0 … 2" in captions
+    assert "x, which adds it: (1 … 1) + (-1 … 1) = 0 … 2" in captions
     flows = [flow for f in film.frames for flow in f.flows.values()]
     assert "(1 … 1) × (-1 … 1) = -1 … 1" in [flow.text for flow in flows]
     assert "(1 … 1) + (-1 … 1) = 0 … 2" in [flow.sum for flow in flows]
@@ -166,7 +166,7 @@ def test_a_gradient_that_was_not_computed_is_none_and_not_zero() -> None:
 
 def test_a_number_used_three_times_is_summed_up_in_words() -> None:
     x = mg.tensor(2.0, requires_grad=True, name="x")
-    sums = [line for line in told(film_of((x + x) + x)) if "again" in line]
+    sums = [line for line in told(film_of((x + x) + x)) if "which adds it" in line]
     assert [line.rpartition(": ")[2] for line in sums] == ["1 + 1 = 2", "2 + 1 = 3"]
 
 
@@ -257,7 +257,7 @@ def test_both_languages_count_the_same_steps() -> None:
     english, chinese = (half.splitlines() for half in film_of(e1()).text())
     assert [line.partition(".")[0] for line in english] == [str(i) for i in range(8)]
     assert [line.partition(".")[0] for line in chinese] == [str(i) for i in range(8)]
-    assert chinese[6] == "6. Mul 再次向 x 回传：2 + 2 = 4"
+    assert chinese[6] == "6. Mul 向 x 回传，x 把它加上：2 + 2 = 4"
 
 
 def test_without_gradients_nothing_is_said_of_them() -> None:

@@ -47,7 +47,7 @@ def test_a_script_gets_the_whole_film_without_waiting(monkeypatch: pytest.Monkey
         y.backward()
     said = captions(drawing)
     assert said[1] == "run and recorded at once: Mul = x × x = 2 × 2 = 4"
-    assert "Mul passes back to x again: 2 + 2 = 4" in said
+    assert "Mul passes back to x, which adds it: 2 + 2 = 4" in said
     assert drawing.player.index == len(said) - 1
     assert x.grad.item() == 4
 

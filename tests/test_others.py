@@ -60,7 +60,7 @@ def test_a_tape_is_stepped_forward_and_back_though_it_was_let_go() -> None:
         "y passes back to Mul: 1",
         "y passes back to 3: 1",
         "Mul passes back to x: 2",
-        "Mul passes back to x again: 2 + 2 = 4",
+        "Mul passes back to x, which adds it: 2 + 2 = 4",
         "done: 2 operators built, 2 operators run, 5 contributions passed back.",
     ]
 
@@ -98,7 +98,7 @@ def test_a_wrong_rule_is_shown_as_it_computed(monkeypatch: pytest.MonkeyPatch) -
     x = mine.Tensor(2.0, requires_grad=True)
     y = x * x
     y.backward()
-    assert captions(viz.step(y))[-2] == "y passes back to x again: 2 + 5 = 7"
+    assert captions(viz.step(y))[-2] == "y passes back to x, which adds it: 2 + 5 = 7"
 
 
 def test_a_seed_that_is_told_is_shown() -> None:

@@ -147,7 +147,7 @@ def test_the_remedy_that_the_message_names_works() -> None:
 def test_several_outputs_share_one_backward_pass() -> None:
     x = mg.tensor(2.0, requires_grad=True, name="x")
     player = viz.step([x * 3, x * 4])
-    assert "passes back to x again: 4 + 3 = 7" in captions(player)
+    assert "passes back to x, which adds it: 4 + 3 = 7" in captions(player)
     (gradient,) = (v for k, v in player.films[0].results.items() if k[0] == "gradient")
     assert gradient.item() == 7
 

@@ -271,7 +271,7 @@ def test_each_run_of_a_recording_walks_back() -> None:
         assert built == "built: 4 gradient nodes for the way back"
         assert sum("passes back to x" in line for line in lines) == 4
         if values:
-            again = [line.rpartition(": ")[2] for line in lines if "again" in line]
+            again = [line.rpartition(": ")[2] for line in lines if "which adds it" in line]
             assert again == ["3 + 3 = 6", "5 + 5 = 10"]
 
 
@@ -303,9 +303,9 @@ def test_each_output_begins_with_its_seed() -> None:
         assert lines[at : at + 5] == [
             f"backward starts at the output: ∂{triple}/∂{triple} = 1",
             f"backward starts at the output: ∂{square}/∂{square} = 1",
-            f"{triple} passes back to {square} again: 1 + 3 = 4",
+            f"{triple} passes back to {square}, which adds it: 1 + 3 = 4",
             f"{square} passes back to x: upstream × local = 4 × 2 = 8",
-            f"{square} passes back to x again: 8 + 8 = 16",
+            f"{square} passes back to x, which adds it: 8 + 8 = 16",
         ]
 
 

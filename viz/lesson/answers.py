@@ -149,13 +149,16 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
     return False
 
 
-def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pair | None:
+def first_difference(
+    got: Any, want: Any, tolerance: float, words: bool = False, at: str = ""
+) -> Pair | None:
     """Where two lists, arrays or dicts differ first, in words; None where they are not such.
 
-    What is asked for there is told of numbers alone: a word would be the answer.
+    What is asked for there is told of numbers, and with `words` of words: where the answer is a
+    function, they do not give it away.
     """
     if isinstance(want, dict):
-        return _first_name(got, want, tolerance, at)
+        return _first_name(got, want, tolerance, words, at)
     arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
     if arrays and got.shape != want.shape:
         key = "check_shape_at" if at else "check_shape"
@@ -167,19 +170,20 @@ def first_difference(got: Any, want: Any, tolerance: float, at: str = "") -> Pai
             return row(key, at=at, value=_brief(got), wanted=len(wanted))
         if not at:
             return None
-        key = "check_first_number" if isinstance(_single(want), Number) else "check_first"
+        told = words or isinstance(_single(want), Number)
+        key = "check_first_number" if told else "check_first"
         return row(key, at=at, value=_brief(got), want=_brief(want))
     for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
         if not equal(item, other, tolerance):
             space = " " if at.endswith(")") else ""  # a name that is no name of Python
-            return first_difference(item, other, tolerance, f"{at}{space}[{place}]")
+            return first_difference(item, other, tolerance, words, f"{at}{space}[{place}]")
     if len(items) != len(wanted):
         key = "check_length_at" if at else "check_length"
         return row(key, at=at, count=len(items), wanted=len(wanted))
     return None
 
 
-def _first_name(got: Any, want: Any, tolerance: float, at: str) -> Pair | None:
+def _first_name(got: Any, want: Any, tolerance: float, words: bool, at: str) -> Pair | None:
     """The first name of what is asked for that is missing or wrong; else one that is too much."""
     if not isinstance(got, dict):
         key = "check_names_at" if at else "check_names"
@@ -189,7 +193,7 @@ def _first_name(got: Any, want: Any, tolerance: float, at: str) -> Pair | None:
         if name not in got:
             return row("check_missing", at=f"{before}{name}")
         if not equal(got[name], want[name], tolerance):
-            return first_difference(got[name], want[name], tolerance, f"{before}{name}")
+            return first_difference(got[name], want[name], tolerance, words, f"{before}{name}")
     extra = next((name for name in got if name not in want), None)
     return None if extra is None else row("check_extra", at=f"{before}{extra}")
 

@@ -19,6 +19,7 @@ from IPython.display import display
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
 from viz.lesson.answers import brief, cut, equal, first_difference, has_gap, reached
+from viz.lesson.limit import Endless, limited
 from viz.lesson.wording import GRADING, MARKS, Shown, result
 from viz.questions import find_check
 from viz.words.text import row
@@ -26,6 +27,7 @@ from viz.words.text import row
 __all__ = ["check"]
 
 MISSING: Any = object()
+LONGEST = 30  # seconds that an answer may take
 _tried: set[str] = set()  # checks that have judged an answer in this kernel
 # What each call of a check, by its id and its line, refused when it last ran.
 _refused: dict[tuple[str, str, int], WeakSet[FunctionType]] = {}
@@ -80,22 +82,22 @@ def check(
     ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
-    asked, problem = got, None
+    asked, problem = got, list[Pair]()
     if callable(got) and not callable(want) and not has_gap(got):
         got, problem = _call(got)
     if has_gap(got):
         if not os.environ.get(GRADING):
             return Shown([entry.text, row("check_gap")], "…", id)
-        problem = row("check_gap")
+        problem = [row("check_gap")]
     _tried.add(id)
-    right = problem is None and (equal(got, want, tolerance) if ok is None else bool(ok))
+    right = not problem and (equal(got, want, tolerance) if ok is None else bool(ok))
     caller = sys._getframe(1)
     judged = reached(asked) if isinstance(asked, FunctionType) and not right else ()
     _refused[id, caller.f_code.co_filename, caller.f_lineno] = WeakSet(judged)
     if right:
         return result(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
     lines = [row("check_failed", text=entry.text)]
-    lines += [problem] if problem else _told(got, want, ok is None, tolerance)
+    lines += problem or _told(got, want, ok is None, tolerance, words=got is not asked)
     lines.append(row("check_hint", hint=entry.hint))
     shown = Shown(lines, MARKS[False], id)
     if get_ipython() is not None:
@@ -115,22 +117,28 @@ def refused_by(function: FunctionType) -> str:
     return next((id for (id, *_), met in _refused.items() if function in met), "")
 
 
-def _call(got: Callable[[], Any]) -> tuple[Any, Pair | None]:
+def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:
     """The value of a learner's function, or what it raised."""
     try:
-        value = got()
-        return (list(value) if isinstance(value, Iterator) else value), None
+        with limited(LONGEST):
+            value = got()
+            return (list(value) if isinstance(value, Iterator) else value), []
+    except Endless:
+        return None, [row("check_endless", seconds=LONGEST)]
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
         text = error.pair if isinstance(error, GraphError) else (cut(str(error)),) * 2
-        return None, row("check_raised", kind=type(error).__name__, message=text)
+        lines = [row("check_raised", kind=type(error).__name__, message=text)]
+        if "'NoneType'" in str(error):
+            lines.append(row("check_return"))
+        return None, lines
 
 
-def _told(got: Any, want: Any, compared: bool, tolerance: float) -> list[Pair]:
+def _told(got: Any, want: Any, compared: bool, tolerance: float, words: bool) -> list[Pair]:
     """What is wrong: in a list or an array the first place that is, else what came and what not.
 
     Several answers are not spelled out: who reads them has nothing left to find.
     """
-    if compared and (place := first_difference(got, want, tolerance)):
+    if compared and (place := first_difference(got, want, tolerance, words)):
         return [place]
     lines = [] if want is MISSING else [row("check_expected", value=brief(want))]
     return [*lines, row("check_got", value=brief(got))]

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from viz.lesson.limit import Endless
+
 __all__ = ["observe"]
 
 LIMIT = 100  # events; what comes so far has no end
-
-
-class Endless(BaseException):
-    """A program was stopped; no `except Exception` of the engine takes it for an error."""
 
 
 class Events(list[Any]):

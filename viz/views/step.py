@@ -63,7 +63,7 @@ def step(
     1. run and recorded at once: Mul = x × x = 2 × 2 = 4
     2. backward starts at the output: ∂Mul/∂Mul = 1
     3. Mul passes back to x: upstream × local = 1 × 2 = 2
-    4. Mul passes back to x again: 2 + 2 = 4
+    4. Mul passes back to x, which adds it: 2 + 2 = 4
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
     names = names_in(sys._getframe(1))
