@@ -34,6 +34,7 @@ SHOWN_ELSEWHERE = {
     "solution": "says what `check` says, and code",
     "typed": "lets Python's debugger print",
     "walked": "gives what a check draws",
+    "planned": "gives what a check draws",
 }
 
 

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 import size
+from hypothesis import given
+from test_schedule import problems
 
 import minigrad as mg
 import viz
+from minigrad.compiler.schedule.schedule import Schedule, Task, list_schedule
 from viz.lesson import check
 from viz.lesson import keep as growing
 from viz.lesson import my_engine as ours
@@ -223,6 +226,67 @@ def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped()
     with pytest.raises(ours.EngineError, match="Add of shapes"):
         viz.observe(ours, lambda x: x + np.ones(2) + np.ones(3), [1.0], [])
     assert ours.EVENTS == []
+
+
+@given(problems())
+def test_its_scheduler_is_as_good_as_minigrads_and_any_of_its_plans_gives_the_same_bits(
+    problem: Any,
+) -> None:
+    after, costs, devices = problem
+    costs = {node: cost + 1 for node, cost in costs.items()}
+    plan = ours.schedule(after, costs, devices)
+    best = list_schedule(after, costs, devices)
+    assert {n: (start, end) for n, (_, start, end) in plan.items()} == {
+        t.node: (t.start, t.end) for t in best
+    }
+    tasks = [Task(n, *plan[n], after[n]) for n in plan]
+    Schedule(tuple(sorted(tasks, key=lambda t: t.start)), devices).verify()
+
+
+def test_a_plan_is_an_order_in_which_its_graph_can_run() -> None:
+    x, y = ours.Node("Placeholder", name="x"), ours.Node("Placeholder", name="y")
+    z = (x @ y).exp() * (x / y).log() + x
+    order = ours.topological_order([z])
+    numbers = np.random.default_rng(0).random((2, 4, 4))
+    expected = ours.run_in_order(order, dict(zip((x, y), numbers, strict=True)))[z]
+    for workers in (1, 2, 3):
+        waits = {node: node.inputs for node in order}
+        plan = ours.schedule(waits, {n: 1 + i % 3 for i, n in enumerate(order)}, workers)
+        by_time = sorted(order, key=lambda node: plan[node][1])
+        found = ours.run_in_order(by_time, dict(zip((x, y), numbers, strict=True)))[z]
+        assert np.array_equal(found, expected)
+
+
+WAITS = {"load": [], "clean": ["load"], "train": ["clean"], "logs": []}
+SECONDS = {"load": 1, "clean": 3, "train": 5, "logs": 2}
+
+
+def test_a_plan_is_compared_fact_by_fact_and_one_that_is_wrong_is_drawn(monkeypatch):
+    want = viz.planned(WAITS, SECONDS, 2)
+    assert want.drawn() is None
+    assert viz.planned(WAITS, SECONDS, 2, ours) == want
+    plans = {
+        "wrong at train, starts before the end of": {"train": (1, 2, 7)},
+        "wrong at train, shares its worker with": {"train": (0, 4, 9), "logs": (0, 8, 10)},
+        "wrong at logs, seconds": {"logs": (1, 0, 1)},
+        "wrong at all, longer than list scheduling by": {"train": (0, 6, 11)},
+        "train, starts before the end of": None,
+    }
+    right = {"load": (0, 0, 1), "clean": (0, 1, 4), "train": (0, 4, 9), "logs": (1, 0, 2)}
+    shown: list[Any] = []
+    monkeypatch.setattr(check, "get_ipython", lambda: True)
+    monkeypatch.setattr(check, "display", shown.append)
+    for said, wrong in plans.items():
+        plan = right | wrong if wrong else {k: v for k, v in right.items() if k != "train"}
+        engine = ModuleType("engine")
+        engine.schedule = lambda waits, seconds, workers, plan=plan: plan
+        with pytest.raises(check.CheckFailed, match=said):
+            check.check(
+                "L10.stretch", lambda engine=engine: viz.planned(WAITS, SECONDS, 2, engine), want
+            )
+        assert "Gantt chart" in shown[-1].alt[0]
+    engine.schedule = lambda waits, seconds, workers: {"load": (7, 0, 1)}
+    assert viz.planned(WAITS, SECONDS, 2, engine).drawn() is None, "no such worker"
 
 
 # ---- How it grows ----------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from viz.views.granularity import *
 from viz.views.images import *
 from viz.views.live import *
 from viz.views.passes import *
+from viz.views.planned import *
 from viz.views.step import *
 from viz.views.sweep import *
 from viz.views.tables import *

@@ -384,6 +384,33 @@ EngineError.told = staticmethod(told)
 # ---- L10: who computes what, and when --------------------------------------------------------
 
 
+def ranks(waits, seconds):  # yours
+    """How long it takes from the start of each node to the end, by the longest way."""
+    rank = dict(seconds)
+    for node in reversed(list(waits)):
+        for x in waits[node]:
+            rank[x] = max(rank[x], seconds[x] + rank[node])
+    return rank
+
+
+def list_schedule(waits, seconds, workers, rank):  # yours
+    """For each node its worker, start and end; of those ready, the largest rank goes first."""
+    free, plan = [0] * workers, {}
+    while len(plan) < len(waits):
+        able = [x for x in waits if x not in plan and all(y in plan for y in waits[x])]
+        start = {x: max([min(free), *(plan[y][2] for y in waits[x])]) for x in able}
+        node = min(start, key=lambda x: (start[x], -rank[x]))
+        worker = free.index(min(free))
+        free[worker] = start[node] + seconds[node]
+        plan[node] = worker, start[node], free[worker]
+    return plan
+
+
+def schedule(waits, seconds, workers):
+    """A plan for the nodes: `waits` has what each one waits for, and each after those."""
+    return list_schedule(waits, seconds, workers, ranks(waits, seconds))
+
+
 # ---- L11: a graph as a file ------------------------------------------------------------------
 
 
