@@ -159,6 +159,7 @@ class Schedule:
     ) -> tuple[Any, Schedule]:
         """Run the program on as many threads as devices are used.
 
+        Whichever thread is free takes the next task that is ready, in the schedule's order.
         Returns what the program returns, bit for bit, and the schedule as it was measured. Every
         value has memory of its own: in the arena of the program a value may lie where another one
         was that is no longer needed, and on several threads that is not known beforehand.
