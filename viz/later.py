@@ -6,6 +6,7 @@ from viz.charts.memory import *
 from viz.charts.ratios import *
 from viz.charts.regimes import *
 from viz.charts.schedule import *
+from viz.lesson.as_pass import *
 from viz.lesson.ask import *
 from viz.lesson.beside import *
 from viz.lesson.check import *
