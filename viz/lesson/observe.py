@@ -1,15 +1,15 @@
-"""What a program does on the learner's engine: `observe` counts what is built and what runs."""
+"""What a program does on the learner's engine: what is built, what runs, what is traced."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from viz.lesson.limit import Endless
 
-__all__ = ["observe"]
+__all__ = ["decided", "observe", "replayed", "served"]
 
 LIMIT = 100  # events; what comes so far has no end
 
@@ -63,3 +63,88 @@ def _counted(
     finally:
         engine.EVENTS = before
     return value, {op: told.count(op) for op in ops}
+
+
+class Counted:
+    """A function that knows how often it ran."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f, self.times = f, 0
+
+    def __call__(self, *args: Any) -> Any:
+        self.times += 1
+        return self.f(*args)
+
+
+def replayed(
+    engine: Any, f: Callable[..., Any], calls: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
+    """What the tracer of an engine makes of f: its graph, then what the graph gives for each call.
+
+    engine: as `viz.engine` gives it; its `trace` gets the arguments of the first call. Under
+    "operators" stand those of the graph, in order; under the name of a call its result; under
+    "times f ran" how often Python has run f in all. Raises what the tracer raises.
+
+    >>> import numpy as np, viz
+    >>> from viz.lesson import my_engine
+    >>> calls = {"2": (np.array(2.0), 3), "5": (np.array(5.0), 3)}
+    >>> found = viz.replayed(my_engine, lambda x, n: x * n, calls)
+    >>> print(found["operators"], found["2"], found["5"], found["times f ran"])
+    ['Mul'] 6.0 15.0 1
+    """
+    counted = Counted(f)
+    output, replay = engine.trace(counted, *next(iter(calls.values())))
+    order = engine.topological_order([output])
+    found: dict[str, Any] = {"operators": [node.op for node in order if node.inputs]}
+    found |= {name: replay(*args) for name, args in calls.items()}
+    return found | {"times f ran": counted.times}
+
+
+def served(
+    engine: Any, f: Callable[..., Any], calls: Mapping[str, Sequence[Any]]
+) -> dict[str, dict[str, Any]]:
+    """What the cache of an engine makes of calls of f: their results, and the traces until then.
+
+    engine: as `viz.engine` gives it, with its `compiled`. Raises what a call raises.
+
+    >>> import numpy as np, viz
+    >>> from viz.lesson import my_engine
+    >>> calls = {"2": (np.ones(2),), "2 again": (np.zeros(2),), "3": (np.ones(3),)}
+    >>> for name, seen in viz.served(my_engine, lambda x: x.sum(), calls).items():
+    ...     print(name, "|", seen["result"], seen["traces"])
+    2 | [2.] 1
+    2 again | [0.] 1
+    3 | [3.] 2
+    """
+    counted, found = Counted(f), {}
+    fast = engine.compiled(counted)
+    for name, args in calls.items():
+        result = fast(*args)
+        found[name] = {"result": result, "traces": counted.times}
+    return found
+
+
+def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> dict[str, Any]:
+    """What an `if` in f does on an engine: with tensors of these numbers, then with a placeholder.
+
+    engine: as `viz.engine` gives it. Under "Tensor(3.0)" stands the result for 3.0; under
+    "placeholder" the first line of the error that refuses it, or what f returned; where it refuses,
+    the lines of the user that the error names stand under what comes before them, as in "built".
+
+    >>> import viz
+    >>> from viz.lesson import my_engine
+    >>> def size(x):
+    ...     return x if x > 0.0 else -x
+    >>> found = viz.decided(my_engine, size, [-3.0])
+    >>> print(found["Tensor(-3.0)"], found["placeholder"], list(found)[2:], sep=" | ")
+    3.0 | Greater has no value yet | ['built', 'asked']
+    """
+    found: dict[str, Any] = {f"Tensor({n})": f(engine.Tensor(n)).value for n in numbers}
+    try:
+        found["placeholder"] = f(engine.placeholder("x"))
+    except engine.EngineError as error:
+        found["placeholder"], *lines = str(error).splitlines()
+        for line in lines:
+            word, _, where = line.strip().partition(": ")
+            found[word] = where.partition(": ")[2]
+    return found
