@@ -333,6 +333,32 @@ def test_an_if_asks_a_tensor_and_is_refused_by_a_node_with_two_lines() -> None:
     assert x.op == "Placeholder", "the first branch, in silence"
 
 
+def test_a_run_in_an_arena_gives_the_same_in_less_memory() -> None:
+    p = ours.placeholder("p")
+    y, feed = p, {p: np.linspace(-1.0, 1.0, 8)}
+    for _ in range(10):
+        y = y.relu()
+    order = ours.topological_order([y])
+    sizes = dict.fromkeys(order, 64)
+    for kept, arrays in ([y], 2), ([p, y], 3):
+        offsets = ours.plan(ours.lifetimes(order, kept), sizes)
+        assert max(offsets.values()) == 64 * (arrays - 1)
+        values, space = ours.run_in_arena(order, feed, kept)
+        assert space == 64 * arrays
+        assert np.array_equal(values[-1], np.maximum(feed[p], 0))
+    weights = [ours.variable(w, "w") for w in START]
+    x, t = ours.placeholder("x"), ours.placeholder("t")
+    outputs = [loss(x, t, *weights)]
+    outputs += ours.gradients(outputs[0], weights)
+    feed = {x: X, t: T, **dict(zip(weights, START, strict=True))}
+    order = ours.topological_order(outputs)
+    values, space = ours.run_in_arena(order, feed, outputs)
+    for a, b in zip(values, ours.Session(*weights).run(outputs, feed), strict=True):
+        assert np.array_equal(a, b)
+    apart = sum(value.nbytes for value in ours.run_in_order(order, feed).values())
+    assert space < apart * 2 / 3
+
+
 # ---- How it grows ----------------------------------------------------------------------------
 
 

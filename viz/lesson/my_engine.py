@@ -413,6 +413,37 @@ def merge_common(outputs, same=same_work):  # yours
 # ---- L09: where results lie: a plan of memory ------------------------------------------------
 
 
+def lifetimes(order, kept):  # yours
+    """The first and last step of each value of an order; what the caller keeps lives to the end."""
+    ends = {x: step for step, node in enumerate(order) for x in (node, *node.inputs)}
+    ends |= dict.fromkeys(kept, len(order))
+    return {node: (step, ends[node]) for step, node in enumerate(order)}
+
+
+def plan(lives, sizes):  # yours
+    """Where in memory each value begins, the largest first: what lives at once is not mixed up."""
+    offsets = {}
+    for new in sorted(lives, key=sizes.get, reverse=True):
+        offsets[new] = 0
+        for old in sorted(offsets, key=offsets.get):
+            at_once = lives[old][0] <= lives[new][1] and lives[new][0] <= lives[old][1]
+            if old is not new and at_once and offsets[new] + sizes[new] > offsets[old]:
+                offsets[new] = max(offsets[new], offsets[old] + sizes[old])
+    return offsets
+
+
+def run_in_arena(order, known, kept):
+    """What is kept, computed in one block of memory, and its bytes; a first run tells the sizes."""
+    first, values = run_in_order(order, known), {}
+    offsets = plan(lifetimes(order, kept), {node: first[node].nbytes for node in order})
+    arena = np.empty(max(offsets[node] + first[node].nbytes for node in order), np.uint8)
+    for node in order:
+        new = known[node] if node in known else compute(node, [values[x] for x in node.inputs])
+        values[node] = arena[offsets[node] :][: new.nbytes].view(new.dtype).reshape(new.shape)
+        values[node][...] = new
+    return [values[node] for node in kept], arena.nbytes
+
+
 # ---- L10: who computes what, and when --------------------------------------------------------
 
 
