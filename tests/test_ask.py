@@ -124,7 +124,10 @@ SCHEMA: dict[str, Any] = {
         "line": {"code": None, "needs": None, "distractor": None},
     },
     "check": {"id": None, "text": TEXT, "hint": TEXT, "ours": None},
-    "beside": {"system": None, "version": None, "code": None, "prints": None, "text": TEXT},
+    "beside": {
+        **dict.fromkeys(("system", "version", "code", "prints", "face")),
+        "text": TEXT,
+    },
     "claim": {
         "id": None,
         "name": None,
