@@ -29,6 +29,7 @@ SHOWN_ELSEWHERE = {
     "language": "its buttons stand on every page",
     "last_line": "a line of text, for a table",
     "observe": "gives what `check` compares",
+    "played": "gives what a check draws",
     "tensorboard": "writes files for another viewer",
     "show_errors": "shows the board of `error`",
     "solution": "says what `check` says, and code",

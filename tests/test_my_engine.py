@@ -581,6 +581,28 @@ def backward(y, seed, values):
     assert len(shown) == 3, "what minigrad found is not drawn"
 
 
+def test_a_wrong_answer_is_played_below_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the learner's engine told on the way to it; nothing, where no node came out."""
+    shown: list[Any] = []
+    monkeypatch.setattr(check, "get_ipython", object)
+    monkeypatch.setattr(check, "display", shown.append)
+    x = ours.Tensor(3.0)
+    for answer in (
+        viz.played({"y": 8.0}, x=x, y=x * x),
+        viz.observe(ours, lambda x: x * x + x, [3.0], ["Add"]),
+        viz.played({"y": 8.0}, y=None),
+    ):
+        with pytest.raises(check.CheckFailed):
+            check.check("L06.core", answer, {"y": 9.0})
+    views = [view for view in shown if isinstance(view, viz.Player)]
+    told = [[frame.caption[0] for frame in view.films[0].frames] for view in views]
+    assert [lines[1] for lines in told] == [
+        "run and recorded at once: y = x × x = 9",
+        "built: Mul = x × x. It has no value, and even its shape is not known yet.",
+    ]
+    assert told[1][3:5] == ["run: Mul = x × x = 9", "run: y = Mul + x = 12"]
+
+
 def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
     """Also where another check, which asks for less, has accepted it."""
     notebook: dict[str, Any] = {"np": np}

@@ -35,13 +35,16 @@ OtherEvent = tuple[str, Any, Any]
 COUNTED = {BUILT: "done_built", RUN: "done_run", GRADIENT: "done_parts"}
 
 
-def other_film(outputs: Sequence[Any], names: Mapping[int, str]) -> Film:
+def other_film(
+    outputs: Sequence[Any], names: Mapping[int, str], told: Sequence[OtherEvent] | None = None
+) -> Film:
     """The film of what happened to these nodes, and to those behind them when they were built.
 
-    The events are in `EVENTS` of the module that defines the nodes' class. A dynamic graph tells of
-    the run of a node just after it was built.
+    What was not `told` is in `EVENTS` of the module that defines the nodes' class. A dynamic graph
+    tells of the run of a node just after it was built.
     """
-    events = [e for e in vars_of(outputs[0]).get("EVENTS", ()) if is_other(e[1])]
+    told = vars_of(outputs[0]).get("EVENTS", ()) if told is None else told
+    events = [e for e in told if is_other(e[1])]
     read = {node: tuple(what) for kind, node, what in events if kind == "built"}
     nodes = behind(outputs, read)
     return _Told(nodes, outputs, names).film([e for e in events if e[1] in nodes])

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from viz.lesson.limit import Endless
+from viz.lesson.walked import Played
 
 __all__ = ["decided", "observe", "replayed", "served"]
 
@@ -25,13 +26,14 @@ class Events(list[Any]):
 
 def observe(
     engine: Any, program: Callable[[Any], Any], numbers: Sequence[float], ops: Sequence[str]
-) -> dict[str, dict[str, Any]]:
+) -> Played:
     """What a program builds on a placeholder, and what runs for each number, also as a tensor.
 
     engine: as `viz.engine` gives it. program: a function of one node. Under "built" stands how
     often each operator of `ops` was built; under "x = 3.0" how often it ran when 3.0 was fed, and
     the result as "y"; under "Tensor(3.0)" the same where a tensor is given. What has no end is
-    stopped at 100 events and gives None. Raises what the program raises.
+    stopped at 100 events and gives None. Raises what the program raises. A check that refuses it
+    plays how the graph was built, and its run for the first number.
 
     >>> import viz
     >>> from viz.lesson import my_engine
@@ -40,29 +42,33 @@ def observe(
     {'Mul': 1} 7.0 1
     """
     x = engine.placeholder("x")
-    y, built = _counted(engine, "built", ops, partial(program, x))
-    found: dict[str, dict[str, Any]] = {"built": built}
+    y, built, told = _counted(engine, "built", ops, partial(program, x))
+    found = Played({"built": built})
     if y is not None:
+        found.nodes, found.events = {"x": x, "y": y}, told
         for n in numbers:
-            values, ran = _counted(engine, "run", ops, partial(engine.Session().run, [y], {x: n}))
+            run = partial(engine.Session().run, [y], {x: n})
+            values, ran, told = _counted(engine, "run", ops, run)
+            found.events += [] if len(found) > 1 else told
             found[f"x = {n}"] = {"y": values and values[0], **ran}
-            result, ran = _counted(engine, "run", ops, partial(program, engine.Tensor(n)))
+            result, ran, _ = _counted(engine, "run", ops, partial(program, engine.Tensor(n)))
             found[f"Tensor({n})"] = {"y": None if result is None else result.value, **ran}
     return found
 
 
 def _counted(
     engine: Any, kind: str, ops: Sequence[str], call: Callable[[], Any]
-) -> tuple[Any, dict[str, int]]:
-    """What a call gives, and how often each operator was built or ran meanwhile."""
+) -> tuple[Any, dict[str, int], list[Any]]:
+    """What a call gives, how often each operator was built or ran meanwhile, and all events."""
     before, engine.EVENTS, value = engine.EVENTS, Events(), None
     try:
         with contextlib.suppress(Endless):
             value = call()
-        told = [what.op for was, what, _ in engine.EVENTS if was == kind]
+        events = list(engine.EVENTS)
     finally:
         engine.EVENTS = before
-    return value, {op: told.count(op) for op in ops}
+    told = [what.op for was, what, _ in events if was == kind]
+    return value, {op: told.count(op) for op in ops}, events
 
 
 class Counted:

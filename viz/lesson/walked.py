@@ -1,4 +1,4 @@
-"""The gradients of a formula, node by node: `walked`."""
+"""Answers that show how they came about: `played`, and `walked`, the gradients of a formula."""
 
 from __future__ import annotations
 
@@ -11,21 +11,47 @@ import numpy as np
 import minigrad as mg
 from viz.film.others import other_film
 from viz.page.player import Player
+from viz.picture.others import is_other
 
-__all__ = ["walked"]
+__all__ = ["played", "walked"]
 
 
-class Walked(dict[str, Any]):
-    """Gradients by the names of the nodes; of another engine, `drawn` plays how it found them."""
+class Played(dict[str, Any]):
+    """What an answer found, by names; a check that refuses it plays what its engine told."""
 
     nodes: Mapping[str, Any] | None = None
+    events: list[Any] | None = None  # if they are not those that the engine holds by then
 
     def drawn(self) -> Player | None:
-        """A player of what that engine tells; None of minigrad's own gradients."""
-        if self.nodes is None:
+        """A player of the events that led to the last of the nodes; None where there is none."""
+        if not self.nodes or not is_other([*self.nodes.values()][-1]):
             return None
         names = {id(node): name for name, node in self.nodes.items()}
-        return Player([other_film([self.nodes["y"]], names)]).at_backward()
+        return Player([other_film([[*self.nodes.values()][-1]], names, self.events)])
+
+
+class Walked(Played):
+    """Gradients by the names of the nodes."""
+
+    def drawn(self) -> Player | None:
+        player = super().drawn()
+        return player and player.at_backward()
+
+
+def played(found: Mapping[str, Any], **nodes: Any) -> Played:
+    """What an answer found, with nodes of the learner's engine: where it is wrong, they are played.
+
+    nodes: by the names that the player shows; it plays what led to the last of them.
+
+    >>> from viz.lesson import my_engine
+    >>> x = my_engine.Tensor(3.0)
+    >>> answer = played({"value": 9.0}, x=x, y=x * x)
+    >>> answer, answer.drawn().films[0].frames[1].caption[0]
+    ({'value': 9.0}, 'run and recorded at once: y = x × x = 9')
+    """
+    told = Played(found)
+    told.nodes = nodes
+    return told
 
 
 def walked(
@@ -57,7 +83,7 @@ def walked(
     engine.note("passed back", y, (y, seed, seed))
     found = engine.backward(y, seed, values) or {}
     gradients = Walked({name: found[node] for name, node in nodes.items() if node in found})
-    gradients.nodes = nodes
+    gradients.nodes = {**{k: n for k, n in nodes.items() if k != "y"}, "y": y}
     return gradients
 
 
