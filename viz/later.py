@@ -15,7 +15,9 @@ from viz.lesson.course import *
 from viz.lesson.debugger import *
 from viz.lesson.keep import *
 from viz.lesson.observe import *
+from viz.lesson.over_http import *
 from viz.lesson.solution import *
+from viz.lesson.trained import *
 from viz.lesson.walked import *
 from viz.page.board import *
 from viz.page.language import *

@@ -17,8 +17,8 @@ import minigrad as mg
 from minigrad.diagnostics.messages import Pair
 from viz.lesson.wording import bilingual, lines_of
 from viz.page.document import Document
-from viz.questions import Beside, find_lesson
-from viz.words.text import printed, row
+from viz.questions import Beside, Card, find_lesson
+from viz.words.text import ROWS, printed, row
 
 __all__ = ["beside"]
 
@@ -36,6 +36,13 @@ SYSTEMS = {
         "import minigrad.faces.tensorflow as tf",
     ),
     "jax": ("JAX", "import jax", "import minigrad.faces.jax as jax"),
+    "theano": (
+        "Theano",
+        "import theano, theano.tensor as T",
+        "import minigrad.faces.theano as theano, minigrad.faces.theano.tensor as T",
+    ),
+    "dynet": ("DyNet", "import dynet as dy", "import minigrad.faces.dynet as dy"),
+    "cntk": ("CNTK", "import cntk as C", "import minigrad.faces.cntk as C"),
 }
 
 
@@ -66,9 +73,11 @@ class Boxes(Document):
         for box, here in zip(self.boxes, self.here, strict=True):
             name, line, _ = SYSTEMS[box.system]
             parts.append(printed("beside_in", system=name))
+            parts += [lines_of(_card(box.card), "  ")] if box.card else []
             parts += _indented(f"{line}\n{box.code}")
-            parts.append(printed("beside_prints", version=box.version))
-            parts += _indented(box.prints)
+            if box.version:
+                parts.append(printed("beside_prints", version=box.version))
+                parts += _indented(box.prints)
             if here is None:
                 parts.append(printed("beside_none"))
             elif here != box.prints:
@@ -93,15 +102,21 @@ def _here(box: Beside) -> str | None:
     return output(box.code, SYSTEMS[box.system][2]) if box.face else None
 
 
+def _card(card: Card) -> Pair:
+    """When it came, how it ran then and runs now, what became of it."""
+    began, today = (ROWS[f"beside_{mode}"] for mode in (card.began, card.today))
+    return row("beside_card", first=card.first, began=began, today=today, state=card.state)
+
+
 def _box(box: Beside, here: str | None) -> str:
     name, line, face = SYSTEMS[box.system]
     code = f"{line}\n{box.code}"
-    parts = [
-        f"<h4>{bilingual(row('beside_in', system=name))}</h4>",
-        f"<pre>{escape(code)}</pre>",
-        f"<p>{bilingual(row('beside_prints', version=box.version))}</p>",
-        f'<pre class="mg-beside-printed">{escape(box.prints)}</pre>',
-    ]
+    parts = [f"<h4>{bilingual(row('beside_in', system=name))}</h4>"]
+    parts += [f"<p>{bilingual(_card(box.card))}</p>"] if box.card else []
+    parts.append(f"<pre>{escape(code)}</pre>")
+    if box.version:
+        parts.append(f"<p>{bilingual(row('beside_prints', version=box.version))}</p>")
+        parts.append(f'<pre class="mg-beside-printed">{escape(box.prints)}</pre>')
     if here is None:
         told = row("beside_none")
     else:

@@ -549,3 +549,9 @@ def median_ratio(rounds):  # yours
 
 
 # ---- L14: a training run ---------------------------------------------------------------------
+
+
+def momentum(w, g, speed, rate, share):  # yours
+    """One step with a memory, of arrays or of nodes: the new weight and the new speed."""
+    speed = share * speed + g
+    return w - rate * speed, speed

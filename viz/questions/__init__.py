@@ -101,10 +101,24 @@ class TableText:
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """Where a system stands: its first release, how it ran then and runs today, what became of it.
+
+    `began` is "static" or "dynamic"; `today` may be "both" as well, or "ended".
+    """
+
+    first: int
+    began: str
+    today: str
+    state: Pair
+
+
+@dataclass(frozen=True, slots=True)
 class Beside:
     """Lines in the words of another system, what that system prints, and what is to be known.
 
-    `face` is false where our face of that system has no words for them.
+    `face` is false where our face of that system has no words for them. Of a system that can no
+    longer be installed nothing is printed, and `version` is empty.
     """
 
     system: str
@@ -113,6 +127,7 @@ class Beside:
     version: str
     text: Pair
     face: bool = True
+    card: Card | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +143,8 @@ class Lesson:
     """All the bank holds for one lesson.
 
     `can` is what a learner can do afterwards, `after` the lesson that comes before it, where that
-    is not the one with the number before.
+    is not the one with the number before. `served` is what a process of its own answered, for
+    where none can be started.
     """
 
     can: Pair
@@ -138,6 +154,7 @@ class Lesson:
     claims: dict[str, Claim]
     tables: dict[str, TableText]
     beside: tuple[Beside, ...]
+    served: Mapping[str, Any]
 
 
 def parse(text: str) -> Lesson:
@@ -161,6 +178,7 @@ def parse(text: str) -> Lesson:
             for t in data.get("table", [])
         },
         tuple(map(_beside, data.get("beside", []))),
+        data.get("served", {}),
     )
 
 
@@ -173,9 +191,10 @@ def _pairs(data: Sequence[Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 
 def _beside(data: Mapping[str, Any]) -> Beside:
-    code, prints = (data[key].strip("\n") for key in ("code", "prints"))
-    face = data.get("face", True)
-    return Beside(data["system"], code, prints, data["version"], _pair(data), face)
+    code, prints = (data.get(key, "").strip("\n") for key in ("code", "prints"))
+    told, face = data.get("card"), data.get("face", True)
+    card = Card(told["first"], told["began"], told["today"], _pair(told)) if told else None
+    return Beside(data["system"], code, prints, data.get("version", ""), _pair(data), face, card)
 
 
 def _check(data: Mapping[str, Any]) -> Check:
