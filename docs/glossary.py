@@ -1,7 +1,7 @@
-"""The glossary page `docs/glossary.md`: each term in both languages, and the lesson that explains it.
+"""The glossary page `docs/glossary.md`: each term in both languages, and its lesson.
 
-.venv/bin/python docs/glossary.py writes it, from the one list of terms, `viz/words/glossary.csv`, and
-from the new terms that the lessons name at their ends.
+.venv/bin/python docs/glossary.py writes it, from the one list of terms,
+`viz/words/glossary.csv`, and from the new terms that the lessons name at their ends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ PAGE = ROOT / "docs" / "glossary.md"
 TERMS = ROOT / "viz" / "words" / "glossary.csv"
 HEAD = """# Glossary · 术语表
 
-Every term of the course, in English and in Chinese, and the lesson that lists it among its new terms.
+Every term of the course, in English and in Chinese, and the lesson that lists it among its new
+terms.
 
 课程里的每个术语，英文和中文对照，以及把它列为新术语的那一课。
 
