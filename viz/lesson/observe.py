@@ -88,8 +88,9 @@ def replayed(
     """What the tracer of an engine makes of f: its graph, then what the graph gives for each call.
 
     engine: as `viz.engine` gives it; its `trace` gets the arguments of the first call. Under
-    "operators" stand those of the graph, in order; under the name of a call its result; under
-    "times f ran" how often Python has run f in all. Raises what the tracer raises.
+    "operators" stand those of the graph, in order (none where no node came back); under the name of
+    a call its result; under "times f ran" how often Python has run f in all. Raises what the tracer
+    raises.
 
     >>> import numpy as np, viz
     >>> from viz.lesson import my_engine
@@ -100,7 +101,7 @@ def replayed(
     """
     counted = Counted(f)
     output, replay = engine.trace(counted, *next(iter(calls.values())))
-    order = engine.topological_order([output])
+    order = engine.topological_order([output]) if isinstance(output, engine.Node) else []
     found: dict[str, Any] = {"operators": [node.op for node in order if node.inputs]}
     found |= {name: replay(*args) for name, args in calls.items()}
     return found | {"times f ran": counted.times}
@@ -134,7 +135,7 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
     """What an `if` in f does on an engine: with tensors of these numbers, then with a placeholder.
 
     engine: as `viz.engine` gives it. Under "Tensor(3.0)" stands the result for 3.0; under
-    "placeholder" the first line of the error that refuses it, or what f returned; where it refuses,
+    "placeholder" the first word of the error that refuses it, or what f gives; where it refuses,
     the lines of the user that the error names stand under what comes before them, as in "built".
 
     >>> import viz
@@ -143,13 +144,14 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
     ...     return x if x > 0.0 else -x
     >>> found = viz.decided(my_engine, size, [-3.0])
     >>> print(found["Tensor(-3.0)"], found["placeholder"], list(found)[2:], sep=" | ")
-    3.0 | Greater has no value yet | ['built', 'asked']
+    3.0 | refused: Greater | ['built', 'asked']
     """
     found: dict[str, Any] = {f"Tensor({n})": f(engine.Tensor(n)).value for n in numbers}
     try:
-        found["placeholder"] = f(engine.placeholder("x"))
+        found["placeholder"] = f"gives {f(engine.placeholder('x'))}"
     except engine.EngineError as error:
-        found["placeholder"], *lines = str(error).splitlines()
+        first, *lines = str(error).splitlines()
+        found["placeholder"] = f"refused: {first.partition(' ')[0]}"
         for line in lines:
             word, _, where = line.strip().partition(": ")
             found[word] = where.partition(": ")[2]
