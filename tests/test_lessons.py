@@ -377,7 +377,7 @@ def test_the_lesson_uses_its_bank_and_nothing_else(path):
     source = "\n".join(c.source for c in code_cells(path))
     used = set(re.findall(rf'"({number(path)}\.[\w.]+)"', source))
     bank = lessons()[number(path)]
-    assert used == set(bank.questions) | set(bank.checks) | set(bank.tables)
+    assert used == set(bank.questions) | set(bank.checks) | set(bank.tables) | set(bank.kept)
     cells = [c.source for c in code_cells(path) if "viz.claims(" in c.source]
     called = [re.search(r"(?s)viz\.claims\((.*)\)", cell)[1] for cell in cells]
     given = ast.parse(f"f({called[0]})").body[0].value.keywords if called else []

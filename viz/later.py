@@ -13,9 +13,11 @@ from viz.lesson.check import *
 from viz.lesson.claims import *
 from viz.lesson.course import *
 from viz.lesson.debugger import *
+from viz.lesson.elsewhere import *
 from viz.lesson.keep import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
+from viz.lesson.shipped import *
 from viz.lesson.solution import *
 from viz.lesson.trained import *
 from viz.lesson.walked import *

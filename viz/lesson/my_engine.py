@@ -477,6 +477,45 @@ def schedule(waits, seconds, workers):
 # ---- L11: a graph as a file ------------------------------------------------------------------
 
 
+def packed(x):
+    """What JSON can write: an array becomes its numbers, and the name of their type."""
+    return {"type": x.dtype.name, "numbers": x.tolist()} if isinstance(x, np.ndarray) else x
+
+
+def unpacked(x):
+    """The array again; several axes are a tuple again; the rest stays what it is."""
+    if isinstance(x, dict):
+        return np.array(x["numbers"], x["type"])
+    return tuple(x) if isinstance(x, list) else x
+
+
+def to_data(outputs):  # yours
+    """A graph as plain data: its nodes in order, and of what they read the numbers."""
+    order, rows = topological_order(outputs), []
+    for n in order:
+        row = {"op": n.op, "name": n.name, "inputs": [order.index(x) for x in n.inputs]}
+        row["attrs"] = {key: packed(x) for key, x in n.attrs.items()}
+        rows.append(row | {"value": packed(n.value)})
+    return {"nodes": rows, "outputs": [order.index(n) for n in outputs]}
+
+
+def from_data(data):  # yours
+    """The outputs of the graph again, with nothing run; EngineError for a damaged one."""
+    nodes = []
+
+    def pick(numbers):
+        if wrong := [i for i in numbers if i not in range(len(nodes))]:
+            raise EngineError(f"{wrong[0]} is none of the {len(nodes)} nodes before it")
+        return [nodes[i] for i in numbers]
+
+    for row in data["nodes"]:
+        if row["op"] not in {*COMPUTE, "Constant", "Placeholder", "Variable"}:
+            raise EngineError(f"node {len(nodes)}: there is no operator {row['op']!r}")
+        attrs = {key: unpacked(x) for key, x in {**row["attrs"], "value": row["value"]}.items()}
+        nodes.append(Node(row["op"], pick(row["inputs"]), row["name"], **attrs))
+    return pick(data["outputs"])
+
+
 # ---- L12: a tracer ---------------------------------------------------------------------------
 
 

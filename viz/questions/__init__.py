@@ -131,6 +131,16 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What a program printed in a process of its own, with versions, and the packages it needs."""
+
+    id: str
+    needs: tuple[str, ...]
+    version: str
+    prints: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What an answer is worth, and why."""
 
@@ -155,6 +165,7 @@ class Lesson:
     tables: dict[str, TableText]
     beside: tuple[Beside, ...]
     served: Mapping[str, Any]
+    kept: dict[str, Kept]
 
 
 def parse(text: str) -> Lesson:
@@ -179,6 +190,10 @@ def parse(text: str) -> Lesson:
         },
         tuple(map(_beside, data.get("beside", []))),
         data.get("served", {}),
+        {
+            k["id"]: Kept(k["id"], tuple(k.get("needs", ())), k["version"], k["prints"].strip("\n"))
+            for k in data.get("kept", [])
+        },
     )
 
 
@@ -246,6 +261,14 @@ def find_table(id: str) -> TableText:
     known = {t.id: t for b in lessons().values() for t in b.tables.values()}
     if id not in known:
         raise UnknownIdError("ask_kind_table", id, list(known))
+    return known[id]
+
+
+def find_kept(id: str) -> Kept:
+    """What the program of that id printed once, else UnknownIdError."""
+    known = {k.id: k for b in lessons().values() for k in b.kept.values()}
+    if id not in known:
+        raise UnknownIdError("ask_kind_kept", id, list(known))
     return known[id]
 
 

@@ -1,0 +1,160 @@
+"""Programs in a process of their own, what was kept of them, and graphs that go through files."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz import questions
+from viz.lesson import elsewhere
+from viz.lesson import my_engine as ours
+from viz.questions import Kept
+
+SEES = "print(__import__('os').listdir(), 'notebook' in globals())"
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> dict[str, Kept]:
+    """Rows that the bank is said to have."""
+    rows: dict[str, Kept] = {}
+    monkeypatch.setattr(elsewhere, "find_kept", rows.__getitem__)
+    return rows
+
+
+def test_a_program_runs_in_its_folder_and_knows_nothing_else(
+    kept: dict[str, Kept], tmp_path: Path
+) -> None:
+    kept["a"] = Kept("a", (), "Python 3.0", "other")
+    (tmp_path / "sent").write_text("x")
+    found = viz.elsewhere("a", tmp_path)(SEES)
+    assert found.lines == ["['sent'] False"]
+    assert "printed just now" in str(found)
+    assert "Python 3.0" not in str(found)
+    assert viz.elsewhere("a", tmp_path)("import minigrad; print(minigrad.tensor(1.0))").lines == [
+        "tensor(1.)"
+    ]
+
+
+def test_the_error_that_stops_it_is_its_last_line(kept: dict[str, Kept], tmp_path: Path) -> None:
+    kept["a"] = Kept("a", (), "Python 3.0", "other")
+    told = viz.elsewhere("a", tmp_path)("print(1)\nqqzz").lines
+    assert told == ["1", "NameError: name 'qqzz' is not defined"]
+    several = "import minigrad as mg\nwith mg.Session() as s: s.run(mg.Variable(1.0))"
+    assert viz.elsewhere("a", tmp_path)(several).lines[-1].startswith("minigrad.")
+    quiet = "import warnings; warnings.warn('hm'); print('é≥中')"
+    assert viz.elsewhere("a", tmp_path)(quiet).lines == ["é≥中"]
+
+
+@pytest.mark.parametrize("where", ["emscripten", "package"])
+def test_what_cannot_run_here_is_shown_as_it_was_kept(
+    where: str, kept: dict[str, Kept], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs = ("json", "nowhere_at_all") if where == "package" else ()
+    kept["a"] = Kept("a", needs, "nowhere 1.0", "3 < 4\nso it was")
+    if where == "emscripten":
+        monkeypatch.setattr(sys, "platform", where)
+    found = viz.elsewhere("a", tmp_path)("print(2)")
+    assert found.lines == ["3 < 4", "so it was"]
+    html = found._repr_html_()
+    for text in (str(found), html):
+        assert "was kept" in text
+        assert "nowhere 1.0" in text
+        assert ("nowhere_at_all" in text) is (where == "package")
+    assert "3 &lt; 4" in html
+    set_language("zh")
+    assert "保存下来" in str(found)
+    set_language("en")
+
+
+def test_a_row_of_the_bank_is_read_and_an_unknown_one_refused(tmp_path: Path) -> None:
+    lesson = questions.parse(
+        '[[kept]]\nid = "a"\nneeds = ["x"]\nversion = "1"\nprints = """\n2\n"""'
+    )
+    assert lesson.kept == {"a": Kept("a", ("x",), "1", "2")}
+    with pytest.raises(KeyError, match="L77"):
+        viz.elsewhere("L77.x", tmp_path)
+    page = viz.elsewhere("examples.sum", tmp_path)("print(1 + 1)").save(tmp_path / "x.html")
+    assert "printed just now" in page.read_text("utf-8")
+
+
+# ---- A learner's engine ----------------------------------------------------------------------
+
+
+def diamond(engine: Any) -> list[Any]:
+    x, w = engine.placeholder("x"), engine.variable(np.float32([1, 2]), "w")
+    part = x * w
+    return [(part * part).sum(axis=(0, 1)), part]
+
+
+def test_a_graph_comes_back_from_its_file_as_it_was() -> None:
+    feed = {"x": np.ones((3, 2)) / 3}
+    whole = viz.described(ours, diamond(ours), feed)
+    assert (whole["nodes"], whole["names"], whole["types of variables"]) == (5, "w x", "float32")
+    back = viz.shipped(ours, diamond(ours), feed)
+    assert back.keys() == whole.keys()
+    for name, value in whole.items():
+        assert np.array_equal(back[name], value), name
+    x = ours.placeholder("x")
+    with pytest.raises(TypeError, match="JSON"):
+        viz.shipped(ours, [ours.cond(x > 0.0, lambda v: v * 2.0, lambda v: -v, x)], feed)
+
+
+def test_damage_is_told_unless_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = {"run while reading": 0, "not refused": None}
+    assert viz.refusals(ours, diamond(ours)) == good
+    real = ours.from_data
+
+    def believing(data: Any) -> Any:
+        ours.note("run", None)
+        return real(data | {"outputs": []})
+
+    monkeypatch.setattr(ours, "from_data", believing)
+    assert viz.refusals(ours, diamond(ours)) == {
+        "run while reading": 1,
+        "not refused": "an output 5 of 5 nodes",
+    }
+
+    def failing(data: Any) -> Any:
+        return [ours.COMPUTE.get(row["op"], abs) and row["name"] for row in data["nodes"]][99:]
+
+    monkeypatch.setattr(ours, "from_data", failing)
+    assert viz.refusals(ours, diamond(ours))["not refused"] == "an operator Evil"
+    monkeypatch.setattr(ours, "from_data", lambda data: 1 / (data["nodes"][-1]["op"] != "Evil"))
+    told = "an operator Evil: ZeroDivisionError"
+    assert viz.refusals(ours, diamond(ours))["not refused"] == told
+
+
+def test_the_file_of_our_engine_is_plain_json_and_exact() -> None:
+    number = 0.1 + 0.2
+    data = ours.to_data([ours.placeholder("x") * number])
+    text = json.dumps(data)
+    assert json.loads(text) == data
+    assert ours.from_data(json.loads(text))[0].inputs[1].value == number
+
+
+# ---- Minigrad's files ------------------------------------------------------------------------
+
+
+def test_a_rewritten_archive_is_whole_and_otherwise_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "sum.graph"
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        mg.build_graph(x, x + 3).save(path)
+    (tmp_path / "other.graph").write_bytes(viz.rewritten(path, "Add", "Sub"))
+    assert mg.run(mg.load_graph(tmp_path / "other.graph"), {"x": 1}) == -2
+    with zipfile.ZipFile(tmp_path / "other.graph") as file:
+        assert file.testzip() is None
+
+
+def test_who_reads_whom_is_told_by_numbers() -> None:
+    found = viz.reads(lambda x: mg.exp(x) + -x)
+    assert found == {"0 Placeholder": [], "1 Exp": [0], "2 Neg": [0], "3 Add": [1, 2]}
