@@ -137,6 +137,8 @@ def compute(node, operands):
     """The value of one node."""
     if node.op == "Constant":
         return node.value
+    if node.op not in COMPUTE:
+        raise EngineError(f"{node.op} {node.name!r} is not computed: its value has to be known")
     try:
         value = COMPUTE[node.op](*operands, **node.attrs)
     except Exception as error:
