@@ -170,7 +170,8 @@ def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
 # What a widget shows, apart from its controls: text, and what each visible element looks like, once
 # the values on their way have arrived.
 SHOWN = """widget => {
-    widget.querySelectorAll('.mg-travels').forEach(e => e.remove());
+    const leaving = '.mg-travels, g.graph > g[aria-hidden=true]';  // on its way, or fading
+    widget.querySelectorAll(leaving).forEach(e => e.remove());
     const controls = [...widget.querySelectorAll('.mg-controls')];
     const seen = e => e.getClientRects().length && e.checkVisibility({ visibilityProperty: true });
     const text = [...widget.querySelectorAll('*')]
