@@ -127,7 +127,9 @@ SCHEMA: dict[str, Any] = {
     "beside": {
         **dict.fromkeys(("system", "version", "code", "prints", "face")),
         "text": TEXT,
+        "card": {**dict.fromkeys(("first", "began", "today")), "text": TEXT},
     },
+    "served": None,  # see test_over_http.py
     "claim": {
         "id": None,
         "name": None,
@@ -153,7 +155,7 @@ def unread(data: dict[str, Any], schema: dict[str, Any]) -> Iterator[str]:
         elif known is TEXT:
             yield from set(value) - TEXT
         elif known:
-            for table in value:
+            for table in [value] if isinstance(value, dict) else value:
                 yield from unread(table, known)
 
 
