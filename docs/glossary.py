@@ -37,16 +37,21 @@ def explained_in() -> dict[str, str]:
     return found
 
 
-def page() -> str:
+def rows() -> list[tuple[str, str, str]]:
+    """Each term in English and in Chinese, and the link to its lesson, if there is one."""
     lessons = explained_in()
     with TERMS.open(encoding="utf-8") as file:
         terms = sorted(csv.DictReader(file), key=lambda line: line["en"].lower())
-    rows = []
+    found = []
     for line in terms:
         names = [re.sub(r" \(.*\)", "", name).lower() for name in line["en"].split(" / ")]
         link = next((lessons[name] for name in names if name in lessons), "")
-        rows.append(f"| {line['en']} | {line['zh']} | {link} |")
-    return HEAD + "\n".join(rows) + "\n"
+        found.append((line["en"], line["zh"], link))
+    return found
+
+
+def page() -> str:
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows())
 
 
 if __name__ == "__main__":
