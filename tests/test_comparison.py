@@ -70,10 +70,16 @@ def test_a_machine_that_grows_slow_does_so_for_both_sides(clock: Clock) -> None:
 
 
 def test_a_quick_program_is_called_more_often_in_a_reading(clock: Clock) -> None:
-    found = viz.bench(a=clock.work("a", 0.00011), b=clock.work("b", 1.0), rounds=5)
-    assert found.times["a"] == pytest.approx([0.00011] * 5)
+    found = viz.bench(a=clock.work("a", 0.000022), b=clock.work("b", 1.0), rounds=5)
+    assert found.times["a"] == pytest.approx([0.000022] * 5)
     assert clock.called.count("a") == 1 + 3 + 1 + 5 * 10
     assert clock.called.count("b") == 1 + 3 + 1 + 5
+
+
+def test_a_warm_up_that_was_held_up_leaves_readings_as_long_as_they_should_be(clock: Clock) -> None:
+    held_up = clock.work("a", 1.0, 0.000022, 0.000022, 0.000022, 0.01, 0.000022)
+    viz.bench(a=held_up, b=clock.work("b", 1.0), rounds=5)
+    assert clock.called.count("a") == 1 + 3 + 1 + 5 * 10
 
 
 def test_when_a_cost_is_won_back() -> None:

@@ -20,7 +20,9 @@ __all__ = ["Bench", "Ratio", "bench"]
 
 FEWEST = 5  # rounds, below which a spread says nothing
 WARM_UP = 3  # calls of each side before the clock counts
-SAMPLE = 0.001  # seconds: one reading of the clock is at least about that long
+# Seconds that one reading of the clock takes at least: much more than the clock itself needs, and
+# less than the turn of another program on the machine, which then spoils few readings, not all.
+SAMPLE = 0.0002
 HEAD = ("bench_side", "bench_median", "bench_middle", "bench_slow", "bench_ratio")
 
 Work = Callable[..., Any]
@@ -100,7 +102,7 @@ def bench(
 
     functions: called with `args`, under their own names; or named as keywords (`static=run_it`).
     Each is warmed up first. In each of the `rounds` every side has its turn, and a reading lasts at
-    least about a millisecond, as many calls as that takes; the side that begins changes. Ratios are
+    least about 0.2 ms, as many calls as that takes; the side that begins changes. Ratios are
     taken within a round, as a machine that grows slow does so for all. The collector of garbage
     waits meanwhile, as in `timeit`. With `same` the sides must give the same numbers: to compare
     the times of programs that compute different things says nothing.
@@ -124,8 +126,9 @@ def bench(
     calls, first, results = {}, {}, {}
     for name, work in sides.items():
         first[name] = _reading(work, args, 1)
-        results[name] = [work(*args) for _ in range(WARM_UP)][-1]
-        calls[name] = max(1, math.ceil(SAMPLE / max(_reading(work, args, 1), 1e-9)))
+        results[name] = work(*args)
+        quickest = min(_reading(work, args, 1) for _ in range(WARM_UP))
+        calls[name] = max(1, math.ceil(SAMPLE / max(quickest, 1e-9)))
     if same:
         _refuse_different(results)
     order = list(sides)
