@@ -1,4 +1,4 @@
-"""One command for everything: python tasks.py lab | student | test | check | docs | bench | format.
+"""One command for everything: python tasks.py lab | student | test | check | docs | bench | ...
 
 Standard library only. The first start makes .venv beside this file and installs the project into
 it; later starts see from a stamp that nothing changed, and begin at once.
@@ -38,6 +38,8 @@ python tasks.py COMMAND
   lab [WHICH]   open your copies of the lessons in JupyterLab, made in notebooks/yours;
                 WHICH is part of a name: tour, 03, L03; or a folder
   student OUT   write all notebooks into OUT, without solutions, hidden tests and outputs
+  handouts OUT [--language en|zh]
+                write sheets to print into OUT, as PDF: one for each lesson, and the glossary
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
   check         format, lint, types, then test: what a change must pass
@@ -536,6 +538,20 @@ def student(arguments):
     return 0
 
 
+def handouts(arguments):
+    """Write sheets to print for all lessons, in both languages or in one."""
+    chosen = {("--language", code): [code] for code in ("en", "zh")}
+    languages = {(): ["en", "zh"], **chosen}.get(tuple(arguments[1:]))
+    if not arguments or arguments[0].startswith("-") or not languages:
+        raise Problem("Name one folder: python tasks.py handouts OUT [--language en|zh]")
+    prepare(["handouts"])
+    script, folder = os.path.join("docs", "handouts.py"), os.path.abspath(arguments[0])
+    failed = max(run(script, folder, language) for language in languages)
+    if not failed:
+        print("Written to {}".format(folder))
+    return failed
+
+
 # The tests of dynamic mode, which run once more without what is there for its speed alone.
 DYNAMIC = [
     "tests/test_{}.py".format(name)
@@ -550,7 +566,7 @@ DYNAMIC = [
 ]
 
 # What is compared with, and the extras of which that is tested that they bring.
-ORACLES = ["oracles", "caffe", "dask", "onnx", "tensorboard"]
+ORACLES = ["oracles", "caffe", "dask", "handouts", "onnx", "tensorboard"]
 
 
 def test(arguments):
@@ -615,6 +631,7 @@ def tidy(arguments):
 COMMANDS = {
     "lab": lab,
     "student": student,
+    "handouts": handouts,
     "test": test,
     "check": check,
     "docs": docs,

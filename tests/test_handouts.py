@@ -1,0 +1,123 @@
+"""Sheets to print: what is on them, in one language each, and that nothing is cut."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from lessons import LESSONS, ROOT
+
+import tasks
+
+pytest.importorskip("reportlab", reason="the extra handouts makes the sheets")
+pypdf = pytest.importorskip("pypdf", reason="the extra oracles reads them back")
+sys.path.insert(0, str(ROOT / "docs"))
+
+import handouts  # noqa: E402
+
+LANGUAGES = ("en", "zh")
+A4 = (595, 842)
+CHINESE = r"[\u4e00-\u9fff]"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("handouts")
+    for language in LANGUAGES:
+        handouts.main(folder, language, "L04", "L12", "glossary")
+    return folder
+
+
+def words(text: str) -> str:
+    """A text without spaces and line ends, which a page sets anew."""
+    return re.sub(r"\s+", "", text)
+
+
+def on_paper(path: Path) -> str:
+    return words("".join(page.extract_text() for page in pypdf.PdfReader(path).pages))
+
+
+@pytest.mark.parametrize("name", ["L04", "L12"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sheet_holds_its_lesson_in_one_language(made: Path, name: str, language: str) -> None:
+    text = on_paper(made / f"{name}_{language}.pdf")
+    path = next(path for path in LESSONS if path.name.startswith(name[1:]))
+    about = handouts.lesson(path, language)
+    assert words(about.title) in text
+    assert words(about.heading) in text
+    for pair in about.terms:
+        assert words(pair[LANGUAGES.index(language)]) in text
+    code = [block for kind, block in about.exercise if kind == "code"]
+    assert code
+    assert all(words(block) in text for block in code)
+    prose = [block for kind, block in about.exercise if kind == "text" and "`" not in block]
+    assert all(words(re.sub(r"\*+|^\d\. ", "", block)) in text for block in prose)
+    assert bool(re.search(CHINESE, text)) == (language == "zh")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_exercise_shows_gaps_and_no_answer(path: Path, language: str) -> None:
+    about = handouts.lesson(path, language)
+    told = "\n".join(block for _, block in about.exercise)
+    assert "..." in told
+    assert not re.search(r"our_|BEGIN|HIDDEN|<details>|<div", told)
+    assert about.promise
+    assert about.recap[-1].startswith(("**Sources", "**来源"))
+
+
+def test_every_page_is_a4_and_has_something_on_it(made: Path) -> None:
+    for path in made.glob("*.pdf"):
+        for page in pypdf.PdfReader(path).pages:
+            assert [round(float(x)) for x in page.mediabox[2:]] == list(A4)
+            assert len(words(page.extract_text())) > 10
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_wider_than_the_page(path: Path, language: str) -> None:
+    """Paragraphs are broken into lines; code is set as it is typed."""
+    handouts.letters()
+    told = handouts.lesson(path, language).exercise
+    flowed = [
+        part for kind, text in told if kind == "text" for part in handouts.flow(text, language)
+    ]
+    flowed += [handouts.lines_of_code(text) for kind, text in told if kind == "code"]
+    assert flowed
+    typed = [text for kind, text in told if kind == "code" or text.startswith("```")]
+    for line in "\n".join(typed).splitlines():
+        assert handouts.pdfmetrics.stringWidth(line, handouts.CODE, 8.5) < handouts.WIDTH - 12
+    for part in flowed:
+        assert part.wrapOn(None, handouts.WIDTH, 2000)[0] <= handouts.WIDTH + 0.1
+
+
+def test_no_line_begins_with_a_mark_that_must_not_stand_there(made: Path) -> None:
+    for path in made.glob("L*_zh.pdf"):
+        for page in pypdf.PdfReader(path).pages:
+            lines = page.extract_text().splitlines()
+            assert not [line for line in lines if line.lstrip()[:1] in tuple("，。、；：？！")]
+
+
+def test_the_glossary_has_every_term_and_its_lesson(made: Path) -> None:
+    rows = handouts.glossary.rows()
+    for language in LANGUAGES:
+        text = on_paper(made / f"glossary_{language}.pdf")
+        assert len(rows) > 150
+        assert not [en for en, zh, _ in rows if words(en) not in text or words(zh) not in text]
+    assert "L12" in text
+
+
+def test_a_letter_without_a_glyph_is_refused() -> None:
+    handouts.letters()
+    with pytest.raises(ValueError, match="no 'ก'"):
+        handouts.markup("a ก b")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--language"], ["out", "--language", "fr"], ["a", "b"]])
+def test_the_command_says_what_it_wants(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tasks.main(["handouts", *arguments]) == 1
+    assert "tasks.py handouts OUT [--language en|zh]" in capsys.readouterr().err
