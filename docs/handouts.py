@@ -125,7 +125,7 @@ def section(told: list[tuple[str, bool]], part: str, language: str) -> Iterator[
     inside = False
     for source, is_code in told:
         if is_code:
-            if inside and "### BEGIN" not in source:
+            if inside:
                 yield from (("code", text) for text in with_gaps(source))
             continue
         for block in re.split(r"\n\n+(?![^`]*```(?!\w))", half(source, language)):

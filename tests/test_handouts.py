@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from lessons import LESSONS, ROOT
 
-import tasks
-
 pytest.importorskip("reportlab", reason="the extra handouts makes the sheets")
 pypdf = pytest.importorskip("pypdf", reason="the extra oracles reads them back")
 sys.path.insert(0, str(ROOT / "docs"))
@@ -104,6 +102,7 @@ def test_the_glossary_has_every_term_and_its_lesson(made: Path) -> None:
     rows = handouts.glossary.rows()
     for language in LANGUAGES:
         text = on_paper(made / f"glossary_{language}.pdf")
+        assert text.startswith(words(handouts.WORDS[language]["glossary"]))
         assert len(rows) > 150
         assert not [en for en, zh, _ in rows if words(en) not in text or words(zh) not in text]
     assert "L12" in text
@@ -113,11 +112,3 @@ def test_a_letter_without_a_glyph_is_refused() -> None:
     handouts.letters()
     with pytest.raises(ValueError, match="no 'ก'"):
         handouts.markup("a ก b")
-
-
-@pytest.mark.parametrize("arguments", [[], ["--language"], ["out", "--language", "fr"], ["a", "b"]])
-def test_the_command_says_what_it_wants(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert tasks.main(["handouts", *arguments]) == 1
-    assert "tasks.py handouts OUT [--language en|zh]" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lessons import LESSONS, ROOT, read
 
+import tasks
 from viz.questions import lessons
 
 PAGES = ROOT / "docs" / "teaching"
@@ -120,3 +121,25 @@ def test_the_index_lists_every_lesson_in_both_languages() -> None:
             assert f"- [{title}]({language}/{name(path)}.md)\n" in text
     for command in re.findall(r"`python tasks\.py (\w+)", text):
         assert f'    "{command}": ' in (ROOT / "tasks.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--language"], ["out", "--language", "fr"], ["a", "b"]])
+def test_the_command_for_handouts_says_what_it_wants(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tasks.main(["handouts", *arguments]) == 1
+    assert "tasks.py handouts OUT [--language en|zh]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "languages"), [([], ["en", "zh"]), (["--language", "zh"], ["zh"])]
+)
+def test_the_command_installs_what_handouts_need_and_writes_them(
+    arguments: list[str], languages: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    prepared, ran = [], []
+    monkeypatch.setattr(tasks, "prepare", prepared.append)
+    monkeypatch.setattr(tasks, "run", lambda *line: ran.append(line) or 0)
+    assert tasks.main(["handouts", str(tmp_path), *arguments]) == 0
+    assert prepared == [["handouts"]]
+    assert ran == [(str(Path("docs", "handouts.py")), str(tmp_path), code) for code in languages]
