@@ -10,6 +10,8 @@ import numpy as np
 import minigrad as mg
 import viz
 
+EYE = np.eye(3, dtype=np.float32)
+
 
 def dynamic(f: Callable[..., Any], **values: object) -> viz.Drawing:
     """The graph that a call leaves behind, with its values."""
@@ -35,13 +37,13 @@ def masked(x: mg.Node, lengths: mg.Node) -> mg.Node:
     return mg.where(mg.arange(3) < lengths, x, 0.0).sum(axis=1)
 
 
-def standardised(x: mg.Node) -> mg.Node:
-    centred = x - mg.mean(x)
-    return mg.sum(centred / mg.sqrt(mg.mean(centred * centred)))
+def entropy(x: mg.Node) -> mg.Node:
+    share = x / mg.sum(x)
+    return share * mg.log(share)
 
 
 def towers(photo: mg.Node, text: mg.Node) -> mg.Node:
-    return mg.relu(photo @ np.eye(3, dtype=np.float32)) * mg.exp(mg.tanh(text))
+    return mg.relu(photo @ EYE) * mg.exp(mg.tanh(text))
 
 
 DRAWN: dict[str, Callable[[], viz.Drawing]] = {
@@ -52,12 +54,12 @@ DRAWN: dict[str, Callable[[], viz.Drawing]] = {
     "L04": lambda: static(weighted, x=()),
     "L05": lambda: static(lambda x: mg.cond(x > 0, lambda: 2 * x, lambda: x - 1), x=()),
     "L06": lambda: static(masked, x=(4, 3), lengths=(4, 1)),
-    "L07": lambda: static(standardised, x=(2,)),
+    "L07": lambda: static(entropy, x=(2,)),
     "L08": lambda: static(lambda x: mg.exp(x) / mg.sum(mg.exp(x)), x=(4,)),
     "L09": lambda: static(lambda x: mg.sum(mg.tanh(mg.tanh(mg.tanh(x)))), x=(16_000,)),
     "L10": lambda: static(towers, photo=(3, 3), text=(3, 3)),
     "L11": lambda: static(classifier, x=(64, 784)),
     "L12": lambda: static(lambda x: mg.mean(x * x) + 3, x=(3,)),
     "L13": lambda: static(lambda x: mg.tanh(mg.sqrt(x * x + 1) * 2 - x / 3), x=(16,)),
-    "L14": lambda: static(lambda x: mg.softmax(mg.relu(x @ np.eye(3)), axis=1), x=(2, 3)),
+    "L14": lambda: static(lambda x: mg.softmax(mg.relu(x @ EYE), axis=1), x=(2, 3)),
 }
