@@ -130,6 +130,7 @@ SCHEMA: dict[str, Any] = {
         "card": {**dict.fromkeys(("first", "began", "today")), "text": TEXT},
     },
     "served": None,  # see test_over_http.py
+    "kept": dict.fromkeys(("id", "version", "prints", "needs")),
     "claim": {
         "id": None,
         "name": None,

@@ -93,6 +93,7 @@ def _changes(data: Mapping[str, Any]) -> list[tuple[str, int | None, str, Any]]:
         ("a node that reads a later one", reader, "inputs", [last, last]),
         ("a node that reads node -1", last, "inputs", [-1]),
         (f"an output {last + 1} of {last + 1} nodes", None, "outputs", [last + 1]),
+        ("an output -1", None, "outputs", [-1]),
     ]
 
 
