@@ -37,6 +37,11 @@ def test_each_claim_and_example_stands_there_once_in_both_languages() -> None:
         assert re.search("[\u4e00-\u9fff]", entry["zh"])
 
 
+def test_each_claim_and_example_is_shown_by_some_lesson() -> None:
+    shown = {id for path in LESSONS for id in told_ids(path).split()}
+    assert shown == KNOWN.keys()
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_a_lesson_shows_what_is_known(path: Path) -> None:
     assert set(re.findall(r"[CE]\d+", told_ids(path))) <= KNOWN.keys()
