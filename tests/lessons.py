@@ -69,9 +69,14 @@ def number(path: Path) -> str:
     return f"L{path.name[:2]}" if path in LESSONS else path.stem
 
 
+def run_here(source: str) -> str:
+    """The lines of a cell without its long texts: programs that run elsewhere."""
+    return re.sub(r'"""(?:.|\n)*?"""', "", source)
+
+
 def places(path: Path) -> dict[str, int]:
     """Which cell is which part: for each part the first that fits after the part before."""
-    cells = enumerate(f"{cell.cell_type}\n{cell.source}" for cell in read(path).cells)
+    cells = enumerate(f"{cell.cell_type}\n{run_here(cell.source)}" for cell in read(path).cells)
     found = {}
     for part, pattern in TEMPLATE.items():
         fits = re.compile(pattern, re.DOTALL | re.MULTILINE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_notebook, run_all
-from lessons import BOARDS, LESSONS, PLAYERS, places
+from lessons import BOARDS, LESSONS, PLAYERS, places, run_here
 from looks import CLASHES, FAINT, boxed, missing, serious
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def notebook(request: pytest.FixtureRequest, lab: Lab, chromium: Browser) -> Ite
     open_notebook(page, lab, request.param)
     run_all(page)
     page.code = "\n".join(
-        re.sub(r'"""(?:.|\n)*?"""', "", cell.source)  # what runs elsewhere
+        run_here(cell.source)
         for cell in nbformat.read(NOTEBOOKS / request.param, as_version=4).cells
         if cell.cell_type == "code"
     )
