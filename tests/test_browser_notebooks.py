@@ -26,7 +26,6 @@ WIDGETS = {
     ".mg-language": r"\bviz\.language\(",
     ".mg-ask": r"\bviz\.(?:quiz|predict|order)\(",
 }
-FIRST = 8  # lessons in which everything about a player is tried
 CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 
@@ -61,8 +60,6 @@ def player(notebook: Page) -> Locator:
     """Its first player, which has the keys."""
     if not MAKERS.search(notebook.code):
         pytest.skip("this notebook has no player")
-    if notebook.path in LESSONS[FIRST:]:
-        pytest.skip("players are the same in all lessons, and were tried in the first ones")
     first = notebook.locator(PLAYER).first
     first.scroll_into_view_if_needed()
     notebook.mouse.move(0, 0)  # it rests on no card
@@ -366,12 +363,7 @@ SELECTED = """async place => {
 
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
-    """From cell to cell, each of them in sight, and never back to the top of the page.
-
-    Cells hold both languages, so that lessons take turns: one in English, the next in Chinese.
-    """
-    if notebook.path in LESSONS and LESSONS.index(notebook.path) % 2 != (code == "zh"):
-        pytest.skip("this lesson is gone through in the other language")
+    """From cell to cell, each of them in sight, and never back to the top of the page."""
     if notebook.locator(".mg-language").count():
         choose(notebook, code)
     notebook.evaluate(AT_ONCE)
