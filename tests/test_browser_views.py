@@ -20,28 +20,34 @@ if TYPE_CHECKING:
 MOST = 3_100_000  # bytes of all pictures
 # What shows nothing of its own: parts of views, choices, what is shown elsewhere.
 SHOWN_ELSEWHERE = {
+    "as_pass": "gives a pass",
     "attempt": "gives what a table shows",
     "bench": "a table, whose times are of this machine",
+    "course": "looked at in the start page",
+    "decided": "gives what `check` compares",
     "described": "gives what `check` compares",
     "elsewhere": "a box like those of `beside`",
     "engine": "says what `check` says",
-    "course": "looked at in the start page",
     "granularity": "a table, whose times are of Dask",
     "keep": "says what `check` says",
     "language": "its buttons stand on every page",
     "last_line": "a line of text, for a table",
     "observe": "gives what `check` compares",
+    "over_http": "a line of text",
+    "planned": "gives what a check draws",
     "played": "gives what a check draws",
     "reads": "gives what `check` compares",
     "refusals": "gives what `check` compares",
+    "replayed": "gives what `check` compares",
     "rewritten": "the bytes of a file",
+    "served": "gives what `check` compares",
     "shipped": "gives what `check` compares",
-    "tensorboard": "writes files for another viewer",
     "show_errors": "shows the board of `error`",
     "solution": "says what `check` says, and code",
+    "tensorboard": "writes files for another viewer",
+    "trained": "gives numbers",
     "typed": "lets Python's debugger print",
     "walked": "gives what a check draws",
-    "planned": "gives what a check draws",
 }
 
 
