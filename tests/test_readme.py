@@ -1,0 +1,65 @@
+"""README.md: a newcomer's first screen, in both languages, and pages that lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tasks
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+SCREEN = README.partition("\n## ")[0]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CHINESE = "[\u4e00-\u9fff]"
+
+
+def test_the_first_screen_is_one_screen() -> None:
+    """About 900 px: the picture has 600, so there is room for a dozen lines of text."""
+    (picture,) = re.findall(r"!\[[^\]]+\]\((.+?)\)", SCREEN)
+    height = re.search(r' height="(\d+)"', (ROOT / picture).read_text("utf-8"))
+    assert height
+    shown = re.sub(r"!\[[^\]]+\]\(.+?\)|\]\(.+?\)", "", SCREEN)
+    lines = [len(re.findall(CHINESE, line)) + len(line) for line in shown.split("\n\n")]
+    assert int(height[1]) + 24 * sum(1 + count // 110 for count in lines) <= 900
+
+
+@pytest.mark.parametrize("command", ["lab", "test"])
+def test_the_first_screen_has_the_two_commands_for_readers_of_either_language(command: str) -> None:
+    (said,) = re.findall(rf"^    python tasks.py {command} +# (.+)$", SCREEN, re.MULTILINE)
+    english, chinese = said.split(" · ")
+    assert not re.search(CHINESE, english)
+    assert re.search(CHINESE, chinese)
+
+
+def test_the_first_screen_says_the_same_in_both_languages() -> None:
+    """Every paragraph of one language has its partner: beneath it, or behind a dot."""
+    halves = [p for p in SCREEN.split("\n\n")[1:] if p[0] not in "!["]
+    english = [p for p in halves if not re.search(CHINESE, p)]
+    chinese = [p for p in halves if not re.search("[a-z]{3,} [a-z]{3,}", p)]
+    both = [p for p in halves if p not in english + chinese]
+    assert len(english) == len(chinese) == 1
+    assert [english[0].count("**"), english[0].count("*born*")] == [2, 1]
+    assert [chinese[0].count("**"), chinese[0].count("*诞生*")] == [2, 1]
+    for paragraph in both:
+        for line in paragraph.splitlines():
+            first, _, second = line.partition(" · ")
+            assert not re.search(CHINESE, first)
+            assert re.search(CHINESE, second)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_page_names_commands_and_files_that_are_there(page: Path) -> None:
+    text = page.read_text("utf-8")
+    named = set(re.findall(r"python tasks\.py ([a-z]+)", text))
+    assert named <= {*tasks.COMMANDS, "help"}
+    linked = re.findall(r"\]\((?!https?://)([^)#\s]+)", text)
+    assert [link for link in linked if not (page.parent / link).exists()] == []
+
+
+def test_every_page_stands_in_the_list_of_pages() -> None:
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert pages <= set(re.findall(r"\]\(([^)]+)\)", index))
