@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ["MINIGRAD_LANGUAGE"] = "en"  # what tests expect to be said, wherever they run
+
 ROOT = Path(__file__).parent
 ORACLES = ROOT / "tests" / "oracles"
 # Whose examples need the package of an extra: they are run where it is installed.

@@ -1,7 +1,7 @@
 """How large each wing is, in lines of code; python tests/size.py writes them into `sizes.toml`.
 
 What stands behind a number there, its reason, stays. A wing is a folder or a module directly below
-`minigrad/` or `viz/`. A line of code is one that holds a token: no comment, no docstring, no empty
+one of the packages. A line of code is one that holds a token: no comment, no docstring, no empty
 line; so does tinygrad's `sz.py` count.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("minigrad", "viz")
+PACKAGES = ("minigrad", "minigrad_lessons", "viz")
 SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 SILENT |= {tokenize.ENCODING, tokenize.ENDMARKER}
 STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}

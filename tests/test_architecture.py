@@ -28,6 +28,13 @@ HOUSE = {
         ["minigrad", "eager"],
         ["faces"],  # other systems' names for what is public
     ],
+    "minigrad_lessons": [
+        ["words"],
+        ["terminal"],
+        ["student"],
+        ["opening"],
+        ["minigrad_lessons"],
+    ],
     "viz": [
         ["assets", "words"],
         ["picture"],
@@ -55,6 +62,7 @@ LEVEL = {
 }
 OUTSIDE = {
     "minigrad": {"numpy", "threadpoolctl", *sys.stdlib_module_names},
+    "minigrad_lessons": {*sys.stdlib_module_names},
     "viz": {
         *("numpy", "graphviz", "matplotlib", "cycler", "fontTools", "anywidget"),
         *("traitlets", "IPython", *sys.stdlib_module_names),
@@ -71,7 +79,7 @@ def modules(package: str) -> dict[str, Path]:
     return found
 
 
-MODULES = {package: modules(package) for package in ("minigrad", "viz")}
+MODULES = {package: modules(package) for package in HOUSE}
 PATHS = {name: path for found in MODULES.values() for name, path in found.items()}
 
 

@@ -84,7 +84,7 @@ def test_the_tables_in_the_readme_are_those_of_the_lessons():
 
 def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
     """Its rows in the README are written, and the tests find it, without another word."""
-    for part in ("minigrad", "viz", "docs", "notebooks"):
+    for part in ("minigrad", "minigrad_lessons", "viz", "docs", "notebooks"):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "README.md", tmp_path)
     (tmp_path / "tests").mkdir()

@@ -24,9 +24,9 @@ import pytest
 from lessons import LESSONS, ROOT, TOUR, code_cells, number, read, run_cell
 
 import minigrad as mg
-import tasks
 import viz
 from minigrad.diagnostics.messages import set_language
+from minigrad_lessons.student import student_version
 from viz.lesson.check import CheckFailed
 from viz.lesson.wording import Shown
 from viz.questions import find_check
@@ -158,7 +158,7 @@ class Run:
         self.outcomes: dict[tuple[str, str, str], Outcome] = {}
         self.measured: dict[str, Mapping[str, Any]] = {}
         self.cells = [cell.source for cell in code_cells(path)]
-        shown = tasks.student_version(read(path))["cells"]
+        shown = student_version(read(path))["cells"]
         self.shown = ["".join(c["source"]) for c in shown if c["cell_type"] == "code"]
         todo = {task.start: task for task in tasks_of(path)}
         claims = mock.patch.object(viz, "claims", self.claims)

@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from minigrad_lessons.opening import choose_lesson, lesson_place
+from minigrad_lessons.student import fingerprint
+from minigrad_lessons.terminal import Problem
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -131,8 +135,9 @@ def test_no_list_holds_an_address():
 # ---- tasks.py says what went wrong ----------------------------------------------------------
 
 
-def test_an_old_python_can_read_tasks():
-    ast.parse((ROOT / "tasks.py").read_text("utf-8"), feature_version=(3, 6))
+@pytest.mark.parametrize("path", [ROOT / "tasks.py", *(ROOT / "minigrad_lessons").glob("*.py")])
+def test_an_old_python_can_read_it(path):
+    ast.parse(path.read_text("utf-8"), feature_version=(3, 6))
 
 
 @pytest.mark.parametrize("version", [(3, 6, 9), (3, 10, 13)])
@@ -215,7 +220,7 @@ NAMES = ["00_one_formula.ipynb", "03_loops.ipynb", "10_memory.ipynb", "tour.ipyn
     ],
 )
 def test_a_lesson_is_found_by_number_or_part_of_its_name(which, name):
-    assert tasks.choose_lesson(which, NAMES) == name
+    assert choose_lesson(which, NAMES, "here") == name
 
 
 @pytest.mark.parametrize(
@@ -223,27 +228,27 @@ def test_a_lesson_is_found_by_number_or_part_of_its_name(which, name):
     [("L07", NAMES), ("nothing", NAMES), ("m", ["00_one_formula.ipynb", "10_memory.ipynb"])],
 )
 def test_a_lesson_that_is_not_clear_lists_the_choice(which, shown):
-    with pytest.raises(tasks.Problem) as problem:
-        tasks.choose_lesson(which, NAMES)
+    with pytest.raises(Problem) as problem:
+        choose_lesson(which, NAMES, "here")
     assert re.findall(r"\S+\.ipynb", str(problem.value)) == shown
 
 
 def test_without_notebooks_the_folder_is_named():
-    with pytest.raises(tasks.Problem, match="no notebook in"):
-        tasks.choose_lesson("00", [])
+    with pytest.raises(Problem, match="no notebook in here"):
+        choose_lesson("00", [], "here")
 
 
 def test_a_folder_or_a_file_may_be_opened_as_well(tmp_path, monkeypatch):
     file = tmp_path / "03_loops.ipynb"
-    assert tasks.lesson_place(str(tmp_path)) == (tasks.YOURS, str(tmp_path)), "it is empty"
+    assert lesson_place(str(tmp_path), "yours") == ("yours", str(tmp_path)), "it is empty"
     file.write_text("")
-    assert tasks.lesson_place(str(tmp_path)) == (str(tmp_path), "00")
-    assert tasks.lesson_place(str(file)) == (str(tmp_path), str(file))
+    assert lesson_place(str(tmp_path), "yours") == (str(tmp_path), "00")
+    assert lesson_place(str(file), "yours") == (str(tmp_path), str(file))
     (tmp_path / "index.ipynb").write_text("")
-    assert tasks.lesson_place(str(tmp_path)) == (str(tmp_path), "index")
+    assert lesson_place(str(tmp_path), "yours") == (str(tmp_path), "index")
     monkeypatch.chdir(tmp_path)
-    assert tasks.lesson_place("L03") == (tasks.YOURS, "L03")
-    assert tasks.lesson_place("03_loops.ipynb")[0] == str(tmp_path)
+    assert lesson_place("L03", "yours") == ("yours", "L03")
+    assert lesson_place("03_loops.ipynb", "yours")[0] == str(tmp_path)
 
 
 # ---- The environment ------------------------------------------------------------------------
@@ -291,17 +296,17 @@ def test_a_ready_venv_is_not_touched_and_extras_add_up(elsewhere, monkeypatch):
 
 def test_a_failed_installation_leaves_no_stamp(elsewhere, monkeypatch):
     def fail(uv, extras, progress):
-        raise tasks.Problem("no network")
+        raise Problem("no network")
 
     monkeypatch.setattr(tasks, "make_venv", lambda uv, progress: elsewhere.mkdir())
     monkeypatch.setattr(tasks, "install", fail)
-    with pytest.raises(tasks.Problem):
+    with pytest.raises(Problem):
         tasks.prepare([])
     assert tasks.installed() == {}
 
 
 def test_the_key_depends_on_every_text():
-    keys = {tasks.fingerprint(texts) for texts in (["a", "b"], ["ab", ""], ["a", "c"], ["b", "a"])}
+    keys = {fingerprint(texts) for texts in (["a", "b"], ["ab", ""], ["a", "c"], ["b", "a"])}
     assert len(keys) == 4
 
 
@@ -350,11 +355,15 @@ def start(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]])
-def test_help_names_every_command(arguments):
+def test_help_names_every_command(monkeypatch, arguments, language):
+    monkeypatch.setenv("MINIGRAD_LANGUAGE", language)
+    monkeypatch.setenv("PYTHONUTF8", "1")
     done = start(*arguments)
     assert done.returncode == 0
     assert set(tasks.COMMANDS) <= set(re.findall(r"^  (\w+)", done.stdout, re.MULTILINE))
+    assert ("命令" in done.stdout) is (language == "zh")
 
 
 @pytest.mark.parametrize(
@@ -432,7 +441,7 @@ def test_an_unknown_command_shows_the_help():
     done = start("tets")
     assert done.returncode == 1
     assert "no command 'tets'" in done.stderr
-    assert tasks.HELP in done.stderr
+    assert start("help").stdout in done.stderr
 
 
 def test_a_mistyped_lesson_fails_before_anything_is_installed():

@@ -12,6 +12,9 @@ import pytest
 from lessons import LESSONS, TOUR, number, read
 
 import tasks
+from minigrad_lessons.opening import copy_lessons
+from minigrad_lessons.student import student_version
+from minigrad_lessons.terminal import Problem
 from viz.questions import find_lesson
 
 
@@ -42,7 +45,7 @@ LESSON = {
 
 def test_a_learner_gets_no_solution_no_hidden_test_and_no_output():
     before = json.dumps(LESSON)
-    made = tasks.student_version(LESSON)
+    made = student_version(LESSON)
     assert json.dumps(LESSON) == before
     text, gap, stub, tests, empty = ("".join(cell["source"]) for cell in made["cells"])
     assert (text, gap) == ("### BEGIN SOLUTION", "a = ...")
@@ -66,21 +69,21 @@ def test_a_learner_gets_no_solution_no_hidden_test_and_no_output():
     ],
 )
 def test_a_solution_without_a_clear_end_is_not_given_away(source):
-    with pytest.raises(tasks.Problem, match="left margin:\n" + re.escape(source)):
-        tasks.student_version({**LESSON, "cells": [code(source)]})
+    with pytest.raises(Problem, match="left margin:\n" + re.escape(source)):
+        student_version({**LESSON, "cells": [code(source)]})
 
 
 def test_where_ours_is_a_part_of_the_engine_it_can_be_seen_after_a_try():
     ours = "### BEGIN SOLUTION\ndef our_dynamic(steps, x):\n    return x\n### END SOLUTION"
-    made = tasks.student_version({**LESSON, "cells": [code(ours, **GRADED)]})
+    made = student_version({**LESSON, "cells": [code(ours, **GRADED)]})
     text = "".join(made["cells"][0]["source"])
     assert text.endswith('\nviz.solution("L00.core", "dynamic")')
     assert all(line.startswith("#") for line in text.splitlines()[:-1])
     other = ours.replace("our_dynamic", "our_other")
-    made = tasks.student_version({**LESSON, "cells": [code(other, **GRADED)]})
+    made = student_version({**LESSON, "cells": [code(other, **GRADED)]})
     assert "viz" not in "".join(made["cells"][0]["source"])
     graded = {"nbgrader": {"grade_id": "tour-exercise"}}
-    made = tasks.student_version({**LESSON, "cells": [code(other, **graded)]})
+    made = student_version({**LESSON, "cells": [code(other, **graded)]})
     assert "".join(made["cells"][0]["source"]).endswith('\nviz.solution("tour.exercise")')
 
 
@@ -93,7 +96,6 @@ def course(tmp_path, monkeypatch):
     for name in ("00_one.ipynb", "01_two.ipynb", "tour.ipynb", "gallery.ipynb"):
         (folder / name).write_text(json.dumps(LESSON), encoding="utf-8")
     monkeypatch.setattr(tasks, "NOTEBOOKS", str(folder))
-    monkeypatch.setattr(tasks, "YOURS", str(folder / "yours"))
     return tmp_path
 
 
@@ -105,7 +107,7 @@ def test_every_notebook_is_written_with_the_pictures(course, capsys):
     ]
     assert os.listdir(out / "pictures") == ["one.svg"]
     made = json.loads((out / "00_one.ipynb").read_text("utf-8"))
-    assert made == tasks.student_version(LESSON)
+    assert made == student_version(LESSON)
     assert "python tasks.py lab" in capsys.readouterr().out
 
 
@@ -118,7 +120,7 @@ def test_what_nobody_has_written_in_is_replaced(course):
     lesson = {**LESSON, "cells": [code("a = 2")]}
     (course / "notebooks" / "00_one.ipynb").write_text(json.dumps(lesson), encoding="utf-8")
     tasks.student([str(out)])
-    assert json.loads((out / "00_one.ipynb").read_text("utf-8")) == tasks.student_version(lesson)
+    assert json.loads((out / "00_one.ipynb").read_text("utf-8")) == student_version(lesson)
 
 
 def answered(text: str) -> str:
@@ -137,7 +139,7 @@ def test_the_work_of_others_is_never_replaced(course, change):
     theirs = change(file.read_text("utf-8"))
     file.write_text(theirs, encoding="utf-8")
     (out / "00_one.ipynb").unlink()
-    with pytest.raises(tasks.Problem, match="Nothing was written") as problem:
+    with pytest.raises(Problem, match="Nothing was written") as problem:
         tasks.student([str(out)])
     assert listing_of(problem) == ["01_two.ipynb"]
     assert file.read_text("utf-8") == theirs
@@ -156,20 +158,20 @@ def test_the_lessons_themselves_are_safe(course, folder):
     if folder.startswith("link"):
         (course / "link").symlink_to(course / "notebooks", target_is_directory=True)
     before = sorted(course.rglob("*"))
-    with pytest.raises(tasks.Problem, match="Name another folder"):
+    with pytest.raises(Problem, match="Name another folder"):
         tasks.student([str(course / folder)])
     assert sorted(course.rglob("*")) == before
 
 
 @pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--help"]])
 def test_one_folder_must_be_named(course, arguments):
-    with pytest.raises(tasks.Problem, match="Name one folder"):
+    with pytest.raises(Problem, match="Name one folder"):
         tasks.student(arguments)
 
 
 def test_a_file_is_no_folder(course):
     (course / "file").write_text("mine")
-    with pytest.raises(tasks.Problem, match="is not a folder"):
+    with pytest.raises(Problem, match="is not a folder"):
         tasks.student([str(course / "file")])
     assert (course / "file").read_text() == "mine"
 
@@ -177,17 +179,17 @@ def test_a_file_is_no_folder(course):
 def test_what_lab_opens_are_copies_that_follow_the_lessons_until_somebody_writes(course, capsys):
     lessons, yours = course / "notebooks", course / "notebooks" / "yours"
     (lessons / "ratios.json").write_text("{}", encoding="utf-8")
-    tasks.copy_lessons()
+    copy_lessons(str(lessons), str(yours))
     names = ["00_one.ipynb", "01_two.ipynb", "gallery.ipynb", "pictures", "ratios.json"]
     assert sorted(os.listdir(yours)) == [*names, "tour.ipynb"]
     one, two = yours / "00_one.ipynb", yours / "01_two.ipynb"
-    assert json.loads(one.read_text("utf-8")) == tasks.student_version(LESSON)
+    assert json.loads(one.read_text("utf-8")) == student_version(LESSON)
 
     run = json.loads(one.read_text("utf-8"))
     run["cells"][1]["outputs"] = code("")["outputs"]
     one.write_text(json.dumps(run), encoding="utf-8")
     two.write_text(answered(two.read_text("utf-8")), encoding="utf-8")
-    tasks.copy_lessons()
+    copy_lessons(str(lessons), str(yours))
     assert json.loads(one.read_text("utf-8")) == run, "outputs stay as long as the lesson does"
     assert capsys.readouterr().out == ""
 
@@ -195,8 +197,8 @@ def test_what_lab_opens_are_copies_that_follow_the_lessons_until_somebody_writes
     new = {**LESSON, "cells": [code("b = ...")]}
     for name in (one.name, two.name):
         (lessons / name).write_text(json.dumps(new), encoding="utf-8")
-    tasks.copy_lessons()
-    assert json.loads(one.read_text("utf-8")) == tasks.student_version(new)
+    copy_lessons(str(lessons), str(yours))
+    assert json.loads(one.read_text("utf-8")) == student_version(new)
     assert two.read_text("utf-8") == theirs
     assert re.findall(r"\S+\.ipynb", capsys.readouterr().out) == ["01_two.ipynb"]
 
@@ -213,7 +215,7 @@ def test_an_answer_beside_a_check_is_that_of_the_notebook(path):
 
 @pytest.mark.parametrize("path", [*LESSONS, TOUR], ids=lambda p: p.stem)
 def test_every_lesson_is_a_notebook_without_what_is_left_out(path):
-    made = nbformat.reads(json.dumps(tasks.student_version(read(path))), as_version=4)
+    made = nbformat.reads(json.dumps(student_version(read(path))), as_version=4)
     nbformat.validate(made)
     text = "\n".join(c.source for c in made.cells)
     assert "### BEGIN" not in text

@@ -15,12 +15,16 @@ from test_lessons import BANNED, BANNED_FOR, TRADITIONAL
 
 from minigrad.diagnostics import messages
 from minigrad.diagnostics.messages import ERRORS, Sentences, choose, fill, set_language
+from minigrad_lessons.words import SENTENCES
 from viz.words import text
 from viz.words.text import ROWS, bilingual, both, html, printed, row
 
 VIZ = Path(text.__file__).parents[1]
 TABLES_OF_SENTENCES = [Path(module.__file__).with_suffix(".toml") for module in (messages, text)]
 TABLES = {**ROWS, **{f"error_{key}": pair for key, pair in ERRORS.items()}}
+TERMINAL = {f"terminal_{key}": pair for key, pair in SENTENCES.items()}
+TERMINAL.pop("terminal_help")  # set in columns
+TABLES |= TERMINAL
 HAN = "\u4e00-\u9fff"
 FULL = "，。：；？！（）、「」"
 # What Chinese typography forbids, and an example of it.

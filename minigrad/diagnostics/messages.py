@@ -7,15 +7,17 @@ does the same for what is shown on a page; the language chosen here holds for bo
 from __future__ import annotations
 
 import functools
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 Language = Literal["en", "zh", "both"]
 Pair = tuple[str, str]
 
-_language: Language = "en"
+_asked = os.environ.get("MINIGRAD_LANGUAGE")
+_language = cast(Language, _asked if _asked in get_args(Language) else "en")
 
 
 class Sentences(Mapping[str, Pair]):

@@ -1,0 +1,106 @@
+"""Copies of the lessons in a learner's folder, and JupyterLab on one of them."""
+
+import glob
+import json
+import os
+import re
+import shutil
+import urllib.parse
+from typing import Iterable, List, Sequence, Tuple
+
+from minigrad_lessons.student import (
+    Notebook,
+    handed_out,
+    is_untouched,
+    read,
+    student_version,
+    write_notebook,
+)
+from minigrad_lessons.terminal import Problem, say
+
+
+def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
+    """Return what Python is to run, after the copies in `yours` were brought up to date.
+
+    The arguments name a lesson, a file or a folder; from the first dash on they go to JupyterLab.
+    """
+    dashes = [i for i, argument in enumerate(arguments) if argument.startswith("-")]
+    end = dashes[0] if dashes else len(arguments)
+    asked, options = arguments[:end], list(arguments[end:])
+    if len(asked) > 1:
+        raise Problem(say("one_notebook", count=len(asked), names=" ".join(asked)))
+    folder, which = lesson_place(asked[0] if asked else "index", yours)
+    if folder == yours:
+        copy_lessons(lessons, yours)
+    names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
+    lesson = choose_lesson(which, names, folder)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options = ["--allow-root", *options]  # in a container everyone is root
+    # Rather than the file's path: so the address printed for a remote reader opens it as well.
+    address = "--LabApp.default_url=/lab/tree/" + urllib.parse.quote(lesson)
+    return ["-m", "jupyterlab", "--ServerApp.root_dir=" + folder, address, *options]
+
+
+def lesson_place(which: str, yours: str) -> Tuple[str, str]:
+    """Return the folder to open, and which of its notebooks: WHICH may be a folder or a file."""
+    if glob.glob(os.path.join(which, "*.ipynb")):
+        start = "index" if os.path.exists(os.path.join(which, "index.ipynb")) else "00"
+        return os.path.abspath(which), start
+    if os.path.isfile(which):
+        return os.path.dirname(os.path.abspath(which)), which
+    return yours, which
+
+
+def choose_lesson(which: str, names: Sequence[str], folder: str) -> str:
+    """Return the one notebook that `which` means: its number, or the start or part of its name."""
+    if not names:
+        raise Problem(say("no_notebooks", folder=folder))
+    wanted = os.path.basename(which).lower()
+    wanted = wanted[: -len(".ipynb")] if wanted.endswith(".ipynb") else wanted
+    number = re.match(r"l?(\d{1,2})$", wanted)
+    wanted = "{:02d}_".format(int(number.group(1))) if number else re.sub(r"^l(?=\d)", "", wanted)
+    stems = {name: name[: -len(".ipynb")].lower() for name in names}
+    for fits in (str.__eq__, str.startswith, str.__contains__):
+        found = sorted(name for name, stem in stems.items() if fits(stem, wanted))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise Problem(say("several_fit", which=which, names=listing(found)))
+    raise Problem(say("none_fits", which=which, names=listing(sorted(names))))
+
+
+def copy_lessons(lessons: str, yours: str) -> None:
+    """Bring the copies in `yours` up to date; never one that somebody has written in."""
+    os.makedirs(yours, exist_ok=True)
+    for path in glob.glob(os.path.join(lessons, "*.json")):
+        shutil.copy(path, yours)
+    kept = []
+    for name, notebook in student_versions(lessons).items():
+        path = os.path.join(yours, name)
+        if handed_out(path) == notebook["metadata"]["student"]:
+            continue  # its outputs stay
+        if not os.path.lexists(path) or is_untouched(path):
+            write_notebook(path, notebook)
+        else:
+            kept.append(name)
+    copy_pictures(lessons, yours)
+    if kept:
+        print(say("newer", names=listing(sorted(kept))))
+
+
+def student_versions(lessons: str) -> "dict[str, Notebook]":
+    """Return all notebooks of a folder as learners start them, by their names."""
+    paths = sorted(glob.glob(os.path.join(lessons, "*.ipynb")))
+    return {os.path.basename(path): student_version(json.loads(read(path))) for path in paths}
+
+
+def copy_pictures(lessons: str, folder: str) -> None:
+    """Bring the pictures that the prose shows into a folder of notebooks."""
+    pictures = os.path.join(lessons, "pictures")
+    if os.path.isdir(pictures):
+        shutil.copytree(pictures, os.path.join(folder, "pictures"), dirs_exist_ok=True)
+
+
+def listing(names: Iterable[str]) -> str:
+    """Return names as lines of their own."""
+    return "\n".join("    " + name for name in names)

@@ -1,0 +1,185 @@
+"""Every sentence that is said on the terminal: its key, English, Chinese."""
+
+SENTENCES = {
+    # ---- tasks.py ------------------------------------------------------------------------------
+    "help": (
+        """\
+python tasks.py COMMAND
+
+  lab [WHICH]   open your copies of the lessons in JupyterLab, made in notebooks/yours;
+                WHICH is part of a name: tour, 03, L03; or a folder
+  student OUT   write all notebooks into OUT, without solutions, hidden tests and outputs
+  handouts OUT [--language en|zh]
+                write sheets to print into OUT, as PDF: one for each lesson, and the glossary
+  test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
+                --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
+  check         format, lint, types, then test: what a change must pass
+  docs          write the reference of all public names, from their docstrings, to build/api
+  bench [ARGS]  measure; ARGS go to tests/bench/run.py
+  format        let ruff format the code and fix what it can
+  help          this text
+
+The first command makes .venv and installs what it needs; to start afresh, delete .venv.
+MINIGRAD_LANGUAGE=zh in the environment lets it speak Chinese, en English.""",
+        """\
+python tasks.py 命令
+
+  lab [哪一课]  在 JupyterLab 里打开课程；打开的是你自己的副本，放在 notebooks/yours；
+                写名字的一部分就行：tour、03、L03；也可以写一个文件夹
+  student 目录  把全部笔记本写进该目录，不含答案、隐藏测试和输出
+  handouts 目录 [--language en|zh]
+                把可以打印的讲义写进该目录，PDF 格式：每课一份，外加术语表
+  test [参数]   运行测试、笔记本，以及文档字符串和 README 里的例子；参数交给 pytest；
+                --oracles 还会安装 PyTorch、JAX、TensorFlow 和各种附加依赖，与它们对照
+  check         检查格式、代码规范和类型，再运行测试：改动必须通过这一关
+  docs          根据文档字符串，把全部公开名字的参考文档写到 build/api
+  bench [参数]  测速；参数交给 tests/bench/run.py
+  format        用 ruff 整理代码格式，并修正它能修正的问题
+  help          显示这段文字
+
+第一次运行会建立 .venv 并安装所需的一切；想从头再来，删掉 .venv 即可。
+环境变量 MINIGRAD_LANGUAGE 设为 zh 就说中文，设为 en 就说英文。""",
+    ),
+    "no_command": ("There is no command {name!r}.\n\n{help}", "没有 {name!r} 这个命令。\n\n{help}"),
+    "stopped": (
+        "Stopped. To go on, run the same command again: {command}",
+        "已停止。想继续，再运行一次同样的命令：{command}",
+    ),
+    "not_yours": (
+        "{error}. Check that this folder is yours.",
+        "{error}。请检查这个文件夹是不是你的。",
+    ),
+    "old_python": (
+        "This is Python {this}, but the project needs Python {oldest} or newer. Install one from"
+        " python.org, your system's packages or conda, and start this file with it, for example:"
+        " python3.12 tasks.py lab",
+        "这是 Python {this}，而本项目需要 Python {oldest} 或更新的版本。请从 python.org、系统的"
+        "软件包或 conda 安装一个，再用它来运行这个文件，例如：python3.12 tasks.py lab",
+    ),
+    "no_venv": (
+        "This Python cannot make a virtual environment: its module {modules} is missing. On Debian"
+        " and Ubuntu run: sudo apt install python3-venv. Elsewhere, install a complete Python from"
+        " python.org, or uv. Then run the same command again.",
+        "这个 Python 无法建立虚拟环境：缺少模块 {modules}。在 Debian 和 Ubuntu 上请运行："
+        "sudo apt install python3-venv。在其他系统上，请从 python.org 安装完整的 Python，或者安装"
+        " uv。然后再运行一次同样的命令。",
+    ),
+    "and": (" and ", " 和 "),
+    "venv_anew": ("Making .venv anew: {why}", "重新建立 .venv：{why}"),
+    "venv_incomplete": (
+        "it is incomplete, or its Python is gone.",
+        "它不完整，或者它的 Python 已经不在了。",
+    ),
+    "venv_of_another": (
+        "it belongs to Python {made}, this is Python {this}.",
+        "它属于 Python {made}，而现在运行的是 Python {this}。",
+    ),
+    "venv_dead": ("its Python does not start.", "它的 Python 无法启动。"),
+    "venv_failed": (
+        "The virtual environment could not be made:\n{log}",
+        "虚拟环境没有建成：\n{log}",
+    ),
+    "venv_stays": (
+        "The old .venv could not be removed ({error}). Close JupyterLab and every program that uses"
+        " it, or delete the folder by hand, and run the same command again.",
+        "旧的 .venv 无法删除（{error}）。请关闭 JupyterLab 和所有正在使用它的程序，或者手动删除这个"
+        "文件夹，然后再运行一次同样的命令。",
+    ),
+    "setting_up_first": (
+        "Setting up (first time, about half a minute): ",
+        "正在准备（第一次，大约半分钟）：",
+    ),
+    "setting_up_changed": ("Setting up (something changed): ", "正在准备（有了变化）："),
+    "seconds": ("{count:.0f} s", "{count:.0f} 秒"),
+    "not_installed": (
+        "{reason}. Then run the same command again. The whole log is {path}; it says:\n{log}",
+        "{reason}。然后再运行一次同样的命令。完整的日志在 {path}，其中写道：\n{log}",
+    ),
+    "install_failed": (
+        "The packages could not be installed; below is why",
+        "软件包没有装成，原因见下面的日志",
+    ),
+    "disk_full": (
+        "The disk is full: the project needs about 800 MB. Free some space",
+        "磁盘已满：本项目大约需要 800 MB。请腾出一些空间",
+    ),
+    "no_certificate": (
+        "The secure connection to the package index was refused. A company proxy often causes"
+        " this: point SSL_CERT_FILE and PIP_CERT at the proxy's certificate, and check the clock",
+        "与软件包索引的安全连接被拒绝，常见的原因是公司的代理。请让 SSL_CERT_FILE 和 PIP_CERT 指向"
+        "代理的证书，并检查系统时钟",
+    ),
+    "no_network": (
+        "The package index could not be reached. Check the network; behind a proxy, set"
+        " HTTPS_PROXY. Set-up needs the network once, later starts do not",
+        "连不上软件包索引。请检查网络；如果使用代理，请设置 HTTPS_PROXY。只有第一次准备需要网络，"
+        "以后启动都不需要",
+    ),
+    "not_written": (
+        "A file in .venv could not be written. Close JupyterLab and every program that uses this"
+        " folder, and check that the folder is yours",
+        ".venv 里有文件无法写入。请关闭 JupyterLab 和所有正在使用这个文件夹的程序，并检查文件夹"
+        "是不是你的",
+    ),
+    "no_fit": (
+        "A package does not fit this Python or system, or could not be built. Python {oldest} to"
+        " {newest} on Linux, macOS and Windows are tested. Take one of these",
+        "有软件包不适合这个 Python 或系统，或者无法构建。测试过的是 Linux、macOS 和 Windows 上的"
+        " Python {oldest} 至 {newest}，请换用其中之一",
+    ),
+    "no_drawings": (
+        "Everything is installed, but without drawings. {why}",
+        "全部装好了，但是画不了图。{why}",
+    ),
+    "plain_tests": (
+        "Dynamic mode once more, without its quick ways (MINIGRAD_PLAIN=1):",
+        "再测一遍动态图，这次不走快速通道（MINIGRAD_PLAIN=1）：",
+    ),
+    "student_usage": (
+        "Name one folder to write into, for example: python tasks.py student OUT",
+        "请写明要写进哪个文件夹，只写一个，例如：python tasks.py student OUT",
+    ),
+    "handouts_usage": (
+        "Name one folder: python tasks.py handouts OUT [--language en|zh]",
+        "请写明一个文件夹：python tasks.py handouts OUT [--language en|zh]",
+    ),
+    "the_lessons": (
+        "The lessons themselves are in {folder}. Name another folder.",
+        "课程本身就在 {folder} 里。请换一个文件夹。",
+    ),
+    "no_folder": (
+        "{folder} is not a folder. Name another one.",
+        "{folder} 不是文件夹。请换一个。",
+    ),
+    "taken": (
+        "These files hold work of somebody, or did not come from this command. Nothing was written."
+        " Name another folder, or move them away:\n{files}",
+        "这些文件里有人作答过，或者不是由这个命令写出的。什么也没有写入。请换一个文件夹，或者先把它们"
+        "移走：\n{files}",
+    ),
+    "written": ("Written to {folder}", "已写入 {folder}"),
+    "to_open": ("To open them: python tasks.py lab {folder}", "打开：python tasks.py lab {folder}"),
+    # ---- The lessons ---------------------------------------------------------------------------
+    "one_notebook": (
+        "Name one notebook, not {count}: {names}",
+        "请只写一个笔记本，这里有 {count} 个：{names}",
+    ),
+    "no_notebooks": ("There is no notebook in {folder}", "{folder} 里没有笔记本"),
+    "several_fit": (
+        "{which!r} fits more than one notebook:\n{names}",
+        "{which!r} 对应不止一个笔记本：\n{names}",
+    ),
+    "none_fits": (
+        "No notebook fits {which!r}. There are:\n{names}",
+        "没有笔记本对应 {which!r}。现有：\n{names}",
+    ),
+    "newer": (
+        "There is a newer version of these; yours are kept. Rename one to get the new one:"
+        "\n{names}",
+        "下面这些有了新版本；你的没有动。想要新的，把旧的改名即可：\n{names}",
+    ),
+    "no_end": (
+        "A solution or hidden test has no begin or end at the left margin:\n{source}",
+        "有一处答案或隐藏测试，开头或结尾没有顶格写：\n{source}",
+    ),
+}
