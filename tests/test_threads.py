@@ -12,6 +12,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.core import events, threads
+from minigrad.faces import torch
 
 needs_two = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="BLAS starts one thread here")
 
@@ -89,6 +90,7 @@ def test_without_threadpoolctl_blas_keeps_its_threads(monkeypatch: pytest.Monkey
             assert mg.get_num_threads() is None
             with threads.one_blas_thread():
                 assert mg.get_num_threads() is None
+            assert torch.get_num_threads() == 1, "PyTorch always has a number"
             with pytest.raises(mg.GraphError, match=r"cannot be told.*OMP_NUM_THREADS") as told:
                 mg.set_num_threads(1)
         finally:
