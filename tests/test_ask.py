@@ -130,6 +130,7 @@ SCHEMA: dict[str, Any] = {
         "card": {**dict.fromkeys(("first", "began", "today")), "text": TEXT},
     },
     "served": None,  # see test_over_http.py
+    "words": None,  # see test_exercises.py
     "kept": dict.fromkeys(("id", "version", "prints", "needs")),
     "claim": {
         "id": None,
@@ -424,6 +425,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
             {"b": np.array(4.0)},
             "first wrong at b: 3.0, and 4.0 is expected there",
         ),
+        ({"b": 0.5}, {"b": 0.1 * 3}, "first wrong at b: 0.5, and 0.3 is expected there"),
         (
             None,
             {"x": 6, "y": 1},
@@ -451,12 +453,41 @@ def test_where_the_answer_is_a_function_its_right_words_are_told():
 
 
 def test_a_missing_return_is_named():
-    with pytest.raises(AssertionError, match="a function returned None: is a `return` missing"):
+    with pytest.raises(AssertionError, match="`forgets` returns nothing: is a `return` missing"):
         check("L00.core", lambda: forgets().get("x"), 1)
 
 
+def test_no_return_is_called_missing_where_all_functions_return():
+    def given():
+        return {"x": None}
+
+    with pytest.raises(AssertionError) as failed:
+        check("L00.core", lambda: given()["x"] + 1, 1)
+    assert "NoneType" in str(failed.value)
+    assert "return" not in str(failed.value)
+
+
 def forgets():
-    """What many a learner writes."""
+    """What many a learner writes: only the function within returns."""
+
+    def run():
+        return 1
+
+
+def test_what_is_compared_is_named_in_both_languages():
+    set_language("zh")
+    try:
+        with pytest.raises(AssertionError) as failed:
+            check("L04.core", lambda: {"x not fed": {"y": 1}}, {"x not fed": {"y": 2}})
+        assert "第一处错误在“不馈送 x 时，y”：得到 1，应为 2" in str(failed.value)
+        with pytest.raises(AssertionError, match="得到 '共用了字节'，应为 '互不重叠'"):
+            check("L09.stretch", lambda: {"a and b": "sharing bytes"}, {"a and b": "apart"})
+        with pytest.raises(AssertionError, match="要的是 f 运行的次数，算子 各自的值"):
+            check("L12.core", None, {"times f ran": 1, "operators": 2})
+    finally:
+        set_language("en")
+    with pytest.raises(AssertionError, match="at x not fed, y: 1, and 2 is expected"):
+        check("L04.core", lambda: {"x not fed": {"y": 1}}, {"x not fed": {"y": 2}})
 
 
 def test_an_answer_that_never_ends_is_stopped(monkeypatch):

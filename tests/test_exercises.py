@@ -7,6 +7,7 @@ fields mean is said at the top of L00.toml.
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import io
 import os
@@ -25,11 +26,13 @@ from lessons import LESSONS, ROOT, TOUR, code_cells, number, read, run_cell
 
 import minigrad as mg
 import viz
+from minigrad.core.record import REGISTRY
 from minigrad.diagnostics.messages import set_language
 from minigrad_lessons.student import student_version
 from viz.lesson.check import CheckFailed
+from viz.lesson.my_engine import COMPUTE
 from viz.lesson.wording import Shown
-from viz.questions import find_check
+from viz.questions import find_check, lessons
 
 NOTEBOOKS = [*LESSONS, TOUR]
 
@@ -286,6 +289,62 @@ def test_an_answer_is_judged_rightly_by_what_a_learner_sees(path, answer):
             assert_told_what_to_reread(outcome, number(path))
         else:
             assert outcome.passed, (where, outcome)
+
+
+LATIN = re.compile(r"[A-Za-z]{3,}")
+QUOTED = re.compile(r"“(?P<at>[^”]*)”|'(?P<value>[^']*)'")
+# Names of code by which checks call things, beside those of operators.
+CODE = {
+    *("EVENTS", "kept", "last", "inputs", "len", "shape", "grad", "value", "given", "state"),
+    *("unasked", "later", "double", "square", "Tensor", "gradients", "late", "exp", "log", "relu"),
+    *("sum", "cond", "waits", "seconds", "rank", "array", "dtype", "minigrad", "inf", "nan"),
+    *("dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
+    *("echg", "hfeag", "sppsd", "pspsdpsdmpsdr", "rows", "other"),  # nodes in a row, and names
+    *("built", "run", "asked"),  # what the lines of an error begin with
+    *("mismatch", "could", "not", "broadcast"),  # what NumPy says, and L07 asks for
+    *("load", "clean", "report", "train", "logs", "photos", "sounds", "wash", "cut", "cook"),
+}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_chinese_reader_is_told_no_english_words_but_names_of_code(path):
+    """What an error says is not ours; what is quoted may be a line of the lesson's code."""
+    code = set(LATIN.findall("\n".join(cell.source for cell in code_cells(path))))
+    set_language("zh")
+    found = set()
+    for outcome in ran(path).outcomes.values():
+        for failure in outcome.failed:
+            for pair in failure.shown.pairs[1:-1]:
+                found |= untold(pair[1], code)
+    assert found == set()
+
+
+def untold(line: str, code: set[str]) -> set[str]:
+    """English words of a line that are no names."""
+    if line.startswith("得到错误"):
+        return set()
+    words = set()
+    for quoted in QUOTED.finditer(line):
+        known = {*COMPUTE, *REGISTRY, *dir(builtins), "Leaf", *CODE}
+        names = quoted["at"] if quoted["value"] is None else quoted["value"]
+        words |= set(LATIN.findall(names)) - known - (code if quoted["value"] else set())
+    return words
+
+
+def test_an_english_word_in_a_chinese_line_is_found():
+    line = "第一处错误在“still refused”：得到 'an output -1'，应为 None"
+    assert untold(line, {"output"}) == {"still", "refused"}
+    assert untold("第一处错误在“输出 1”：得到 'if positive: Sub'", {"positive", "if"}) == set()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_what_a_lesson_gives_in_chinese_is_what_its_checks_call_something(path):
+    helpers = (ROOT / "viz").rglob("*.py")
+    code = "\n".join([cell.source for cell in code_cells(path)])
+    code += "\n".join(file.read_text("utf-8") for file in helpers)
+    for english in lessons()[number(path)].words:
+        parts = [part.strip(", ") for part in re.split(r"\{\}|\d+$", english)]
+        assert [part for part in parts if part and part not in code] == []
 
 
 @pytest.mark.parametrize(("path", "task"), TASKS, ids=name)

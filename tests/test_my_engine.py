@@ -626,8 +626,38 @@ def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
 
 
 def test_only_functions_are_kept(folder: Path) -> None:
-    with pytest.raises(ValueError, match="static is no function; write it with def"):
+    with pytest.raises(ValueError, match="`static` is no function that was written with `def`"):
         viz.keep(type("static", (), {}))
+
+
+def test_a_trial_takes_what_was_written_as_the_part_that_it_fills(folder: Path) -> None:
+    """Else ours would stand in its place, and be judged."""
+    nameless = learner("pad = lambda rows, filler=0.0: (rows, rows)\n", "pad")
+    with pytest.raises(ValueError, match=r"`pad` is no function .* `def pad\(...\):`"):
+        viz.engine("L06", nameless)
+    other = learner("def mine(rows, filler=0.0):\n    return rows, rows\npad = mine\n", "pad")
+    with pytest.raises(ValueError, match="`mine` is no part of the engine"):
+        viz.engine("L06", other)
+
+
+def test_a_wrong_answer_that_no_film_can_hold_is_refused_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(check, "get_ipython", object)
+    monkeypatch.setattr(check, "display", shown.append)
+    kept = PARTS["walk_back"].source.replace("node.inputs = ()", "pass")
+    trial = viz.engine("L03", learner(kept, "walk_back"))
+    x, c = trial.Tensor(2.0, requires_grad=True), trial.Tensor(3.0)
+    square = x * x
+    (square + c).backward()
+    (x * x + c * c).backward()
+    assert square.inputs
+    with pytest.raises(KeyError):
+        viz.played({"left": 2}, x=x, square=square).drawn()
+    with pytest.raises(check.CheckFailed, match="first wrong at left: 2"):
+        check.check("L03.stretch", viz.played({"left": 2}, x=x, square=square), {"left": 0})
+    assert len(shown) == 1
 
 
 def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):

@@ -13,14 +13,12 @@ import linecache
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from numbers import Number
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from minigrad.diagnostics.errors import GraphError
-from viz.words.text import Pair, row
 
 # ---- Gaps ------------------------------------------------------------------------------------
 
@@ -102,6 +100,24 @@ def _stands_open(code: CodeType, filename: str) -> bool:
     return not parts and Ellipsis in code.co_consts
 
 
+def silent(start: FunctionType) -> list[str]:
+    """The names of a function and of those it calls that never return, or yield, a value."""
+    return [
+        function.__name__
+        for function in reached(start)
+        for part in _parsed(function.__code__)
+        if isinstance(part, ast.FunctionDef) and not any(map(_gives, part.body))
+    ]
+
+
+def _gives(node: ast.AST) -> bool:
+    """Whether a statement returns a value, or holds one that does; a function within is its own."""
+    if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+        return node.value is not None
+    inner = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda)
+    return not inner and any(map(_gives, ast.iter_child_nodes(node)))
+
+
 def _is_gap(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
@@ -133,7 +149,7 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
             return False
         return all(equal(got[name], want[name], tolerance) for name in want)
     if isinstance(got, LISTS) or isinstance(want, LISTS):
-        items, wanted = _items(got), _items(want)
+        items, wanted = items_of(got), items_of(want)
         if items is None or wanted is None or len(items) != len(wanted):
             return False
         return all(equal(g, w, tolerance) for g, w in zip(items, wanted, strict=True))
@@ -149,68 +165,16 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
     return False
 
 
-def first_difference(
-    got: Any, want: Any, tolerance: float, words: bool = False, at: str = ""
-) -> Pair | None:
-    """Where two lists, arrays or dicts differ first, in words; None where they are not such.
-
-    What is asked for there is told of numbers, and with `words` of words: where the answer is a
-    function, they do not give it away.
-    """
-    if isinstance(want, dict):
-        return _first_name(got, want, tolerance, words, at)
-    arrays = isinstance(got, np.ndarray) and isinstance(want, np.ndarray)
-    if arrays and got.shape != want.shape:
-        key = "check_shape_at" if at else "check_shape"
-        return row(key, at=at, shape=got.shape, wanted=want.shape)
-    items, wanted = _items(got), _items(want)
-    if items is None or wanted is None or not len(wanted):
-        if wanted is not None and len(wanted) > 1:
-            key = "check_several_at" if at else "check_several"
-            return row(key, at=at, value=_brief(got), wanted=len(wanted))
-        if not at:
-            return None
-        told = words or isinstance(_single(want), Number)
-        key = "check_first_number" if told else "check_first"
-        return row(key, at=at, value=_brief(got), want=_brief(want))
-    for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
-        if not equal(item, other, tolerance):
-            space = " " if at.endswith(")") else ""  # a name that is no name of Python
-            return first_difference(item, other, tolerance, words, f"{at}{space}[{place}]")
-    if len(items) != len(wanted):
-        key = "check_length_at" if at else "check_length"
-        return row(key, at=at, count=len(items), wanted=len(wanted))
-    return None
-
-
-def _first_name(got: Any, want: Any, tolerance: float, words: bool, at: str) -> Pair | None:
-    """The first name of what is asked for that is missing or wrong; else one that is too much."""
-    if not isinstance(got, dict):
-        key = "check_names_at" if at else "check_names"
-        return row(key, at=at, value=_brief(got), names=", ".join(map(str, want)))
-    before = f"{at}, " if at else ""
-    for name in want:
-        if name not in got:
-            return row("check_missing", at=f"{before}{name}")
-        if not equal(got[name], want[name], tolerance):
-            return first_difference(got[name], want[name], tolerance, words, f"{before}{name}")
-    extra = next((name for name in got if name not in want), None)
-    return None if extra is None else row("check_extra", at=f"{before}{extra}")
-
-
-def _single(value: Any) -> Any:
+def single(value: Any) -> Any:
     """A number of NumPy, or an array of one without axes, as a number of Python."""
     arrays = isinstance(value, np.generic | np.ndarray)
     return value.item() if arrays and not value.ndim else value
 
 
-def _brief(value: Any) -> str:
-    return brief(_single(value))
-
-
 def brief(value: Any) -> str:
-    """A value as a line shows it."""
-    return cut(repr(value))
+    """A value as a line shows it; a number without the digits that rounding leaves at its end."""
+    value = single(value)
+    return cut(repr(float(f"{value:.12g}") if isinstance(value, float) else value))
 
 
 def cut(text: str) -> str:
@@ -218,7 +182,7 @@ def cut(text: str) -> str:
     return text if len(text) <= 300 else text[:299] + "…"
 
 
-def _items(value: Any) -> Sequence[Any] | None:
+def items_of(value: Any) -> Sequence[Any] | None:
     """What a list or an array holds along its first axis; None for what has no axis."""
     if isinstance(value, LISTS):
         return value

@@ -6,9 +6,11 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
 from weakref import WeakSet
@@ -18,10 +20,11 @@ from IPython.display import display
 
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
-from viz.lesson.answers import brief, cut, equal, first_difference, has_gap, reached
+from viz.lesson.answers import cut, equal, has_gap, reached, silent
+from viz.lesson.differs import Comparison
 from viz.lesson.limit import Endless, limited
 from viz.lesson.wording import GRADING, MARKS, Shown, result
-from viz.questions import find_check
+from viz.questions import called, find_check
 from viz.words.text import row
 
 __all__ = ["check"]
@@ -69,7 +72,8 @@ def check(
     got: a value, or a function without arguments that gives one.
     want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; lists,
     tuples and arrays stand for one another, and agree item by item; dicts agree name by name, and
-    the first name that is wrong is told ("for x = 3"), which says more than a place in a list.
+    the first name that is wrong is told ("for x = 3"), which says more than a place in a list; what
+    is no code is told in both languages (`[words]` in the lesson's bank).
     ok: the verdict itself, for a property that is not one value; `want` is then only shown.
 
     A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
@@ -97,12 +101,13 @@ def check(
     if right:
         return result(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
     lines = [row("check_failed", text=entry.text)]
-    lines += problem or _told(got, want, ok is None, tolerance, words=got is not asked)
+    told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
+    lines += problem or _told(got, want, ok is None, told)
     lines.append(row("check_hint", hint=entry.hint))
     shown = Shown(lines, MARKS[False], id)
     if get_ipython() is not None:
         cast(Any, display)(shown)
-        if isinstance(got, Drawn) and (view := got.drawn()) is not None:
+        if isinstance(got, Drawn) and (view := _view(got)) is not None:
             cast(Any, display)(view)
     raise CheckFailed(shown)
 
@@ -117,6 +122,12 @@ def refused_by(function: FunctionType) -> str:
     return next((id for (id, *_), met in _refused.items() if function in met), "")
 
 
+def _view(answer: Drawn) -> Any:
+    """What an answer shows; None where a wrong engine told of nodes what no picture can hold."""
+    with contextlib.suppress(Exception):
+        return answer.drawn()
+
+
 def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:
     """The value of a learner's function, or what it raised."""
     try:
@@ -128,17 +139,17 @@ def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
         text = error.pair if isinstance(error, GraphError) else (cut(str(error)),) * 2
         lines = [row("check_raised", kind=type(error).__name__, message=text)]
-        if "'NoneType'" in str(error):
-            lines.append(row("check_return"))
+        if "'NoneType'" in str(error) and isinstance(got, FunctionType):
+            lines += [row("check_return", name=name) for name in silent(got)]
         return None, lines
 
 
-def _told(got: Any, want: Any, compared: bool, tolerance: float, words: bool) -> list[Pair]:
+def _told(got: Any, want: Any, compared: bool, comparison: Comparison) -> list[Pair]:
     """What is wrong: in a list or an array the first place that is, else what came and what not.
 
     Several answers are not spelled out: who reads them has nothing left to find.
     """
-    if compared and (place := first_difference(got, want, tolerance, words)):
+    if compared and (place := comparison.first(got, want)):
         return [place]
-    lines = [] if want is MISSING else [row("check_expected", value=brief(want))]
-    return [*lines, row("check_got", value=brief(got))]
+    lines = [] if want is MISSING else [row("check_expected", value=comparison.brief(want))]
+    return [*lines, row("check_got", value=comparison.brief(got))]

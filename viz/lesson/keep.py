@@ -160,7 +160,8 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     lesson are gaps, which raise EngineError. With `functions` it is a trial that nothing keeps:
     they fill their gaps, and ours the other ones, so that an exercise needs no other one's answer.
     Without `functions` the engine is written to `my_engine/engine.py` beside the notebooks, too.
-    ValueError for an unknown lesson, and for a file that was edited and is no Python any more.
+    ValueError for an unknown lesson, for a function that is no part of the engine, and for a file
+    that was edited and is no Python any more.
 
     >>> mine = engine("L02")
     … my_engine  written to my_engine/engine.py
@@ -175,6 +176,7 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     last, own = _stored()
     if functions:
         for function in functions:
+            _name(function)
             own |= _written(function, lesson)
         return _loaded(assembled(lesson, own, gaps=False))
     text = assembled(max(last, lesson), own)
@@ -198,18 +200,13 @@ def keep(*functions: FunctionType) -> Shown | None:
     """
     if any(map(has_gap, functions)):
         return result(Shown([row("check_gap")], "…", "my_engine"))
-    parts = whole()[1]
     for function in functions:
-        name = getattr(function, "__name__", repr(function))
-        if not isinstance(function, FunctionType):
-            raise ValueError(printed("engine_no_function", name=name))
-        if name not in parts:
-            raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
+        name = _name(function)
         if id := refused_by(function):
             return result(Shown([row("engine_refused", name=name, id=id)], "…", "my_engine"))
     last, own = _stored()
     for function in functions:
-        lesson = parts[function.__name__].lesson
+        lesson = whole()[1][function.__name__].lesson
         own |= _written(function, lesson)
         last = max(last, lesson)
     text = assembled(last, own)
@@ -217,6 +214,18 @@ def keep(*functions: FunctionType) -> Shown | None:
     _store(text)
     names = ", ".join(f.__name__ for f in functions)
     return result(Shown([row("engine_kept", names=names)], MARKS[True], "my_engine"))
+
+
+def _name(function: FunctionType) -> str:
+    """The name of a part of the engine. Raises ValueError for what was not written as one."""
+    name, parts = getattr(function, "__name__", repr(function)), whole()[1]
+    if not isinstance(function, FunctionType) or name == "<lambda>":
+        found = getattr(function, "__globals__", {}).items()
+        names = [*(other for other, value in found if value is function), name]
+        raise ValueError(printed("engine_no_function", name=names[0]))
+    if name not in parts:
+        raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
+    return name
 
 
 def _written(function: FunctionType, lesson: str) -> dict[str, Part]:

@@ -5,6 +5,7 @@ Pure data and pure functions: what an answer is worth is decided here, `viz.less
 
 from __future__ import annotations
 
+import re
 import string
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -154,7 +155,8 @@ class Lesson:
 
     `can` is what a learner can do afterwards, `after` the lesson that comes before it, where that
     is not the one with the number before. `served` is what a process of its own answered, for
-    where none can be started.
+    where none can be started. `words` is the Chinese of what its checks call things, by the
+    English; `{}` stands for any text.
     """
 
     can: Pair
@@ -166,6 +168,7 @@ class Lesson:
     beside: tuple[Beside, ...]
     served: Mapping[str, Any]
     kept: dict[str, Kept]
+    words: Mapping[str, str]
 
 
 def parse(text: str) -> Lesson:
@@ -194,6 +197,7 @@ def parse(text: str) -> Lesson:
             k["id"]: Kept(k["id"], tuple(k.get("needs", ())), k["version"], k["prints"].strip("\n"))
             for k in data.get("kept", [])
         },
+        data.get("words", {}),
     )
 
 
@@ -254,6 +258,20 @@ def find_check(id: str) -> Check:
     if id not in known:
         raise UnknownIdError("ask_kind_check", id, list(known))
     return known[id]
+
+
+def called(lesson: str, text: str) -> Pair:
+    """What a check of a lesson calls something, in both languages; code is the same in both.
+
+    >>> called("L04", "x = 10"), called("L04", "x not fed")
+    (('x = 10', 'x = 10'), ('x not fed', '不馈送 x'))
+    """
+    known = lessons()[lesson].words
+    for english, chinese in known.items():
+        pattern = re.escape(english).replace(r"\{\}", "(.+)")
+        if found := re.fullmatch(pattern, text):
+            return text, chinese.format(*(called(lesson, part)[1] for part in found.groups()))
+    return text, text
 
 
 def find_table(id: str) -> TableText:
