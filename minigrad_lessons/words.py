@@ -160,6 +160,35 @@ python tasks.py 命令
     "written": ("Written to {folder}", "已写入 {folder}"),
     "to_open": ("To open them: python tasks.py lab {folder}", "打开：python tasks.py lab {folder}"),
     # ---- The lessons ---------------------------------------------------------------------------
+    "lessons_help": (
+        """\
+minigrad-lessons [WHICH] [ARGS]
+
+Opens your copies of the lessons in JupyterLab; they are in {folder}.
+WHICH is part of a name: tour, 03, L03; or a folder. ARGS, from the first dash on, go to JupyterLab.
+MINIGRAD_LANGUAGE=zh in the environment lets it speak Chinese, en English.""",
+        """\
+minigrad-lessons [哪一课] [参数]
+
+在 JupyterLab 里打开课程；打开的是你自己的副本，放在 {folder}。
+哪一课：写名字的一部分就行，如 tour、03、L03；也可以写一个文件夹。
+从第一个横线开头的参数起，都交给 JupyterLab。
+环境变量 MINIGRAD_LANGUAGE 设为 zh 就说中文，设为 en 就说英文。""",
+    ),
+    "your_copies": ("Your copies of the lessons: {folder}", "你的课程副本：{folder}"),
+    "no_jupyterlab": (
+        'The lessons open in JupyterLab, which is not installed. Type: "{python}" -m pip install'
+        " jupyterlab",
+        '课程要用 JupyterLab 打开，而这里没有安装。请输入："{python}" -m pip install jupyterlab',
+    ),
+    "clash": (
+        "Another project's `{name}` is installed where that of the lessons should be ({place})."
+        " Type: pip uninstall {name}, then: pip install --force-reinstall --no-deps"
+        " minigrad-lessons; or give the lessons an environment of their own.",
+        "这里装着另一个也叫 `{name}` 的项目，占了课程的位置（{place}）。请输入："
+        "pip uninstall {name}，再输入：pip install --force-reinstall --no-deps minigrad-lessons；"
+        "或者给课程单独建一个环境。",
+    ),
     "one_notebook": (
         "Name one notebook, not {count}: {names}",
         "请只写一个笔记本，这里有 {count} 个：{names}",

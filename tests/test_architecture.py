@@ -32,8 +32,9 @@ HOUSE = {
         ["words"],
         ["terminal"],
         ["student"],
-        ["opening"],
+        ["opening", "clash"],
         ["minigrad_lessons"],
+        ["__main__"],
     ],
     "viz": [
         ["assets", "words"],

@@ -33,7 +33,7 @@ def test_what_is_there_is_given() -> None:
 def test_what_is_missing_names_the_line_to_type() -> None:
     with pytest.raises(mg.MissingPackageError, match="unheard_of is not installed") as caught:
         wanted("unheard_of.part", extra="dask")
-    line = f'"{sys.executable}" -m pip install "minigrad[dask]"'
+    line = f'"{sys.executable}" -m pip install "minigrad-lessons[dask]"'
     assert all(line in half for half in caught.value.pair)
     assert isinstance(caught.value, ImportError)
     assert caught.value.defined.file == Path(__file__).name
@@ -72,12 +72,12 @@ def test_nothing_of_it_is_imported_before() -> None:
 @pytest.mark.parametrize("extra", ["caffe", "dask", "onnx", "tensorboard"])
 def test_both_halves_of_the_readme_say_what_an_extra_brings(extra: str) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert readme.count(f'`pip install "minigrad[{extra}]"`') == 2
+    assert readme.count(f'`pip install "minigrad-lessons[{extra}]"`') == 2
 
 
 @pytest.mark.skipif(bool(find_spec("tensorboard")), reason="TensorBoard is installed")
 def test_without_tensorboard_its_line_is_told(tmp_path: Path) -> None:
-    with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[tensorboard\]"'):
+    with pytest.raises(mg.MissingPackageError, match=r'"minigrad-lessons\[tensorboard\]"'):
         viz.tensorboard(mg.tensor(2.0), tmp_path)
     assert not list(tmp_path.iterdir())
 
@@ -85,7 +85,7 @@ def test_without_tensorboard_its_line_is_told(tmp_path: Path) -> None:
 @pytest.mark.skipif(bool(find_spec("google")), reason="protobuf is installed")
 def test_without_protobuf_its_line_is_told(tmp_path: Path) -> None:
     (tmp_path / "net.prototxt").write_text("")
-    with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[caffe\]"'):
+    with pytest.raises(mg.MissingPackageError, match=r'"minigrad-lessons\[caffe\]"'):
         mg.from_caffe(tmp_path / "net.prototxt")
 
 
@@ -93,7 +93,7 @@ def test_without_protobuf_its_line_is_told(tmp_path: Path) -> None:
 def test_without_dask_its_line_is_told() -> None:
     with mg.Graph():
         program = mg.build_graph(None, mg.constant([1.0]) * 2).compile()
-    with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[dask\]"'):
+    with pytest.raises(mg.MissingPackageError, match=r'"minigrad-lessons\[dask\]"'):
         program.to_dask()
 
 
@@ -101,6 +101,6 @@ def test_without_dask_its_line_is_told() -> None:
 def test_without_onnx_its_line_is_told(tmp_path: Path) -> None:
     graph = mg.build_graph(None, mg.constant(2.0) * 3)
     for use in (lambda: mg.from_onnx(b""), lambda: graph.to_onnx(tmp_path / "model.onnx")):
-        with pytest.raises(mg.MissingPackageError, match=r'"minigrad\[onnx\]"'):
+        with pytest.raises(mg.MissingPackageError, match=r'"minigrad-lessons\[onnx\]"'):
             use()
     assert not list(tmp_path.iterdir())

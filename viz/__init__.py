@@ -2,6 +2,13 @@
 
 import typing
 
+import minigrad
+from minigrad_lessons.words import SENTENCES
+
+if not hasattr(minigrad, "name_scope"):  # it is another project's
+    _told = "\n".join(SENTENCES["clash"])
+    raise ImportError(_told.format(name="minigrad", place=minigrad.__file__), name="minigrad")
+
 from minigrad.core import loading
 
 if typing.TYPE_CHECKING:

@@ -21,7 +21,7 @@ def wanted(module: str, *, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        line = to_install(f'"minigrad[{extra}]"')
+        line = to_install(f'"minigrad-lessons[{extra}]"')
         package = module.partition(".")[0]
         fields: dict[str, Any] = {"package": package, "line": line, "defined": here()}
         if error.name is not None and f"{module}.".startswith(f"{error.name}."):

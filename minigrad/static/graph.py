@@ -543,8 +543,8 @@ class Graph:
         and each node tells the line that defined it. Variables are written with their initial
         values, or with those that `session` holds now. shapes: of inputs by name, for placeholders
         without one, which a model cannot have. The `onnx` package checks the model before
-        anything is written: `pip install "minigrad[onnx]"`. Raises FormatError for what ONNX has no
-        operators for, such as an assignment.
+        anything is written: `pip install "minigrad-lessons[onnx]"`. Raises FormatError for what
+        ONNX has no operators for, such as an assignment.
         """
         return self._exporter(path, session, shapes)
 

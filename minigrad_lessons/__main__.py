@@ -1,0 +1,58 @@
+"""`minigrad-lessons [WHICH]`: the lessons in JupyterLab, as copies in a folder of the learner's."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from typing import Optional, Sequence
+
+from minigrad_lessons.clash import clash
+from minigrad_lessons.opening import opening
+from minigrad_lessons.terminal import Problem, say
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# What the wheel brings lies beside this file; in a checkout the lessons have a folder of their own.
+BROUGHT = os.path.join(HERE, "notebooks")
+LESSONS = BROUGHT if os.path.isdir(BROUGHT) else os.path.join(os.path.dirname(HERE), "notebooks")
+YOURS = os.path.join(os.path.expanduser("~"), "minigrad-lessons")
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Open a lesson, and return the exit code of JupyterLab; 1 where something is missing."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    if given and given[0] in ("help", "-h", "--help"):
+        print(say("lessons_help", folder=YOURS))
+        return 0
+    try:
+        problem = clash() or no_jupyterlab()
+        if problem:
+            raise Problem(problem)
+        command = opening(given, LESSONS, YOURS)
+    except (Problem, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(say("your_copies", folder=YOURS))
+    return run([sys.executable, *command])
+
+
+def no_jupyterlab() -> str:
+    """Return the line to type where JupyterLab is not installed, or nothing."""
+    if importlib.util.find_spec("jupyterlab"):
+        return ""
+    return say("no_jupyterlab", python=sys.executable)
+
+
+def run(command: Sequence[str]) -> int:
+    """Run it to its end, which Ctrl-C brings about: JupyterLab hears that as well, and asks."""
+    process = subprocess.Popen(command)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""Whether another project's files lie where ours should be: PyPI has one by each of the names."""
+
+from importlib import metadata, util
+
+from minigrad_lessons.student import read
+from minigrad_lessons.terminal import say
+
+NAMES = ("minigrad", "viz")
+OURS = "from minigrad.core import"  # how both of ours begin
+
+
+def clash() -> str:
+    """Return what to do about the first name that another project has taken, or nothing."""
+    for name in NAMES:
+        spec = util.find_spec(name)
+        place = spec.origin if spec and spec.origin else "-"
+        if OURS not in read(place) or installed_by_another(name):
+            return say("clash", name=name, place=place)
+    return ""
+
+
+def installed_by_another(name: str) -> bool:
+    """Whether a distribution of just this name, which ours has not, brought these files as well."""
+    try:
+        brought = metadata.distribution(name).read_text("RECORD") or ""
+    except metadata.PackageNotFoundError:
+        return False
+    return any(line.startswith(name + "/__init__.py,") for line in brought.splitlines())

@@ -1,0 +1,212 @@
+"""What is installed: under a name of its own, with lessons and what opens them, and all tests."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from minigrad_lessons import __main__ as command
+from minigrad_lessons.words import SENTENCES
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+LEFT_OUT = (".git/*", ".venv/*", "build/*", "*.egg-info/*", "*/__pycache__/*", ".*_cache/*")
+LEFT_OUT += (".hypothesis/*", "notebooks/yours/*", "*/node_modules/*", "shared/*", ".github/*")
+
+
+def spoken(*start: str, before: Path | None = None, **settings: str) -> tuple[int, str]:
+    """How a new Python ends, and what it says, with a folder before ours where there is one."""
+    places = os.pathsep.join(str(place) for place in (before, ROOT) if place)
+    known = {**os.environ, "PYTHONPATH": places, "PYTHONUTF8": "1", **settings}
+    done = subprocess.run(
+        [sys.executable, *start],
+        cwd=before,
+        env=known,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+# ---- Others by the same names -----------------------------------------------------------------
+
+
+def test_its_name_is_none_of_those_that_others_have() -> None:
+    assert PROJECT["name"] not in ("minigrad", "viz")
+    (script, target) = next(iter(PROJECT["scripts"].items()))
+    assert script == PROJECT["name"]
+    module, function = target.split(":")
+    assert getattr(importlib.import_module(module), function) is command.main
+
+
+@pytest.mark.parametrize("name", ["minigrad", "viz"])
+@pytest.mark.parametrize(("language", "said"), [("en", "Another project's"), ("zh", "另一个也叫")])
+def test_the_lessons_do_not_begin_beside_another_project_of_that_name(
+    tmp_path: Path, name: str, language: str, said: str
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("class Value: ...\n")
+    module = ("-m", "minigrad_lessons")
+    code, told = spoken(*module, before=tmp_path, MINIGRAD_LANGUAGE=language)
+    assert code == 1
+    assert said in told
+    assert str(tmp_path / name) in told
+    assert f"pip uninstall {name}" in told
+    assert "--force-reinstall" in told
+
+
+@pytest.mark.parametrize("name", ["minigrad", "viz"])
+def test_files_that_ours_lie_over_are_noticed_before_they_are_taken_away(
+    tmp_path: Path, name: str
+) -> None:
+    """The names are still ours, but to uninstall the other project would take files of ours."""
+    record = tmp_path / f"{name}-0.0.5.dist-info" / "RECORD"
+    record.parent.mkdir()
+    (record.parent / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.0.5")
+    record.write_text(f"{name}/__init__.py,sha256=0,0\n")
+    code, told = spoken("-m", "minigrad_lessons", before=tmp_path)
+    assert (code, f"pip uninstall {name}" in told) == (1, True)
+    record.write_text(f"__editable___{name}_finder.py,sha256=0,0\n")  # an old one of ours
+    told = spoken("-c", "from minigrad_lessons.clash import clash; print(clash())", before=tmp_path)
+    assert told == (0, "\n")
+
+
+def test_viz_says_whose_minigrad_it_found(tmp_path: Path) -> None:
+    (tmp_path / "minigrad").mkdir()
+    (tmp_path / "minigrad" / "__init__.py").write_text("class Value: ...\n")
+    code, told = spoken("-c", "import viz", before=tmp_path)
+    assert code == 1
+    place = tmp_path / "minigrad" / "__init__.py"
+    for sentence in SENTENCES["clash"]:
+        assert sentence.format(name="minigrad", place=place) in told
+
+
+# ---- The command ------------------------------------------------------------------------------
+
+
+def test_it_opens_copies_in_the_folder_of_the_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(command, "YOURS", str(tmp_path / "mine"))
+    monkeypatch.setattr(command, "run", lambda call: started.append(call) or 7)
+    assert command.main(["L03", "--no-browser"]) == 7
+    ((python, *call),) = started
+    assert (python, call[:2]) == (sys.executable, ["-m", "jupyterlab"])
+    assert f"--ServerApp.root_dir={tmp_path / 'mine'}" in call
+    assert "--LabApp.default_url=/lab/tree/03_dynamic_graph.ipynb" in call
+    assert call[-1] == "--no-browser"
+    assert str(tmp_path / "mine") in capsys.readouterr().out
+    assert "### BEGIN" not in (tmp_path / "mine" / "03_dynamic_graph.ipynb").read_text("utf-8")
+    assert command.main(["L88"]) == 1
+    assert "No notebook fits" in capsys.readouterr().err
+
+
+def test_without_jupyterlab_it_says_what_to_type(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(command, "clash", lambda: "")
+    assert command.main([]) == 1
+    assert f'"{sys.executable}" -m pip install jupyterlab' in capsys.readouterr().err
+
+
+# ---- The sdist and the wheel ------------------------------------------------------------------
+
+
+def of_the_project() -> set[str]:
+    """Every file of this checkout that is no product of the tools."""
+    files = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file())
+    tools = (*LEFT_OUT, ".git", ".minigrad.json", "*/.ipynb_checkpoints/*", "*.pyc", "shared")
+    found = {file for file in files if not any(fnmatch.fnmatch(file, kind) for kind in tools)}
+    return {file for file in found if "__pycache__" not in file and ".egg-info" not in file}
+
+
+def builder() -> bool:
+    """Whether setuptools is here that reads pyproject.toml as it is written today."""
+    try:
+        return int(importlib.metadata.version("setuptools").partition(".")[0]) >= 77
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The sdist, and the wheel that was built from the sdist, without a network."""
+    if not builder():
+        pytest.skip("to build them, install setuptools 77 or newer")
+    folder = tmp_path_factory.mktemp("dist")
+    call = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
+    source = ROOT
+    for kind in ("sdist", "wheel"):
+        subprocess.run(
+            [sys.executable, "-c", call, f"build_{kind}", str(folder)],
+            cwd=source,
+            check=True,
+            capture_output=True,
+        )
+        if kind == "sdist":
+            (archive,) = folder.glob("*.tar.gz")
+            with tarfile.open(archive) as opened:
+                opened.extractall(folder / "source", filter="data")
+            (source,) = (folder / "source").iterdir()
+    (wheel,) = folder.glob("*.whl")
+    return {"sdist": source, "wheel": wheel}
+
+
+def test_an_sdist_has_every_file_of_the_project(built: dict[str, Path]) -> None:
+    root = built["sdist"]
+    found = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    assert of_the_project() - found == set()
+    made = ("PKG-INFO", "setup.cfg", "build/*", "*.egg-info/*")
+    more = {file for file in found if not any(fnmatch.fnmatch(file, kind) for kind in made)}
+    assert more - of_the_project() == {f for f in more if f.startswith(".github/")}
+
+
+def test_a_wheel_brings_the_lessons_as_learners_start_them(built: dict[str, Path]) -> None:
+    assert built["wheel"].name.startswith(PROJECT["name"].replace("-", "_") + "-")
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        names = wheel.namelist()
+        lessons = {n.rpartition("/")[2]: n for n in names if n.endswith(".ipynb")}
+        assert set(lessons) == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+        for name in lessons.values():
+            assert not re.search("BEGIN SOLUTION|HIDDEN", wheel.read(name).decode("utf-8"))
+        shown = {n.rpartition("/")[2] for n in names if "/pictures/" in n}
+        assert shown == {path.name for path in (ROOT / "notebooks" / "pictures").iterdir()}
+        modules = {n for n in names if n.endswith((".py", ".toml", ".js", ".css"))}
+    packages = [
+        path.relative_to(ROOT).as_posix()
+        for package in ("minigrad", "minigrad_lessons", "viz")
+        for path in (ROOT / package).rglob("*")
+        if path.suffix in (".py", ".toml", ".js", ".css")
+    ]
+    assert set(packages) == modules
+    assert sum(info.compress_size for info in zipfile.ZipFile(built["wheel"]).infolist()) < 4e6
+
+
+def test_what_is_installed_opens_what_the_wheel_brought(
+    built: dict[str, Path], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(built["wheel"]) as wheel:
+        wheel.extractall(tmp_path / "site")
+    program = (
+        "import minigrad, viz; from minigrad_lessons import __main__ as m\n"
+        f"m.YOURS = {str(tmp_path / 'mine')!r}; m.run = print\nm.main(['tour'])\n"
+    )
+    known = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=known, text=True)
+    assert done.returncode == 0
+    assert (tmp_path / "mine" / "tour.ipynb").exists()
+    assert (tmp_path / "mine" / "pictures" / "both_ways_zh.svg").exists()
