@@ -245,18 +245,43 @@ class Kept:
 
 def open_notebook(page: Page, lab: Lab, name: str, place: str = "lab/tree") -> None:
     """Open a notebook of the server as one who has chosen nothing yet, and wait for its kernel."""
-    (lab.root / ".minigrad.json").unlink(missing_ok=True)
+    forget_choices(lab)
     page.goto(lab.url(name, place))
     page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget?.content?.widgets")
+    page.evaluate(READY)
+
+
+def open_next(page: Page, lab: Lab, name: str) -> None:
+    """Open a notebook in the JupyterLab of the page in place of the one that stands there now."""
+    forget_choices(lab)
     page.evaluate(
-        """async () => {
-            const panel = window.jupyterapp.shell.currentWidget;
-            await panel.revealed;
-            await panel.context.ready;
-            await panel.sessionContext.ready;
-            await panel.sessionContext.session.kernel.info;
-        }"""
+        """async path => {
+            const { commands, shell } = window.jupyterapp;
+            const { currentWidget: last } = shell;
+            if (last?.context) {
+                last.context.model.dirty = false;  // else it asks
+                last.close();
+            }
+            await commands.execute('docmanager:open', { path });
+        }""",
+        name,
     )
+    page.evaluate(READY)
+
+
+# A notebook can run as soon as its kernel has said what it is.
+READY = """async () => {
+    const panel = window.jupyterapp.shell.currentWidget;
+    await panel.revealed;
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+    await panel.sessionContext.session.kernel.info;
+}"""
+
+
+def forget_choices(lab: Lab) -> None:
+    """As where nobody has chosen a language yet."""
+    (lab.root / ".minigrad.json").unlink(missing_ok=True)
 
 
 def run_all(page: Page, seconds: float = 120) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_notebook, run_all
+from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_next, open_notebook, run_all
 from lessons import BOARDS, LESSONS, PLAYERS, places, run_here
 from looks import CLASHES, FAINT, boxed, missing, serious
 
@@ -30,16 +30,27 @@ CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 
 
-@pytest.fixture(scope="module", params=NAMES)
-def notebook(request: pytest.FixtureRequest, lab: Lab, chromium: Browser) -> Iterator[Page]:
-    """A page on which this notebook was run from top to bottom."""
+@pytest.fixture(scope="module")
+def opened(lab: Lab, chromium: Browser) -> Iterator[Page]:
+    """JupyterLab without a notebook: to load it takes longer than to run most of them."""
     context = chromium.new_context(viewport={"width": 1400, "height": 1000})
     page = context.new_page()
-    page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda m: page.errors.append(m.text) if m.type == "error" else None)
+    page.errors = []
+    page.goto(lab.url("", "lab"))
+    page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget")  # the launcher
+    yield page
+    context.close()
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def notebook(request: pytest.FixtureRequest, lab: Lab, opened: Page) -> Page:
+    """A page on which this notebook was run from top to bottom."""
+    page = opened
+    page.errors = []
     page.path = NOTEBOOKS / request.param
-    open_notebook(page, lab, request.param)
+    open_next(page, lab, request.param)
     run_all(page)
     page.code = "\n".join(
         run_here(cell.source)
@@ -51,8 +62,7 @@ def notebook(request: pytest.FixtureRequest, lab: Lab, chromium: Browser) -> Ite
             "([widget, count]) => document.querySelectorAll(widget).length >= count",
             arg=[widget, len(re.findall(calls, page.code))],
         )
-    yield page
-    context.close()
+    return page
 
 
 @pytest.fixture

@@ -86,20 +86,23 @@ def kept(
     made: what the kernel would send for some inputs. The positions are as fine as `room` bytes of
     JSON allow; none are kept where that is too little.
     """
-    if not sliders:
-        return [], []
-    found: dict[tuple[float, ...], dict[str, Any]] = {}
-    for stride in STRIDES:
+    found: dict[tuple[float, ...], tuple[int, dict[str, Any]]] = {}
+    for stride in STRIDES if sliders else ():
         coarse = [replace(s, step=s.step * stride) for s in sliders]
         grid = list(itertools.product(*map(_positions, coarse)))
         if len(grid) > KEPT:
             continue
+        used = len("[]")
         for place in grid:
+            if used > room:
+                break
             if place not in found:
-                found[place] = {"inputs": place, **made(list(place))}
-        chosen = [found[place] for place in grid]
-        if len(json.dumps(chosen, ensure_ascii=False).encode()) <= room:
-            return coarse, chosen
+                content = {"inputs": place, **made(list(place))}
+                size = len(json.dumps(content, ensure_ascii=False).encode()) + len(", ")
+                found[place] = size, content
+            used += found[place][0]
+        if used <= room:
+            return coarse, [found[place][1] for place in grid]
     return [], []
 
 
