@@ -352,7 +352,7 @@ DYNAMIC = [
 ]
 
 # What is compared with, and the extras of which that is tested that they bring.
-ORACLES = ["oracles", "caffe", "dask", "handouts", "onnx", "tensorboard"]
+ORACLES = ["oracles", "caffe", "dask", "handouts", "nbgrader", "onnx", "tensorboard"]
 
 
 def test(arguments):

@@ -32,6 +32,8 @@ __all__ = ["check"]
 MISSING: Any = object()
 LONGEST = 30  # seconds that an answer may take
 _tried: set[str] = set()  # checks that have judged an answer in this kernel
+# What each check said, the first refusal if there was one, where points are counted.
+counted: dict[str, Shown] | None = None
 # What each call of a check, by its id and its line, refused when it last ran.
 _refused: dict[tuple[str, str, int], WeakSet[FunctionType]] = {}
 
@@ -78,7 +80,8 @@ def check(
 
     A gap `...` that is left in `got`, or in the functions of the notebook that it calls, is not
     judged: nothing was filled in yet. Where nbgrader grades, it is a mistake, and what has passed
-    is printed, not returned: nbgrader would take a result for points.
+    is printed, not returned: nbgrader would take a result for points. Where these are counted
+    (`viz.lesson.marks`), one that fails says so once and stops nothing.
 
     Of an answer that has `drawn`, a view is shown below what is wrong with it.
 
@@ -86,11 +89,11 @@ def check(
     ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
-    asked, problem = got, list[Pair]()
+    asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
     if callable(got) and not callable(want) and not has_gap(got):
         got, problem = _call(got)
     if has_gap(got):
-        if not os.environ.get(GRADING):
+        if not graded:
             return Shown([entry.text, row("check_gap")], "…", id)
         problem = [row("check_gap")]
     _tried.add(id)
@@ -99,7 +102,9 @@ def check(
     judged = reached(asked) if isinstance(asked, FunctionType) and not right else ()
     _refused[id, caller.f_code.co_filename, caller.f_lineno] = WeakSet(judged)
     if right:
-        return result(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
+        return _said(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
+    if counted and id in counted and counted[id].mark == MARKS[False]:
+        return None
     lines = [row("check_failed", text=entry.text)]
     told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
     lines += problem or _told(got, want, ok is None, told)
@@ -109,7 +114,18 @@ def check(
         cast(Any, display)(shown)
         if isinstance(got, Drawn) and (view := _view(got)) is not None:
             cast(Any, display)(view)
-    raise CheckFailed(shown)
+    return _said(shown)
+
+
+def _said(shown: Shown) -> Shown | None:
+    """What a check ends with; where points are counted, it is noted, first of all what failed."""
+    if counted is not None:
+        if shown.mark == MARKS[False] or shown.name not in counted:
+            counted[shown.name] = shown
+        return None
+    if shown.mark == MARKS[False]:
+        raise CheckFailed(shown)
+    return result(shown)
 
 
 def tried(id: str) -> bool:
