@@ -1,8 +1,12 @@
-"""The two commands of the README on a machine that has Python, its venv, and nothing else."""
+"""The two commands of the README on a machine that has Python, its venv, and nothing else.
+
+With MINIGRAD_BARE_SUITE=trixie it is another Debian, with another Python.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import tempfile
@@ -30,7 +34,7 @@ FAULT = "from viz.picture.layout import fault; print(fault())"
 def machine() -> Iterator[bare.Machine]:
     """Taken away afterwards: it holds a gigabyte."""
     with tempfile.TemporaryDirectory() as folder:
-        yield bare.Machine(Path(folder) / "root")
+        yield bare.Machine(Path(folder) / "root", os.environ.get("MINIGRAD_BARE_SUITE", ""))
 
 
 def free_port() -> int:

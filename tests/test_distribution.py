@@ -22,7 +22,7 @@ from minigrad_lessons.words import SENTENCES
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LEFT_OUT = (".git/*", ".venv/*", "build/*", "*.egg-info/*", "*/__pycache__/*", ".*_cache/*")
-LEFT_OUT += (".hypothesis/*", "notebooks/yours/*", "*/node_modules/*", "shared/*", ".github/*")
+LEFT_OUT += (".hypothesis/*", "notebooks/yours/*", "*/node_modules/*", "shared/*")
 
 
 def spoken(*start: str, before: Path | None = None, **settings: str) -> tuple[int, str]:
@@ -172,7 +172,7 @@ def test_an_sdist_has_every_file_of_the_project(built: dict[str, Path]) -> None:
     assert of_the_project() - found == set()
     made = ("PKG-INFO", "setup.cfg", "build/*", "*.egg-info/*")
     more = {file for file in found if not any(fnmatch.fnmatch(file, kind) for kind in made)}
-    assert more - of_the_project() == {f for f in more if f.startswith(".github/")}
+    assert more == of_the_project()
 
 
 def test_a_wheel_brings_the_lessons_as_learners_start_them(built: dict[str, Path]) -> None:

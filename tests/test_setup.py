@@ -83,6 +83,18 @@ def test_conda_takes_the_same_pythons_and_the_project_itself():
     assert pip == ["-e ."]
 
 
+def test_hosted_tests_run_the_plain_commands_on_every_system_and_python():
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    pythons = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert json.loads(re.search(r"python: (\[.+\])", workflow)[1]) == pythons
+    for system in ("ubuntu", "windows", "macos"):
+        assert f"{system}-latest" in re.search(r"system: \[.+\]", workflow)[0]
+    commands = re.findall(r"run: python tasks\.py (\w+)", workflow)
+    assert set(commands) == {"lab", "test", "check"}
+    for file in re.findall(r"run: python3 .*?(tests/\w+\.py)", workflow):
+        assert (ROOT / file).exists()
+
+
 def test_tasks_names_the_same_pythons():
     versions = re.findall(r"Python :: (\d)\.(\d+)", " ".join(PROJECT["classifiers"]))
     oldest, *_, newest = (tuple(map(int, version)) for version in versions)
