@@ -338,6 +338,18 @@ def handouts(arguments):
     return failed
 
 
+def pages(arguments):
+    """Write a page for each notebook and language; each plays by itself, without a kernel."""
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        raise Problem(say("pages_usage"))
+    prepare(["lab"])
+    folder = os.path.abspath(arguments[0])
+    failed = run(os.path.join("docs", "pages.py"), folder)
+    if not failed:
+        print(say("written", folder=os.path.join(folder, "index.html")))
+    return failed
+
+
 # The tests of dynamic mode, which run once more without what is there for its speed alone.
 DYNAMIC = [
     "tests/test_{}.py".format(name)
@@ -418,6 +430,7 @@ COMMANDS = {
     "lab": lab,
     "student": student,
     "handouts": handouts,
+    "pages": pages,
     "test": test,
     "check": check,
     "docs": docs,

@@ -61,12 +61,19 @@ def no_speed() -> str | None:
     return "unset MINIGRAD_PLAIN" if PLAIN else None
 
 
+def no_pages() -> str | None:
+    """What would have to be done before all pages of the course are made and walked."""
+    asked = None if os.environ.get("MINIGRAD_PAGES") else "set MINIGRAD_PAGES=1, which takes long"
+    return asked or harness.obstacle()
+
+
 # By marker: what stands in the way of such tests on this machine. With MINIGRAD_REQUIRE_<MARKER>=1
 # they fail where they would be skipped.
 OBSTACLES = {
     "bare": bare.obstacle,
     "browser": harness.obstacle,
     "compiler": no_compiler,
+    "pages": no_pages,
     "speed": no_speed,
 }
 

@@ -18,6 +18,7 @@ from viz import assets
 from viz.lesson.wording import MARKS, bilingual, lines_of
 from viz.page.document import Document
 from viz.page.sheets import sheets
+from viz.page.stored import stored
 from viz.questions import Question, Verdict, find_question, judge, one_order
 from viz.words.text import printed, row
 
@@ -66,11 +67,7 @@ class Questions(Document, anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        data = data or {}
-        data["text/plain"] = self.text
-        data["text/html"] = self._page()[1]
-        return (data, bundle[1]) if isinstance(bundle, tuple) else data
+        return stored(bundle, self.text, self._page()[1])
 
     def _page(self) -> tuple[Pair, str]:
         pairs = zip(self._bank, self.answers, strict=False)

@@ -17,6 +17,7 @@ from minigrad.diagnostics import messages
 from viz import assets
 from viz.page.document import SHEETS
 from viz.page.sheets import sheets
+from viz.page.stored import stored
 from viz.picture import theme
 from viz.words import mine
 from viz.words.text import printed, row
@@ -73,11 +74,9 @@ class LanguageSwitch(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
         # without a kernel there is no switch, and a style rule alone shows the chosen language
-        data["text/html"] = f"<style>{_fallback_rules(self.language)}</style>"
-        data["text/plain"] = messages.choose(row("language_set"))
-        return bundle
+        rules = f"<style>{_fallback_rules(self.language)}</style>"
+        return stored(bundle, messages.choose(row("language_set")), rules)
 
 
 def _fallback_rules(language: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from abc import ABCMeta, abstractmethod
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +17,8 @@ from minigrad.diagnostics.messages import choose
 from viz import assets
 from viz.page.document import write_page
 from viz.page.sliders import Slider, kept
+from viz.page.stored import PLAYED, stored
+from viz.page.stored import ROOM as ROOM_ASKED
 from viz.words.text import ROWS, Pair, row
 
 ROOM = 900_000  # bytes of a saved page, fonts aside: it stays below 1 MB
@@ -50,13 +53,18 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
         """Write one HTML file that plays without a kernel and without a network."""
         css = self._css + assets.source("page.css")
         used = len(css) + len(self._esm) + len(json.dumps(self.data, ensure_ascii=False).encode())
-        sliders, positions = kept(self.sliders, self._kept, ROOM - used)
-        values = {"data": self.data, "index": self.index}
-        if positions:
-            values["data"] = {**self.data, "sliders": [asdict(slider) for slider in sliders]}
-            values["kept"] = positions
-        note = row("page_kept", count=len(positions)) if positions else None
+        values = self._values(ROOM - used)
+        count = len(values.get("kept", ()))
+        note = row("page_kept", count=count) if count else None
         return write_page(path, self._title(), note=note, css=css, module=self._esm, values=values)
+
+    def _values(self, room: int) -> dict[str, Any]:
+        """What a page without a kernel plays: the positions of its sliders that fit in `room`."""
+        sliders, positions = kept(self.sliders, self._kept, room)
+        if not positions:
+            return {"data": self.data, "index": self.index}
+        data = {**self.data, "sliders": [asdict(slider) for slider in sliders]}
+        return {"data": data, "index": self.index, "kept": positions}
 
     def _title(self) -> Pair:
         """What it shows, in a few words."""
@@ -77,7 +85,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = cast(Any, super()._repr_mimebundle_(**kwargs))
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        data["text/plain"] = choose(self.text(), "\n\n")
-        data["text/html"] = self._still()
-        return bundle
+        if room := os.environ.get(ROOM_ASKED):
+            made = {"script": self._esm, "style": self._css, "values": self._values(int(room))}
+            (bundle[0] if isinstance(bundle, tuple) else bundle)[PLAYED] = made
+        return stored(bundle, choose(self.text(), "\n\n"), self._still())

@@ -1,0 +1,351 @@
+"""Pages to read, which play without a kernel: python docs/pages.py FOLDER [NOTEBOOK ...].
+
+For each notebook and language one HTML file that brings along all it shows and asks for nothing.
+The notebooks are run in that language, and nbconvert writes the pages with the template beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import nbformat
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+
+from viz import assets
+from viz.lesson.course import Course, course
+from viz.page.document import POLICY, STYLE
+from viz.page.stored import PLAYED, ROOM
+from viz.picture.fonts import font_face
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = ROOT / "notebooks"
+TEMPLATE = ROOT / "docs" / "template"
+LANGUAGES = ("en", "zh")
+KEPT = 150_000  # bytes for the positions of the sliders of one player
+KINDS = [PLAYED, "text/html", "image/svg+xml", "image/png", "text/plain"]
+HAN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+WORDS = {
+    "en": {
+        "lang": "en",
+        "site": "How deep-learning frameworks think",
+        "other": "中文",
+        "other_lang": "zh-Hans",
+        "skip": "Skip to the text",
+        "lessons": "All lessons",
+        "around": "Lessons before and after",
+        "parts": "On this page",
+        "code": "Code",
+        "all_code": "Show all code",
+        "exercise": "Run it, and fill in the gaps",
+        "run": "Run this lesson",
+        "running": "To run it",
+        "how": "These pages are to read and to play with. To run the lessons and to write your own"
+        " engine, get the course and type this in its folder; it opens the lesson in JupyterLab:",
+        "map": "The lessons",
+        "gallery": "Gallery: every view, once",
+    },
+    "zh": {
+        "lang": "zh-Hans",
+        "site": "深度学习框架是怎样思考的",
+        "other": "English",
+        "other_lang": "en",
+        "skip": "直接看正文",
+        "lessons": "全部课程",
+        "around": "前一课与后一课",
+        "parts": "本页内容",
+        "code": "代码",
+        "all_code": "显示全部代码",
+        "exercise": "运行这一课，把空填上",
+        "run": "运行这一课",
+        "running": "怎样运行",
+        "how": "这些页面用来读，也可以动手播放。要运行课程、写自己的引擎，请下载这门课，"
+        "在它的文件夹里输入下面这一行，JupyterLab 就会打开这一课：",
+        "map": "课程",
+        "gallery": "图库：每种视图各一个",
+    },
+}
+
+
+# ---- Running ----------------------------------------------------------------------------------
+
+
+def ran(path: Path, language: str) -> nbformat.NotebookNode:
+    """The notebook after a run from an empty kernel in this language, with what its pages play."""
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as learner:
+        # As if the reader had chosen the language instead of the one that the first cell asks for.
+        chosen = {"language": {"language": language, "instead": "en"}}
+        Path(learner, ".minigrad.json").write_text(json.dumps(chosen), "utf-8")
+        client = NotebookClient(
+            notebook,
+            timeout=300,
+            kernel_name="python3",
+            store_widget_state=False,
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        client.execute(env={**os.environ, "MINIGRAD_LEARNER": learner, ROOM: str(KEPT)})
+    return notebook
+
+
+# ---- From a notebook to what the template is given -----------------------------------------------
+
+
+def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], list[str]]:
+    """Leave, in place, what a page in one language shows: neither answers nor hidden tests.
+
+    Returns the scripts and the styles of its views, of which a page needs one copy each.
+    """
+    scripts: dict[str, int] = {}
+    styles: dict[str, int] = {}
+    notebook.cells = [cell for cell in notebook.cells if "nbgrader" not in cell.metadata]
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = prose(cell.source, language)
+            continue
+        cell.metadata["asks"] = cell.source.startswith(ASKING)
+        cell.metadata["exercise"] = has_gaps(cell.source)
+        kept = [] if cell.metadata["exercise"] else cell.outputs
+        cell.outputs = [output for output in kept if not is_switch(output)]
+        for data in (output["data"] for output in cell.outputs if "data" in output):
+            if made := data.pop(PLAYED, None):
+                styles.setdefault(made["style"], len(styles))
+                number = scripts.setdefault(made["script"], len(scripts))
+                told = {"text": data["text/plain"], "values": in_script(made["values"])}
+                data[PLAYED] = {"widget": number, **told}
+    return list(scripts), list(styles)
+
+
+def prose(text: str, language: str) -> str:
+    """The half of a cell in this language, without what it says of the keys of a notebook."""
+    other = "|".join(code for code in LANGUAGES if code != language)
+    half = re.sub(rf'<div lang="({other})">\n.*?\n</div>\n*', "", text, flags=re.DOTALL)
+    return re.sub(r"(?<=[.。])[^.。\n]*Shift \+ Enter.*", "", half)
+
+
+def alive(html: str) -> str:
+    """Prose as nbconvert gives it, with MathML for formulas, and buttons that play a picture again.
+
+    nbconvert leaves formulas to a script of the network, and a picture has no address of its own.
+    """
+    html = re.sub(r'<a href="pictures/[^"]*">(.*?)</a>', AGAIN, html)
+    pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>)", html, flags=re.DOTALL)  # code: odd places
+    pieces[::2] = (re.sub(r"\$([^$]+)\$", lambda m: mathml(m[1]), p) for p in pieces[::2])
+    return "".join(pieces)
+
+
+ASKING = ("viz.quiz(", "viz.predict(", "viz.order(")  # the code says no more than the question
+AGAIN = r'<button type="button" class="again">\1</button>'
+
+
+def has_gaps(source: str) -> bool:
+    """Whether code waits for an answer, which a check will judge."""
+    if "viz.check(" not in source:
+        return False
+    constants = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return any(node.value is ... for node in constants)
+
+
+def is_switch(output: Any) -> bool:
+    """Whether it is what `viz.language` shows: a page has a language already."""
+    return output.get("data", {}).get("text/html", "").startswith("<style>:is(.mg-player")
+
+
+def in_script(values: Any) -> str:
+    """Plain JSON that does not end the script element which holds it."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
+
+
+TOKENS = re.compile(
+    r"\\mathrm\{(\w+)\}|(\\cdot)|([A-Za-z])|(\d+(?:\.\d+)?)|([-+=/()])|(\^)|\s+|(.)"
+)
+
+
+def mathml(formula: str) -> str:
+    """A formula of the lessons as MathML, which browsers write without a script.
+
+    ValueError for what no lesson has needed so far.
+
+    >>> mathml("x^2 + 3")
+    '<math><msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><mn>3</mn></math>'
+    """
+    parts: list[str] = []
+    raised = False
+    for name, dot, letter, number, sign, power, unknown in TOKENS.findall(formula):
+        if unknown:
+            raise ValueError(f"formula ${formula}$: {unknown!r} is not known here")
+        if power:
+            raised = True
+            continue
+        part = f"<mn>{number}</mn>" if number else f"<mo>{sign}</mo>" if sign else ""
+        part = part or (
+            "<mo>·</mo>" if dot else f"<mi>{name or letter}</mi>" * bool(name or letter)
+        )
+        if raised and part:
+            part, raised = f"<msup>{parts.pop()}{part}</msup>", False
+        parts += [part] if part else []
+    return f"<math>{''.join(parts)}</math>"
+
+
+# ---- Pages ------------------------------------------------------------------------------------
+
+
+def title_of(notebook: nbformat.NotebookNode, language: str) -> str:
+    found = re.findall("^# (.*)$", prose(notebook.cells[0].source, language), re.MULTILINE)
+    return re.sub("`", "", found[0])
+
+
+def headings(notebook: nbformat.NotebookNode) -> Iterator[str]:
+    """The parts of a page, as Markdown, whose anchors nbconvert makes of the words."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            yield from re.findall("^## (.*)$", cell.source, re.MULTILINE)
+
+
+def order() -> list[Path]:
+    """The notebooks in which a reader goes through the course."""
+    lessons = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    return [
+        NOTEBOOKS / "index.ipynb",
+        NOTEBOOKS / "tour.ipynb",
+        *lessons,
+        NOTEBOOKS / "gallery.ipynb",
+    ]
+
+
+def page(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -> str:
+    """The page of a notebook that has run.
+
+    run: where a link to run it leads, with {notebook} for the name of the file.
+    """
+    scripts, styles = pared(notebook, language)
+    exporter = HTMLExporter(
+        template_name=TEMPLATE.name,
+        extra_template_basedirs=[str(TEMPLATE.parent)],
+        embed_images=True,
+        config={"NbConvertBase": {"display_data_priority": KINDS}},
+    )
+    exporter.register_filter("alive", alive)
+    told = about(notebook, path, language) | {"run": run.format(notebook=path.name)}
+    resources = {"page": told, "metadata": {"path": str(path.parent)}}
+    html, _ = exporter.from_notebook_node(notebook, resources=resources)
+    css = STYLE + "".join(styles) + (TEMPLATE / "page.css").read_text("utf-8")
+    return finished(html, css, script_of(scripts), language)
+
+
+def about(notebook: nbformat.NotebookNode, path: Path, language: str) -> dict[str, Any]:
+    """What stands around the cells."""
+    around = [None, *order(), None]
+    place = around.index(path)
+    parts = [name.replace("`", "") for name in headings(notebook)]
+    return {
+        "words": WORDS[language],
+        "language": language,
+        "other": next(code for code in LANGUAGES if code != language),
+        "name": path.stem,
+        "start": path.stem == "index",
+        "title": title_of(notebook, language),
+        "parts": [(name, name.replace(" ", "-")) for name in parts],
+        "before": neighbour(around[place - 1], language),
+        "after": neighbour(around[place + 1], language),
+        "policy": POLICY,
+        "played": PLAYED,
+    }
+
+
+def script_of(modules: Sequence[str]) -> str:
+    """The one script of a page: the widgets, and what makes them play without a kernel."""
+    made = (module.replace("export default", "return") for module in modules)
+    widgets = ",\n".join(f"(() => {{\n{module}\n}})()" for module in made)
+    own = (TEMPLATE / "page.js").read_text("utf-8")
+    return f"{assets.source('page.js')}\nconst widgets = [{widgets}];\n{own}"
+
+
+def finished(html: str, css: str, script: str, language: str) -> str:
+    """With style, font and script in their places, links to pages, and a policy that lets no other
+    script run and asks for nothing.
+    """
+    names = "|".join(path.stem for path in order())
+    html = re.sub(rf'href="({names})\.ipynb', r'href="\1.html', html)
+    html = re.sub(r'<a class="anchor-link"[^>]*>[^<]*</a>', "", html)
+    html = re.sub(r'(?:id|href)="#?[^":/]*%[^":/]*"', lambda found: unquote(found[0]), html)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    html = html.replace(POLICY, POLICY.format(digest=digest))
+    html = html.replace("/*STYLE*/", font_face(seen(html, language)) + css)
+    return html.replace("/*SCRIPT*/", script)
+
+
+def seen(html: str, language: str) -> str:
+    """What the font must be able to write: of the other language only signs."""
+    if language == "zh":
+        return html
+    alone = re.sub(r'<(\w+)[^>]* lang="zh[^"]*"[^>]*>.*?</\1>', "", html, flags=re.DOTALL)
+    alone = re.sub(r'<script type="application/json">.*?</script>', "", alone, flags=re.DOTALL)
+    return alone + HAN.sub("", html) + WORDS["en"]["other"]
+
+
+def neighbour(path: Path | None, language: str) -> dict[str, str] | None:
+    if path is None:
+        return None
+    title = title_of(nbformat.read(path, as_version=4), language)
+    return {"name": path.stem, "title": title}
+
+
+def start(language: str) -> nbformat.NotebookNode:
+    """The start page: how the course begins, and its map, on which nothing is begun or done."""
+    notebook = nbformat.read(NOTEBOOKS / "index.ipynb", as_version=4)
+    stops = [stop._replace(parts={}) for stop in course(NOTEBOOKS).stops]
+    cell = nbformat.v4.new_code_cell("viz.course()")
+    html = Course(stops)._repr_html_()
+    cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": html})]
+    notebook.cells = [notebook.cells[0], cell]
+    return notebook
+
+
+RUN = "index.html#run"
+
+
+def write_pages(
+    folder: str | Path,
+    notebooks: Sequence[str | Path] = (),
+    languages: Sequence[str] = LANGUAGES,
+    run: str = RUN,
+) -> list[Path]:
+    """Write a page for each notebook and language into FOLDER/LANGUAGE, and the start page.
+
+    notebooks: all of the course, where none is named. run: the address to which links lead that run
+    a lesson, seen from a page, with {notebook} for the name of its file.
+    """
+    chosen = [Path(path).resolve() for path in notebooks] or order()
+
+    def write(task: tuple[Path, str]) -> Path:
+        path, language = task
+        made = start(language) if path.stem == "index" else ran(path, language)
+        target = Path(folder, language, f"{path.stem}.html")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page(made, path, language, run), "utf-8")
+        print(f"{target}  {target.stat().st_size / 1e6:.2f} MB", flush=True)
+        return target
+
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        written = list(pool.map(write, [(path, code) for path in chosen for code in languages]))
+    entrance = Path(folder, "index.html")
+    entrance.write_text((TEMPLATE / "entrance.html").read_text("utf-8"), "utf-8")
+    return [entrance, *written]
+
+
+if __name__ == "__main__":
+    write_pages(sys.argv[1], sys.argv[2:])

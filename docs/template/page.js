@@ -1,0 +1,34 @@
+// A page to read: each view plays what the page keeps for it, all code unfolds with one button.
+document.querySelectorAll(".view").forEach((place, i) => {
+  const values = JSON.parse(place.querySelector("script").textContent);
+  widgets[place.dataset.widget].render({ model: modelOf(values), el: place });
+  const view = place.querySelector("section"); // who hears the page tells them apart by number
+  view?.setAttribute("aria-label", `${view.getAttribute("aria-label") ?? ""} ${i + 1}`);
+});
+
+const code = [...document.querySelectorAll("details.code")];
+const unfold = (open) => code.forEach((each) => { each.open = open; });
+const button = document.querySelector(".all-code");
+button?.addEventListener("click", () => {
+  const open = button.getAttribute("aria-pressed") !== "true";
+  button.setAttribute("aria-pressed", String(open));
+  unfold(open);
+});
+
+// Pictures play once; another address of the same picture plays it again.
+document.querySelectorAll(".again").forEach((again) => {
+  const picture = again.closest("p").querySelector("img");
+  const [, address] = picture.src.split(/;base64,/);
+  let count = 0;
+  again.addEventListener("click", () => {
+    picture.src = `data:image/svg+xml;play=${++count};base64,${address}`;
+  });
+});
+
+// On paper all code is open.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = code.filter((each) => !each.open);
+  unfold(true);
+});
+addEventListener("afterprint", () => folded.forEach((each) => { each.open = false; }));

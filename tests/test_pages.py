@@ -1,0 +1,363 @@
+"""Pages to read: one language, whole without a network, alive without a kernel, and no answers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from lessons import LESSONS, NOTEBOOKS, ROOT
+from looks import violations
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import set_language
+from viz.page import stored
+
+sys.path.insert(0, str(ROOT / "docs"))
+
+import pages
+
+import tasks
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+LANGUAGES = pages.LANGUAGES
+LESSON = next(path for path in LESSONS if path.name.startswith("03"))
+LIMIT = 3_000_000  # bytes
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def film() -> Any:
+    """What a notebook stores of a player that runs for a page."""
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(stored.ROOM, str(pages.KEPT))
+        bundle = viz.step(x * x + 3)._repr_mimebundle_()
+    return json.loads(json.dumps(bundle[0] if isinstance(bundle, tuple) else bundle))
+
+
+def lesson() -> nbformat.NotebookNode:
+    """A lesson as its file stores it, and in the place of its film one that plays."""
+    notebook = nbformat.read(LESSON, as_version=4)
+    cell = next(c for c in notebook.cells if "viz.live()" in c.source)
+    cell.outputs = [nbformat.v4.new_output("display_data", film())]
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of a lesson and the start page, in both languages."""
+    folder = tmp_path_factory.mktemp("pages")
+    with mg.Graph():
+        for language in LANGUAGES:
+            set_language(language)
+            (folder / language).mkdir()
+            for path, notebook in ((LESSON, lesson()), (NOTEBOOKS[-2], pages.start(language))):
+                html = pages.page(notebook, path, language, pages.RUN)
+                (folder / language / f"{path.stem}.html").write_text(html, "utf-8")
+    set_language("en")
+    return folder
+
+
+def read(made: Path, language: str, name: str = LESSON.stem) -> str:
+    return (made / language / f"{name}.html").read_text("utf-8")
+
+
+def prose(html: str) -> str:
+    """The words of the lesson itself."""
+    found = BeautifulSoup(html, "html.parser").select(".prose")
+    return "\n".join(block.get_text() for block in found)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_prose_is_of_one_language(made: Path, language: str) -> None:
+    html = read(made, language)
+    assert f' lang="{pages.WORDS[language]["lang"]}">' in re.findall("<html[^>]*>", html)[0]
+    assert bool(HAN.search(prose(html))) == (language == "zh")
+    assert len(prose(html)) > 2000
+    other = "Dynamic graph" if language == "zh" else "动态图"
+    assert other not in re.findall("<title>(.*?)</title>", html)[0]
+
+
+def closed(html: str) -> None:
+    """It brings along all that it shows, and lets one script run: its own."""
+    assert len(html.encode()) < LIMIT
+    assert not re.search(
+        r"<(?:link|iframe|object)\b|\ssrc=[\"'](?!data:)|@import|url\((?!data:)", html
+    )
+    assert re.findall(r'<script type="(.*?)"', html)[-1] == "module"
+    script = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)[-1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in html
+    assert "default-src 'none'" in html
+    assert set(re.findall('<script type="(.*?)"', html)) <= {"application/json", "module"}
+    assert not re.search(r"BEGIN SOLUTION|HIDDEN TESTS|\bour_\w+", html)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", [LESSON.stem, "index"])
+def test_a_page_is_whole_small_and_closed_and_holds_no_answer(
+    made: Path, language: str, name: str
+) -> None:
+    closed(read(made, language, name))
+
+
+def test_an_exercise_is_text_with_its_gaps_and_a_way_to_run_it(made: Path) -> None:
+    html = read(made, "en")
+    found = re.findall(r'<div class="code exercise">(.*?)</a>', html, re.DOTALL)
+    assert len(found) == 4, "two faded examples, the exercise, the harder one"
+    for exercise in found:
+        assert "..." in exercise
+        assert 'href="index.html#run"' in exercise
+    assert 'id="run"' in read(made, "en", "index")
+    site = pages.page(lesson(), LESSON, "en", "../../lab/index.html?path={notebook}")
+    assert f'href="../../lab/index.html?path={LESSON.name}"' in site
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_links_lead_to_pages_that_there_are(made: Path, language: str) -> None:
+    names = {path.stem for path in NOTEBOOKS}
+    start, html = read(made, language, "index"), read(made, language)
+    linked = re.findall(r'href="(\w+)\.html', start)
+    assert names - {"index"} <= set(linked) <= names
+    assert {path.stem for path in pages.order()} == names
+    assert ".ipynb" not in re.sub("<script.*?</script>", "", start + html, flags=re.DOTALL)
+    before, after = (f"{LESSONS[i].stem}.html" for i in (2, 4))
+    assert re.search(rf'<a (?=[^>]*rel="prev")[^>]*href="{before}"', html)
+    assert re.search(rf'<a (?=[^>]*rel="next")[^>]*href="{after}"', html)
+    other = "zh" if language == "en" else "en"
+    assert f'href="../{other}/{LESSON.stem}.html"' in html
+    anchors = re.findall('href="#([^"]*)"', html)
+    assert len(anchors) > 10
+    assert {unescape(a) for a in anchors} <= {unescape(i) for i in re.findall('id="([^"]*)"', html)}
+
+
+def test_every_formula_of_the_lessons_is_written_without_a_script() -> None:
+    formulas = {
+        formula
+        for path in NOTEBOOKS
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown"
+        for formula in re.findall(r"\$([^$`]+)\$", cell.source)
+    }
+    assert len(formulas) > 10
+    for formula in formulas:
+        assert re.fullmatch(r"<math>(?:<(m\w+)>.*</\1>)+</math>", pages.mathml(formula))
+    assert pages.mathml(r"e^x \cdot 2") == (
+        "<math><msup><mi>e</mi><mi>x</mi></msup><mo>·</mo><mn>2</mn></math>"
+    )
+    with pytest.raises(ValueError, match="is not known here"):
+        pages.mathml(r"\frac{1}{2}")
+    assert "$" not in pages.alive("<p>$x^2$</p>")
+    assert pages.alive("<code>$x$</code>") == "<code>$x$</code>"
+
+
+def test_what_a_page_keeps_cannot_end_the_script_that_holds_it() -> None:
+    text = pages.in_script({"label": "</script><!-- <script>"})
+    assert "</script" not in text
+    assert "<!--" not in text
+    assert json.loads(text) == {"label": "</script><!-- <script>"}
+
+
+# ---- In a browser -----------------------------------------------------------------------------
+
+
+def visit(page: Page, path: Path) -> list[str]:
+    """Open a page of the folder; returns what it asks for beyond itself, while the list grows."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    return asked
+
+
+def fits_and_plays(page: Page, width: int) -> int:
+    """Hold that a page fits into the window and each of its films goes on; how many there are."""
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    views = page.locator(".view")
+    assert views.count() == page.locator(".view > .mg-player").count()
+    films = 0
+    for i in range(views.count()):
+        steps = views.nth(i).locator(".mg-steps")
+        if not steps.count() or steps.get_attribute("max") in ("0", None):
+            continue
+        films += 1
+        views.nth(i).locator(".mg-player").focus()
+        page.keyboard.press("Home")
+        first = steps.get_attribute("aria-valuetext")
+        page.keyboard.press("ArrowRight")
+        assert steps.get_attribute("aria-valuetext") != first
+        assert steps.input_value() == "1"
+    return films
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("zh", "dark")])
+def test_a_page_plays_and_fits_and_asks_for_nothing(
+    made: Path, language: str, theme: Any, page: Page
+) -> None:
+    page.emulate_media(color_scheme=theme)
+    asked = visit(page, made / language / f"{LESSON.stem}.html")
+    for width in (1440, 390):
+        assert fits_and_plays(page, width) == 1
+    assert violations(page) == []
+    assert [url for url in asked[1:] if not url.startswith("data:")] == []
+    assert page.errors == []
+
+
+@pytest.mark.browser
+def test_a_slider_of_a_page_moves_without_a_kernel(made: Path, page: Page) -> None:
+    visit(page, made / "en" / f"{LESSON.stem}.html")
+    field = page.locator(".mg-inputs input").first
+    assert field.is_enabled()
+    before = page.locator(".mg-player").inner_text()
+    field.evaluate("e => { e.value = 3; e.dispatchEvent(new Event('input')); }")
+    assert page.locator(".mg-player").inner_text() != before
+
+
+@pytest.mark.browser
+def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, page: Page) -> None:
+    visit(page, made / "en" / f"{LESSON.stem}.html")
+    code = page.locator("details.code")
+    assert code.count() > 10
+    assert page.locator("details.code[open]").count() == 0
+    page.get_by_role("button", name="Show all code").click()
+    assert page.locator("details.code[open]").count() == code.count()
+    option = page.locator(".mg-ask details").first
+    option.locator("summary").click()
+    assert re.match("[✓✗] ", option.locator(".mg-ask-verdict").inner_text())
+    picture = page.locator(".prose img").first
+    first = picture.get_attribute("src")
+    page.get_by_role("button", name="play it again").click()
+    assert picture.get_attribute("src") != first
+    assert picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }") > 0
+    page.emulate_media(media="print")
+    assert not page.locator("footer").is_visible()
+    assert not page.locator(".mg-controls").first.is_visible()
+    assert page.locator("h1").is_visible()
+    assert page.errors == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_start_page_shows_the_map(made: Path, language: str, page: Page) -> None:
+    visit(page, made / language / "index.html")
+    assert page.locator(".mg-course li").count() == len(LESSONS) + 1
+    assert page.get_by_role("link", name=pages.WORDS[language]["other"], exact=True).is_visible()
+    for width in (1440, 390):
+        fits_and_plays(page, width)
+    assert violations(page) == []
+
+
+# ---- Where a program runs a notebook ----------------------------------------------------------
+
+
+class Kernel:
+    """A shell whose cell was asked for by this message."""
+
+    def __init__(self, msg_id: str) -> None:
+        self.kernel = self
+        self.header = {"msg_id": msg_id, "session": "5a3b"}
+
+    def get_parent(self) -> dict[str, Any]:
+        return {"header": self.header}
+
+
+def view(monkeypatch: pytest.MonkeyPatch, msg_id: str) -> bool:
+    """Whether a widget is stored as a live view."""
+    monkeypatch.setattr(stored, "get_ipython", lambda: Kernel(msg_id))
+    found = [make()._repr_mimebundle_() for make in (lambda: viz.quiz("L00.1"), film_of_one)]
+    data = [bundle[0] if isinstance(bundle, tuple) else bundle for bundle in found]
+    assert all({"text/plain", "text/html"} <= set(each) for each in data)
+    kept = {stored.VIEW in each for each in data}
+    assert len(kept) == 1
+    return kept.pop()
+
+
+def film_of_one() -> Any:
+    return viz.step(mg.tensor(2.0, requires_grad=True) * 3)
+
+
+def test_a_view_is_stored_for_a_browser_and_not_for_a_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in stored.SERVERS:
+        monkeypatch.delenv(name, raising=False)
+    assert view(monkeypatch, "1c9e-77"), "as a browser numbers its messages"
+    assert not view(monkeypatch, "5a3b_4711_3"), "as Python's client does"
+    monkeypatch.setenv("JPY_SESSION_NAME", "lesson.ipynb")
+    assert view(monkeypatch, "5a3b_4711_3"), "a server runs the cell for a living page"
+
+
+def test_nbconvert_keeps_the_chosen_language_the_questions_and_the_film(tmp_path: Path) -> None:
+    setup = 'import minigrad as mg\nimport viz\nviz.language("zh")'
+    film = 'viz.step(mg.tensor(2.0, requires_grad=True, name="x") * 3)'
+    cells = [nbformat.v4.new_code_cell(source) for source in (setup, 'viz.quiz("L00.1")', film)]
+    halves = '<div lang="en">\n\nprose\n\n</div>\n\n<div lang="zh">\n\n正文\n\n</div>'
+    cells.append(nbformat.v4.new_markdown_cell(halves))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lesson.ipynb")
+    clean = {k: v for k, v in os.environ.items() if k not in stored.SERVERS}
+    command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html", "lesson.ipynb"]
+    done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    html = (tmp_path / "lesson.html").read_text("utf-8")
+    assert 'body):not([data-mg-language]) [lang|="en"] { display: none' in html
+    assert "热身" in html, "the question"
+    assert html.count('class="mg-still"') == 1, "the film"
+    assert f'<script type="{stored.VIEW}"' not in html, "asks the network for its script"
+
+
+# ---- All of them ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pages of the course; MINIGRAD_PAGES may name the folder where they are already."""
+    named = os.environ.get("MINIGRAD_PAGES", "")
+    if Path(named, "en", "index.html").exists():
+        return Path(named)
+    folder = tmp_path_factory.mktemp("whole")
+    pages.write_pages(folder)
+    return folder
+
+
+@pytest.mark.pages
+@pytest.mark.parametrize("path", pages.order(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_page_of_the_course_plays_fits_and_asks_for_nothing(
+    whole: Path, path: Path, language: str, page: Page
+) -> None:
+    file = whole / language / f"{path.stem}.html"
+    html = file.read_text("utf-8")
+    closed(html)
+    asked = visit(page, file)
+    films = {fits_and_plays(page, width) for width in (1440, 390)}
+    assert len(films) == 1
+    found = {}
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        found[theme] = violations(page)
+    print(f"{file.name} {language}: {len(html.encode()) / 1e6:.2f} MB, {films.pop()} films")
+    assert found == {"light": [], "dark": []}
+    assert [url for url in asked[1:] if not url.startswith("data:")] == []
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--language"]])
+def test_the_command_says_what_it_wants(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tasks.main(["pages", *arguments]) == 1
+    assert "python tasks.py pages OUT" in capsys.readouterr().err
