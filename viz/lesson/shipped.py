@@ -36,14 +36,16 @@ def described(
     """
     nodes = engine.topological_order(outputs)
     variables = [node for node in nodes if node.op == "Variable"]
+    numbers = [node.attrs["first"] for node in variables]
+    numbers += [node.value for node in nodes if node.op == "Constant"]
     named = {node: feed[node.name] for node in nodes if node.op == "Placeholder"}
     values = engine.Session(*variables).run(outputs, named)
-    types = sorted(np.asarray(v.attrs["first"]).dtype.name for v in variables)
+    types = sorted(np.asarray(value).dtype.name for value in numbers)
     return {
         "nodes": len(nodes),
         "operators": " ".join(sorted(node.op for node in nodes)),
         "names": " ".join(sorted(node.name for node in nodes if node.name)),
-        "types of variables": " ".join(types),
+        "types of variables and constants": " ".join(types),
         **{f"output {i}": value for i, value in enumerate(values)},
     }
 
