@@ -299,7 +299,15 @@ CODE = {
     *("unasked", "later", "double", "square", "Tensor", "gradients", "late", "exp", "log", "relu"),
     *("sum", "cond", "waits", "seconds", "rank", "array", "dtype", "minigrad", "inf", "nan"),
     *("dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
-    *("echg", "hfeag", "sppsd", "pspsdpsdmpsdr", "rows", "other"),  # nodes in a row, and names
+    *(
+        "bcd",
+        "echg",
+        "hfeag",
+        "sppsd",
+        "pspsdpsdmpsdr",
+        "rows",
+        "other",
+    ),  # nodes in a row, and names
     *("built", "run", "asked"),  # what the lines of an error begin with
     *("mismatch", "could", "not", "broadcast"),  # what NumPy says, and L07 asks for
     *("load", "clean", "report", "train", "logs", "photos", "sounds", "wash", "cut", "cook"),

@@ -625,6 +625,21 @@ def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
     assert "kept in my_engine/engine.py" in str(viz.keep(mended))
 
 
+def test_an_error_in_a_function_that_was_kept_is_told_as_one(folder: Path) -> None:
+    viz.keep(learner("def fit(g, x):\n    return g[9]\n", "fit"))
+    trial = viz.engine("L03", learner(PARTS["walk_back"].source, "walk_back"))
+    x = trial.Tensor([2.0], requires_grad=True)
+    with pytest.raises(check.CheckFailed, match=r"it arose in your `fit`, which my_engine/engine"):
+        check.check("L03.stretch", lambda: (x * x).backward(), None)
+    notebook: dict[str, Any] = {"y": x * x}
+    learner("def fit(g, x):\n    return g[9]\n", "fit", notebook)
+    judged = learner("def mine():\n    fit\n    y.backward()\n", "mine", notebook)
+    with pytest.raises(check.CheckFailed) as failed:
+        check.check("L03.stretch", judged, None)
+    assert "IndexError" in str(failed.value)
+    assert "it arose" not in str(failed.value)
+
+
 def test_only_functions_are_kept(folder: Path) -> None:
     with pytest.raises(ValueError, match="`static` is no function that was written with `def`"):
         viz.keep(type("static", (), {}))

@@ -7,8 +7,10 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType
@@ -157,7 +159,18 @@ def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:
         lines = [row("check_raised", kind=type(error).__name__, message=text)]
         if "'NoneType'" in str(error) and isinstance(got, FunctionType):
             lines += [row("check_return", name=name) for name in silent(got)]
+        judged = [f.__name__ for f in reached(got)] if isinstance(got, FunctionType) else []
+        if (name := _kept(error)) not in ["", *judged]:
+            lines.append(row("check_kept", name=name))
         return None, lines
+
+
+def _kept(error: Exception) -> str:
+    """The function of the learner's engine, if they wrote it, in which an error arose."""
+    code = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    first = linecache.getline(code.co_filename, code.co_firstlineno)
+    inside = code.co_filename.startswith("<my_engine") and first.rstrip().endswith("# yours")
+    return code.co_name if inside else ""
 
 
 def _told(got: Any, want: Any, compared: bool, comparison: Comparison) -> list[Pair]:
