@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LEFT_OUT = (".git/*", ".venv/*", "build/*", "*.egg-info/*", "*/__pycache__/*", ".*_cache/*")
 LEFT_OUT += (".hypothesis/*", "notebooks/yours/*", "*/node_modules/*", "shared/*")
+LEFT_OUT += ("PKG-INFO", "setup.cfg")  # of an sdist, made with it
 
 
 def spoken(*start: str, before: Path | None = None, **settings: str) -> tuple[int, str]:
