@@ -399,6 +399,31 @@ def test_a_step_touches_only_what_changes(saved: dict[str, Path], page: Page) ->
     assert 0 < page.evaluate("document.getAnimations().length") < 20, "only what changes moves"
 
 
+# What the browser keeps as a layer each, and goes through for each frame: what was placed or moved,
+# and what fades in a drawing, which is then painted in two.
+LAYERS = """() => {
+    const step = document.querySelector('.mg-controls button[aria-label^="step forward"]');
+    for (let i = 0; i < 12; i++) step.click();
+    const moved = ({ position, transform }) => position !== 'static' || transform !== 'none';
+    const outside = [...document.querySelectorAll('.mg-player *:not(svg *)')];
+    const effects = document.getAnimations().map(({ effect }) => effect);
+    const inside = effects.filter(e => e.target.closest('svg') && e.getKeyframes()[0].opacity);
+    return [outside.filter(e => moved(getComputedStyle(e))).length, inside.length];
+}"""
+
+
+def test_a_step_has_few_layers_and_no_rule_that_looks_ahead(
+    saved: dict[str, Path], page: Page
+) -> None:
+    """At 300 nodes there are 600 marks; each `:has` would be asked about all of them again."""
+    page.goto(saved["long"].as_uri())
+    assert page.locator(".mg-mark").count() > 500
+    outside, inside = page.evaluate(LAYERS)
+    assert outside < 60
+    assert inside == 0
+    assert ":has(" not in saved["long"].read_text(encoding="utf-8")
+
+
 # Steps, or clicks on nodes, one frame each; for each how many elements of the page were touched.
 TOUCHED = """async ([selector, times]) => {
     const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));

@@ -99,7 +99,7 @@ function moments(lane, row, data, sign) {
     }
     if (!steps.has(frame)) {
       const step = make("span", "mg-moment", row);
-      step.style.left = column(frame, data.frames.length);
+      step.style.gridColumn = String(frame + 1);
       steps.set(frame, step);
     }
     const element = make("span", `mg-mark mg-${clock}`, steps.get(frame));

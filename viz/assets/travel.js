@@ -16,6 +16,7 @@ const ASIDE = [-4.6, -3.4, -2.4, -1.6, -1, 0, 1, 1.6, 2.4, 3.4, 4.6]
 function chip(layer, { text, grid, bad }, kind) {
   const element = make("div", `mg-chip mg-chip-${kind}`, layer);
   element.classList.toggle("mg-bad", Boolean(bad));
+  element.classList.toggle("mg-mapped", Boolean(grid));
   if (grid) heatmap(grid, thumb(grid), element);
   if (text) make("span", "", element).textContent = text;
   return element;
@@ -56,8 +57,7 @@ function travel(chip, points, scale) {
  * @param {Element | null} element
  */
 function appear(element) {
-  const late = [{ opacity: 0 }, { opacity: 0, offset: 0.75 }, { opacity: 1 }];
-  element?.animate(late, { duration: PACE * 1.25, easing: "linear" });
+  element?.animate({ visibility: ["hidden", "hidden"] }, PACE);
 }
 
 /**
