@@ -50,7 +50,7 @@ def _states() -> str:
         )
         for i, (state, _) in enumerate(STATES)
     }
-    rooms = {n.id: Room(5, gradient=True, plan=True) for n in nodes}
+    rooms = {n.id: Room(5, gradient=1, plan=True) for n in nodes}
     return render(Picture(tuple(nodes), (), "static", {}), "d", rooms, shown)
 
 

@@ -13,9 +13,11 @@ from test_picture import e1, e2, e5
 import minigrad as mg
 import viz
 from viz.film.frames import Film, summarize
-from viz.page.payload import payload
+from viz.page.payload import payload, rooms_of
 from viz.page.player import Player
+from viz.picture.cards import GAP, PAD, Card, wide
 from viz.picture.summary import GRID
+from viz.picture.theme import LARGE, NAME
 
 B, R, G = "clock_built", "clock_run", "clock_gradient"
 
@@ -185,12 +187,37 @@ def test_a_number_used_three_times_is_summed_up_in_words() -> None:
         (np.zeros((0, 3)), "∅", "(0, 3), no elements"),
         (np.float32([3e38] * 9 + [0]), "0 … 3e+38", "(10,), mean 2.7e+38, from 0 to 3e+38"),
         (np.array([1e308] * 9 + [0]), "0 … 1e+308", "(10,), mean inf, from 0 to 1e+308"),
+        (np.array([1.5, -2, 0.25]), "[1.5, -2, 0.25]", "[1.5, -2, 0.25]"),
+        (
+            np.array([-1.2345e-7, 1234567.0, 1 / 3]),
+            "-1.2e-07 … 1.2e+06",
+            "(3,), mean 4.12e+05, from -1.23e-07 to 1.23e+06",
+        ),
     ],
 )
 def test_a_value_of_any_size_in_a_few_words(value: Any, short: str, long: str) -> None:
     summary = summarize(value)
     assert (summary.short, summary.long[0]) == (short, long)
     assert summary.bad == (not np.isfinite(np.asarray(value)).all())
+
+
+def test_several_values_in_a_few_words() -> None:
+    long = np.array([1 / 3, -2 / 3, 1e-5])
+    assert summarize((np.float64(2), np.arange(9.0))).short == "(2, 0 … 8)"
+    assert summarize((long, np.float64(2), long)).short == "(…, …, …)"
+    assert summarize(long).told == "[0.3333, -0.6667, 1e-05]", "a caption has room for them"
+
+
+def test_a_card_has_room_for_all_that_it_will_show() -> None:
+    x = mg.tensor([1 / 3, -2 / 3, 123456.0], requires_grad=True, name="weights")
+    (film,) = viz.step((x * mg.tensor([-0.12345, 23456.0, 1 / 7])).sum()).films
+    for box, room in rooms_of(film, film.picture).items():
+        card = Card(next(n for n in film.picture.nodes if n.id == box), room)
+        inside = card.size[0] - 2 * PAD
+        for _, value in film.tracks[box].values:
+            assert wide(card.sign, LARGE) + GAP + wide(value.short, LARGE) <= inside, value.short
+        for _, gradient in film.tracks[box].gradients:
+            assert wide(f"∂ {gradient.short}", NAME) <= inside, gradient.short
 
 
 @pytest.mark.parametrize(

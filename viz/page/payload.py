@@ -25,7 +25,7 @@ TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 CANVAS = 800  # pixels across which a player has for a drawing, in a notebook
-WIDTH, WIDEST = 5, 18  # characters of a value in a box, at least and at most
+WIDTH = 5  # characters of a value in a box, at least
 WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
     *("fit", "fold", "keys", "clocks", "shape"),
@@ -244,9 +244,9 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     inside = _inside(film, node)
     value = node.kind != "constant" or not node.name  # which is its value
     longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
-    gradient = any(t.gradients for t in inside)
+    gradient = max((len(s.short) for t in inside for _, s in t.gradients), default=0)
     value = value and bool(longest or few or not film.still)
-    width = max(WIDTH, min(WIDEST, longest + 1)) if value else 0
+    width = max(WIDTH, longest + 1) if value else 0
     clock = not film.still and node.kind != "constant"
     plan = few and value and film.picture.kind == "static"
     return Room(width, gradient, clock, plan, languages)

@@ -46,14 +46,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a card keeps room for: characters of a value, a gradient row, a clock row.
+    """What a card keeps room for: characters of a value and of a gradient, a clock row.
 
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
     """
 
     value: int = 0
-    gradient: bool = False
+    gradient: int = 0
     clock: bool = False
     plan: bool = False
     languages: tuple[str, ...] = ("en", "zh")
@@ -115,8 +115,9 @@ class Card:
         none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if self.room.plan else 0
         value = max(self.room.value * 0.58 * LARGE, none)
         clock = max(wide(_ticks(self._clock, x), SMALL) for x in languages)
-        widest = max(head, wide(self.sign, LARGE) * BOLD + _after(value), wide(self.shape, SMALL))
-        width = 2 * PAD + max(widest, clock)
+        main = wide(self.sign, LARGE) * BOLD + _after(value)
+        gradient = wide("∂ ", NAME) + self.room.gradient * 0.58 * NAME
+        width = 2 * PAD + max(head, main, wide(self.shape, SMALL), gradient, clock)
         height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
         return 2 * round(max(width, 72) / 2), 2 * round(height / 2)
 

@@ -14,6 +14,7 @@ from viz.words.text import Pair, row
 
 GRID = 24  # cells along each side of a heat map; larger arrays are thinned out
 WRITTEN = 6  # numbers that a caption writes out, row by row
+SHORT = 18  # characters of several numbers in a card; of more it says from where to where they go
 
 
 Grid = tuple[tuple[float | None, ...], ...]
@@ -47,6 +48,7 @@ def summarize(value: Any) -> Summary:
         parts = [summarize(x) for x in value]
         english, chinese = (", ".join(part.long[i] for part in parts) for i in (0, 1))
         short, told = (", ".join(getattr(p, a) for p in parts) for a in ("short", "told"))
+        short = short if len(short) < SHORT else ", ".join("…" * len(parts))
         bad = any(part.bad for part in parts)
         return Summary(f"({short})", (f"({english})", f"({chinese})"), (), f"({told})", bad)
     array = np.asarray(getattr(value, "data", value))
@@ -72,7 +74,7 @@ def written(value: Any) -> str:
 
 def _summary(array: np.ndarray[Any, Any]) -> Summary:
     short = number(array)
-    if array.size == 1 or short != "…":
+    if array.size == 1 or (short != "…" and len(short) <= SHORT):
         return Summary(short, (short, short), _grid(array))
     shape = show_shape(array.shape)
     if array.size == 0:
