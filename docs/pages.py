@@ -35,6 +35,8 @@ NOTEBOOKS = ROOT / "notebooks"
 TEMPLATE = ROOT / "docs" / "template"
 LANGUAGES = ("en", "zh")
 KEPT = 150_000  # bytes for the positions of the sliders of one player
+# What sentences say that a page has no use for: how to run it, how to change its language.
+NOTEBOOK = "Run the cells|below the next cell|运行各单元格|单元格下方的按钮"
 KINDS = [PLAYED, "text/html", "image/svg+xml", "image/png", "text/plain"]
 HAN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 WORDS = {
@@ -118,7 +120,7 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
         cell.metadata["asks"] = cell.source.startswith(ASKING)
         cell.metadata["exercise"] = has_gaps(cell.source)
         kept = [] if cell.metadata["exercise"] else cell.outputs
-        cell.outputs = [output for output in kept if not is_switch(output)]
+        cell.outputs = [output for output in kept if not is_of_a_learner(output)]
         for data in (output["data"] for output in cell.outputs if "data" in output):
             if made := data.pop(PLAYED, None):
                 styles.setdefault(made["style"], len(styles))
@@ -129,10 +131,10 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
 
 
 def prose(text: str, language: str) -> str:
-    """The half of a cell in this language, without what it says of the keys of a notebook."""
+    """The half of a cell in this language, without what it says of running a notebook."""
     other = "|".join(code for code in LANGUAGES if code != language)
     half = re.sub(rf'<div lang="({other})">\n.*?\n</div>\n*', "", text, flags=re.DOTALL)
-    return re.sub(r"(?<=[.。])[^.。\n]*Shift \+ Enter.*", "", half)
+    return re.sub(rf"(?<=[.。])[^.。]*(?:{NOTEBOOK})[^.。]*[.。]", "", half)
 
 
 def alive(html: str) -> str:
@@ -158,9 +160,10 @@ def has_gaps(source: str) -> bool:
     return any(node.value is ... for node in constants)
 
 
-def is_switch(output: Any) -> bool:
-    """Whether it is what `viz.language` shows: a page has a language already."""
-    return output.get("data", {}).get("text/html", "").startswith("<style>:is(.mg-player")
+def is_of_a_learner(output: Any) -> bool:
+    """Whether it is what `viz.language` shows, or where the parts of one's own engine are kept."""
+    html = output.get("data", {}).get("text/html", "")
+    return html.startswith("<style>:is(.mg-player") or "<b>my_engine</b>" in html
 
 
 def in_script(values: Any) -> str:

@@ -130,12 +130,15 @@ def step_to_end(page: Page) -> Iterator[int]:
         yield i
 
 
-def violations(page: Page) -> list[tuple[str, str, str]]:
-    """What axe-core finds in all players and boards, with everything open."""
+def violations(page: Page, *rules: str) -> list[tuple[str, str, str]]:
+    """What axe-core finds in all players and boards, with everything open; by these rules alone,
+    where any are named.
+    """
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="install axe")
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     whole = page.locator("body[data-mg-page]").count()  # elsewhere the rest is not ours
-    found = axe.Axe().run(page, None if whole else ".mg-player").response
+    only = {"options": {"runOnly": list(rules)}} if rules else {}
+    found = axe.Axe().run(page, None if whole else ".mg-player", **only).response
     assert found["passes"], "it looked at something"
     return [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found["violations"]]
 

@@ -15,6 +15,14 @@ button?.addEventListener("click", () => {
   unfold(open);
 });
 
+// What scrolls sideways can be reached and scrolled with the keys.
+const reach = () => document.querySelectorAll(".shown").forEach((each) => {
+  if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+  else each.removeAttribute("tabindex");
+});
+addEventListener("resize", reach);
+reach();
+
 // Pictures play once; another address of the same picture plays it again.
 document.querySelectorAll(".again").forEach((again) => {
   const picture = again.closest("p").querySelector("img");
