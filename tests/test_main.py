@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,6 +94,17 @@ def test_errors_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
     set_language("zh")
     assert main(["nowhere.py:y"]) == 2
     assert "没有文件 nowhere.py" in capsys.readouterr().err
+
+
+def test_as_a_command_it_speaks_the_language_of_the_terminal() -> None:
+    known = {name: value for name, value in os.environ.items() if name != "MINIGRAD_LANGUAGE"}
+    command = [sys.executable, "-m", "viz", "nowhere.py:y"]
+    for locale, said in (("zh_CN.UTF-8", "没有文件"), ("en_US.UTF-8", "There is no file")):
+        known |= {"LC_ALL": locale, "PYTHONUTF8": "1"}
+        done = subprocess.run(
+            command, env=known, capture_output=True, encoding="utf-8", check=False
+        )
+        assert said in done.stderr
 
 
 def test_as_a_command(program: Path) -> None:

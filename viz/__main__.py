@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from minigrad.diagnostics.messages import set_language
 from minigrad.ops.methods import Value
+from minigrad_lessons.terminal import language
 from viz.picture.layout import LayoutError
 from viz.views.draw import FORMATS, diagram_of, names_of
 from viz.words.text import printed
@@ -60,4 +62,5 @@ def _run(what: str) -> tuple[dict[str, Any], str]:
 
 
 if __name__ == "__main__":
+    set_language("zh" if language() == "zh" else "en")
     sys.exit(main())
