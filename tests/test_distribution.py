@@ -22,7 +22,13 @@ from minigrad_lessons.words import SENTENCES
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LEFT_OUT = (".git/*", ".venv/*", "build/*", "*.egg-info/*", "*/__pycache__/*", ".*_cache/*")
-LEFT_OUT += (".hypothesis/*", "notebooks/yours/*", "*/node_modules/*", "shared/*")
+LEFT_OUT += (
+    ".hypothesis/*",
+    "notebooks/yours/*",
+    "notebooks/my_engine/*",
+    "*/node_modules/*",
+    "shared/*",
+)
 LEFT_OUT += ("PKG-INFO", "setup.cfg")  # of an sdist, made with it
 
 
