@@ -17,7 +17,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from lessons import LESSONS, NOTEBOOKS, ROOT
-from looks import violations
+from looks import luminance, violations
 
 import minigrad as mg
 import viz
@@ -252,7 +252,8 @@ def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, 
     page.get_by_role("button", name="play it again").click()
     assert picture.get_attribute("src") != first
     assert picture.evaluate("async e => { await e.decode(); return e.naturalWidth; }") > 0
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert luminance(page, ".mg-ask", "backgroundColor") > 250, "paper is white"
     assert not page.locator("footer").is_visible()
     assert not page.locator(".mg-controls").first.is_visible()
     assert page.locator("h1").is_visible()
