@@ -350,6 +350,24 @@ def pages(arguments):
     return failed
 
 
+def kit(arguments):
+    """Write what a class gets, and what its teacher gets, in English or in Chinese."""
+    chosen = {(): "en", ("--language", "en"): "en", ("--language", "zh"): "zh"}
+    code = chosen.get(tuple(arguments[1:]))
+    if not arguments or arguments[0].startswith("-") or not code:
+        raise Problem(say("kit_usage"))
+    folder = os.path.abspath(arguments[0])
+    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise Problem(say("not_empty", folder=folder))
+    prepare(["lab", "handouts"])
+    handing = os.path.join(folder, "teacher", "handouts")
+    failed = run(os.path.join("docs", "kit"), folder, code)
+    failed = failed or run(os.path.join("docs", "handouts.py"), handing, code)
+    if not failed:
+        print(say("written", folder=folder))
+    return failed
+
+
 # The tests of dynamic mode, which run once more without what is there for its speed alone.
 DYNAMIC = [
     "tests/test_{}.py".format(name)
@@ -431,6 +449,7 @@ COMMANDS = {
     "student": student,
     "handouts": handouts,
     "pages": pages,
+    "kit": kit,
     "test": test,
     "check": check,
     "docs": docs,

@@ -12,6 +12,8 @@ python tasks.py COMMAND
   handouts OUT [--language en|zh]
                 write sheets to print into OUT, as PDF: one for each lesson, and the glossary
   pages OUT     write all notebooks into OUT as pages to read, in each language; they play offline
+  kit OUT [--language en|zh]
+                write all that a class gets into OUT/class, what you need for it into OUT/teacher
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
   check         format, lint, types, then test: what a change must pass
@@ -31,6 +33,8 @@ python tasks.py 命令
   handouts 目录 [--language en|zh]
                 把可以打印的讲义写进该目录，PDF 格式：每课一份，外加术语表
   pages 目录    把全部笔记本写成可以阅读的网页，放进该目录，两种语言各一份；不联网也能播放
+  kit 目录 [--language en|zh]
+                把发给学生的一切写进 目录/class，把教师需要的写进 目录/teacher
   test [参数]   运行测试、笔记本，以及文档字符串和 README 里的例子；参数交给 pytest；
                 --oracles 还会安装 PyTorch、JAX、TensorFlow 和各种附加依赖，与它们对照
   check         检查格式、代码规范和类型，再运行测试：改动必须通过这一关
@@ -148,6 +152,14 @@ python tasks.py 命令
     "pages_usage": (
         "Name one folder to write into, for example: python tasks.py pages OUT",
         "请写明要写进哪个文件夹，只写一个，例如：python tasks.py pages OUT",
+    ),
+    "kit_usage": (
+        "Name one folder: python tasks.py kit OUT [--language en|zh]",
+        "请写明一个文件夹：python tasks.py kit OUT [--language en|zh]",
+    ),
+    "not_empty": (
+        "{folder} is there already, and not empty. Name another folder.",
+        "{folder} 已经存在，而且不是空的。请换一个文件夹。",
     ),
     "the_lessons": (
         "The lessons themselves are in {folder}. Name another folder.",

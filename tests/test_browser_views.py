@@ -36,6 +36,7 @@ SHOWN_ELSEWHERE = {
     "over_http": "a line of text",
     "planned": "gives what a check draws",
     "played": "gives what a check draws",
+    "progress": "says what `check` says, in a table",
     "reads": "gives what `check` compares",
     "refusals": "gives what `check` compares",
     "replayed": "gives what `check` compares",

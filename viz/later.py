@@ -17,6 +17,7 @@ from viz.lesson.elsewhere import *
 from viz.lesson.keep import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
+from viz.lesson.progress import *
 from viz.lesson.shipped import *
 from viz.lesson.solution import *
 from viz.lesson.trained import *

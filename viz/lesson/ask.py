@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import zip_longest
 from typing import Any, cast
 
 import anywidget
@@ -15,6 +16,7 @@ import traitlets
 
 from minigrad.diagnostics.messages import Pair
 from viz import assets
+from viz.lesson.progress import note
 from viz.lesson.wording import MARKS, bilingual, lines_of
 from viz.page.document import Document
 from viz.page.sheets import sheets
@@ -45,15 +47,19 @@ class Questions(Document, anywidget.AnyWidget):
             labels={key: list(row(key)) for key in LABELS}
             | {"right": list(row("ask_right")), "wrong": list(row("ask_wrong"))},
         )
-        self._judge_all()
+        self._judge_all(self.answers)
 
     @traitlets.observe("answers")
     def _follow(self, change: Any) -> None:
         if hasattr(self, "_bank"):
-            self._judge_all()
+            self._judge_all(change["old"] or ())
 
-    def _judge_all(self) -> None:
+    def _judge_all(self, before: Sequence[Any] = ()) -> None:
         found = [judge(q, a) for q, a in zip(self._bank, self.answers, strict=False)]
+        told = zip_longest(self._bank, self.answers, found, before)
+        for question, answer, verdict, old in told:
+            if verdict and answer != old:
+                note(question.kind, question.id, verdict.right, str(answer))
         self.verdicts = [v and {"right": v.right, "text": list(v.text)} for v in found]
 
     @property

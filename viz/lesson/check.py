@@ -25,6 +25,7 @@ from minigrad.diagnostics.messages import Pair
 from viz.lesson.answers import cut, equal, has_gap, reached, silent
 from viz.lesson.differs import Comparison
 from viz.lesson.limit import Endless, limited
+from viz.lesson.progress import note
 from viz.lesson.wording import GRADING, MARKS, Shown, result
 from viz.questions import called, find_check
 from viz.words.text import row
@@ -103,6 +104,7 @@ def check(
     caller = sys._getframe(1)
     judged = reached(asked) if isinstance(asked, FunctionType) and not right else ()
     _refused[id, caller.f_code.co_filename, caller.f_lineno] = WeakSet(judged)
+    note("check", id, right)
     if right:
         return _said(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
     if counted and id in counted and counted[id].mark == MARKS[False]:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, cast
 from IPython import get_ipython
 from IPython.display import display
 
+from viz.lesson import my_engine
 from viz.lesson.answers import has_gap, looked_up, reached
 from viz.lesson.check import refused_by
 from viz.lesson.wording import GRADING, MARKS, Shown
@@ -64,7 +65,8 @@ def functions_of(text: str) -> Iterator[tuple[str, str, str, str]]:
 @cache
 def whole() -> tuple[str, Mapping[str, Part]]:
     """The engine with our parts, and those parts by their names."""
-    text = Path(__file__).with_name("my_engine.py").read_text("utf-8")
+    packed: str | None = vars(my_engine).get("TEXT")  # in the wheel of a class
+    text = packed or Path(my_engine.__file__).read_text("utf-8")
     return text, {name: Part(lesson, source) for name, lesson, _, source in functions_of(text)}
 
 

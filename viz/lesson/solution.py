@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from viz.lesson import my_engine
 from viz.lesson.check import tried
 from viz.lesson.keep import whole
 from viz.lesson.wording import Shown, bilingual, lines_of
@@ -30,7 +31,7 @@ def solution(id: str, *names: str) -> Shown | Ours:
     """Our answer to an exercise, named `our_...`, once its check has judged one of the learner's.
 
     id: of the check, as "L00.core"; names: of its parts of the engine, as "dynamic", if it asks for
-    such. ValueError for a part that the engine does not have.
+    such. ValueError for a part that the engine does not have. The wheel of a class shows none.
 
     >>> from viz import check
     >>> _ = check("L00.core", 7, 7)
@@ -51,6 +52,8 @@ def solution(id: str, *names: str) -> Shown | Ours:
             raise ValueError(printed("engine_no_part", name=name, known=", ".join(parts)))
     if not tried(id):
         return Shown([row("solution_first")], "…", id)
+    if hasattr(my_engine, "PACKED"):
+        return Shown([row("solution_class")], "…", id)
     ours = [
         re.sub(rf"^def {name}(.*?) *# yours", rf"def our_{name}\1", parts[name].source)
         for name in names

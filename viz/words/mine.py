@@ -34,4 +34,5 @@ def choices() -> dict[str, Any]:
 def choose(key: str, value: Any) -> None:
     """Keep a choice. In a folder that cannot be written to it holds as long as the kernel."""
     with contextlib.suppress(GraphError, OSError):
+        folder().mkdir(parents=True, exist_ok=True)
         files.write(_file(), json.dumps({**choices(), key: value}, ensure_ascii=False) + "\n")

@@ -1,0 +1,179 @@
+"""`python tasks.py kit OUT`: a class gets no answer, its teacher gets all of them."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from lessons import LESSONS, NOTEBOOKS, ROOT, TOUR
+
+import tasks
+from minigrad_lessons.terminal import Problem
+from viz.lesson.keep import whole
+from viz.questions import lessons
+
+GRADED = [*LESSONS, TOUR]
+QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kit")
+    script = [sys.executable, str(ROOT / "docs" / "kit"), str(folder), "zh"]
+    subprocess.run(script, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engine(kit: Path) -> dict[str, bytes]:
+    """The files of the wheel."""
+    (path,) = (kit / "class").glob("*.whl")
+    with zipfile.ZipFile(path) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+def test_a_class_gets_every_notebook_in_its_language_and_no_answer(kit: Path) -> None:
+    paths = sorted((kit / "class").glob("*.ipynb"))
+    assert [path.name for path in paths] == sorted(path.name for path in NOTEBOOKS)
+    for path in paths:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        text = path.read_text("utf-8")
+        assert not re.search(r"BEGIN SOLUTION|HIDDEN|viz\.solution\(|lesson\.marks", text), path
+        assert not any(cell.get("outputs") for cell in notebook.cells)
+        assert re.findall(r"viz\.language\(\\?[\"'](\w+)", text.replace("\\", "")) == ["zh"]
+
+
+def test_one_line_of_pip_installs_all_of_it(kit: Path) -> None:
+    lines = (kit / "class" / "requirements.txt").read_text("utf-8").split()
+    assert lines[0] == "--constraint"
+    assert lines[1] == "constraints.txt"
+    assert (kit / "class" / lines[2].removesuffix("[lab]")).is_file()
+    assert (kit / "class" / lines[1]).is_file()
+    told = (kit / "class" / "README.md").read_text("utf-8")
+    assert "pip install -r requirements.txt" in told
+
+
+def test_the_wheel_holds_what_it_records(engine: dict[str, bytes]) -> None:
+    (record,) = (name for name in engine if name.endswith("/RECORD"))
+    rows = {name: told for name, *told in csv.reader(io.StringIO(engine[record].decode()))}
+    assert rows.keys() == engine.keys()
+    for name, (digest, size) in rows.items():
+        if name != record:
+            assert int(size) == len(engine[name])
+            found = base64.urlsafe_b64encode(hashlib.sha256(engine[name]).digest())
+            assert digest == f"sha256={found.rstrip(b'=').decode()}"
+
+
+def test_no_answer_stands_in_the_wheel_as_text(engine: dict[str, bytes]) -> None:
+    texts = "\n".join(data.decode("utf-8", "replace") for data in engine.values())
+    for path in GRADED:
+        for cell in nbformat.read(path, as_version=4).cells:
+            for answer in re.findall(r"(?s)### BEGIN SOLUTION\n(.*?)### END", cell.source):
+                for function in re.split(r"(?m)^(?=def )", answer):
+                    body = function.partition("\n")[2].strip()
+                    assert not body or body not in texts, path
+    parsed = {name: data.decode() for name, data in engine.items() if "questions/" in name}
+    checks = [
+        c for n, t in parsed.items() if n[-4:] == "toml" for c in tomllib.loads(t).get("check", [])
+    ]
+    assert checks
+    assert not any("ours" in check for check in checks)
+
+
+def test_the_wheel_runs_a_lesson_without_us(kit: Path, tmp_path: Path) -> None:
+    """The packed engine is the same, and `viz.solution` shows none of it."""
+    (path,) = (kit / "class").glob("*.whl")
+    program = (
+        "import viz; from viz.lesson.keep import whole; viz.check('L00.core', 1, 1);"
+        "print(viz.solution('L00.core', 'dynamic')); mine = viz.engine('L02');"
+        "x = mine.Node('Placeholder', name='x'); print(len(whole()[0]), viz.__file__)"
+    )
+    with zipfile.ZipFile(path) as wheel:
+        wheel.extractall(tmp_path / "site")
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site"), "MINIGRAD_LEARNER": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "In a class our answer comes from your teacher." in run.stdout
+    assert f"{len(whole()[0])} {tmp_path}" in run.stdout
+    assert "def topological_order" in (tmp_path / "my_engine" / "engine.py").read_text("utf-8")
+
+
+def test_a_teacher_gets_the_course_the_key_and_a_sheet(kit: Path) -> None:
+    teacher = kit / "teacher"
+    assert {p.name for p in (teacher / "source").iterdir()} == set(lessons()) - {"examples"}
+    for path in (teacher / "source").rglob("*.ipynb"):
+        nbformat.validate(nbformat.read(path, as_version=4))
+    key = (teacher / "answers.md").read_text("utf-8")
+    rows = list(csv.reader((teacher / "marks.csv").read_text("utf-8-sig").splitlines()))
+    exercises = rows[0][2:-1]
+    assert int(rows[1][-1]) == sum(map(int, rows[1][2:-1])) > 40
+    assert all(f"**{name}**" in key for name in exercises)
+    assert key.count("```python") == len(exercises)
+    assert (teacher / "nbgrader_config.py").is_file()
+    assert (teacher / "notes" / "zh" / "L14.md").is_file()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_bank_can_be_read_back(kit: Path, language: str) -> None:
+    side = ["en", "zh"].index(language)
+    wanted = {q.id: q for each in lessons().values() for q in each.questions.values() if q.options}
+    tree = ET.parse(kit / "teacher" / "questions" / f"moodle-{language}.xml")
+    entries = tree.findall("question[@type='multichoice']")
+    assert {entry.findtext("name/text") for entry in entries} == set(wanted)
+    for entry in entries:
+        question = wanted[entry.findtext("name/text") or ""]
+        shares = [answer.get("fraction") for answer in entry.findall("answer")]
+        assert shares == ["100" if option.right else "0" for option in question.options]
+        said = entry.findtext("answer/feedback/text") or ""
+        assert re.sub(r"\W", "", question.options[0].feedback[side])[:9] in re.sub(
+            r"<.*?>|&\w+;|\W", "", said
+        )
+    with zipfile.ZipFile(kit / "teacher" / "questions" / f"qti-{language}.zip") as package:
+        items = [ET.fromstring(package.read(n)) for n in package.namelist() if n[0] == "Q"]
+        manifest = package.read("imsmanifest.xml").decode()
+    assert {item.get("title") for item in items} == set(wanted)
+    for item in items:
+        right = item.findtext(f"{QTI}responseDeclaration/{QTI}correctResponse/{QTI}value")
+        question = wanted[item.get("title") or ""]
+        assert [o.right for o in question.options].index(True) == question.letters.index(right)
+        assert f"{item.get('identifier')}.xml" in manifest
+
+
+def test_slides_need_nothing_else(kit: Path) -> None:
+    for path in GRADED:
+        name = "tour" if path == TOUR else f"L{path.name[:2]}"
+        page = (kit / "teacher" / "slides" / f"{name}.html").read_text("utf-8")
+        assert page.count("<section>") > 5
+        assert not re.search(r'<(?:script|link|img)[^>]+(?:src|href)="http', page)
+        assert "BEGIN SOLUTION" not in page
+        assert "data-mg-language" not in page, "a rule of the notebook would hide Chinese"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--language", "zh"], ["OUT", "zh"], ["a", "b", "c"]])
+def test_one_folder_must_be_named(arguments: list[str]) -> None:
+    with pytest.raises(Problem, match="Name one folder"):
+        tasks.kit(arguments)
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(Problem, match="not empty"):
+        tasks.kit([str(tmp_path)])
