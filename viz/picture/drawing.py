@@ -51,8 +51,11 @@ def render(
     frames = (drawing.frame(path) for path in drawing.whole.groups if path in picture.groups)
     edges = (drawing.edge(e, *states.get(e.id, State()).classes) for e in picture.edges)
     cards = (drawing.card(n.id, states.get(n.id, State())) for n in picture.nodes)
-    both = any("both" in room.languages for room in (rooms or {}).values())
-    return _whole(drawing.there, "".join([*frames, *edges, *cards]), title, both)
+    clocks = [room.languages for room in (rooms or {}).values() if room.clock]
+    spoken = "both" if any("both" in languages for languages in clocks) else get_language()
+    return _whole(
+        drawing.there, "".join([*frames, *edges, *cards]), title, spoken if clocks else ""
+    )
 
 
 class Drawing:
@@ -162,16 +165,16 @@ def _hidden(wide: float, high: float, width: int) -> float:
     return max(1, wide / width) * max(1, high / PAGE_HIGH)
 
 
-def _whole(there: Places, inside: str, title: str, both: bool) -> str:
+def _whole(there: Places, inside: str, title: str, spoken: str) -> str:
     """The <svg> element: never shrunk, since what is too small cannot be read.
 
-    both: whether its clocks have room for both languages at once.
+    spoken: what its clocks say where a page shows both languages: that for which they have room.
     """
     top = HEADING if title else 0
     width = max(there.width, wide(title, LARGE) + 2 * EDGE if title else 0)
     heading = text("mg-title", EDGE, 24, escape(plain(title, 160))) if title else ""
     return (
-        f'<svg class="mg-svg{" mg-both" if both else ""}" '
+        f'<svg class="mg-svg{f" mg-{spoken}" if spoken in ("both", "zh") else ""}" '
         f'width="{width:.0f}" height="{there.height + top:.0f}" '
         f'viewBox="0 0 {width:.0f} {there.height + top:.0f}">{heading}'
         f'<g class="graph" transform="translate({(width - there.width) / 2:g},{top})">'
