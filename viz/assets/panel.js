@@ -20,13 +20,6 @@ function renewing() {
   };
 }
 
-/** What scrolls is reached by keys. @param {HTMLElement} element */
-function scrolls(element) {
-  element.tabIndex = 0;
-  mine(element);
-  return element;
-}
-
 /**
  * Scrolls a box as little as brings these nodes into view; of many the first ones.
  * @param {HTMLElement} box @param {Element[]} nodes

@@ -22,10 +22,8 @@ function places(el, data, alone) {
   const stages = make("div", "mg-stage", middle);
   const side = make("div", "mg-side", middle);
   const tabs = make("div", "mg-tabs", side);
-  const inspector = make("div", "mg-inspector", side);
+  const inspector = scrolls(make("div", "mg-inspector", side));
   region(inspector, labels.details);
-  inspector.tabIndex = 0; // it scrolls
-  mine(inspector);
   const code = make("div", "mg-code", side);
   const moving = make("div", "mg-inputs", side);
   const verdict = make("div", "mg-verdict", side);
@@ -69,11 +67,9 @@ function wordiest(frames) {
  * @param {(panel: HTMLElement) => void} fill when it opens for the first time
  */
 function overlay(sign, label, tools, parent, fill) {
-  const panel = make("div", "mg-overlay", parent);
+  const panel = scrolls(make("div", "mg-overlay", parent));
   region(panel, label);
   panel.hidden = true;
-  panel.tabIndex = 0; // it scrolls
-  mine(panel);
   const show = (/** @type {boolean} */ open) => {
     if (open && !panel.firstChild) fill(panel);
     panel.hidden = !open;

@@ -30,6 +30,13 @@ function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
+/** What scrolls is reached by keys. @param {HTMLElement} element */
+function scrolls(element) {
+  element.tabIndex = 0;
+  mine(element);
+  return element;
+}
+
 /** Whether the reader wants nothing to move. */
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
