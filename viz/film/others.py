@@ -8,7 +8,7 @@ sum so far)). A seed other than 1 is one that comes through the node itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -60,9 +60,10 @@ class _Told:
     """Frames, one for each thing that happened."""
 
     def __init__(
-        self, nodes: Mapping[Any, tuple[Any, ...]], outputs: Iterable[Any], names: Mapping[int, str]
+        self, nodes: Mapping[Any, tuple[Any, ...]], outputs: Sequence[Any], names: Mapping[int, str]
     ) -> None:
         self.nodes, self.picture = nodes, other_picture(nodes, outputs, names)
+        self.ends = [id(node) for node in outputs]
         self.ids = self.picture.ids
         self.labels = {n.id: n.label for n in self.picture.nodes}
         self.edges = {(e.target, e.index): e.id for e in self.picture.edges}
@@ -81,7 +82,10 @@ class _Told:
             elif kind == "run" and node in self.nodes:
                 self._ran(node, *what)
             elif kind == "passed back" and not is_other(what[1]):
-                self._passed(node, *what)
+                if what[0] in self.nodes:
+                    self._passed(node, *what)
+                elif id(node) in self.ends:  # from what was computed of it, which is not drawn
+                    self._starts(node, what[2], "step_seeded")
         counted = Counter(mark.clock for frame in self.frames for mark in frame.marks)
         told = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
         counts = ", ".join(pair[0] for pair in told), "，".join(pair[1] for pair in told)
