@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +25,7 @@ PYGRAPHVIZ = (
     "import sys, pygraphviz; source = sys.stdin.buffer.read().decode();"
     "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
 )
+BROWSER = "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/site/start.mjs
 # By the program that installs: what to type before the name of a program.
 INSTALL = {
     "apt-get": "sudo apt-get install",
@@ -55,8 +56,11 @@ class LayoutError(RuntimeError):
 def layout(source: str) -> str:
     """Lay out DOT text as SVG: with `dot` on the PATH, else graphviz-pure, else pygraphviz.
 
-    Raises LayoutError when there is none of them, or when the engine stops.
+    In a browser, where no program can be started, with the one that came beside Python. Raises
+    LayoutError when there is none of them, or when the engine stops.
     """
+    if find_spec(BROWSER):
+        return _run_beside(source)
     if program := shutil.which("dot"):
         return _run([program, "-Tsvg"], source)
     if program := bundled():
@@ -112,6 +116,14 @@ def _run_bundled(program: str, source: str) -> str:
     drawn = _run([program, "-Tsvg", "-q"], THREE_FAR.sub(rf"\g<0>{FILLER}", told))
     drawn = drawn.replace(FILLER, "")
     return drawn.replace('"Helvetica,sans-Serif"', f'"{FONTS}"')
+
+
+def _run_beside(source: str) -> str:
+    """Lay out with what the browser has loaded beside Python."""
+    done = import_module(BROWSER).layout(source)
+    if done.error:
+        raise LayoutError("layout_failed", reason=last_line(done.error))
+    return str(done.svg)
 
 
 def _run(command: list[str], source: str) -> str:
