@@ -25,7 +25,7 @@ PYGRAPHVIZ = (
     "import sys, pygraphviz; source = sys.stdin.buffer.read().decode();"
     "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
 )
-BROWSER = "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/site/start.mjs
+BROWSER = "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
 # By the program that installs: what to type before the name of a program.
 INSTALL = {
     "apt-get": "sudo apt-get install",

@@ -1,0 +1,223 @@
+"""The course in a browser, with nothing installed: python docs/site.py FOLDER [options].
+
+A JupyterLite with the lessons and every wheel they import, as files for any web server. Python itself
+(Pyodide) comes from its own CDN, or out of the folder that --pyodide names; Graphviz is part of the
+site. `import minigrad, viz` works as it does at home, since the list of packages that Pyodide reads,
+its lock file, holds ours, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import urllib.request
+import zipfile
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Any
+
+try:
+    from jupyterlite_pyodide_kernel import constants
+except ImportError as error:
+    raise SystemExit(
+        f'{error}. A site needs JupyterLite: pip install -e ".[site]", or'
+        " python tasks.py site OUT, which installs it."
+    ) from None
+
+ROOT = Path(__file__).parent.parent
+PARTS = Path(__file__).parent / "lite"
+GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
+# What the lessons import and Pyodide has not; constraints.txt has their versions.
+WHEELS = ("anywidget", "comm", "graphviz", "ipywidgets", "psygnal", "typing-extensions")
+# What the kernel asks for, and what the first cell does: there before it runs.
+LOADED = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
+LOADED += ("minigrad", "ipywidgets", "anywidget")
+KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
+# Where everything of ours lies in the site: Pyodide looks there for each file without an address.
+OURS = "static/pyodide"
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    """What was asked for; where nothing was, the places that JupyterLite's kernel knows."""
+    parser = argparse.ArgumentParser(prog="python tasks.py site", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pyodide", type=Path, help="a folder with a Pyodide to put in the site")
+    parser.add_argument("--pyodide-lock", help="address or file of its lock file")
+    parser.add_argument("--graphviz", type=Path, help=f"index.js of {GRAPHVIZ}; else npm fetches it")
+    parser.add_argument("--wheel", type=Path, action="append", default=[], help="one more package")
+    parser.add_argument("--notebooks", type=Path, help="lessons to take; else those of learners")
+    return parser.parse_args(arguments)
+
+
+# ---- The list of packages -------------------------------------------------------------------
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def entry(wheel: Path) -> dict[str, Any]:
+    """What a lock file says of a wheel; what it depends on, without extras and conditions."""
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+        (metadata,) = (n for n in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", n))
+        said = HeaderParser().parsestr(file.read(metadata).decode())
+    needs = [re.match(r"[\w.-]+", n) for n in said.get_all("Requires-Dist", ()) if "extra" not in n]
+    tops = {n.partition("/")[0].removesuffix(".py") for n in names if n.endswith(".py")}
+    return {
+        "name": normal(said["Name"]),
+        "version": said["Version"],
+        "file_name": wheel.name,
+        "install_dir": "site",
+        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "package_type": "package",
+        "imports": sorted(top for top in tops if top.isidentifier()),
+        "depends": sorted({normal(need[0]) for need in needs if need}),
+        "unvendored_tests": False,
+    }
+
+
+def locked(lock: dict[str, Any], base: str, wheels: list[Path]) -> dict[str, Any]:
+    """Pyodide's lock file with these wheels as well; what lies elsewhere gets its address.
+
+    Of two packages of one name ours is taken, and nobody depends on what neither has.
+    """
+    theirs = {
+        name: {**package, "file_name": base + package["file_name"]}
+        for name, package in lock["packages"].items()
+    }
+    packages = theirs | {made["name"]: made for made in map(entry, wheels)}
+    for package in packages.values():
+        package["depends"] = [n for n in map(normal, package["depends"]) if n in packages]
+    return {**lock, "packages": packages}
+
+
+def needed(lock: dict[str, Any], *names: str) -> set[str]:
+    """These packages and all that they depend on."""
+    found: set[str] = set()
+    while names:
+        found.update(names)
+        more = {need for name in names for need in lock["packages"][name]["depends"]}
+        names = tuple(more - found)
+    return found
+
+
+# ---- The parts ------------------------------------------------------------------------------
+
+
+def wheels(folder: Path) -> list[Path]:
+    """Our own wheel, those that the lessons import, and those that the kernel brings."""
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
+    anywhere = ["--no-deps", "--only-binary=:all:", "--platform=any", "--python-version=3.12"]
+    versions = ["--constraint", ROOT / "constraints.txt"]
+    subprocess.run([*pip, "download", *anywhere, *versions, "-d", folder, *WHEELS], check=True)
+    share = Path(sys.prefix) / "share/jupyter/labextensions" / constants.PYODIDE_KERNEL_NPM_NAME
+    for name in ("ipykernel", "piplite", "pyodide_kernel"):
+        (wheel,) = (share / "static" / constants.PYPI_WHEELS).glob(f"{name}-*.whl")
+        shutil.copy(wheel, folder)
+    return sorted(folder.glob("*.whl"))
+
+
+def graphviz(file: Path | None, to: Path) -> None:
+    """Graphviz as WebAssembly, with its licence, from npm or out of a file."""
+    if file:
+        shutil.copy(file, to)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        npm = shutil.which("npm")
+        if not npm:
+            raise SystemExit("npm is missing. Install Node, or name a file: --graphviz index.js")
+        subprocess.run([npm, "pack", "--silent", GRAPHVIZ], cwd=folder, check=True)
+        (archive,) = Path(folder).glob("*.tgz")
+        with tarfile.open(archive) as package:
+            for name, place in (("dist/index.js", to), ("LICENSE", to.with_suffix(".LICENSE"))):
+                found = package.extractfile(f"package/{name}")
+                place.write_bytes(found.read() if found else b"")
+
+
+def lessons(given: Path | None, folder: Path) -> None:
+    """The lessons as a learner starts them, for the kernel that the site has, so that none asks."""
+    if not given:
+        subprocess.run([sys.executable, ROOT / "tasks.py", "student", folder], check=True)
+    else:
+        shutil.copytree(given, folder, ignore=shutil.ignore_patterns(".*", "yours", "my_engine"))
+    for path in folder.glob("*.ipynb"):
+        notebook = json.loads(path.read_text("utf-8"))
+        notebook["metadata"]["kernelspec"] = KERNEL
+        path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), "utf-8")
+    for path in folder.rglob("*.svg"):  # JupyterLite shows pictures of one-byte letters only
+        path.write_bytes(path.read_text("utf-8").encode("ascii", "xmlcharrefreplace"))
+
+
+def read(place: str) -> dict[str, Any]:
+    """A lock file, from an address or out of a file."""
+    if "://" not in place:
+        return dict(json.loads(Path(place).read_text("utf-8")))
+    with urllib.request.urlopen(place, timeout=60) as answer:
+        return dict(json.load(answer))
+
+
+# ---- The site -------------------------------------------------------------------------------
+
+
+def settings(index: str) -> dict[str, Any]:
+    """What JupyterLite is told of the kernel: our start, our list, no other index."""
+    return {
+        "pyodideUrl": f"./{OURS}/start.mjs",
+        "disablePyPIFallback": True,
+        "loadPyodideOptions": {
+            "indexURL": index,
+            "lockFileURL": f"./{OURS}/pyodide-lock.json",
+            "packages": list(LOADED),
+        },
+    }
+
+
+def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None:
+    """Let JupyterLite build what is its own, with the lessons in it."""
+    plugins = {constants.PYODIDE_KERNEL_PLUGIN_ID: told}
+    config = {"jupyter-lite-schema-version": 0, "jupyter-config-data": {"litePluginSettings": plugins}}
+    (work / "jupyter-lite.json").write_text(json.dumps(config), "utf-8")
+    build = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps", "--apps=lab"]
+    places = {"lite-dir": work, "output-dir": folder.resolve(), "contents": contents}
+    build += [f"--{name}={place}" for name, place in places.items()]
+    subprocess.run(build, check=True, cwd=work)
+
+
+def main(arguments: list[str]) -> None:
+    asked = options(arguments)
+    base = "" if asked.pyodide else constants.PYODIDE_CDN_URL + "/"
+    lock = asked.pyodide_lock or f"{asked.pyodide or constants.PYODIDE_CDN_URL}/pyodide-lock.json"
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder).resolve()
+        lessons(asked.notebooks, work / "lessons")
+        lite(asked.folder, work / "lessons", work, settings(base or f"./{OURS}/"))
+        ours = asked.folder / OURS
+        if asked.pyodide:
+            shutil.copytree(asked.pyodide, ours)
+        ours.mkdir(parents=True, exist_ok=True)
+        (work / "wheels").mkdir()
+        for wheel in asked.wheel:
+            shutil.copy(wheel, work / "wheels")
+        found = wheels(work / "wheels")
+        whole = locked(read(lock), base, found)
+        for name in needed(whole, *LOADED):
+            made = work / "wheels" / whole["packages"][name]["file_name"]
+            if made.exists():
+                shutil.copy(made, ours)
+        (ours / "pyodide-lock.json").write_text(json.dumps(whole), "utf-8")
+        graphviz(asked.graphviz, ours / "graphviz.js")
+    for part in PARTS.glob("*.mjs"):
+        shutil.copy(part, ours)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
