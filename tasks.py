@@ -368,6 +368,17 @@ def kit(arguments):
     return failed
 
 
+def site(arguments):
+    """Write the course as files for any web server, which run it in the reader's browser."""
+    if not arguments or arguments[0].startswith("-"):
+        raise Problem(say("site_usage"))
+    prepare(["lab", "site"])
+    failed = run(os.path.join("docs", "lite.py"), *arguments)
+    if not failed:
+        print(say("written", folder=os.path.abspath(arguments[0])))
+    return failed
+
+
 # The tests of dynamic mode, which run once more without what is there for its speed alone.
 DYNAMIC = [
     "tests/test_{}.py".format(name)
@@ -382,7 +393,8 @@ DYNAMIC = [
 ]
 
 # What is compared with, and the extras of which that is tested that they bring.
-ORACLES = ["oracles", "caffe", "dask", "handouts", "nbgrader", "onnx", "tensorboard"]
+ORACLES = ["oracles", "caffe", "dask", "handouts", "nbgrader", "onnx", "site"]
+ORACLES += ["tensorboard"]
 
 
 def test(arguments):
@@ -450,6 +462,7 @@ COMMANDS = {
     "handouts": handouts,
     "pages": pages,
     "kit": kit,
+    "site": site,
     "test": test,
     "check": check,
     "docs": docs,

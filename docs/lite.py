@@ -1,27 +1,25 @@
-"""The course in a browser, with nothing installed: python docs/site.py FOLDER [options].
+"""The course in a browser, with nothing installed: python docs/lite.py FOLDER [options].
 
-A JupyterLite with the lessons and every wheel they import, as files for any web server. Python itself
-(Pyodide) comes from its own CDN, or out of the folder that --pyodide names; Graphviz is part of the
-site. `import minigrad, viz` works as it does at home, since the list of packages that Pyodide reads,
-its lock file, holds ours, too.
+A JupyterLite with the lessons and every wheel they import, as files for any web server. Python
+itself (Pyodide) comes from its own CDN, or out of the folder that --pyodide names; Graphviz is part
+of the site. `import minigrad, viz` works as it does at home, since the list of packages that
+Pyodide reads, its lock file, holds ours, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import urllib.request
-import zipfile
-from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
+
+from packages import locked, needed
 
 try:
     from jupyterlite_pyodide_kernel import constants
@@ -38,7 +36,8 @@ GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
 WHEELS = ("anywidget", "comm", "graphviz", "ipywidgets", "psygnal", "typing-extensions")
 # What the kernel asks for, and what the first cell does: there before it runs.
 LOADED = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
-LOADED += ("minigrad", "ipywidgets", "anywidget")
+LOADED += ("minigrad-lessons", "ipywidgets", "anywidget")
+DOWNLOAD = 45  # megabytes until the first cell has run, measured; what it was when this was written
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 # Where everything of ours lies in the site: Pyodide looks there for each file without an address.
 OURS = "static/pyodide"
@@ -50,63 +49,12 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pyodide", type=Path, help="a folder with a Pyodide to put in the site")
     parser.add_argument("--pyodide-lock", help="address or file of its lock file")
-    parser.add_argument("--graphviz", type=Path, help=f"index.js of {GRAPHVIZ}; else npm fetches it")
+    parser.add_argument(
+        "--graphviz", type=Path, help=f"index.js of {GRAPHVIZ}; else npm fetches it"
+    )
     parser.add_argument("--wheel", type=Path, action="append", default=[], help="one more package")
     parser.add_argument("--notebooks", type=Path, help="lessons to take; else those of learners")
     return parser.parse_args(arguments)
-
-
-# ---- The list of packages -------------------------------------------------------------------
-
-
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def entry(wheel: Path) -> dict[str, Any]:
-    """What a lock file says of a wheel; what it depends on, without extras and conditions."""
-    with zipfile.ZipFile(wheel) as file:
-        names = file.namelist()
-        (metadata,) = (n for n in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", n))
-        said = HeaderParser().parsestr(file.read(metadata).decode())
-    needs = [re.match(r"[\w.-]+", n) for n in said.get_all("Requires-Dist", ()) if "extra" not in n]
-    tops = {n.partition("/")[0].removesuffix(".py") for n in names if n.endswith(".py")}
-    return {
-        "name": normal(said["Name"]),
-        "version": said["Version"],
-        "file_name": wheel.name,
-        "install_dir": "site",
-        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
-        "package_type": "package",
-        "imports": sorted(top for top in tops if top.isidentifier()),
-        "depends": sorted({normal(need[0]) for need in needs if need}),
-        "unvendored_tests": False,
-    }
-
-
-def locked(lock: dict[str, Any], base: str, wheels: list[Path]) -> dict[str, Any]:
-    """Pyodide's lock file with these wheels as well; what lies elsewhere gets its address.
-
-    Of two packages of one name ours is taken, and nobody depends on what neither has.
-    """
-    theirs = {
-        name: {**package, "file_name": base + package["file_name"]}
-        for name, package in lock["packages"].items()
-    }
-    packages = theirs | {made["name"]: made for made in map(entry, wheels)}
-    for package in packages.values():
-        package["depends"] = [n for n in map(normal, package["depends"]) if n in packages]
-    return {**lock, "packages": packages}
-
-
-def needed(lock: dict[str, Any], *names: str) -> set[str]:
-    """These packages and all that they depend on."""
-    found: set[str] = set()
-    while names:
-        found.update(names)
-        more = {need for name in names for need in lock["packages"][name]["depends"]}
-        names = tuple(more - found)
-    return found
 
 
 # ---- The parts ------------------------------------------------------------------------------
@@ -115,6 +63,9 @@ def needed(lock: dict[str, Any], *names: str) -> set[str]:
 def wheels(folder: Path) -> list[Path]:
     """Our own wheel, those that the lessons import, and those that the kernel brings."""
     pip = [sys.executable, "-m", "pip", "--quiet"]
+    shutil.rmtree(
+        ROOT / "build" / "lib", ignore_errors=True
+    )  # what was there once would come along
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT], check=True)
     anywhere = ["--no-deps", "--only-binary=:all:", "--platform=any", "--python-version=3.12"]
     versions = ["--constraint", ROOT / "constraints.txt"]
@@ -184,12 +135,24 @@ def settings(index: str) -> dict[str, Any]:
 def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None:
     """Let JupyterLite build what is its own, with the lessons in it."""
     plugins = {constants.PYODIDE_KERNEL_PLUGIN_ID: told}
-    config = {"jupyter-lite-schema-version": 0, "jupyter-config-data": {"litePluginSettings": plugins}}
+    config = {
+        "jupyter-lite-schema-version": 0,
+        "jupyter-config-data": {"litePluginSettings": plugins},
+    }
     (work / "jupyter-lite.json").write_text(json.dumps(config), "utf-8")
     build = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps", "--apps=lab"]
     places = {"lite-dir": work, "output-dir": folder.resolve(), "contents": contents}
     build += [f"--{name}={place}" for name, place in places.items()]
     subprocess.run(build, check=True, cwd=work)
+
+
+def pages(folder: Path) -> None:
+    """The page that everyone meets first, and in JupyterLab the line that says how far it is."""
+    text = (PARTS / "index.html").read_text("utf-8").replace("@SIZE@", str(DOWNLOAD))
+    (folder / "index.html").write_text(text, "utf-8")
+    lab = folder / "lab" / "index.html"
+    line = f'<script type="module" src="../{OURS}/progress.mjs"></script></head>'
+    lab.write_text(lab.read_text("utf-8").replace("</head>", line, 1), "utf-8")
 
 
 def main(arguments: list[str]) -> None:
@@ -217,6 +180,7 @@ def main(arguments: list[str]) -> None:
         graphviz(asked.graphviz, ours / "graphviz.js")
     for part in PARTS.glob("*.mjs"):
         shutil.copy(part, ours)
+    pages(asked.folder)
 
 
 if __name__ == "__main__":

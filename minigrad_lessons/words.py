@@ -14,6 +14,9 @@ python tasks.py COMMAND
   pages OUT     write all notebooks into OUT as pages to read, in each language; they play offline
   kit OUT [--language en|zh]
                 write all that a class gets into OUT/class, what you need for it into OUT/teacher
+  site OUT [OPTIONS]
+                write the course into OUT as files for any web server: it runs in the browser,
+                with nothing installed; --help after OUT tells the options
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
                 --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
   check         format, lint, types, then test: what a change must pass
@@ -35,6 +38,9 @@ python tasks.py 命令
   pages 目录    把全部笔记本写成可以阅读的网页，放进该目录，两种语言各一份；不联网也能播放
   kit 目录 [--language en|zh]
                 把发给学生的一切写进 目录/class，把教师需要的写进 目录/teacher
+  site 目录 [选项]
+                把整套课程写成网站文件，放到任何网页服务器上都行：课程在浏览器里运行，
+                什么都不用安装；在目录后面加 --help 可以看到各个选项
   test [参数]   运行测试、笔记本，以及文档字符串和 README 里的例子；参数交给 pytest；
                 --oracles 还会安装 PyTorch、JAX、TensorFlow 和各种附加依赖，与它们对照
   check         检查格式、代码规范和类型，再运行测试：改动必须通过这一关
@@ -160,6 +166,10 @@ python tasks.py 命令
     "not_empty": (
         "{folder} is there already, and not empty. Name another folder.",
         "{folder} 已经存在，而且不是空的。请换一个文件夹。",
+    ),
+    "site_usage": (
+        "Name one folder: python tasks.py site OUT [OPTIONS]",
+        "请写明一个文件夹：python tasks.py site OUT [选项]",
     ),
     "the_lessons": (
         "The lessons themselves are in {folder}. Name another folder.",

@@ -3,6 +3,8 @@
 The tests build one of the running Debian. By hand, the whole suite on the Python of another one:
 
     python tests/bare.py FOLDER trixie
+
+With the packages of a Debian for 32 bits, the engine's tests there: python tests/bits.py FOLDER.
 """
 
 from __future__ import annotations
@@ -56,11 +58,13 @@ def obstacle() -> str | None:
 class Machine:
     """Built below a folder, which must not be there yet; raises CalledProcessError with a log."""
 
-    def __init__(self, folder: Path, suite: str = "") -> None:
+    def __init__(
+        self, folder: Path, suite: str = "", packages: str = "python3-venv", *options: str
+    ) -> None:
         self.root, self.home = folder, folder / "srv" / "minigrad"
         suite = suite or release()
         script = [] if (SCRIPTS / suite).exists() else [str(SCRIPTS / "sid")]
-        kind = ["--variant=minbase", "--include=python3-venv"]
+        kind = ["--variant=minbase", f"--include={packages}", *options]
         build = ["debootstrap", *kind, suite, str(folder), mirror(), *script]
         subprocess.run([*OWN, *build], check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for setting in filter(os.path.exists, SETTINGS):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bare
+import bits
 import browser as harness
 import hypothesis
 import pytest
@@ -71,6 +72,7 @@ def no_pages() -> str | None:
 # they fail where they would be skipped.
 OBSTACLES = {
     "bare": bare.obstacle,
+    "bits": bits.obstacle,
     "browser": harness.obstacle,
     "compiler": no_compiler,
     "pages": no_pages,

@@ -25,7 +25,9 @@ PYGRAPHVIZ = (
     "import sys, pygraphviz; source = sys.stdin.buffer.read().decode();"
     "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
 )
-BROWSER = "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
+BROWSER = (
+    "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
+)
 # By the program that installs: what to type before the name of a program.
 INSTALL = {
     "apt-get": "sudo apt-get install",
@@ -67,12 +69,8 @@ def layout(source: str) -> str:
         return _run_bundled(program, source)
     if (missing := pygraphviz_fault()) is None:
         return _run([sys.executable, "-c", PYGRAPHVIZ], source)
-    raise LayoutError(
-        "no_layout",
-        pygraphviz=missing,
-        pip=to_install("graphviz-pure"),
-        system=installing("graphviz", "graphviz.org"),
-    )
+    pip, system = to_install("graphviz-pure"), installing("graphviz", "graphviz.org")
+    raise LayoutError("no_layout", pygraphviz=missing, pip=pip, system=system)
 
 
 def fault() -> str | None:
