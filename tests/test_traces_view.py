@@ -60,7 +60,7 @@ def test_without_a_recording_it_tells_each_trace() -> None:
     board = viz.traces(f)
     assert [line[0][0] for line in board.sheet.rows] == ["1", "3", "4"]
     assert board.text()[0].endswith("scale: 3 traces in the cache")
-    assert "which served 3 calls so far" in board.text()[0]
+    assert "which served 3 calls in all" in board.text()[0]
 
 
 def test_a_new_trace_is_marked_and_a_used_one_is_not() -> None:
