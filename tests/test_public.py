@@ -208,7 +208,7 @@ def grown(path: Path, text: str) -> None:
 
 def copied(folder: Path, *tests: str) -> None:
     """A copy of the packages, and of some tests with what these import."""
-    for package in ("minigrad", "viz", "docs"):
+    for package in ("minigrad", "minigrad_lessons", "viz", "docs"):
         shutil.copytree(ROOT / package, folder / package)
     (folder / "tests").mkdir()
     for name in tests:
