@@ -4,7 +4,7 @@ The tests build one of the running Debian. By hand, the whole suite on the Pytho
 
     python tests/bare.py FOLDER trixie
 
-With the packages of a Debian for 32 bits, the engine's tests there: python tests/bits.py FOLDER.
+With the packages of a Debian for 32 bits, the engine's tests there: python tests/bits32.py FOLDER.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bare
-import bits
+import bits32
 import browser as harness
 import hypothesis
 import pytest
@@ -72,7 +72,7 @@ def no_pages() -> str | None:
 # they fail where they would be skipped.
 OBSTACLES = {
     "bare": bare.obstacle,
-    "bits": bits.obstacle,
+    "bits": bits32.obstacle,
     "browser": harness.obstacle,
     "compiler": no_compiler,
     "pages": no_pages,
