@@ -41,7 +41,7 @@ def kept(folder: Path) -> Any:
 def test_without_consent_nothing_is_kept(tmp_path: Path) -> None:
     answer()
     assert os.listdir(tmp_path) == []
-    assert "No answer is kept" in str(viz.progress())
+    assert "No answers are kept" in str(viz.progress())
     assert os.listdir(tmp_path) == []
 
 
@@ -63,7 +63,7 @@ def test_with_consent_each_answer_is_kept_once_and_can_be_exported(tmp_path: Pat
         ("L00.faded.1", "check", "", "True", "1"),
     }
     assert all(row["when"][:2] == "20" for row in rows)
-    assert "5 answers" in str(viz.progress())
+    assert ".minigrad.json: 5," in str(viz.progress())
     assert "4 of them right" in str(viz.progress())
 
 
@@ -80,7 +80,7 @@ def test_it_is_deleted_when_the_learner_says_so(tmp_path: Path) -> None:
 def test_to_agree_again_loses_nothing(tmp_path: Path) -> None:
     viz.progress(True)
     answer()
-    assert "5 answers" in str(viz.progress(True))
+    assert ".minigrad.json: 5," in str(viz.progress(True))
 
 
 def test_a_teacher_who_grades_keeps_nothing_of_a_learner(

@@ -68,15 +68,15 @@ def progress(keep: bool | None = None) -> Progress:
     `.save("progress.csv")` writes it for a spreadsheet.
 
     >>> progress(True)
-    0 answers are kept in .minigrad.json, 0 of them right. `viz.progress(False)` deletes them.
+    Answers kept in .minigrad.json: 0, 0 of them right. `viz.progress(False)` deletes them.
     >>> from viz import check, quiz
     >>> _ = quiz("L00.1", answers="B"), check("L00.faded.1", 20, 20)
     >>> progress()
-    2 answers are kept in .minigrad.json, 1 of them right. `viz.progress(False)` deletes them.
+    Answers kept in .minigrad.json: 2, 1 of them right. `viz.progress(False)` deletes them.
     ✗ L00.1  B
     ✓ L00.faded.1
     >>> progress(False)
-    No answer is kept. `viz.progress(True)` keeps them from now on, beside the notebooks only.
+    No answers are kept. `viz.progress(True)` keeps new ones, beside the notebooks only.
     """
     if keep is not None:
         mine.choose(KEY, (_found() or {}) if keep else None)
