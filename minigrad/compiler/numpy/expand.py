@@ -199,7 +199,7 @@ def _chosen(calls: Calls, labels: Slot, n: int, classes: int) -> Slot:
     """Where in the flattened scores the right class of each row lies."""
 
     def make() -> Slot:
-        flat, place = shaped(labels, n), calls.scratch((n,), np.dtype(np.int64))
+        flat, place = shaped(labels, n), calls.scratch((n,), np.dtype(np.intp))
         calls.call(expect_labels, flat, classes)
         calls.call(np.add, calls.constant(np.arange(n) * classes, place.spec.dtype), flat, place)
         return place
