@@ -7,6 +7,7 @@ of the argument and the remedy.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -102,7 +103,7 @@ def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int,
 def allocated(op: str, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
     """An array of this shape; ShapeError for one that no memory holds."""
     try:
-        if max(math.prod(shape), *shape, 0) > MOST:
+        if max(math.prod(shape), *shape, 0) > min(MOST, sys.maxsize):
             raise MemoryError
         return make(shape)
     except MemoryError:
