@@ -464,7 +464,7 @@ def test_no_return_is_called_missing_where_all_functions_return():
     with pytest.raises(AssertionError) as failed:
         check("L00.core", lambda: given()["x"] + 1, 1)
     assert "NoneType" in str(failed.value)
-    assert "return" not in str(failed.value)
+    assert "`return`" not in str(failed.value)
 
 
 def forgets():

@@ -180,6 +180,9 @@ def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
 # What a widget shows, apart from its controls: text, and what each visible element looks like, once
 # the values on their way have arrived.
 SHOWN = """widget => {
+    for (const motion of widget.getAnimations({ subtree: true })) {  // a value waits for its chip
+        if (motion.effect.getComputedTiming().endTime < Infinity) motion.finish();
+    }
     const leaving = '.mg-travels, g.graph > g[aria-hidden=true]';  // on its way, or fading
     widget.querySelectorAll(leaving).forEach(e => e.remove());
     const controls = [...widget.querySelectorAll('.mg-controls')];
