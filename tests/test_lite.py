@@ -118,6 +118,7 @@ def test_python_finds_the_layout_under_the_name_that_the_start_gives_it() -> Non
 def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:
     text = (PARTS / "index.html").read_text("utf-8")
     assert text.count('lang="en"') == text.count('lang="zh"') + 1, "and that of the page"
+    assert 'id="jupyter-config-data"' in text, "without it no page of JupyterLite opens"
     assert "@SIZE@ MB" in text, "what will be downloaded is said beforehand"
     for part in PARTS.iterdir():
         assert "//" not in part.read_text("utf-8").replace("// ", ""), "an address"
