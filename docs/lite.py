@@ -165,7 +165,7 @@ def main(arguments: list[str]) -> None:
         lite(asked.folder, work / "lessons", work, settings(base or f"./{OURS}/"))
         ours = asked.folder / OURS
         if asked.pyodide:
-            shutil.copytree(asked.pyodide, ours)
+            shutil.copytree(asked.pyodide, ours, dirs_exist_ok=True)
         ours.mkdir(parents=True, exist_ok=True)
         (work / "wheels").mkdir()
         for wheel in asked.wheel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,12 @@ def test_in_a_browser_what_came_beside_python_lays_out(in_a_browser: list[str]) 
 def test_python_finds_the_layout_under_the_name_that_the_start_gives_it() -> None:
     start = (PARTS / "start.mjs").read_text("utf-8")
     assert f'registerJsModule("{layout.BROWSER}"' in start
+
+
+def test_none_is_nothing_for_the_browser_in_either_of_its_words() -> None:
+    """Jupyter hands Python's None over as null, Pyodide as undefined."""
+    for script in (ROOT / "viz" / "assets").glob("*.js"):
+        assert not re.search(r"[!=]== null", script.read_text("utf-8")), script.name
 
 
 def test_the_first_page_speaks_both_languages_and_asks_nobody_else() -> None:

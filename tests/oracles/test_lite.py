@@ -100,6 +100,8 @@ def opened(page: Any, site: str, name: str) -> list[str]:
     """Open a notebook and wait for its kernel; what is asked of others is collected."""
     outside: list[str] = []
     own = (site, "data:", "blob:")
+    page.broken = []
+    page.on("pageerror", lambda error: page.broken.append(str(error)))
     page.context.on("request", lambda r: r.url.startswith(own) or outside.append(r.url))
     page.set_default_timeout(1000 * PATIENCE)
     page.goto(f"{site}/lab/index.html?path={name}")
@@ -132,13 +134,16 @@ def ran(page: Any, site: str, name: str) -> Ran:
     return Ran(page.evaluate(model)["cells"], outside, drawn, page)
 
 
+FONTS = "Matplotlib is building the font cache; this may take a moment.\n"
+
+
 def said(cell: dict[str, Any]) -> str:
     """What a code cell prints and shows as text."""
     parts: list[str] = []
     for output in cell.get("outputs", ()):
         found = output.get("text") or output.get("data", {}).get("text/plain", "")
         parts.append("".join(found))
-    return "".join(parts)
+    return "".join(parts).replace(FONTS, "")
 
 
 def compared(cell: dict[str, Any]) -> bool:
@@ -152,6 +157,7 @@ def test_a_notebook_runs_and_says_what_is_stored(page: Any, site: str, name: str
     found = ran(page, site, name)
     stored = json.loads((harness.NOTEBOOKS / name).read_text("utf-8"))["cells"]
     assert not found.outside
+    assert not page.broken
     assert len(found.cells) == len(stored)
     unmeant = [
         (number, output["ename"], output["evalue"])

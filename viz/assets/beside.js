@@ -76,7 +76,7 @@ function table(data, parent) {
   /** @type {HTMLElement | undefined} */
   let current;
   return (/** @type {number | null} */ number) => {
-    const now = number === null ? undefined : rows[number];
+    const now = number == null ? undefined : rows[number];
     if (now === current) return;
     current?.classList.remove("mg-row");
     current?.removeAttribute("aria-current");

@@ -48,7 +48,7 @@ const sizesOf = ({ drawings }) => drawings.map(({ svg }) => {
  * @param {[number, number][]} sizes @param {SceneData[]} scenes
  */
 function height(sizes, scenes) {
-  const others = scenes.length > 1 && scenes.some((s) => s.panels.some((p) => p.drawing === null && !p.svg));
+  const others = scenes.length > 1 && scenes.some((s) => s.panels.some((p) => p.drawing == null && !p.svg));
   return Math.min(scenes.length > 1 ? HIGHEST : HIGHEST + 80, Math.max(60, others ? 200 : 0, ...sizes.map(([, high]) => high)) + 20);
 }
 
@@ -121,7 +121,7 @@ function show(model, root, moved) {
     const scene = scenes[index];
     fresh("count", scene.panels.map((p) => p.drawing), () => {
       stage.dataset.panels = String(scene.panels.length);
-      const widths = scene.panels.flatMap(({ drawing }) => (drawing === null ? [] : [sizes[drawing][0]]));
+      const widths = scene.panels.flatMap(({ drawing }) => (drawing == null ? [] : [sizes[drawing][0]]));
       stage.style.setProperty("--mg-drawn", String(Math.max(1, widths.length)));
       stage.style.setProperty("--mg-columns", widths.map((wide) => (
         `minmax(min(${wide + 16}px, (100% - ${widths.length - 1}px) / ${widths.length}), ${wide}fr)` // less the gaps

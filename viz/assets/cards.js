@@ -38,13 +38,13 @@ function life(nodes, index) {
  * @param {boolean} plan whether its graph was built before it ran @param {boolean} failed
  */
 function material({ kind }, { born, ran, done, of, freed, value, gradient }, plan, failed) {
-  const there = born !== null && !failed;
+  const there = born != null && !failed;
   return {
-    "mg-unborn": born === null && !failed,
+    "mg-unborn": born == null && !failed,
     "mg-failed": failed,
     "mg-part": there && done > 0 && done < of,
-    "mg-born": there && plan && ran === null && kind !== "constant",
-    "mg-ran": there && ran !== null && !GIVEN.has(kind),
+    "mg-born": there && plan && ran == null && kind !== "constant",
+    "mg-ran": there && ran != null && !GIVEN.has(kind),
     "mg-freed": freed,
     "mg-bad": value?.bad || gradient?.bad,
   };
@@ -56,12 +56,12 @@ function material({ kind }, { born, ran, done, of, freed, value, gradient }, pla
  */
 function clockwork({ kind }, { born, ran, done, of }, words) {
   const given = GIVEN.has(kind);
-  if (born === null || kind === "constant") return [];
+  if (born == null || kind === "constant") return [];
   if (given && ran === born) return [[words.card_given, String(born)]];
   /** @type {Clock[0]} */
-  const first = [given && ran !== null ? words.card_declared : words.card_built, String(born)];
+  const first = [given && ran != null ? words.card_declared : words.card_built, String(born)];
   if (done > 0 && done < of) return [first, [words.card_ran, `${done}/${of}`]];
-  return ran === null ? [first] : [first, [given ? words.card_fed : words.card_ran, String(ran)]];
+  return ran == null ? [first] : [first, [given ? words.card_fed : words.card_ran, String(ran)]];
 }
 
 /**

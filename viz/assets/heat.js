@@ -2,7 +2,7 @@
 
 /** @param {number | null} v @param {number} top the largest size of all numbers */
 function warmth(v, top) {
-  if (v === null) return "#999999";
+  if (v == null) return "#999999";
   const t = Math.abs(v) / top;
   const end = v >= 0 ? [230, 159, 0] : [86, 180, 233];
   return `rgb(${end.map((e) => Math.round(255 + (e - 255) * t)).join(",")})`;
@@ -58,7 +58,7 @@ function heat(grid, parent) {
     const tr = make("tr", "", body);
     for (const v of line) {
       const td = make("td", "", tr);
-      td.textContent = v === null ? "–" : String(v);
+      td.textContent = v == null ? "–" : String(v);
       td.style.background = warmth(v, top);
     }
   }

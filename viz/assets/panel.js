@@ -105,7 +105,7 @@ function pane(data, parent, choose, scale, each) {
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
       fresh("kind", [panel.drawing, panel.code.length], () => {
-        figure.dataset.kind = panel.drawing !== null ? "drawing" : panel.code.length ? "code" : "other";
+        figure.dataset.kind = panel.drawing != null ? "drawing" : panel.code.length ? "code" : "other";
       });
       fresh("code", panel.code, () => {
         code.hidden = !panel.code.length;

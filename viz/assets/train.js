@@ -21,7 +21,7 @@ function chart(key, { words, labels }, series, logarithmic, parent) {
   const wide = Math.min(WIDEST, figure.clientWidth || WIDEST); // one unit is one pixel
   const caption = make("figcaption", "", figure);
   caption.innerHTML = words[key];
-  const values = series.flatMap((s) => s.points.flatMap(([, v]) => (v === null ? [] : [v])));
+  const values = series.flatMap((s) => s.points.flatMap(([, v]) => (v == null ? [] : [v])));
   const last = Math.max(1, ...series.map((s) => latestOf(s)[0]));
   const log = logarithmic && values.length > 0 && values.every((v) => v > 0);
   const map = (/** @type {number} */ v) => (log ? Math.log10(v) : v);
@@ -61,7 +61,7 @@ const latestOf = ({ points }) => points[points.length - 1];
 /** @param {Series} series */
 function newest(series) {
   const [, value] = latestOf(series);
-  return value === null ? NONE : short(value);
+  return value == null ? NONE : short(value);
 }
 
 /**
@@ -72,8 +72,8 @@ function line(points, x, y) {
   let pen = "M";
   let d = "";
   for (const [i, v] of points) {
-    if (v !== null) d += `${pen}${x(i).toFixed(1)},${y(v).toFixed(1)}`;
-    pen = v === null ? "M" : "L";
+    if (v != null) d += `${pen}${x(i).toFixed(1)},${y(v).toFixed(1)}`;
+    pen = v == null ? "M" : "L";
   }
   return d;
 }
@@ -94,10 +94,10 @@ function render({ model, el }) {
     root.setAttribute("aria-label", data.labels.train_loss);
     status.innerHTML = data.status;
     bar.setAttribute("aria-label", data.labels.train_progress);
-    if (data.total === null && data.state === "running") bar.removeAttribute("value");
+    if (data.total == null && data.state === "running") bar.removeAttribute("value");
     else {
       bar.max = data.total ?? 1;
-      bar.value = data.total === null ? 1 : data.done;
+      bar.value = data.total == null ? 1 : data.done;
     }
     times.innerHTML = data.times;
     charts.replaceChildren();
