@@ -593,13 +593,15 @@ def test_a_wrong_answer_is_played_below_its_check(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(check, "get_ipython", object)
     monkeypatch.setattr(check, "display", shown.append)
     x = ours.Tensor(3.0)
-    for answer in (
-        viz.played({"y": 8.0}, x=x, y=x * x),
-        viz.observe(ours, lambda x: x * x + x, [3.0], ["Add"]),
-        viz.played({"y": 8.0}, y=None),
+    seen = viz.observe(ours, lambda x: x * x + x, [2.0, 3.0], ["Add"])
+    for answer, want in (
+        (viz.played({"y": 8.0}, x=x, y=x * x), {"y": 9.0}),
+        (seen, {**seen, "x = 3.0": {"y": 9.0}}),
+        (seen, {**seen, "Tensor(3.0)": {"y": 9.0}}),  # its run is no part of the graph
+        (viz.played({"y": 8.0}, y=None), {"y": 9.0}),
     ):
         with pytest.raises(check.CheckFailed):
-            check.check("L06.core", answer, {"y": 9.0})
+            check.check("L06.core", answer, want)
     views = [view for view in shown if isinstance(view, viz.Player)]
     told = [[frame.caption[0] for frame in view.films[0].frames] for view in views]
     assert [lines[1] for lines in told] == [

@@ -26,7 +26,7 @@ from viz.lesson.answers import cut, equal, has_gap, reached, silent
 from viz.lesson.differs import Comparison
 from viz.lesson.limit import Endless, limited
 from viz.lesson.progress import note
-from viz.lesson.wording import GRADING, MARKS, Shown, result
+from viz.lesson.wording import GRADING, MARKS, Shown, lines_of, result
 from viz.questions import called, find_check
 from viz.words.text import row
 
@@ -45,8 +45,8 @@ _refused: dict[tuple[str, str, int], WeakSet[FunctionType]] = {}
 class Drawn(Protocol):
     """An answer that can show how it came about."""
 
-    def drawn(self) -> Any:
-        """A view, or None."""
+    def drawn(self, wrong: str | None) -> Any:
+        """A view of what went wrong, by its name in a dict of answers, or None."""
 
 
 class CheckFailed(AssertionError):
@@ -60,8 +60,11 @@ class CheckFailed(AssertionError):
         return repr(self.shown)
 
     def _render_traceback_(self) -> list[str]:
-        """In a notebook the message stands above; the lines of this module would hide it."""
-        return [f"CheckFailed: {self.shown.name}"]
+        """In a notebook the message stands above, though a long view may push it out of sight.
+
+        The lines of this module would hide both; the first wrong place is said again.
+        """
+        return [f"CheckFailed: {self.shown.name}", lines_of(self.shown.pairs[1])]
 
 
 def check(
@@ -116,8 +119,11 @@ def check(
     shown = Shown(lines, MARKS[False], id)
     if get_ipython() is not None:
         cast(Any, display)(shown)
-        if isinstance(got, Drawn) and (view := _view(got)) is not None:
-            cast(Any, display)(view)
+        if isinstance(got, Drawn):
+            named = isinstance(got, dict) and isinstance(want, dict)
+            wrong = told.refused(cast(Any, got), want) if named else None
+            if (view := _view(got, wrong)) is not None:
+                cast(Any, display)(view)
     return _said(shown)
 
 
@@ -142,10 +148,10 @@ def refused_by(function: FunctionType) -> str:
     return next((id for (id, *_), met in _refused.items() if function in met), "")
 
 
-def _view(answer: Drawn) -> Any:
+def _view(answer: Drawn, wrong: str | None) -> Any:
     """What an answer shows; None where a wrong engine told of nodes what no picture can hold."""
     with contextlib.suppress(Exception):
-        return answer.drawn()
+        return answer.drawn(wrong)
 
 
 def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:

@@ -66,13 +66,20 @@ class Comparison:
             for name in want:
                 names = self._joined(names, name)
             return _row(at, "check_names", "check_names_at", value=self.brief(got), names=names)
-        for name in want:
-            if name not in got:
-                return row("check_missing", at=self._joined(at, name))
-            if not equal(got[name], want[name], self.tolerance):
-                return self.first(got[name], want[name], self._joined(at, name))
+        wrong = self.refused(got, want)
+        if wrong in got:
+            return self.first(got[wrong], want[wrong], self._joined(at, wrong))
+        if wrong is not None:
+            return row("check_missing", at=self._joined(at, wrong))
         extra = next((name for name in got if name not in want), None)
         return None if extra is None else row("check_extra", at=self._joined(at, extra))
+
+    def refused(self, got: dict[str, Any], want: dict[str, Any]) -> str | None:
+        """The first name of what is wanted whose value is missing or wrong; None: there is none."""
+        for name in want:
+            if name not in got or not equal(got[name], want[name], self.tolerance):
+                return name
+        return None
 
     def _joined(self, at: Pair, name: Any) -> Pair:
         english, chinese = self.told(str(name))

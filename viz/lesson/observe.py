@@ -33,7 +33,7 @@ def observe(
     often each operator of `ops` was built; under "x = 3.0" how often it ran when 3.0 was fed, and
     the result as "y"; under "Tensor(3.0)" the same where a tensor is given. What has no end is
     stopped at 100 events and gives None. Raises what the program raises. A check that refuses it
-    plays how the graph was built, and its run for the first number.
+    plays the first run that is wrong, from the building of its graph; runs of tensors have none.
 
     >>> import viz
     >>> from viz.lesson import my_engine
@@ -45,11 +45,13 @@ def observe(
     y, built, told = _counted(engine, "built", ops, partial(program, x))
     found = Played({"built": built})
     if y is not None:
-        found.nodes, found.events = {"x": x, "y": y}, told
+        found.nodes = {"x": x, "y": y}
+        runs: dict[str | None, list[Any]] = {"built": told}
+        found.runs = runs
         for n in numbers:
             run = partial(engine.Session().run, [y], {x: n})
             values, ran, told = _counted(engine, "run", ops, run)
-            found.events += [] if len(found) > 1 else told
+            runs[f"x = {n}"] = runs["built"] + told
             found[f"x = {n}"] = {"y": values and values[0], **ran}
             result, ran, _ = _counted(engine, "run", ops, partial(program, engine.Tensor(n)))
             found[f"Tensor({n})"] = {"y": None if result is None else result.value, **ran}

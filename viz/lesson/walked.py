@@ -20,21 +20,27 @@ class Played(dict[str, Any]):
     """What an answer found, by names; a check that refuses it plays what its engine told."""
 
     nodes: Mapping[str, Any] | None = None
-    events: list[Any] | None = None  # if they are not those that the engine holds by then
+    runs: Mapping[str | None, list[Any]] | None = None  # if the engine holds other events by then
 
-    def drawn(self) -> Player | None:
-        """A player of the events that led to the last of the nodes; None where there is none."""
+    def drawn(self, wrong: str | None = None) -> Player | None:
+        """A player of the events that led to the last of the nodes; None where there is none.
+
+        wrong: the name of what is to be played, where there are several runs.
+        """
         if not self.nodes or not is_other([*self.nodes.values()][-1]):
             return None
+        if self.runs is not None and wrong not in self.runs:
+            return None
+        events = None if self.runs is None else self.runs[wrong]
         names = {id(node): name for name, node in self.nodes.items()}
-        return Player([other_film([[*self.nodes.values()][-1]], names, self.events)])
+        return Player([other_film([[*self.nodes.values()][-1]], names, events)])
 
 
 class Walked(Played):
     """Gradients by the names of the nodes."""
 
-    def drawn(self) -> Player | None:
-        player = super().drawn()
+    def drawn(self, wrong: str | None = None) -> Player | None:
+        player = super().drawn(wrong)
         return player and player.at_backward()
 
 

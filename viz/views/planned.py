@@ -24,7 +24,7 @@ class Planned(dict[str, Any]):
 
     chart: Chart | None = None
 
-    def drawn(self) -> Chart | None:
+    def drawn(self, wrong: str | None = None) -> Chart | None:
         """The plan as bars, if it is another engine's and has places that can be drawn."""
         return self.chart
 
