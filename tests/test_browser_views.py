@@ -23,6 +23,7 @@ SHOWN_ELSEWHERE = {
     "as_pass": "gives a pass",
     "attempt": "gives what a table shows",
     "bench": "a table, whose times are of this machine",
+    "caught": "prints an error",
     "course": "looked at in the start page",
     "decided": "gives what `check` compares",
     "described": "gives what `check` compares",

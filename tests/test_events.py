@@ -201,3 +201,16 @@ def test_only_products_are_counted() -> None:
     with mg.record() as log:
         mg.tensor([1.0, 2.0]) * 3
     assert log.counts.multiplications == 0
+
+
+def test_a_log_counts_how_often_an_operator_was_built_and_run() -> None:
+    with mg.Graph(), mg.record() as log:
+        x = mg.placeholder("x", shape=())
+        graph = mg.build_graph(x, x * x + 3)
+        mg.run(graph, {x: 2})
+        mg.run(graph, {x: 3})
+    assert (log.count("built", "Mul"), log.count("run", "Mul"), log.count("run", "Sub")) == (
+        1,
+        2,
+        0,
+    )

@@ -160,3 +160,18 @@ def test_tables_of_the_bank_have_all_words_in_both_languages(table) -> None:
     pairs = [table.caption, *table.head, *table.rows]
     assert all(en.strip() and zh.strip() for en, zh in pairs)
     assert find_table(table.id) is table
+
+
+def test_what_ends_a_block_is_printed_and_nothing_else_is_caught(capsys) -> None:
+    with viz.caught(mg.ShapeError):
+        mg.zeros(2) + mg.zeros(3)
+        print("not reached")
+    printed = capsys.readouterr().out
+    assert printed.startswith("Add: ")
+    assert "run at test_sweep.py" in printed or "defined at test_sweep.py" in printed
+    assert "not reached" not in printed
+    with pytest.raises(ZeroDivisionError), viz.caught(mg.ShapeError):
+        1 / 0  # noqa: B018
+    nothing = pytest.raises(ValueError, match="nothing inside of the block raised ShapeError")
+    with nothing, viz.caught(mg.ShapeError):
+        mg.zeros(2) + mg.zeros(2)

@@ -256,6 +256,10 @@ class Recording:
         """The events of these kinds, in order."""
         return [e for e in self.events if e.kind in kinds]
 
+    def count(self, kind: str, op: str) -> int:
+        """How often the operator of this name was "built" or "run"."""
+        return sum(str(e.op) == op for e in self.of_kind(kind))
+
 
 @contextlib.contextmanager
 def record(

@@ -56,6 +56,7 @@ def _label(claim: Claim, place: int) -> str:
 def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
     """The claim table of a lesson: by the name of each claim, the values that its sentences need.
 
+    An error among the values is told by its kind, and there may be values that no sentence needs.
     UnknownIdError for an unknown lesson or claim, MissingValueError for a field without a value.
 
     >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
@@ -97,6 +98,8 @@ def fields_of(claim: Claim) -> set[str]:
 
 def _filled(claim: Claim, fields: Mapping[str, object]) -> Claim:
     """The claim with its measured values in place."""
+    kinds = {k: type(v).__name__ for k, v in fields.items() if isinstance(v, BaseException)}
+    fields = {**fields, **kinds}
     measured, holds = (
         (pair[0].format(**fields), pair[1].format(**fields))
         for pair in (claim.measured, claim.holds)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from viz.views.images import Images
 from viz.views.tables import filled
 from viz.words.text import Pair, printed, row
 
-__all__ = ["attempt", "side_by_side", "sweep"]
+__all__ = ["attempt", "caught", "side_by_side", "sweep"]
 
 Drawn = Graph | Diagram | Chart | Images | Board
 INSIDE[__file__] = True  # what is attempted runs where the user says so, and not here
@@ -41,6 +42,25 @@ def attempt(f: Callable[..., Any], *args: Any) -> Any:
         return f(*args)
     except GraphError as raised:
         return raised
+
+
+@contextlib.contextmanager
+def caught(kind: type[Exception]) -> Iterator[None]:
+    """Print the error of this kind that ends the block, and go on behind the block.
+
+    Any other error is raised, and ValueError where the block comes to its end.
+
+    >>> import minigrad as mg, viz
+    >>> with viz.caught(ZeroDivisionError):
+    ...     print(1 / 0)
+    division by zero
+    """
+    try:
+        yield
+    except kind as error:
+        print(error)
+    else:
+        raise ValueError(printed("caught_nothing", kind=kind.__name__))
 
 
 def side_by_side(*drawn: Drawn) -> Board:
