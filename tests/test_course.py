@@ -23,6 +23,7 @@ import pytest
 from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read, run_cell, told_ids
 
 import minigrad as mg
+import viz
 from minigrad.diagnostics import messages
 from minigrad.diagnostics.messages import set_language
 from viz.questions import lessons
@@ -113,6 +114,35 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
     said = run("-m", "pytest", "tests", "-k", chosen, "-rA", "-p", "no:cacheprovider").stdout
     assert " failed" not in said, said
     assert said.count("PASSED") >= 15, said
+
+
+# ---- The start page --------------------------------------------------------------------------
+
+
+def needs(path: Path) -> list[set[str]]:
+    """The lessons that the first cell of one asks for, in each language: "L00 to L05, L07"."""
+    found = []
+    for asked in re.findall(r"\*\*(?:Needs:|需要)\*\*([^·\n]*)", read(path).cells[0].source):
+        spans = re.findall(r"L(\d\d)(?: (?:to|到) L(\d\d))?", asked)
+        found.append({f"L{n:02}" for a, b in spans for n in range(int(a), int(b or a) + 1)})
+    return found
+
+
+def test_the_map_asks_for_the_lessons_that_a_lesson_says_it_needs():
+    before = {}
+    for stop in viz.course(ROOT / "notebooks").stops:
+        before[stop.number] = {*stop.after}.union(*(before[name] for name in stop.after))
+    for path in LESSONS:
+        assert needs(path) == [before[number(path)]] * 2, path.stem
+
+
+def test_the_start_page_leads_to_the_tour_first_and_says_what_is_left_out():
+    page = "\n".join(cell.source for cell in read(ROOT / "notebooks" / "index.ipynb").cells)
+    for language, card in (("en", "graphics cards"), ("zh", "显卡")):
+        half = "\n".join(re.findall(rf'<div lang="{language}">(.*?)</div>', page, re.DOTALL))
+        assert re.findall(r"\]\((\S+\.ipynb)\)", half)[0] == "tour.ipynb"
+        assert card in half
+        assert "CUDA" in half
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)

@@ -29,7 +29,7 @@ class Stop(NamedTuple):
     title: Pair
     can: Pair
     minutes: str
-    after: str
+    after: tuple[str, ...]
     parts: dict[str, bool]
 
     @property
@@ -75,7 +75,7 @@ def _about(stop: Stop) -> Pair:
     """Time, what comes before, and how far it has come."""
     said = [row("course_minutes", count=stop.minutes)]
     if stop.after:
-        said.append(row("course_after", lesson=stop.after))
+        said.append(row("course_after", lesson=(", ".join(stop.after), "、".join(stop.after))))
     if stop.parts:
         count = sum(stop.parts.values())
         said.append(row(f"course_{stop.state}", count=count, total=len(stop.parts)))
@@ -116,12 +116,12 @@ def course(folder: str | Path = ".") -> Course:
     paths += sorted(folder.glob(LESSONS))
     if not paths:
         raise ValueError(printed("course_none", folder=folder.resolve()))
-    stops, last = [], ""
+    stops, last = [], tuple[str, ...]()
     for path in paths:
         lesson = "tour" if path.stem == "tour" else f"L{path.name[:2]}"
         bank, (title, minutes) = find_lesson(lesson), _read(path)
         number = "" if lesson == "tour" else lesson
         after = bank.after or last
         stops.append(Stop(path.name, number, title, bank.can, minutes, after, mine.get(lesson, {})))
-        last = number
+        last = (number,) if number else ()
     return Course(stops)

@@ -153,14 +153,14 @@ class Verdict:
 class Lesson:
     """All the bank holds for one lesson.
 
-    `can` is what a learner can do afterwards, `after` the lesson that comes before it, where that
+    `can` is what a learner can do afterwards, `after` the lessons to take before it, where that
     is not the one with the number before. `served` is what a process of its own answered, for
     where none can be started. `words` is the Chinese of what its checks call things, by the
     English; `{}` stands for any text.
     """
 
     can: Pair
-    after: str
+    after: tuple[str, ...]
     questions: dict[str, Question]
     checks: dict[str, Check]
     claims: dict[str, Claim]
@@ -177,7 +177,7 @@ def parse(text: str) -> Lesson:
     about = data.get("lesson", {})
     return Lesson(
         _pair(about.get("can", {"en": "", "zh": ""})),
-        about.get("after", ""),
+        tuple(about.get("after", "").split()),
         {q["id"]: _question(q) for q in data.get("question", [])},
         {c["id"]: _check(c) for c in data.get("check", [])},
         {
