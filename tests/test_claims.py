@@ -101,6 +101,14 @@ def test_what_a_claim_says_is_seen_in_the_outputs_of_its_cells(
     assert re.search(seen["shows"], printed(path, seen["claim"]), re.DOTALL)
 
 
+def test_what_the_lesson_on_measuring_says_of_the_one_on_debugging_was_counted_there() -> None:
+    path, claim = next((path, claim) for path, claim in RELATIONS if claim["id"] == "C47")
+    counted = values(claim, printed(path, "C47"))
+    ratio = f"{counted['dynamic']:.0f} : {counted['static']:.0f}"
+    measuring = next(path for path in LESSONS if path.stem == "13_measuring")
+    assert f'"{ratio}"' in "\n".join(cell.source for cell in code_cells(measuring))
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_each_claim_of_a_lesson_is_held_by_something(path: Path) -> None:
     bank = BANKS[path]
