@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 MOST = 3_100_000  # bytes of all pictures
 # What shows nothing of its own: parts of views, choices, what is shown elsewhere.
 SHOWN_ELSEWHERE = {
+    "alone": "a box like those of `beside`",
     "as_pass": "gives a pass",
     "attempt": "gives what a table shows",
     "bench": "a table, whose times are of this machine",
+    "box": "gives a folder",
     "caught": "prints an error",
+    "contents": "a table",
     "course": "looked at in the start page",
     "decided": "gives what `check` compares",
     "described": "gives what `check` compares",
@@ -33,6 +36,7 @@ SHOWN_ELSEWHERE = {
     "keep": "says what `check` says",
     "language": "its buttons stand on every page",
     "last_line": "a line of text, for a table",
+    "load_changed": "gives a graph",
     "observe": "gives what `check` compares",
     "over_http": "a line of text",
     "planned": "gives what a check draws",
@@ -41,7 +45,6 @@ SHOWN_ELSEWHERE = {
     "reads": "gives what `check` compares",
     "refusals": "gives what `check` compares",
     "replayed": "gives what `check` compares",
-    "rewritten": "the bytes of a file",
     "served": "gives what `check` compares",
     "shipped": "gives what `check` compares",
     "show_errors": "shows the board of `error`",
@@ -50,6 +53,7 @@ SHOWN_ELSEWHERE = {
     "trained": "gives numbers",
     "typed": "lets Python's debugger print",
     "walked": "gives what a check draws",
+    "warned": "prints lines",
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -145,15 +144,47 @@ def test_the_file_of_our_engine_is_plain_json_and_exact() -> None:
 # ---- Minigrad's files ------------------------------------------------------------------------
 
 
-def test_a_rewritten_archive_is_whole_and_otherwise_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "sum.graph"
+def sum_file(folder: Path) -> Path:
     with mg.Graph():
-        x = mg.placeholder("x", shape=())
-        mg.build_graph(x, x + 3).save(path)
-    (tmp_path / "other.graph").write_bytes(viz.rewritten(path, "Add", "Sub"))
-    assert mg.run(mg.load_graph(tmp_path / "other.graph"), {"x": 1}) == -2
-    with zipfile.ZipFile(tmp_path / "other.graph") as file:
-        assert file.testzip() is None
+        x = mg.placeholder("x", shape=(10, 20))
+        mg.build_graph(x, x + mg.Variable(np.ones((10, 20), np.float32), name="w")).save(
+            folder / "sum.graph"
+        )
+    return folder / "sum.graph"
+
+
+def test_a_changed_file_is_loaded_or_refused_as_that_change_deserves(tmp_path: Path) -> None:
+    path = sum_file(tmp_path)
+    before = path.read_bytes()
+    assert viz.load_changed(path, "Add", "Sub").outputs[0].op.name == "Sub"
+    assert viz.load_changed(path, "Add", "Add").text() == mg.load_graph(path).text()
+    middle = len(before) // 2
+    for change in [("Add", "Evil"), (middle, "?"), (middle, None)]:
+        with pytest.raises(mg.FormatError, match=r"changed\.graph was refused"):
+            viz.load_changed(path, *change)
+    assert path.read_bytes() == before
+    other = viz.box()
+    assert other.is_dir()
+    assert other != viz.box()
+
+
+def test_the_contents_of_a_file_are_listed_as_they_stand_there(tmp_path: Path) -> None:
+    found = viz.contents(sum_file(tmp_path))
+    assert str(found).splitlines()[0] == "in the file: graph.json, arrays/0.npy"
+    assert str(found).splitlines()[-1] == "2 | Add | Add | 0, 1"
+    assert found.parts == ["Add", "w", "x", "Add", "1"]
+    onnx = pytest.importorskip("onnx")
+    model = mg.load_graph(tmp_path / "sum.graph").to_onnx()
+    onnx.save(model, tmp_path / "sum.onnx")
+    operators, arrays, inputs, _, version = viz.contents(tmp_path / "sum.onnx").parts
+    assert (operators.split()[0], arrays, inputs) == ("Add", "w", "x")
+    assert version.isdigit()
+
+
+def test_an_engine_runs_alone_by_what_it_was_sent(kept: dict[str, Kept]) -> None:
+    kept["a"] = Kept("a", (), "Python 3.0", "other")
+    found = viz.alone("a", ours, lambda e: diamond(e)[1:], {"x": [[1.0, 2.0]]})
+    assert found.lines == ["[[1. 4.]]", "minigrad imported: False"]
 
 
 def test_who_reads_whom_is_told_by_numbers() -> None:

@@ -394,13 +394,11 @@ def test_a_learner_meets_no_id_of_a_claim_an_example_or_a_source(path):
     assert [IDS.findall(text) for text in texts if IDS.search(text)] == []
 
 
-LONGEST = {"L11": 15}  # a function is traced, saved and loaded while its warning is caught
 TOO_LONG = {  # lessons that are longer still: none grows, and a row goes when its lesson fits
     "L06": 105,
     "L07": 114,
     "L08": 99,
     "L10": 107,
-    "L11": 153,
     "L12": 122,
     "L13": 132,
     "L14": 152,
@@ -416,7 +414,7 @@ def test_there_is_less_code_than_a_page_outside_of_exercises(path):
         return [sum(bool(line.strip()) for line in cell.splitlines()) for cell in cells]
 
     cells = demonstrations(path)
-    assert max(lines(map(run_here, cells))) <= LONGEST.get(number(path), 12)
+    assert max(lines(map(run_here, cells))) <= 12
     assert sum(lines(cells)) <= TOO_LONG.get(number(path), 90)
 
 

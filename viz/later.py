@@ -14,6 +14,7 @@ from viz.lesson.claims import *
 from viz.lesson.course import *
 from viz.lesson.debugger import *
 from viz.lesson.elsewhere import *
+from viz.lesson.guest import *
 from viz.lesson.keep import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
@@ -30,6 +31,7 @@ from viz.views.batches import *
 from viz.views.bench import *
 from viz.views.branches import *
 from viz.views.checkpoints import *
+from viz.views.contents import *
 from viz.views.diff import *
 from viz.views.draw import *
 from viz.views.error import *

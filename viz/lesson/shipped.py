@@ -1,24 +1,47 @@
-"""Graphs that go through files: `described`, `shipped`, `refusals`, `reads` and `rewritten`.
+"""Graphs that go through files: what a learner's engine and minigrad write, read and refuse.
 
-The first three ask a learner's engine, the others minigrad.
+`described`, `shipped`, `refusals` and `alone` ask a learner's engine, the others minigrad.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import copy
+import inspect
 import io
 import json
 import os
+import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
+from minigrad.diagnostics.source import INSIDE
+from viz.lesson.elsewhere import Elsewhere, elsewhere
 
-__all__ = ["described", "reads", "refusals", "rewritten", "shipped"]
+__all__ = [
+    *("alone", "box", "described", "load_changed", "reads", "refusals", "shipped"),
+]
+
+INSIDE[__file__] = True  # a file is loaded where the user asks for it, and not here
+
+
+def box() -> Path:
+    """A new, empty folder for what is shipped; it goes when Python ends.
+
+    >>> list(box().iterdir())
+    []
+    """
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def described(
@@ -124,19 +147,72 @@ def reads(formula: Callable[[Any], Any]) -> dict[str, list[int]]:
     return {f"{i} {node.op}": [number[x] for x in node.inputs] for node, i in number.items()}
 
 
-def rewritten(path: str | os.PathLike[str], old: str, new: str) -> bytes:
-    """The archive of a saved graph with another text in it, and checksums that fit again.
+def load_changed(
+    path: str | os.PathLike[str], old: str | int = 0, new: str | None = ""
+) -> mg.Graph:
+    """What `mg.load_graph` makes of a saved graph with one change, and raises.
 
-    >>> import minigrad as mg, tempfile
-    >>> with mg.Graph(), tempfile.TemporaryDirectory() as folder:
+    old, new: a text that becomes another one, with checksums that fit again. Or old is a place:
+    the byte there becomes the character new, and without one the file ends there.
+
+    >>> import minigrad as mg
+    >>> path = box() / "sum.graph"
+    >>> with mg.Graph():
     ...     x = mg.placeholder("x", shape=())
-    ...     mg.build_graph(x, x + 3).save(f"{folder}/sum.graph")
-    ...     data = rewritten(f"{folder}/sum.graph", "Add", "Sub")
-    >>> b'"op": "Sub"' in data
-    True
+    ...     mg.build_graph(x, x + 3).save(path)
+    >>> print(load_changed(path, "Add", "Sub").outputs[0].op)
+    Sub
     """
+    data = Path(path).read_bytes()
+    if isinstance(old, str):
+        data = _rewritten(path, old, str(new))
+    else:
+        data = data[:old] + (b"" if new is None else new.encode() + data[old + len(new) :])
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("changed.graph").write_bytes(data)
+        return mg.load_graph("changed.graph")
+
+
+def _rewritten(path: str | os.PathLike[str], old: str, new: str) -> bytes:
+    """The archive with another text in it, and checksums that fit again."""
     file = io.BytesIO()
     with zipfile.ZipFile(path) as whole, zipfile.ZipFile(file, "w") as copied:
         for name in whole.namelist():
             copied.writestr(name, whole.read(name).replace(old.encode(), new.encode()))
     return file.getvalue()
+
+
+def alone(
+    id: str,
+    engine: ModuleType,
+    program: Callable[[ModuleType], Sequence[Any]],
+    feed: Mapping[str, Any],
+) -> Elsewhere:
+    """A graph of a learner's engine, run by a Python that gets two files and nothing else.
+
+    id: a row of the bank, as for `elsewhere`. engine: written as `engine.py`; the outputs that
+    `program` builds with it, as JSON, by its `to_data`. feed: values for placeholders, by name.
+    Printed are the outputs, and whether minigrad was imported there.
+
+    >>> from viz.lesson import my_engine
+    >>> alone("examples.sum", my_engine, lambda e: [e.placeholder("x") + 1.0], {"x": [1.0]}).lines
+    ['[2.]', 'minigrad imported: False']
+    """
+    folder = box()
+    (folder / "engine.py").write_text(inspect.getsource(engine), "utf-8")
+    numbers = {name: np.asarray(value).tolist() for name, value in feed.items()}
+    sent = {"graph": engine.to_data(program(engine)), "feed": numbers}
+    (folder / "sent.json").write_text(json.dumps(sent), "utf-8")
+    return elsewhere(id, folder)(RECEIVER)
+
+
+RECEIVER = """
+import json, sys, numpy as np, engine
+sent = json.load(open("sent.json"))
+outputs = engine.from_data(sent["graph"])
+nodes = engine.topological_order(outputs)
+session = engine.Session(*[n for n in nodes if n.op == "Variable"])
+feed = {n: np.array(sent["feed"][n.name]) for n in nodes if n.op == "Placeholder"}
+print(*session.run(outputs, feed), sep=chr(10))
+print("minigrad imported:", "minigrad" in sys.modules)
+"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from viz.views.images import Images
 from viz.views.tables import filled
 from viz.words.text import Pair, printed, row
 
-__all__ = ["attempt", "caught", "side_by_side", "sweep"]
+__all__ = ["attempt", "caught", "side_by_side", "sweep", "warned"]
 
 Drawn = Graph | Diagram | Chart | Images | Board
 INSIDE[__file__] = True  # what is attempted runs where the user says so, and not here
@@ -61,6 +62,21 @@ def caught(kind: type[Exception]) -> Iterator[None]:
         print(error)
     else:
         raise ValueError(printed("caught_nothing", kind=kind.__name__))
+
+
+def warned(f: Callable[..., Any], *args: Any) -> Any:
+    """What `f` returns for these arguments; its warnings are printed, each once, as plain lines.
+
+    >>> import viz, warnings
+    >>> viz.warned(warnings.warn, "careful")
+    careful
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = f(*args)
+    for line in dict.fromkeys(str(warning.message) for warning in told):
+        print(line)
+    return found
 
 
 def side_by_side(*drawn: Drawn) -> Board:
