@@ -2,6 +2,7 @@
 
 import base64
 import io
+import logging
 import re
 import sys
 import warnings
@@ -127,6 +128,15 @@ def test_settings_and_pyplot_are_left_alone() -> None:
     chart()._repr_mimebundle_()
     assert dict(mpl.rcParams) == before
     assert ("matplotlib.pyplot" in sys.modules) == loaded
+
+
+def test_no_cell_is_told_that_the_fonts_of_a_machine_are_listed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fonts = logging.getLogger("matplotlib.font_manager")
+    fonts.warning("Matplotlib is building the font cache; this may take a moment.")
+    fonts.warning("another word")
+    assert caplog.messages == ["another word"]
 
 
 def test_settings_come_back_after_an_error() -> None:

@@ -1,6 +1,7 @@
 """What is used of matplotlib; it loads when the first chart is drawn, as that takes a while."""
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from PIL import Image as Image
 else:
     PLACES = ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager"
+
+    # It says so when it first lists the fonts of a machine: nothing for the cell of a lesson.
+    logging.getLogger("matplotlib.font_manager").addFilter(
+        lambda said: "building the font cache" not in said.getMessage()
+    )
 
     def __getattr__(name: str) -> Any:
         if name == "Image":
