@@ -166,6 +166,15 @@ def kept(chromium: Browser) -> harness.Kept:
     return harness.Kept(chromium)
 
 
+@pytest.fixture(scope="module")
+def jupyterlab(lab: harness.Lab, kept: harness.Kept) -> Iterator[Page]:
+    """JupyterLab without a notebook: to load it takes longer than to run most of them."""
+    for page in kept.lent("light", 1400, 1000):
+        page.goto(lab.url("", "lab"))
+        page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget")  # the launcher
+        yield page
+
+
 @pytest.fixture
 def page(kept: harness.Kept) -> Iterator[Page]:
     """A light page; `page.errors` collects what the console calls an error."""

@@ -618,44 +618,6 @@ def test_every_row_about_questions_is_used():
     assert [k for k in keys if f'"{k}"' not in code] == []
 
 
-ASK = """\
-import viz
-viz.language("en")
-asked = viz.quiz("L00.2")
-display(asked, viz.order("L00.6"))"""
-
-
-@pytest.mark.browser
-def test_a_learner_answers_with_the_keyboard(lab, page):
-    from browser import cell_outputs, open_notebook, run_all
-
-    lab.write("ask.ipynb", [ASK, "asked.answers"])
-    open_notebook(page, lab, "ask.ipynb")
-    run_all(page)
-    questions = page.locator("fieldset.mg-ask")
-    questions.nth(1).wait_for()  # widgets come a moment after the kernel rests
-    choice, lines = questions.all()
-    assert "导数" in choice.locator("legend").text_content()
-    assert "导数" not in choice.locator("legend").inner_text()  # the other language is hidden
-
-    choice.get_by_role("radio").first.focus()
-    page.keyboard.press("ArrowDown")  # B
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    verdict = choice.locator("[aria-live=polite]")
-    page.wait_for_function("e => e.innerText.includes('Not quite')", arg=verdict.element_handle())
-    assert "7 is the height" in verdict.inner_text()
-
-    for line in ("a = placeholder()", "number = 5", "b = a * a - 1", "graph =", "result ="):
-        lines.locator("li", has_text=line).get_by_role("button", name="add").press("Enter")
-    lines.get_by_role("button", name="Check").press("Enter")
-    verdict = lines.locator("[aria-live=polite]")
-    page.wait_for_function("e => e.innerText.includes('Right.')", arg=verdict.element_handle())
-    run_all(page)
-    assert cell_outputs(page)[1].text == "[None]"  # run again: asked anew
-    assert page.errors == []
-
-
 ALIVE = """<!DOCTYPE html><html lang="en" data-mg-font="inline"><meta charset="utf-8">
 <title>Questions</title><style>{css}</style>
 <body data-mg-page data-mg-language="en"><main></main><script type="module">

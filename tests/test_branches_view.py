@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import browser as harness
 import numpy as np
 import pytest
 
@@ -17,7 +16,6 @@ import viz
 from minigrad.diagnostics.messages import set_language
 from viz.page.board import Board
 from viz.page.scenes import Panel
-from viz.picture.theme import TOKENS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -264,11 +262,6 @@ def test_both_languages_tell_the_same() -> None:
 # ---- In the browser -----------------------------------------------------------------------------
 
 
-def rgb(name: str) -> str:
-    red, green, blue = bytes.fromhex(TOKENS[name][0][1:])
-    return f"rgb({red}, {green}, {blue})"
-
-
 def lit(page: Page, number: int) -> list[str]:
     """The mark of each node of a drawing, or nothing."""
     drawn = page.locator(".mg-stage .mg-graph").nth(number).locator("g.node")
@@ -297,35 +290,4 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     line = page.locator(".mg-code-ghost")
     assert "return 2 * x" in line.inner_text()
     assert page.locator("tr.mg-row").inner_text().split()[0] == "-3"
-    assert page.errors == []
-
-
-@pytest.mark.browser
-def test_it_works_for_a_function_typed_in_a_cell(lab: harness.Lab, page: Page) -> None:
-    cells = [
-        "import minigrad as mg, viz\n"
-        "def f(x):\n    if x.sum() > 0:\n        return 2 * x\n    return x - 1",
-        "viz.branches(f, [3.0], inputs=[[3.0], [-3.0]])",
-        "viz.step(mg.tensor(2.0, requires_grad=True) * 3)",
-    ]
-    lab.write("branches.ipynb", cells)
-    harness.open_notebook(page, lab, "branches.ipynb")
-    harness.run_all(page)
-    page.locator(".mg-board .mg-caption").wait_for()
-    assert "script -4" in page.locator(".mg-board .mg-caption").inner_text()
-    wrong = page.locator("g.mg-wrong .mg-card").first.evaluate("e => getComputedStyle(e).stroke")
-    assert wrong == rgb("bad"), "also where a player brings its own rules afterwards"
-    assert "return x - 1" in page.locator(".mg-code-ran").last.inner_text()
-
-    slider = page.locator(".mg-board").get_by_role("slider", name="x[0]")
-    slider.focus()
-    slider.fill("-4")
-    page.wait_for_function(
-        "() => document.querySelector('.mg-board .mg-caption').textContent.includes('script -5')"
-    )
-    assert page.locator(".mg-board tr.mg-row").inner_text().split()[0] == "-4"
-    assert slider.evaluate("e => document.activeElement === e"), "the slider itself stays"
-    page.locator(".mg-board").focus()
-    page.keyboard.press("Home")
-    assert "script 6" in page.locator(".mg-board .mg-caption").inner_text()
     assert page.errors == []

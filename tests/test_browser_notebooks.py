@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_next, open_notebook, run_all
+from browser import NOTEBOOKS, Lab, cell_outputs, choose_theme, open_next, run_all
 from lessons import BOARDS, LESSONS, PLAYERS, places, run_here
-from looks import CLASHES, FAINT, boxed, missing, serious
+from looks import CLASHES, FAINT, missing, serious
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
 NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
@@ -30,25 +29,11 @@ CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 
 
-@pytest.fixture(scope="module")
-def opened(lab: Lab, chromium: Browser) -> Iterator[Page]:
-    """JupyterLab without a notebook: to load it takes longer than to run most of them."""
-    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
-    page = context.new_page()
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.on("console", lambda m: page.errors.append(m.text) if m.type == "error" else None)
-    page.errors = []
-    page.goto(lab.url("", "lab"))
-    page.wait_for_function("() => window.jupyterapp?.shell?.currentWidget")  # the launcher
-    yield page
-    context.close()
-
-
 @pytest.fixture(scope="module", params=NAMES)
-def notebook(request: pytest.FixtureRequest, lab: Lab, opened: Page) -> Page:
+def notebook(request: pytest.FixtureRequest, lab: Lab, jupyterlab: Page) -> Page:
     """A page on which this notebook was run from top to bottom."""
-    page = opened
-    page.errors = []
+    page = jupyterlab
+    page.errors.clear()
     page.forward = []  # the states of its first player, once it was walked
     page.path = NOTEBOOKS / request.param
     open_next(page, lab, request.param)
@@ -433,18 +418,6 @@ def test_every_character_has_its_glyph(notebook: Page) -> None:
     )
     assert len(text) > 1000
     assert missing(set(text)) == set()
-
-
-def test_no_chinese_text_stays_boxes(lab: Lab, page: Page) -> None:
-    """Bold text that was written before the font arrived once kept its boxes."""
-    table = 'viz.table("examples.feeds", [[1], [2], [3]])'
-    lab.write("table.ipynb", ['import viz\nviz.language("zh")', table])
-    open_notebook(page, lab, "table.ipynb")
-    run_all(page)
-    page.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
-    page.wait_for_timeout(500)
-    assert page.locator("th [lang=zh]").count() == 5
-    assert boxed(page, "th [lang=zh], caption [lang=zh]") == set()
 
 
 def test_a_question_answers(notebook: Page) -> None:

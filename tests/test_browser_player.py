@@ -674,32 +674,6 @@ def test_in_the_notebook(lesson: Page) -> None:
     assert lesson.errors == []
 
 
-def test_the_kernel_draws_what_was_not_sent(lab: Lab, page: Page) -> None:
-    """Of a large graph only the overview is sent; the rest is laid out when it is asked for."""
-    code = """import minigrad as mg, viz
-viz.language("en")
-y = mg.tensor(1.0, requires_grad=True)
-for i in range(60):
-    with mg.name_scope(f"part{i}"):
-        for _ in range(5): y = y * 0.999
-viz.step(y)"""
-    lab.write("large.ipynb", [code])
-    open_notebook(page, lab, "large.ipynb")
-    run_all(page)
-    player = page.locator(".mg-player")
-    player.wait_for()
-    assert player.locator("g.node").count() == 61
-    player.focus()
-    page.keyboard.press("End")
-    player.get_by_role("button", name="part7:").dispatch_event("click")
-    player.get_by_role("button", name="open part7").click()
-    page.locator("g.cluster").wait_for(state="attached")
-    assert player.locator("g.node").count() == 70
-    player.get_by_role("button", name="close part7").click()
-    page.wait_for_function("() => document.querySelectorAll('.mg-player g.node').length === 61")
-    assert page.errors == []
-
-
 def test_messages_hold_no_arrays() -> None:
     """A player of ten million numbers sends as much as one of a hundred."""
 

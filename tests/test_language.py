@@ -164,36 +164,3 @@ def test_without_a_switch_the_rules_alone_show_the_language(code: str, hides: se
     for other in {"en", "zh"} - {code}:
         assert f'[data-mg-language="{other}"]' in rules, "a switch that wakes up wins"
     assert rules.count("{") == rules.count("}") == sheets(*SHEETS).count("{")
-
-
-PRINTS = """\
-import minigrad as mg
-print(viz.attempt(mg.reshape, mg.tensor([1.0, 2.0]), (3,)))"""
-
-
-@pytest.mark.browser
-def test_run_all_keeps_the_language_of_the_buttons(lab: Any, page: Any) -> None:
-    from browser import cell_outputs, open_notebook, run_all, run_cell
-
-    def follows(language: str, said: str) -> None:
-        page.wait_for_selector(f"[data-mg-language={language}]")
-        pressed = page.locator(".mg-language button[aria-pressed=true]")
-        assert pressed.last.get_attribute("data-code") == language
-        assert said in cell_outputs(page)[1].text
-        visible = page.locator(f".mg-ask legend [lang={language}]").first
-        assert visible.is_visible()
-
-    lab.write("chosen.ipynb", ['import viz\nviz.language("en")', PRINTS, 'viz.quiz("L00.2")'])
-    open_notebook(page, lab, "chosen.ipynb")
-    run_all(page)
-    page.wait_for_selector(".mg-ask legend")
-    follows("en", "Remedy")
-    page.locator(".mg-language button[data-code=zh]").click()
-    page.wait_for_selector("[data-mg-language=zh]")
-    run_all(page)
-    page.wait_for_selector(".mg-ask legend")
-    follows("zh", "解决办法")
-    run_cell(page, 0)
-    run_cell(page, 1)
-    follows("zh", "解决办法")
-    assert page.errors == []

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import browser as harness
 import numpy as np
 import pytest
 
@@ -269,27 +268,3 @@ def test_a_saved_page_replays_the_passes(tmp_path: Path, page: Page) -> None:
     page.keyboard.press("End")
     assert {"mg-gone", "mg-new"} <= marked(page, 0)
     assert page.errors == []
-
-
-@pytest.mark.browser
-def test_a_switch_in_the_notebook_asks_the_kernel(lab: harness.Lab, page: Page) -> None:
-    lab.write(
-        "passes.ipynb",
-        [
-            "import minigrad as mg, viz\n"
-            "x = mg.placeholder('x', shape=(3,))\n"
-            "viz.passes(mg.build_graph(x, mg.exp(x * 1) + mg.exp(x)))"
-        ],
-    )
-    harness.open_notebook(page, lab, "passes.ipynb")
-    harness.run_all(page)
-    board = page.locator(".mg-board")
-    board.locator(".mg-caption").wait_for()
-    last = page.locator(".mg-controls output")
-    before = last.inner_text()
-    board.get_by_label("merge_common").uncheck()
-    page.wait_for_function(
-        "old => document.querySelector('.mg-controls output').textContent !== old", arg=before
-    )
-    assert not board.get_by_label("merge_common").is_checked()
-    assert board.get_by_label("simplify").is_checked()

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import browser as harness
 import numpy as np
 import pytest
 
@@ -165,34 +164,6 @@ def test_what_is_no_number_is_refused() -> None:
     with pytest.raises(ValueError, match="loss is not a single number"):
         training.log(accuracy=1.0, loss=mg.tensor([1.0, 2.0]))
     assert training.series == {}, "nothing is left half done"
-
-
-@pytest.mark.browser
-def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(
-    lab: harness.Lab, page: Page
-) -> None:
-    loop = (
-        "t = viz.train(100000)\n"
-        "for step in t:\n    t.log(loss=1 / (step + 1), accuracy=step)\n    time.sleep(0.01)"
-    )
-    lab.write("train.ipynb", ["import time, viz", loop])
-    harness.open_notebook(page, lab, "train.ipynb")
-    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-    page.locator(".mg-train .mg-curve").first.wait_for()
-    before = page.locator(".mg-train .mg-caption").inner_text()
-    page.wait_for_function(
-        "old => document.querySelector('.mg-train .mg-caption').innerText !== old", arg=before
-    )
-    assert page.locator(".mg-train").count() == 1
-    page.evaluate(
-        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.interrupt()"
-    )
-    harness.wait_idle(page)
-    page.wait_for_function(
-        "() => document.querySelector('.mg-train .mg-caption').innerText.startsWith('stopped')"
-    )
-    assert page.locator(".mg-train svg .mg-curve").count() == 4
-    assert harness.cell_outputs(page)[1].failed
 
 
 @pytest.mark.browser

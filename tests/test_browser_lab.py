@@ -1,0 +1,286 @@
+"""What JupyterLab shows of what is typed in cells, and what a kernel answers there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from browser import (
+    NOTEBOOKS,
+    Lab,
+    cell_outputs,
+    open_next,
+    run_all,
+    run_cell,
+    wait_idle,
+)
+from looks import boxed
+
+from viz.picture.theme import TOKENS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def page(jupyterlab: Page) -> Page:
+    """The page of all these tests, without the errors of those before."""
+    jupyterlab.errors.clear()
+    return jupyterlab
+
+
+def test_the_lessons_are_copies(lab: Lab) -> None:
+    assert lab.root != NOTEBOOKS
+    assert {p.name for p in NOTEBOOKS.glob("*.ipynb")} <= {p.name for p in lab.root.glob("*.ipynb")}
+
+
+SQUARES = """\
+import ipywidgets as w
+slider, square = w.IntSlider(value=3, description="number"), w.Label("9")
+slider.observe(lambda change: setattr(square, "value", f"= {change.new**2}"), "value")
+w.HBox([slider, square])"""
+
+
+def test_a_notebook_runs_in_the_page(lab: Lab, page: Page) -> None:
+    lab.write("harness.ipynb", ["print('x' * 3)", SQUARES, "1 / 0"])
+    open_next(page, lab, "harness.ipynb")
+    run_all(page)
+    printed, widget, failed = cell_outputs(page)
+    assert (printed.text, printed.failed) == ("xxx", False)
+    assert "number" in widget.text
+    assert "ZeroDivisionError" in failed.text
+    assert failed.failed
+    assert page.errors == []
+
+
+def test_a_widget_in_the_page_reaches_the_kernel(lab: Lab, page: Page) -> None:
+    lab.write("widget.ipynb", [SQUARES])
+    open_next(page, lab, "widget.ipynb")
+    run_all(page)
+    page.locator(".widget-readout").fill("7")
+    page.keyboard.press("Enter")
+    page.get_by_text("= 49").wait_for()
+
+
+ASK = """\
+import viz
+viz.language("en")
+asked = viz.quiz("L00.2")
+display(asked, viz.order("L00.6"))"""
+
+
+def test_a_learner_answers_with_the_keyboard(lab: Lab, page: Page) -> None:
+    lab.write("ask.ipynb", [ASK, "asked.answers"])
+    open_next(page, lab, "ask.ipynb")
+    run_all(page)
+    questions = page.locator("fieldset.mg-ask")
+    questions.nth(1).wait_for()  # widgets come a moment after the kernel rests
+    choice, lines = questions.all()
+    assert "导数" in choice.locator("legend").text_content()
+    assert "导数" not in choice.locator("legend").inner_text()  # the other language is hidden
+
+    choice.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")  # B
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    verdict = choice.locator("[aria-live=polite]")
+    page.wait_for_function("e => e.innerText.includes('Not quite')", arg=verdict.element_handle())
+    assert "7 is the height" in verdict.inner_text()
+
+    for line in ("a = placeholder()", "number = 5", "b = a * a - 1", "graph =", "result ="):
+        lines.locator("li", has_text=line).get_by_role("button", name="add").press("Enter")
+    lines.get_by_role("button", name="Check").press("Enter")
+    verdict = lines.locator("[aria-live=polite]")
+    page.wait_for_function("e => e.innerText.includes('Right.')", arg=verdict.element_handle())
+    run_all(page)
+    assert cell_outputs(page)[1].text == "[None]"  # run again: asked anew
+    assert page.errors == []
+
+
+PRINTS = """\
+import minigrad as mg
+print(viz.attempt(mg.reshape, mg.tensor([1.0, 2.0]), (3,)))"""
+
+
+def test_run_all_keeps_the_language_of_the_buttons(lab: Lab, page: Page) -> None:
+    def follows(language: str, said: str) -> None:
+        page.wait_for_selector(f"[data-mg-language={language}]")
+        pressed = page.locator(".mg-language button[aria-pressed=true]")
+        assert pressed.last.get_attribute("data-code") == language
+        assert said in cell_outputs(page)[1].text
+        visible = page.locator(f".mg-ask legend [lang={language}]").first
+        assert visible.is_visible()
+
+    lab.write("chosen.ipynb", ['import viz\nviz.language("en")', PRINTS, 'viz.quiz("L00.2")'])
+    open_next(page, lab, "chosen.ipynb")
+    run_all(page)
+    page.wait_for_selector(".mg-ask legend")
+    follows("en", "Remedy")
+    page.locator(".mg-language button[data-code=zh]").click()
+    page.wait_for_selector("[data-mg-language=zh]")
+    run_all(page)
+    page.wait_for_selector(".mg-ask legend")
+    follows("zh", "解决办法")
+    run_cell(page, 0)
+    run_cell(page, 1)
+    follows("zh", "解决办法")
+    assert page.errors == []
+
+
+def test_no_chinese_text_stays_boxes(lab: Lab, page: Page) -> None:
+    """Bold text that was written before the font arrived once kept its boxes."""
+    table = 'viz.table("examples.feeds", [[1], [2], [3]])'
+    lab.write("table.ipynb", ['import viz\nviz.language("zh")', table])
+    open_next(page, lab, "table.ipynb")
+    run_all(page)
+    page.wait_for_function("() => document.documentElement.dataset.mgFont === 'loaded'")
+    page.wait_for_timeout(500)
+    assert page.locator("th [lang=zh]").count() == 5
+    assert boxed(page, "th [lang=zh], caption [lang=zh]") == set()
+
+
+def test_notebooks_draw_errors_if_they_are_told_to(lab: Lab, page: Page) -> None:
+    wrong = "mg.tensor([1.0, 2.0], requires_grad=True) @ mg.tensor([1.0, 2.0, 3.0])"
+    cells = ["import minigrad as mg, viz\nviz.show_errors()", wrong]
+    lab.write("errors.ipynb", [*cells, "viz.show_errors(False)", wrong])
+    open_next(page, lab, "errors.ipynb")
+    for _ in range(4):  # a failing cell stops "run all"
+        page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
+        wait_idle(page)
+    page.locator(".mg-board").wait_for()
+    outputs = cell_outputs(page)
+    assert [out.failed for out in outputs][:4] == [False, True, False, True]
+    assert "ShapeError" in outputs[1].text
+    assert "mg-failed" in outputs[1].html
+    assert "mg-failed" not in outputs[3].html
+
+
+def test_in_the_notebook_the_drawing_grows_and_fades(lab: Lab, page: Page) -> None:
+    cell = "x = mg.tensor(2.0, requires_grad=True)\nwith viz.live(pause=0.2):\n"
+    cell += "    y = x * x\n    y = y + 3\n    y = x * 5"
+    lab.write("live.ipynb", ["import minigrad as mg, viz", cell])
+    open_next(page, lab, "live.ipynb")
+    page.evaluate(
+        """() => {
+            window.sizes = new Set();
+            new MutationObserver(() => {
+                const nodes = document.querySelectorAll('.mg-player g.node');
+                if (nodes.length) window.sizes.add(nodes.length);
+            }).observe(document.body, {childList: true, subtree: true});
+        }"""
+    )
+    run_all(page)
+    page.locator(".mg-player g.mg-freed").first.wait_for(state="attached")
+    assert page.locator(".mg-player g.mg-freed").count() == 2
+    assert len(page.evaluate("() => [...window.sizes]")) >= 3, "it was drawn line by line"
+    assert page.locator(".mg-player").count() == 1
+    assert page.errors == []
+
+
+def test_it_works_for_a_function_typed_in_a_cell(lab: Lab, page: Page) -> None:
+    cells = [
+        "import minigrad as mg, viz\n"
+        "def f(x):\n    if x.sum() > 0:\n        return 2 * x\n    return x - 1",
+        "viz.branches(f, [3.0], inputs=[[3.0], [-3.0]])",
+        "viz.step(mg.tensor(2.0, requires_grad=True) * 3)",
+    ]
+    lab.write("branches.ipynb", cells)
+    open_next(page, lab, "branches.ipynb")
+    run_all(page)
+    page.locator(".mg-board .mg-caption").wait_for()
+    assert "script -4" in page.locator(".mg-board .mg-caption").inner_text()
+    wrong = page.locator("g.mg-wrong .mg-card").first.evaluate("e => getComputedStyle(e).stroke")
+    red, green, blue = bytes.fromhex(TOKENS["bad"][0][1:])
+    assert wrong == f"rgb({red}, {green}, {blue})", (
+        "also where a player brings its own rules afterwards"
+    )
+    assert "return x - 1" in page.locator(".mg-code-ran").last.inner_text()
+
+    slider = page.locator(".mg-board").get_by_role("slider", name="x[0]")
+    slider.focus()
+    slider.fill("-4")
+    page.wait_for_function(
+        "() => document.querySelector('.mg-board .mg-caption').textContent.includes('script -5')"
+    )
+    assert page.locator(".mg-board tr.mg-row").inner_text().split()[0] == "-4"
+    assert slider.evaluate("e => document.activeElement === e"), "the slider itself stays"
+    page.locator(".mg-board").focus()
+    page.keyboard.press("Home")
+    assert "script 6" in page.locator(".mg-board .mg-caption").inner_text()
+    assert page.errors == []
+
+
+def test_a_switch_in_the_notebook_asks_the_kernel(lab: Lab, page: Page) -> None:
+    lab.write(
+        "passes.ipynb",
+        [
+            "import minigrad as mg, viz\n"
+            "x = mg.placeholder('x', shape=(3,))\n"
+            "viz.passes(mg.build_graph(x, mg.exp(x * 1) + mg.exp(x)))"
+        ],
+    )
+    open_next(page, lab, "passes.ipynb")
+    run_all(page)
+    board = page.locator(".mg-board")
+    board.locator(".mg-caption").wait_for()
+    last = page.locator(".mg-controls output")
+    before = last.inner_text()
+    board.get_by_label("merge_common").uncheck()
+    page.wait_for_function(
+        "old => document.querySelector('.mg-controls output').textContent !== old", arg=before
+    )
+    assert not board.get_by_label("merge_common").is_checked()
+    assert board.get_by_label("simplify").is_checked()
+
+
+def test_the_kernel_draws_what_was_not_sent(lab: Lab, page: Page) -> None:
+    """Of a large graph only the overview is sent; the rest is laid out when it is asked for."""
+    code = """import minigrad as mg, viz
+viz.language("en")
+y = mg.tensor(1.0, requires_grad=True)
+for i in range(60):
+    with mg.name_scope(f"part{i}"):
+        for _ in range(5): y = y * 0.999
+viz.step(y)"""
+    lab.write("large.ipynb", [code])
+    open_next(page, lab, "large.ipynb")
+    run_all(page)
+    player = page.locator(".mg-player")
+    player.wait_for()
+    assert player.locator("g.node").count() == 61
+    player.focus()
+    page.keyboard.press("End")
+    player.get_by_role("button", name="part7:").dispatch_event("click")
+    player.get_by_role("button", name="open part7").click()
+    page.locator("g.cluster").wait_for(state="attached")
+    assert player.locator("g.node").count() == 70
+    player.get_by_role("button", name="close part7").click()
+    page.wait_for_function("() => document.querySelectorAll('.mg-player g.node').length === 61")
+    assert page.errors == []
+
+
+def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(lab: Lab, page: Page) -> None:
+    loop = (
+        "t = viz.train(100000)\n"
+        "for step in t:\n    t.log(loss=1 / (step + 1), accuracy=step)\n    time.sleep(0.01)"
+    )
+    lab.write("train.ipynb", ["import time, viz", loop])
+    open_next(page, lab, "train.ipynb")
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    page.locator(".mg-train .mg-curve").first.wait_for()
+    before = page.locator(".mg-train .mg-caption").inner_text()
+    page.wait_for_function(
+        "old => document.querySelector('.mg-train .mg-caption').innerText !== old", arg=before
+    )
+    assert page.locator(".mg-train").count() == 1
+    page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.interrupt()"
+    )
+    wait_idle(page)
+    page.wait_for_function(
+        "() => document.querySelector('.mg-train .mg-caption').innerText.startsWith('stopped')"
+    )
+    assert page.locator(".mg-train svg .mg-curve").count() == 4
+    assert cell_outputs(page)[1].failed
