@@ -54,6 +54,7 @@ class Outcome:
     marks: list[tuple[str, str]] = field(default_factory=list)
     failed: list[CheckFailed] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)  # marks of the cell in which they write
 
     def check(self, id: str, *args: Any, **options: Any) -> Shown | None:
         """In the place of `viz.check`."""
@@ -206,6 +207,7 @@ class Run:
         before, outcome = dict(self.names), Outcome()
         for place, source in enumerate(sources):
             outcome.run(source, self.names, f"{task.to}, {title}, {where}, {place}")
+            outcome.opened = outcome.opened or [mark for _, mark in outcome.marks]
         self.outcomes[task.to, title, where] = outcome
         self.names.clear()
         self.names.update(before)
@@ -289,6 +291,20 @@ def test_an_answer_is_judged_rightly_by_what_a_learner_sees(path, answer):
             assert_told_what_to_reread(outcome, number(path))
         else:
             assert outcome.passed, (where, outcome)
+
+
+@pytest.mark.parametrize(("path", "answer"), ANSWERS, ids=name)
+def test_what_is_wrong_is_refused_in_the_cell_where_it_was_written(path, answer):
+    """The folded cell below runs later, if at all; it is left what only fits the example."""
+    if answer["is"] == "wrong":
+        opened = tried(path, answer["to"], answer["because"])["student"].opened
+        assert ("✗" in opened) is not answer.get("fits", False), opened
+
+
+@pytest.mark.parametrize(("path", "task"), EXERCISES, ids=name)
+def test_most_of_what_is_wrong_does_not_even_fit_the_example(path, task):
+    wrong = [a for a in answers(number(path)) if (a["to"], a["is"]) == (task.to, "wrong")]
+    assert sum(not answer.get("fits", False) for answer in wrong) >= 4
 
 
 LATIN = re.compile(r"[A-Za-z]{3,}")
