@@ -131,6 +131,20 @@ def test_a_board_steps_by_keys_buttons_and_slider(saved: dict[str, Path], page: 
     assert page.errors == []
 
 
+def test_the_keys_of_a_board_are_behind_a_button(saved: dict[str, Path], page: Page) -> None:
+    opened(page, saved["checkpoints"])
+    keys = page.locator(".mg-keys")
+    assert keys.count() == 0
+    before = page.locator(".mg-board").bounding_box()
+    page.get_by_role("button", name="help").click()
+    assert "zoom" in keys.inner_text()
+    assert page.locator(".mg-board").bounding_box() == before, "it opens above what is drawn"
+    page.keyboard.press("Escape")
+    page.locator(".mg-caption").click()
+    page.get_by_role("button", name="help").click()
+    assert not keys.is_visible()
+
+
 def test_the_sliders_of_inputs_stand_where_the_step_is(saved: dict[str, Path], page: Page) -> None:
     opened(page, saved["branches"])
     shown = [page.locator(".mg-inputs output").inner_text() for _ in step_to_end(page)]

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -936,6 +937,34 @@ def test_each_card_tells_when_it_was_born_and_when_it_ran(
     assert re.fullmatch(r"born 4 · ran \d+", told(clocks)[1])
     page.get_by_role("button", name="中文", exact=True).click()
     assert told(clocks)[0] == "构建 2 · 运行 2"
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "both"])
+def test_marks_on_the_clocks_keep_their_names(
+    language: str, saved: dict[str, Path], page: Page
+) -> None:
+    """Also where many happen at once; what is built and run at once has one name for both."""
+    page.goto(saved["both"].as_uri())
+    speak(page, language)
+    seen = page.locator(".mg-mark:not(.mg-tight .mg-same) .mg-whose")
+    assert all(seen.evaluate_all("names => names.map(name => name.getClientRects().length)"))
+    steps = page.locator(".mg-moment").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect()).map(box => [box.y, box.left, box.right])"
+    )
+    for (high, _, end), (below, start, _) in pairwise(steps):
+        assert high != below or end <= start
+
+
+def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:
+    page.goto(saved["both"].as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("Home")
+    said = page.locator(".mg-caption > div")
+    assert [text for text in said.all_inner_texts() if text] == [
+        "Nothing has happened yet. Press → to begin."
+    ]
+    page.keyboard.press("End")
+    assert said.count() == 2
 
 
 def test_marks_cards_and_code_are_linked(saved: dict[str, Path], page: Page) -> None:

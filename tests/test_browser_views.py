@@ -154,3 +154,16 @@ def test_each_view_has_its_picture_and_all_are_small() -> None:
     assert pictures.keys() == {shapes.picture_of(name).name for name in VIEWS}
     assert sum(pictures.values()) < MOST
     assert list(shapes.kept()) == list(VIEWS)
+
+
+def test_sentences_of_a_table_have_the_width_of_a_phone(page: Page, tmp_path: Path) -> None:
+    """Each under the head of its column, which a wide table has at the top."""
+    path = save("claims", tmp_path)
+    places = "all => all.map(e => e.getBoundingClientRect()).map(({ x, width }) => [x, width])"
+    shapes.opened(page, path, 390)
+    assert page.locator("td small").count() == page.locator("td").count()
+    assert page.locator("td small").first.is_visible()
+    assert {tuple(place) for place in page.locator("td").evaluate_all(places)} == {(12, 366)}
+    shapes.opened(page, path, 1024)
+    assert not page.locator("td small").first.is_visible()
+    assert len({x for x, _ in page.locator("td").evaluate_all(places)}) == 3

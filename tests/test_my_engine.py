@@ -693,7 +693,7 @@ def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
     assert done.stops[1].state == "done"
     html = done._repr_html_()
     assert '<li data-state="done"><a href="00_one_formula_two_graphs.ipynb">' in html
-    assert "<code>static</code> ✓" in html
+    assert "✓ <code>static</code>" in html
     for path in notebooks.glob("[0-9]*.ipynb"):
         assert f'href="{path.name}"' in html
     with pytest.raises(ValueError, match="no lessons"):

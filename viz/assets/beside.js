@@ -43,13 +43,14 @@ function legend({ scenes, signs, legend: words }, parent) {
 }
 
 /**
- * What a click on a node tells; before the first one, which keys there are.
- * @param {Words} words @param {Pair} keys @param {Element} parent
+ * What a click on a node tells; before the first one, that it does.
+ * @param {Words} words @param {boolean} drawn whether there is any @param {Element} parent
  */
-function inspector(words, keys, parent) {
+function inspector(words, drawn, parent) {
   const box = make("div", "mg-inspector", parent);
+  box.hidden = !drawn;
   const inside = scrolls(make("div", "", box));
-  say(make("p", "mg-keys", inside), keys);
+  say(make("p", "mg-asked", inside), words.board_select);
   return (/** @type {string} */ id, /** @type {Drawn} */ picture) => {
     const node = picture.nodes[id];
     inside.replaceChildren();

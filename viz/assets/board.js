@@ -71,9 +71,13 @@ function show(model, root, moved) {
   caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
-  tools.hidden = !data.drawings.length;
   const scale = scaled(tools, labels, words);
+  for (const zoom of /** @type {HTMLCollectionOf<HTMLElement>} */ (tools.children)) zoom.hidden = !data.drawings.length;
   const stage = make("div", "mg-stage", root);
+  const still = scenes.length === 1;
+  if (!still || data.drawings.length) overlay("?", labels.help, tools, stage, (panel) => {
+    say(make("p", "mg-keys", panel), still ? words.board_still_keys : words.board_keys);
+  });
   const sizes = sizesOf(data);
   stage.style.setProperty("--mg-tall", `${height(sizes, scenes)}px`);
   legend(data, root);
@@ -84,8 +88,7 @@ function show(model, root, moved) {
   hold(scenes.map((scene) => scene.facts));
   scrolls(about).hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
-  const still = scenes.length === 1;
-  const choose = inspector(words, still ? words.board_still_keys : words.board_keys, below);
+  const choose = inspector(words, data.drawings.length > 0, below);
   if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
   const tables = make("details", "", root);
   say(make("summary", "", tables), data.table_title);

@@ -30,14 +30,15 @@ function clocks(labels, track, data, { go, hover, sign }) {
       go(Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - box.left) / box.width) * count))));
     });
   const steps = [...new Set(all.map(({ element }) => /** @type {HTMLElement} */ (element.parentElement)))];
-  // As much as there is room for: the words of all, else the names of a step, its last one, none.
+  // As much as there is room for: the words of all, else the names of a step; these closer together,
+  // and what stands twice once; its last one; none.
   const fit = () => {
     const wide = track.clientWidth / count;
     const crowded = () => steps.map((step) => step.offsetWidth > wide - 2);
-    for (const step of steps) step.classList.remove("mg-short", "mg-tick");
+    for (const step of steps) step.classList.remove("mg-tight", "mg-short", "mg-tick");
     track.classList.add("mg-wordy");
     track.classList.toggle("mg-wordy", !crowded().includes(true));
-    for (const less of ["mg-short", "mg-tick"])
+    for (const less of ["mg-tight", "mg-short", "mg-tick"])
       crowded().forEach((is, i) => steps[i].classList.toggle(less, is));
   };
   new ResizeObserver(fit).observe(track);
@@ -112,5 +113,7 @@ function moments(lane, row, data, sign) {
     if (sort === "gradient" || (together.get(kindOf(mark)) ?? 0) > MANY_AT_ONCE) gathered.set(kindOf(mark), moment);
     found.push(moment);
   }
+  for (const { element, whose } of found) // built and run at once: one name is enough for both
+    element.classList.toggle("mg-same", element.nextElementSibling?.querySelector(".mg-whose")?.textContent === whose.textContent);
   return found;
 }

@@ -210,7 +210,7 @@ function play(model, el) {
   function told_(frame) {
     tellFrame(caption, frame);
     const alive = frame.captions.filter((_, i) => !frame.still?.[i]);
-    steps.tell(alive.map(halves).join(" | "));
+    steps.tell([...new Set(alive.map(halves))].join(" | "));
   }
 
   // ---- The inspector ----

@@ -42,12 +42,14 @@ function places(el, data, alone) {
   return { root, screen, head, caption, fit, tools, middle, stages, side, flip, inspector, code, moving, verdict, trouble, controls };
 }
 
-/** The sentences of a step, of each film. @param {HTMLElement} parent @param {Frame} frame */
+/** The sentences of a step, of each film; what is said of all is said once. @param {HTMLElement} parent @param {Frame} frame */
 function tellFrame(parent, { captions, still }) {
   parent.classList.add("mg-saying");
   parent.replaceChildren();
-  captions.forEach((pair, i) => {
+  const one = captions.every((pair) => halves(pair) === halves(captions[0]));
+  captions.slice(0, one ? 1 : undefined).forEach((pair, i) => {
     const part = say(make("div", still?.[i] ? "mg-ended" : "", parent), pair);
+    part.classList.toggle("mg-of-all", one);
     part.setAttribute("title", halves(pair));
   });
 }
@@ -58,36 +60,6 @@ function wordiest(frames) {
   const longest = (/** @type {(captions: Pair) => number} */ long) =>
     films.flatMap((i) => frames.toSorted((a, b) => long(b.captions[i]) - long(a.captions[i])).slice(0, LONGEST));
   return [...longest(([en]) => en.length), ...longest(([, zh]) => zh.length)];
-}
-
-/**
- * A button that opens a panel above the canvas; it closes again by the button, by Escape, or by a
- * click elsewhere, and nothing moves.
- * @param {string} sign @param {string} label @param {Element} tools @param {HTMLElement} parent
- * @param {(panel: HTMLElement) => void} fill when it opens for the first time
- */
-function overlay(sign, label, tools, parent, fill) {
-  const panel = scrolls(make("div", "mg-overlay", parent));
-  region(panel, label);
-  panel.hidden = true;
-  const show = (/** @type {boolean} */ open) => {
-    if (open && !panel.firstChild) fill(panel);
-    panel.hidden = !open;
-    opener.setAttribute("aria-expanded", String(open));
-  };
-  const opener = button(sign, label, tools, () => show(panel.hidden === true));
-  show(false);
-  parent.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || panel.hidden) return;
-    event.stopPropagation();
-    show(false);
-    opener.focus();
-  });
-  parent.addEventListener("click", (event) => {
-    const inside = event.target instanceof Node && (panel.contains(event.target) || opener.contains(event.target));
-    if (!inside && !panel.hidden) show(false);
-  });
-  return opener;
 }
 
 /**

@@ -156,6 +156,36 @@ function region(element, label) {
 }
 
 /**
+ * A button that opens a panel above what is drawn; it closes again by the button, by Escape, or by a
+ * click elsewhere, and nothing moves.
+ * @param {string} sign @param {string} label @param {Element} tools @param {HTMLElement} parent
+ * @param {(panel: HTMLElement) => void} fill when it opens for the first time
+ */
+function overlay(sign, label, tools, parent, fill) {
+  const panel = scrolls(make("div", "mg-overlay", parent));
+  region(panel, label);
+  panel.hidden = true;
+  const show = (/** @type {boolean} */ open) => {
+    if (open && !panel.firstChild) fill(panel);
+    panel.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+  };
+  const opener = button(sign, label, tools, () => show(panel.hidden === true));
+  show(false);
+  parent.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || panel.hidden) return;
+    event.stopPropagation();
+    show(false);
+    opener.focus();
+  });
+  parent.addEventListener("click", (event) => {
+    const inside = event.target instanceof Node && (panel.contains(event.target) || opener.contains(event.target));
+    if (!inside && !panel.hidden) show(false);
+  });
+  return opener;
+}
+
+/**
  * Inputs that the reader moves; in a saved page there is no kernel that could follow. The widget says
  * what it knows without the kernel. Returns what moves them to where the inputs are that are shown.
  * @param {Model} model @param {{sliders: SliderData[], labels: Labels, words: Words}} data

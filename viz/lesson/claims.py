@@ -45,7 +45,7 @@ class ClaimTable(Document):
             [escape(_label(claim, place))] + [bilingual(pair, "div") for pair in self._cells(claim)]
             for place, claim in enumerate(self.claims, 1)
         ]
-        return row("claims_title"), table_html(head, rows)
+        return row("claims_title"), table_html(head, rows, told=True)
 
 
 def _label(claim: Claim, place: int) -> str:

@@ -84,13 +84,14 @@ def _about(stop: Stop) -> Pair:
 
 def _card(stop: Stop) -> str:
     parts = " ".join(
-        f"<code>{escape(name)}</code> {MARKS[True] if mine else '–'}"
+        f"<span>{MARKS[True] if mine else '○'} <code>{escape(name)}</code></span>"
         for name, mine in stop.parts.items()
     )
+    engine = f'<p class="mg-parts">{parts}</p>' if parts else ""
     return (
         f'<li data-state="{stop.state}"><a href="{escape(stop.file)}">'
         f"<b>{_mark(stop)} {bilingual(_head(stop))}</b></a>"
-        f"<p>{bilingual(stop.can)}</p><p>{bilingual(_about(stop))} {parts}</p></li>"
+        f"<p>{bilingual(stop.can)}</p><p>{bilingual(_about(stop))}</p>{engine}</li>"
     )
 
 

@@ -36,7 +36,8 @@ __all__ = ["Board"]
 _numbers = itertools.count(1)
 WORDS = [
     *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
-    *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys", "board_live"),
+    *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys"),
+    *("board_select", "board_live", "help"),
 ]
 MODULES = ("widget", "zoom", "morph", "panel", "beside", "board")  # the browser's half
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own

@@ -102,19 +102,31 @@ LEFT = 'style="text-align:left;vertical-align:top"'
 
 
 def table_html(
-    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", cells: str = LEFT
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str = "",
+    cells: str = LEFT,
+    told: bool = False,
 ) -> str:
-    """A table of cells that are HTML already; the first of each row names it."""
+    """A table of cells that are HTML already; the first of each row names it.
+
+    told: the cells are sentences; where it is narrow they stand below each other, each under the
+    head of its column.
+    """
     top = "".join(f'<th scope="col" {cells}>{cell}</th>' for cell in head)
+    heads = [f"<small hidden>{cell}</small>" if told else "" for cell in head[1:]]
+    name = "mg-shown mg-sentences" if told else "mg-shown"
     body = "".join(
-        f'<tr><th scope="row" {LEFT}>{name}</th>'
-        + "".join(f"<td {cells}>{cell}</td>" for cell in rest)
+        f'<tr><th scope="row" {LEFT}>{first}</th>'
+        + "".join(
+            f"<td {cells}>{over}{cell}</td>" for over, cell in zip(heads, rest, strict=True)
+        )
         + "</tr>"
-        for name, *rest in rows
+        for first, *rest in rows
     )
     said = f'<caption style="text-align:left;white-space:nowrap">{caption}</caption>'
     return (
-        f'<table class="mg-shown" style="{FONT}">{said if caption else ""}'
+        f'<table class="{name}" style="{FONT}">{said if caption else ""}'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     )
 
