@@ -1,6 +1,7 @@
 """The course in a browser, with nothing installed: python docs/lite.py FOLDER [options].
 
-A JupyterLite with the lessons and every wheel they import, as files for any web server. Python
+A JupyterLite with the lessons and every wheel they import, as files for any web server, and beside
+it the pages to read (pages.py), whose exercises lead into it. Python
 itself (Pyodide) comes from its own CDN, or out of the folder that --pyodide names; Graphviz is part
 of the site. `import minigrad, viz` works as it does at home, since the list of packages that
 Pyodide reads, its lock file, holds ours, too.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from packages import locked, needed
+from pages import write_pages
 
 try:
     from jupyterlite_pyodide_kernel import constants
@@ -41,6 +44,7 @@ DOWNLOAD = 45  # megabytes until the first cell has run: an estimate, nobody has
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 # Where everything of ours lies in the site: Pyodide looks there for each file without an address.
 OURS = "static/pyodide"
+READ = "read"  # the pages to read
 
 
 def options(arguments: list[str]) -> argparse.Namespace:
@@ -54,6 +58,8 @@ def options(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--wheel", type=Path, action="append", default=[], help="one more package")
     parser.add_argument("--notebooks", type=Path, help="lessons to take; else those of learners")
+    told = "notebooks that become pages to read; none without a name, all without the option"
+    parser.add_argument("--pages", type=Path, nargs="*", help=told)
     return parser.parse_args(arguments)
 
 
@@ -149,6 +155,8 @@ def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None
 def pages(folder: Path) -> None:
     """The page that everyone meets first, and in JupyterLab the line that says how far it is."""
     text = (PARTS / "index.html").read_text("utf-8").replace("@SIZE@", str(DOWNLOAD))
+    if not (folder / READ).exists():
+        text = re.sub(r'<p id="read">.*?</p>\n', "", text, flags=re.DOTALL)
     (folder / "index.html").write_text(text, "utf-8")
     lab = folder / "lab" / "index.html"
     line = f'<script type="module" src="../{OURS}/progress.mjs"></script></head>'
@@ -180,6 +188,9 @@ def main(arguments: list[str]) -> None:
         graphviz(asked.graphviz, ours / "graphviz.js")
     for part in PARTS.glob("*.mjs"):
         shutil.copy(part, ours)
+    if asked.pages != []:
+        run = "../../lab/index.html?path={notebook}"
+        write_pages(asked.folder / READ, asked.pages or (), run=run)
     pages(asked.folder)
 
 

@@ -56,6 +56,10 @@ WORDS = {
         "running": "To run it",
         "how": "These pages are to read and to play with. To run the lessons and to write your own"
         " engine, get the course and type this in its folder; it opens the lesson in JupyterLab:",
+        "here": "These pages are to read and to play with. The lessons themselves run in your"
+        " browser, with nothing installed: there you write your own engine.",
+        "begin": "Run the lessons",
+        "home": "First page",
         "map": "The lessons",
         "gallery": "Gallery: every view, once",
     },
@@ -75,6 +79,10 @@ WORDS = {
         "running": "怎样运行",
         "how": "这些页面用来读，也可以动手播放。要运行课程、写自己的引擎，请下载这门课，"
         "在它的文件夹里输入下面这一行，JupyterLab 就会打开这一课：",
+        "here": "这些页面用来读，也可以动手播放。课程本身就在浏览器里运行，什么都不用安装："
+        "在那里写你自己的引擎。",
+        "begin": "运行课程",
+        "home": "首页",
         "map": "课程",
         "gallery": "图库：每种视图各一个",
     },
@@ -242,14 +250,14 @@ def page(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -
         config={"NbConvertBase": {"display_data_priority": KINDS}},
     )
     exporter.register_filter("alive", alive)
-    told = about(notebook, path, language) | {"run": run.format(notebook=path.name)}
+    told = about(notebook, path, language, run)
     resources = {"page": told, "metadata": {"path": str(path.parent)}}
     html, _ = exporter.from_notebook_node(notebook, resources=resources)
     css = STYLE + "".join(styles) + (TEMPLATE / "page.css").read_text("utf-8")
     return finished(html, css, script_of(scripts), language)
 
 
-def about(notebook: nbformat.NotebookNode, path: Path, language: str) -> dict[str, Any]:
+def about(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -> dict[str, Any]:
     """What stands around the cells."""
     around = [None, *order(), None]
     place = around.index(path)
@@ -264,6 +272,8 @@ def about(notebook: nbformat.NotebookNode, path: Path, language: str) -> dict[st
         "parts": [(name, name.replace(" ", "-")) for name in parts],
         "before": neighbour(around[place - 1], language),
         "after": neighbour(around[place + 1], language),
+        "alone": run == RUN,
+        "run": run.format(notebook=path.name),
         "policy": POLICY,
         "played": PLAYED,
     }

@@ -82,6 +82,20 @@ def test_a_warm_up_that_was_held_up_leaves_readings_as_long_as_they_should_be(cl
     assert clock.called.count("a") == 1 + 3 + 1 + 5 * 10
 
 
+def test_a_clock_that_goes_in_long_steps_is_given_more_calls_and_not_a_million(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Coarse(Clock):
+        def __call__(self) -> float:
+            return 0.0001 * int(self.now / 0.0001)
+
+    clock = Coarse()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    found = viz.bench(a=clock.work("a", 0.0000101), b=clock.work("b", 1.0), rounds=5)
+    assert found.median("a") == pytest.approx(0.00001, rel=0.6)
+    assert clock.called.count("a") < 1000
+
+
 def test_when_a_cost_is_won_back() -> None:
     found = viz.Bench({"eager": [5.0] * 5, "static": [3.0] * 5}, {})
     assert found.break_even(9.0, "static", "eager") == 5

