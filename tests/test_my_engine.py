@@ -108,6 +108,31 @@ def test_it_trains_an_mlp_in_both_modes_to_the_bits_of_minigrad() -> None:
     assert accuracy(dynamic) > 0.95
 
 
+def gate(x: Any, w: Any) -> Any:
+    """A learner's own sigmoid, and what it lets through: numbers and arrays stand on the left."""
+    share = 1.0 / (1.0 + (-(X[:2] @ w)).exp())
+    return ((1.0 - share) * x).sum() + (2.0 - 3.0 / x).sum()
+
+
+def test_a_number_or_an_array_may_stand_on_the_left() -> None:
+    numbers = [np.linspace(0.5, 2.0, 10).reshape(2, 5), rng.normal(0, 0.2, (X.shape[1], 5))]
+    by_minigrad = [mg.tensor(n, requires_grad=True) for n in numbers]
+    x, w = by_minigrad
+    share = 1.0 / (1.0 + mg.exp(-(mg.tensor(X[:2]) @ w)))
+    (mg.sum((1.0 - share) * x) + mg.sum(2.0 - 3.0 / x)).backward()
+    dynamic = [ours.Tensor(n, requires_grad=True) for n in numbers]
+    y = gate(*dynamic)
+    y.backward()
+    static = [ours.placeholder(name) for name in "xw"]
+    z = gate(*static)
+    feed = dict(zip(static, numbers, strict=True))
+    value, *found = ours.Session().run([z, *ours.gradients(z, static)], feed)
+    assert value == y.value
+    for mine, theirs, expected in zip(dynamic, found, by_minigrad, strict=True):
+        assert np.array_equal(mine.grad, expected.grad.data)
+        assert np.array_equal(theirs, expected.grad.data)
+
+
 def test_its_two_modes_tell_their_events_in_other_orders() -> None:
     def kinds() -> list[str]:
         return [f"{kind} {what.op}" for kind, what, _ in ours.EVENTS]
@@ -371,6 +396,7 @@ def test_a_run_in_an_arena_gives_the_same_in_less_memory() -> None:
 
 def test_the_whole_is_short_and_so_is_each_part() -> None:
     assert size.lines(growing.whole()[0]) <= 350
+    assert size.lines(growing.assembled("L07", {}, gaps=False)) <= 220
     assert {name: size.lines(part.source) for name, part in PARTS.items()}.items() <= {
         (name, lines) for name in PARTS for lines in range(1, 16)
     }

@@ -92,10 +92,11 @@ def constant(value):
     return Node("Constant", value=np.asarray(value))
 
 
-SIGNS = "Add.__add__ Add.__radd__ Sub.__sub__ Mul.__mul__ Mul.__rmul__ Div.__truediv__ "
-SIGNS += "MatMul.__matmul__ Neg.__neg__ Greater.__gt__ "
-SIGNS += "Transpose.transpose Sum.sum Exp.exp Log.log ReLU.relu"
+SIGNS = "Add.__add__ Sub.__sub__ Mul.__mul__ Div.__truediv__ MatMul.__matmul__ Neg.__neg__ "
+SIGNS += "Greater.__gt__ Transpose.transpose Sum.sum Exp.exp Log.log ReLU.relu"
 for op, sign in (pair.split(".") for pair in SIGNS.split()):  # each of them adds a node
+    # with a number on its left, as in 1.0 - node, a node is asked for __rsub__
+    setattr(Node, sign.replace("__", "__r", 1), lambda self, x, op=op: self.apply(op, x, self))
     setattr(Node, sign, lambda self, *xs, op=op, **more: self.apply(op, self, *xs, **more))
 
 
