@@ -36,6 +36,7 @@ SHOWN_ELSEWHERE = {
     "keep": "says what `check` says",
     "language": "its buttons stand on every page",
     "last_line": "a line of text, for a table",
+    "letters": "gives arrays",
     "load_changed": "gives a graph",
     "observe": "gives what `check` compares",
     "over_http": "a line of text",

@@ -16,6 +16,7 @@ from viz.lesson.debugger import *
 from viz.lesson.elsewhere import *
 from viz.lesson.guest import *
 from viz.lesson.keep import *
+from viz.lesson.letters import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
 from viz.lesson.progress import *
