@@ -24,6 +24,7 @@ SHOWN_ELSEWHERE = {
     "as_pass": "gives a pass",
     "attempt": "gives what a table shows",
     "bench": "a table, whose times are of this machine",
+    "both_ways": "gives what is counted",
     "box": "gives a folder",
     "caught": "prints an error",
     "contents": "a table",

@@ -9,6 +9,7 @@ from viz.charts.schedule import *
 from viz.lesson.as_pass import *
 from viz.lesson.ask import *
 from viz.lesson.beside import *
+from viz.lesson.both_ways import *
 from viz.lesson.check import *
 from viz.lesson.claims import *
 from viz.lesson.course import *

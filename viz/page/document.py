@@ -118,9 +118,7 @@ def table_html(
     name = "mg-shown mg-sentences" if told else "mg-shown"
     body = "".join(
         f'<tr><th scope="row" {LEFT}>{first}</th>'
-        + "".join(
-            f"<td {cells}>{over}{cell}</td>" for over, cell in zip(heads, rest, strict=True)
-        )
+        + "".join(f"<td {cells}>{over}{cell}</td>" for over, cell in zip(heads, rest, strict=True))
         + "</tr>"
         for first, *rest in rows
     )
