@@ -128,8 +128,8 @@ def test_a_number_or_an_array_may_stand_on_the_left() -> None:
     feed = dict(zip(static, numbers, strict=True))
     value, *found = ours.Session().run([z, *ours.gradients(z, static)], feed)
     assert value == y.value
-    for mine, theirs, expected in zip(dynamic, found, by_minigrad, strict=True):
-        assert np.array_equal(mine.grad, expected.grad.data)
+    for tape, theirs, expected in zip(dynamic, found, by_minigrad, strict=True):
+        assert np.array_equal(tape.grad, expected.grad.data)
         assert np.array_equal(theirs, expected.grad.data)
 
 
