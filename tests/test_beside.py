@@ -83,6 +83,14 @@ def test_what_a_face_prints_otherwise_is_shown_and_what_is_the_same_only_said(
     assert "Two." not in str(shown)
 
 
+def test_our_own_box_only_prints_and_the_columns_are_what_each_system_printed() -> None:
+    ours = Beside("minigrad", "print(1 + 1)", "", "", ("One.", "一。"))
+    theirs = Beside("jax", "no.such()", "8\nTraceError: if", "jax 0", ("Two.", "二。"), face=False)
+    shown = Boxes([ours, theirs, Beside("minigrad", "print(3)\nno", "", "", ("Three.", "三。"))])
+    assert shown.columns == [["2", "3", "NameError"], ["8", "TraceError"]]
+    assert "With" not in shown._repr_html_().split("</section>")[0]
+
+
 def test_where_our_face_has_no_words_it_is_said_and_nothing_is_run(english: None) -> None:
     box = Beside("torch", "torch.no_such()", "8", "torch 0", ("Two.", "二。"), face=False)
     shown = Boxes([box])

@@ -28,6 +28,7 @@ SHOWN_ELSEWHERE = {
     "box": "gives a folder",
     "caught": "prints an error",
     "contents": "a table",
+    "count_lines": "gives a number",
     "course": "looked at in the start page",
     "decided": "gives what `check` compares",
     "described": "gives what `check` compares",

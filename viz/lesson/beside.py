@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -24,6 +25,7 @@ __all__ = ["beside"]
 
 # What the system is called, how it is imported, and how our face of it is.
 SYSTEMS = {
+    "minigrad": ("minigrad", "import minigrad as mg", "import minigrad as mg"),
     "torch": ("PyTorch", "import torch", "import minigrad.faces.torch as torch"),
     "tensorflow1": (
         "TensorFlow 1",
@@ -67,6 +69,20 @@ class Boxes(Document):
     def __init__(self, boxes: Sequence[Beside]) -> None:
         self.boxes = tuple(boxes)
         self.here = [_here(box) for box in self.boxes]
+
+    @property
+    def columns(self) -> list[list[str]]:
+        """For each system, in order, the lines of all its boxes: what it printed, or we did.
+
+        Of an error, only its kind. Made for `viz.table`.
+        """
+        found: dict[str, list[str]] = {}
+        for box, here in zip(self.boxes, self.here, strict=True):
+            lines = (box.prints or here or "").splitlines()
+            found.setdefault(box.system, []).extend(
+                re.sub(r"^(\w+Error): .*", r"\1", x) for x in lines
+            )
+        return list(found.values())
 
     def __repr__(self) -> str:
         parts = []
@@ -121,6 +137,7 @@ def _box(box: Beside, here: str | None) -> str:
         told = row("beside_none")
     else:
         told = row("beside_same" if here == box.prints else "beside_other", line=f"`{face}`")
+        told = told if line != face else row("beside_here")
     parts.append(f"<p>{bilingual(told)}</p>")
     if here not in (None, box.prints):
         parts.append(f'<pre class="mg-beside-printed">{escape(str(here))}</pre>')

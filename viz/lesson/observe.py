@@ -1,8 +1,9 @@
-"""What a program does on the learner's engine: what is built, what runs, what is traced."""
+"""What a program does on the learner's engine: what is built, run, traced; and its length."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from viz.lesson.limit import Endless
 from viz.lesson.walked import Played
 
-__all__ = ["decided", "observe", "replayed", "served"]
+__all__ = ["count_lines", "decided", "observe", "replayed", "served"]
 
 LIMIT = 100  # events; what comes so far has no end
 
@@ -158,3 +159,16 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
             word, _, where = line.strip().partition(": ")
             found[word] = where.partition(": ")[2]
     return found
+
+
+def count_lines(f: Callable[..., Any]) -> int:
+    """How many lines a function is written in, its decorators among them; OSError without them.
+
+    >>> import minigrad as mg, viz
+    >>> @mg.function
+    ... def double(x):
+    ...     return 2 * x
+    >>> viz.count_lines(double)
+    3
+    """
+    return len(inspect.getsourcelines(getattr(f, "python_function", f))[0])

@@ -31,9 +31,10 @@ INSIDE[__file__] = True  # what is attempted runs where the user says so, and no
 
 
 def attempt(f: Callable[..., Any], *args: Any) -> Any:
-    """What `f` returns for these arguments, or the error of the engine that it raises.
+    """What `f` returns for these arguments, or the error by which it or the engine refuses them.
 
-    Of both, `viz.table` makes cells. Any other error is raised.
+    That is any error of minigrad, and ValueError. Of both, `viz.table` makes cells. Any other
+    error is raised.
 
     >>> import minigrad as mg, viz
     >>> viz.attempt(mg.zeros, ()), type(viz.attempt(mg.tensor, "three")).__name__
@@ -41,7 +42,7 @@ def attempt(f: Callable[..., Any], *args: Any) -> Any:
     """
     try:
         return f(*args)
-    except GraphError as raised:
+    except (GraphError, ValueError) as raised:
         return raised
 
 
