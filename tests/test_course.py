@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from lessons import LESSONS, NOTEBOOKS, ROOT, code_cells, number, read, run_cell, told_ids
+from test_exercises import answers
 
 import minigrad as mg
 import viz
@@ -168,6 +169,17 @@ def test_a_lesson_demonstrates_its_misconceptions(path):
         assert not tags or (cell.cell_type == "code" and cell.outputs)
     assert set(COURSE[number(path)].misconceptions.split()) - found == set()
     assert found <= {str(n) for n in range(1, 21)}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_who_believes_a_misconception_of_the_lesson_is_refused_by_its_checks(path):
+    """At least one: some can be shown and asked, but hardly be written as an answer."""
+    marked = [answer for answer in answers(number(path)) if "misconception" in answer]
+    assert {answer["is"] for answer in marked} <= {"wrong"}
+    found = {answer["misconception"] for answer in marked}
+    assert found <= set(range(1, 21))
+    owed = set(map(int, COURSE[number(path)].misconceptions.split()))
+    assert not owed or owed & found
 
 
 # ---- Public names ----------------------------------------------------------------------------
