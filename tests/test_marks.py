@@ -28,7 +28,7 @@ viz.check("L04.core", lambda: doubled(2), want)
 TESTS = """
 viz.check("L04.core", lambda: doubled(3), {"3": 6})
 ### BEGIN HIDDEN TESTS
-viz.check("L04.stretch.alone", lambda: doubled(-1.5), {"-1.5": -3})
+viz.check("L04.stretch", lambda: doubled(-1.5), {"-1.5": -3})
 viz.check("L04.core", lambda: doubled(2), want)
 ### END HIDDEN TESTS
 """
@@ -132,13 +132,13 @@ def graded() -> dict[str, tuple[float, str, str]]:
 
 def test_points_follow_the_checks_that_passed(graded) -> None:
     assert {name: graded[name][0] for name in HONEST} == {n: p for n, (_, p) in HONEST.items()}
-    assert "0 / 2  L04.core, L04.stretch.alone" in graded["blank"][1]
+    assert "0 / 2  L04.core, L04.stretch" in graded["blank"][1]
 
 
 def test_each_check_is_told_once(graded) -> None:
     assert graded["right"][2].count("✓ L04.core ") == 2, "in the learner's cell, and by the tests"
-    assert graded["half"][2].count("✓ L04.stretch.alone ") == 0
-    assert graded["half"][2].count("✗ L04.stretch.alone ") == 1
+    assert graded["half"][2].count("✓ L04.stretch ") == 0
+    assert graded["half"][2].count("✗ L04.stretch ") == 1
     assert graded["blank"][2].count("✗ L04.core ") == 2
 
 
