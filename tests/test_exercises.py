@@ -321,6 +321,8 @@ CODE = {
         "hfeag",
         "sppsdpsdm",
         "abc",
+        "dcb",
+        "attrs",
         "pspsdpsdmpsdr",
         "rows",
         "other",
