@@ -7,17 +7,21 @@ import gc
 import math
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+import minigrad as mg
+from minigrad.core.events import Counts
 from minigrad.dynamic.tensor import Tensor
+from viz.charts import Chart, curves
 from viz.views.tables import Table
 from viz.words.text import Pair, printed, row
 
-__all__ = ["Bench", "Ratio", "bench"]
+__all__ = ["Bench", "Ratio", "bench", "both", "bytes_each", "counts", "readings"]
 
 FEWEST = 5  # rounds, below which a spread says nothing
 WARM_UP = 3  # calls of each side before the clock counts
@@ -77,6 +81,20 @@ class Bench(Table):
         """
         won = self.median(against) - self.median(side)
         return math.ceil(cost / won) if won > 0 else None
+
+    def bill(self, cost: float, side: str, unit: Pair) -> Chart:
+        """What 0 to 20 calls take in all, for each side, if a cost was paid once for `side`.
+
+        unit: what stands at the axis, as a pair (English, Chinese). Who pays less is the lower
+        line.
+
+        >>> known = Bench({"eager": [5.0] * 5, "static": [3.0] * 5}, {})
+        >>> print(known.bill(12, "static", ("ms", "ms")).rows[1][0][2:4])
+        ('12', '72')
+        """
+        paid = dict.fromkeys(self.times, 0.0) | {side: cost}
+        lines = {name: paid[name] + self.median(name) * np.arange(21) for name in paid}
+        return curves(lines, title=row("bench_bill"), x=row("bench_calls"), y=unit)
 
     def _line(self, name: str, base: str) -> tuple[Pair, ...]:
         low, high = np.percentile(self.times[name], [25, 75])
@@ -197,3 +215,58 @@ def seconds(value: float) -> str:
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"
+
+
+# ---- What is compared, read and counted ----------------------------------------------------------
+
+
+def both(f: Callable[[Any], Any], x: NDArray[Any]) -> dict[str, Callable[[], Any]]:
+    """A function on an array, ready to be called in two ways: `eager` and `static`.
+
+    eager: `f` on a tensor of x. static: the program compiled from the graph of `f`, fed with x.
+
+    >>> sides = both(lambda x: x * x + 3, np.array(2.0))
+    >>> [side().item() for side in sides.values()]
+    [7.0, 7.0]
+    """
+    with mg.Graph():
+        p = mg.placeholder("p", shape=x.shape, dtype=x.dtype)
+        program = mg.build_graph(p, f(p)).compile()
+    t = mg.tensor(x)
+    return {"eager": lambda: f(t), "static": lambda: program({"p": x})}
+
+
+def counts(f: Work, *args: Any) -> Counts:
+    """What is built and run while `f` is called once, as `mg.record` counts it.
+
+    >>> counts(lambda x: x * x + 3, mg.tensor(2.0)).run
+    2
+    """
+    with mg.record() as log:
+        f(*args)
+    return log.counts
+
+
+def readings(f: Work, *args: Any, count: int) -> Chart:
+    """Read a clock before and after each of several calls, from the very first; draw the times.
+
+    >>> print(readings(sum, [1, 2], count=60).rows[0][0][1])
+    60
+    """
+    times = [max(1e6 * _reading(f, args, 1), 1e-3) for _ in range(count)]
+    about = {"x": row("bench_reading"), "y": row("bench_microseconds")}
+    return curves({getattr(f, "__name__", "f"): times}, logy=True, title=row("bench_once"), **about)
+
+
+def bytes_each(make: Callable[[], Sequence[Any]], count: int = 1000) -> float:
+    """Bytes for each call of `make`, if everything in the sequences that it gives is kept.
+
+    >>> bytes_each(lambda: [bytearray(100)]) > 100
+    True
+    """
+    tracemalloc.start()
+    kept = [part for _ in range(count) for part in make()]
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del kept
+    return taken / count
