@@ -93,7 +93,7 @@ class Bench(Table):
         ('12', '72')
         """
         paid = dict.fromkeys(self.times, 0.0) | {side: cost}
-        lines = {name: paid[name] + self.median(name) * np.arange(21) for name in paid}
+        lines = {name: [paid[name] + n * self.median(name) for n in range(21)] for name in paid}
         return curves(lines, title=row("bench_bill"), x=row("bench_calls"), y=unit)
 
     def _line(self, name: str, base: str) -> tuple[Pair, ...]:
