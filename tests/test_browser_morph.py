@@ -144,6 +144,8 @@ def test_what_a_pass_keeps_moves_and_what_it_removes_fades(saved: Path, moving: 
     )
     before = moving.evaluate(PLACES)
     assert gone
+    # In slow motion: what is asked below has to be answered before they arrive.
+    moving.context.new_cdp_session(moving).send("Animation.setPlaybackRate", {"playbackRate": 0.05})
     moving.keyboard.press("ArrowRight")
     moved = set(moving.evaluate(MOVING))
     started = moving.evaluate(PLACES)
