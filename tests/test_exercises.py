@@ -314,7 +314,7 @@ CODE = {
     *("EVENTS", "kept", "last", "inputs", "len", "shape", "grad", "value", "given", "state"),
     *("unasked", "later", "double", "square", "Tensor", "gradients", "late", "exp", "log", "relu"),
     *("sum", "cond", "waits", "seconds", "rank", "array", "dtype", "minigrad", "inf", "nan"),
-    *("pixels", "dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
+    *("pixels", "axis", "dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
     *(
         "bcd",
         "echg",
