@@ -72,6 +72,9 @@ SETTINGS = {
     "docmanager-extension/plugin": {"autosave": False},
 }
 
+# It asks each kernel for its state, and calls it an error when the notebook closes meanwhile.
+DEBUGGER = "@jupyterlab/debugger-extension"
+
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving
 # by signal lets Jupyter stop its kernels first; os.read holds no lock that blocks the exit.
 SERVE = """
@@ -120,6 +123,10 @@ class Lab:
             place = folder / "config/lab/user-settings/@jupyterlab" / extension
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{plugin}.jupyterlab-settings").write_text(json.dumps(settings))
+        pages = folder / "config/labconfig"
+        pages.mkdir()
+        without = {"disabledExtensions": {DEBUGGER: True}}
+        (pages / "page_config.json").write_text(json.dumps(without))
         self._log = folder / "server.log"
         self._process = self._start(folder)
         self._wait_until_up()

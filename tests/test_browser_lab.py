@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browser import (
+    DEBUGGER,
     NOTEBOOKS,
     Lab,
     cell_outputs,
@@ -41,6 +42,12 @@ import ipywidgets as w
 slider, square = w.IntSlider(value=3, description="number"), w.Label("9")
 slider.observe(lambda change: setattr(square, "value", f"= {change.new**2}"), "value")
 w.HBox([slider, square])"""
+
+
+def test_no_debugger_waits_for_a_notebook_that_closes(page: Page) -> None:
+    plugins = page.evaluate("window.jupyterapp.listPlugins()")
+    assert "@jupyterlab/notebook-extension:tracker" in plugins
+    assert [name for name in plugins if DEBUGGER in name] == []
 
 
 def test_a_notebook_runs_in_the_page(lab: Lab, page: Page) -> None:

@@ -26,9 +26,7 @@ import minigrad as mg
 from minigrad.diagnostics.source import INSIDE
 from viz.lesson.elsewhere import Elsewhere, elsewhere
 
-__all__ = [
-    *("alone", "box", "described", "load_changed", "reads", "refusals", "shipped"),
-]
+__all__ = ["alone", "box", "described", "load_changed", "reads", "refusals", "shipped"]
 
 INSIDE[__file__] = True  # a file is loaded where the user asks for it, and not here
 
