@@ -263,8 +263,8 @@ def find_check(id: str) -> Check:
 def called(lesson: str, text: str) -> Pair:
     """What a check of a lesson calls something, in both languages; code is the same in both.
 
-    >>> called("L04", "x = 10"), called("L04", "x not fed")
-    (('x = 10', 'x = 10'), ('x not fed', '不馈送 x 时'))
+    >>> called("L04", "x = 10"), called("L04", "without x")
+    (('x = 10', 'x = 10'), ('without x', '缺少 x'))
     """
     known = lessons()[lesson].words
     for english, chinese in known.items():
