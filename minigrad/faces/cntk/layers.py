@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -42,7 +43,7 @@ __all__ = [
 Shape = tuple[int, ...]
 
 
-class Layer:
+class Layer(ABC):
     """A function with parameters, which it gets when it is first applied."""
 
     name = ""
@@ -55,9 +56,9 @@ class Layer:
             found.parts[self.name] = self
         return found
 
+    @abstractmethod
     def apply(self, x: Function) -> Function:
         """The result for an operand."""
-        raise NotImplementedError
 
     def __rshift__(self, other: Callable[..., Any]) -> Sequential:
         return Sequential([self, other])

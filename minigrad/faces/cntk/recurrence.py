@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -64,7 +65,7 @@ def started(shape: Shape, init: Any, name: str) -> Parameter:
     return Parameter(np.broadcast_to(array, shape), name)
 
 
-class Block:
+class Block(ABC):
     """A step of a recurrence: (states…, x) → states; its parameters stand side by side."""
 
     states, of_input, of_state = 1, 1, 1
@@ -88,8 +89,9 @@ class Block:
         (n,) = self.shape
         return op(lambda v: v[..., i * n : (i + 1) * n], x)
 
+    @abstractmethod
     def __call__(self, *given: Any) -> Any:
-        raise NotImplementedError
+        """The states after one more x."""
 
 
 def _unary(name: str) -> Callable[[Any], Function]:
