@@ -234,6 +234,11 @@ def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped()
             x = x / 2.0
         return x
 
+    def inside(x: Any) -> Any:
+        if isinstance(x, ours.Tensor):
+            x.value = x.value / 2.0
+        return x
+
     def forever(x: Any) -> Any:
         return ours.while_loop(lambda v: v > -1.0, lambda v: v * v, x)
 
@@ -247,6 +252,8 @@ def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped()
         "x = -1.0": none,
         "Tensor(-1.0)": none,
     }
+    seen = viz.observe(ours, inside, [12.0], [])
+    assert seen["Tensor(12.0)"] == {"y": 6.0, "a change of x": True}
     endless = viz.observe(ours, forever, [1.0], [])
     assert endless == {"built": {}, "x = 1.0": {"y": None}, "Tensor(1.0)": {"y": None}}
     early = viz.engine("L05", ours.cond)  # where a node counts as true, as any object does

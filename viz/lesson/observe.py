@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from viz.lesson.limit import Endless
 from viz.lesson.walked import Played
 
@@ -32,9 +34,10 @@ def observe(
 
     engine: as `viz.engine` gives it. program: a function of one node. Under "built" stands how
     often each operator of `ops` was built; under "x = 3.0" how often it ran when 3.0 was fed, and
-    the result as "y"; under "Tensor(3.0)" the same where a tensor is given. What has no end is
-    stopped at 100 events and gives None. Raises what the program raises. A check that refuses it
-    plays the first run that is wrong, from the building of its graph; runs of tensors have none.
+    the result as "y"; under "Tensor(3.0)" the same where a tensor is given, with "a change of x"
+    where the tensor is no longer what it was. What has no end is stopped at 100 events and gives
+    None. Raises what the program raises. A check that refuses it plays the first run that is wrong,
+    from the building of its graph; runs of tensors have none.
 
     >>> import viz
     >>> from viz.lesson import my_engine
@@ -54,8 +57,11 @@ def observe(
             values, ran, told = _counted(engine, "run", ops, run)
             runs[f"x = {n}"] = runs["built"] + told
             found[f"x = {n}"] = {"y": values and values[0], **ran}
-            result, ran, _ = _counted(engine, "run", ops, partial(program, engine.Tensor(n)))
-            found[f"Tensor({n})"] = {"y": None if result is None else result.value, **ran}
+            given = engine.Tensor(n)
+            result, ran, _ = _counted(engine, "run", ops, partial(program, given))
+            seen = {"y": None if result is None else result.value, **ran}
+            changed = {} if np.array_equal(given.value, n) else {"a change of x": True}
+            found[f"Tensor({n})"] = seen | changed
     return found
 
 
