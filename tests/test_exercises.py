@@ -172,10 +172,11 @@ class Run:
                     self.try_all(todo[place], answers(number(path)))
                 run_cell(source, self.names, f"cell {place}")
 
-    def claims(self, lesson: str, **measured: Mapping[str, Any]) -> Any:
-        """In the place of `viz.claims`."""
-        self.measured = measured
-        return viz.lesson.claims.claims(lesson, **measured)
+    def claims(self, lesson: str, *values: Any, **measured: Mapping[str, Any]) -> Any:
+        """In the place of `viz.claims`; values for all claims are those of each."""
+        each = dict.fromkeys(lessons()[lesson].claims, *values) if values else {}
+        self.measured = each | measured
+        return viz.lesson.claims.claims(lesson, *values, **measured)
 
     def try_all(self, task: Task, known: list[dict[str, Any]]) -> None:
         learner = self.cells[task.start]
