@@ -189,8 +189,9 @@ class Run:
             if answer["to"] == task.to:
                 gaps, code = answer.get("gaps"), answer.get("code")
                 filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
-                besides = "source" if answer["is"] == "wrong" else "graded"
-                self.attempt(task, answer["because"], filled, ["student", besides])
+                # What is wrong fails in what a learner sees, which every version holds.
+                versions = ["student"] if answer["is"] == "wrong" else ["student", "graded"]
+                self.attempt(task, answer["because"], filled, versions)
 
     def attempt(self, task: Task, title: str, learner: str, versions: list[str]) -> None:
         """An answer in what `student` writes, in the source, or as nbgrader runs it."""
