@@ -68,11 +68,10 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
     except OSError:
         if not stored:
             raise
-        about = {"version": stored["version"], "loaded": ", ".join(stored["loaded"])}
-        return Reply(stored, row("served_stored", **about), False)
+        return Reply(stored, row("served_stored", version=stored["version"]), False)
     if "error" in said:
         raise ValueError(printed("served_refused", problem=said["error"]))
-    return Reply(said, row("served_fresh", code=code, loaded=", ".join(said["loaded"])), True)
+    return Reply(said, row("served_fresh", code=code), True)
 
 
 def _asked(path: str | Path, values: list[Any]) -> tuple[dict[str, Any], int]:

@@ -24,6 +24,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.diagnostics.source import INSIDE
+from viz.lesson.answers import equal
 from viz.lesson.elsewhere import Elsewhere, elsewhere
 
 __all__ = ["alone", "box", "described", "load_changed", "reads", "refusals", "shipped"]
@@ -74,16 +75,31 @@ def described(
 def shipped(engine: ModuleType, outputs: Sequence[Any], feed: Mapping[str, Any]) -> dict[str, Any]:
     """The same of the graph that comes back: by `to_data`, as JSON, by `from_data`.
 
-    Its nodes are those in the file. Raises what the engine raises, and what JSON refuses.
+    Its nodes are those in the file; "a change of the graph" is told of one that `to_data` has not
+    left as it was. Raises what the engine raises, and what JSON refuses.
 
     >>> from viz.lesson import my_engine
     >>> x = my_engine.placeholder("x")
     >>> shipped(my_engine, [x * x], {"x": 3.0})["nodes"]
     2
     """
+    before = _inside(engine, outputs)
     data = json.loads(json.dumps(engine.to_data(outputs)))
+    changed = (
+        {} if equal(_inside(engine, outputs), before, 0.0) else {"a change of the graph": True}
+    )
     found = described(engine, engine.from_data(data), feed)
-    return found | {"nodes": len(data["nodes"])}
+    return found | {"nodes": len(data["nodes"])} | changed
+
+
+def _inside(engine: ModuleType, outputs: Sequence[Any]) -> list[Any]:
+    """What the nodes of a graph hold, in order; none where it is a graph no more."""
+    with contextlib.suppress(Exception):
+        nodes = engine.topological_order(outputs)
+        return [
+            [node.value, {**node.attrs}, [nodes.index(x) for x in node.inputs]] for node in nodes
+        ]
+    return []
 
 
 def refusals(engine: ModuleType, outputs: Sequence[Any]) -> dict[str, Any]:
@@ -113,9 +129,11 @@ def _changes(data: Mapping[str, Any]) -> list[tuple[str, int | None, str, Any]]:
         ("an operator Evil", last, "op", "Evil"),
         ("an operator __import__", last, "op", "__import__"),
         ("a node that reads itself", last, "inputs", [last]),
-        ("a node that reads a later one", reader, "inputs", [last, last]),
+        ("a node that reads a later one", reader, "inputs", [last, 0]),
+        ("a node that reads a later one", reader, "inputs", [0, last]),
         ("a node that reads node -1", last, "inputs", [-1]),
-        (f"an output {last + 1} of {last + 1} nodes", None, "outputs", [last + 1]),
+        (f"an output {last + 1} of {last + 1} nodes", None, "outputs", [last + 1, last]),
+        (f"an output {last + 1} of {last + 1} nodes", None, "outputs", [last, last + 1]),
         ("an output -1", None, "outputs", [-1]),
     ]
 

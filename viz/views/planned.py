@@ -57,6 +57,9 @@ def planned(
         plan = engine.schedule({job: list(waits[job]) for job in waits}, dict(seconds), workers)
     found = Planned(fact for job in waits if job in plan for fact in _facts(job, plan, waits))
     found["all, longer than list scheduling by"] = max(0, _length(plan) - _length(best))
+    for job in waits:
+        if job in plan and plan[job][0] not in range(workers):
+            found[f"{job} on a worker that is not there"] = plan[job][0]
     if engine is not None:
         found.chart = _chart(plan, waits, workers)
     return found
