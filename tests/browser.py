@@ -72,8 +72,9 @@ SETTINGS = {
     "docmanager-extension/plugin": {"autosave": False},
 }
 
-# It asks each kernel for its state, and calls it an error when the notebook closes meanwhile.
-DEBUGGER = "@jupyterlab/debugger-extension"
+# The debugger asks each kernel for its state, and calls it an error when the notebook closes
+# meanwhile. The toolbar of a cell is made anew wherever a key goes, and is a fifth of its work.
+WITHOUT = ["@jupyterlab/debugger-extension", "@jupyterlab/cell-toolbar-extension"]
 
 # The server ends when its standard input does, that is also when pytest itself is killed. Leaving
 # by signal lets Jupyter stop its kernels first; os.read holds no lock that blocks the exit.
@@ -125,7 +126,7 @@ class Lab:
             (place / f"{plugin}.jupyterlab-settings").write_text(json.dumps(settings))
         pages = folder / "config/labconfig"
         pages.mkdir()
-        without = {"disabledExtensions": {DEBUGGER: True}}
+        without = {"disabledExtensions": dict.fromkeys(WITHOUT, True)}
         (pages / "page_config.json").write_text(json.dumps(without))
         self._log = folder / "server.log"
         self._process = self._start(folder)

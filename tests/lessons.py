@@ -36,7 +36,7 @@ TEMPLATE = {
     "worked example": r"code\n.*# 1 .*# 2 .*# 3 .*check\(",
     "faded example, 1 gap": r"code\n.*\.\.\..*check\(",
     "faded example, 3 gaps": r"code\n(?:.*\.\.\.){3}.*check\(",
-    "bug hunt": r"code\n.*\n(except |with .*viz\.caught\()",
+    "bug hunt": r"code\n(?:.*\n)?(except |with .*viz\.caught\()",
     "exercise": r"code\n.*### BEGIN SOLUTION",
     "its tests": r"code\n.*### BEGIN HIDDEN TESTS",
     "stretch exercise": r"code\n.*### BEGIN SOLUTION",

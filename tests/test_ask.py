@@ -602,6 +602,16 @@ def test_the_claim_table_holds_what_was_measured():
     assert "成立条件：" in repr(table)
 
 
+def test_values_of_all_claims_may_be_told_at_once():
+    formula = ["formula1", "formula2", "before1", "before2", "total1", "total2"]
+    values = {**dict.fromkeys(formula, 5), "dynamic": 2, "static": 6, "runs": 2}
+    assert "event 2 of the dynamic log and event 6 of the static one" in repr(claims("L00", values))
+    assert "event 3 of" in repr(claims("L00", values, early={"dynamic": 3, "static": 6}))
+    del values["runs"]
+    with pytest.raises(ValueError, match=r"blueprint of L00 .*: runs"):
+        claims("L00", values)
+
+
 def test_files_and_ids_belong_together():
     ids = [x.id for x in [*QUESTIONS, *CHECKS]]
     assert len(set(ids)) == len(ids)

@@ -91,6 +91,13 @@ def test_our_own_box_only_prints_and_the_columns_are_what_each_system_printed() 
     assert "With" not in shown._repr_html_().split("</section>")[0]
 
 
+def test_two_rules_count_the_same_cards_otherwise() -> None:
+    counts = viz.beside("L14").counts
+    assert counts == {"systems": 7, "alive": 3, "began": 3, "still": 0, "able": 3}
+    assert counts["began"] / counts["systems"] < counts["able"] / counts["alive"]
+    assert viz.beside("L00").counts["systems"] == 0  # its boxes have no card
+
+
 def test_where_our_face_has_no_words_it_is_said_and_nothing_is_run(english: None) -> None:
     box = Beside("torch", "torch.no_such()", "8", "torch 0", ("Two.", "二。"), face=False)
     shown = Boxes([box])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MOST = 3_100_000  # bytes of all pictures
 # What shows nothing of its own: parts of views, choices, what is shown elsewhere.
 SHOWN_ELSEWHERE = {
+    "agreement": "gives what a table shows",
     "alone": "a box like those of `beside`",
     "as_pass": "gives a pass",
     "attempt": "gives what a table shows",
@@ -30,7 +31,9 @@ SHOWN_ELSEWHERE = {
     "bytes_each": "gives a number",
     "caught": "prints an error",
     "contents": "a table",
+    "count_built": "gives a number",
     "count_lines": "gives a number",
+    "count_traces": "gives a number",
     "counts": "gives numbers",
     "course": "looked at in the start page",
     "decided": "gives what `check` compares",

@@ -148,6 +148,17 @@ def test_both_modes_are_compared_by_what_they_compute() -> None:
     }
 
 
+def test_the_program_of_both_ways_is_the_same_where_nothing_is_recorded() -> None:
+    layer = mg.nn.Linear(2, 1, seed=0)
+    x = np.ones((3, 2), np.float32)
+    with mg.no_grad(), mg.record() as log:
+        sides = viz.both(layer, x)
+        assert sides["eager"]().creator is None
+    assert sides["eager"]().creator is not None
+    assert log.count("built", "MatMul") > 0
+    assert log.count("built", "StopGradient") == 0
+
+
 def test_the_table_names_medians_spreads_and_ratios_in_both_languages() -> None:
     found = viz.Bench({"eager": [2e-5, 2e-5, 4e-5, 6e-5, 6e-5], "static": [0.002] * 5}, {})
     assert str(found).splitlines() == [

@@ -103,6 +103,12 @@ def test_a_graph_before_and_after_optimising_has_the_same_outputs() -> None:
     assert board.scenes[-1].facts[-1][0].endswith("outputs (1) equal, bit for bit")
 
 
+def test_outputs_of_different_shapes_are_not_subtracted() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    told = viz.diff(mg.exp(x), mg.exp(x).sum()).scenes[-1].facts[-1]
+    assert told[0] == "run on the same inputs: the outputs have different shapes"
+
+
 def test_what_is_no_graph_is_refused() -> None:
     with pytest.raises(TypeError, match="viz cannot draw"):
         viz.diff(3, 4)

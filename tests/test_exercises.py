@@ -172,10 +172,11 @@ class Run:
                     self.try_all(todo[place], answers(number(path)))
                 run_cell(source, self.names, f"cell {place}")
 
-    def claims(self, lesson: str, **measured: Mapping[str, Any]) -> Any:
-        """In the place of `viz.claims`."""
-        self.measured = measured
-        return viz.lesson.claims.claims(lesson, **measured)
+    def claims(self, lesson: str, *values: Any, **measured: Mapping[str, Any]) -> Any:
+        """In the place of `viz.claims`; values for all claims are those of each."""
+        each = dict.fromkeys(lessons()[lesson].claims, *values) if values else {}
+        self.measured = each | measured
+        return viz.lesson.claims.claims(lesson, *values, **measured)
 
     def try_all(self, task: Task, known: list[dict[str, Any]]) -> None:
         learner = self.cells[task.start]
@@ -188,8 +189,9 @@ class Run:
             if answer["to"] == task.to:
                 gaps, code = answer.get("gaps"), answer.get("code")
                 filled = with_gaps_filled(learner, gaps) if gaps else with_solution(learner, code)
-                besides = "source" if answer["is"] == "wrong" else "graded"
-                self.attempt(task, answer["because"], filled, ["student", besides])
+                # What is wrong fails in what a learner sees, which every version holds.
+                versions = ["student"] if answer["is"] == "wrong" else ["student", "graded"]
+                self.attempt(task, answer["because"], filled, versions)
 
     def attempt(self, task: Task, title: str, learner: str, versions: list[str]) -> None:
         """An answer in what `student` writes, in the source, or as nbgrader runs it."""

@@ -265,6 +265,28 @@ def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped()
     assert ours.EVENTS == []
 
 
+def test_what_a_call_builds_is_counted_to_its_end_and_leaves_no_event() -> None:
+    x, events = ours.Tensor(2.0), list(ours.EVENTS)
+
+    def power(n: int) -> None:
+        y = x
+        for _ in range(n):
+            y = y * x
+
+    assert viz.count_built(ours, power, 3) == 3
+    assert viz.count_built(ours, power, 300) == 300  # no limit, as `observe` has one
+    with pytest.raises(ZeroDivisionError):
+        viz.count_built(ours, lambda: 1 / 0)
+    assert events == ours.EVENTS
+
+
+def test_traces_are_counted_for_one_input_after_another() -> None:
+    rows = [np.ones(n) for n in (2, 3, 2)]
+    assert viz.count_traces(mg.sum, rows) == 2
+    assert viz.count_traces(mg.sum, rows) == 2  # nothing is kept from the first count
+    assert viz.count_traces(mg.sum, []) == 0
+
+
 @given(problems())
 def test_its_scheduler_is_as_good_as_minigrads_and_any_of_its_plans_gives_the_same_bits(
     problem: Any,

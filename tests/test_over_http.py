@@ -49,6 +49,7 @@ def test_a_process_of_its_own_answers_with_the_bits_of_the_graph(file: Path) -> 
     assert "saving" in reply.loaded
     assert not {"nn", "optim", "compiler"} & {*reply.loaded}
     assert "ended, with code 0" in str(reply)
+    assert f"it loaded {', '.join(reply.loaded)}." in str(reply)
 
 
 def test_what_is_wrong_is_said(file: Path) -> None:
@@ -68,6 +69,8 @@ def test_where_no_process_can_be_started_the_stored_answer_is_shown_and_said_to_
     reply = viz.over_http("L14", file, [[1.0, 2.0]])
     assert not reply.fresh
     assert "stored answer, of minigrad" in str(reply)
+    assert "static" in reply.loaded
+    assert f"loaded {', '.join(reply.loaded)}." in str(reply)
     assert reply.outputs[0].shape == (8, 10)
     with pytest.raises(OSError, match="no processes here"):
         viz.over_http("L00", file, [[1.0, 2.0]])
@@ -132,3 +135,14 @@ def test_what_minigrad_trains_is_what_a_loop_by_hand_trains(mode: str) -> None:
     assert start[0] == 4
     with pytest.raises(KeyError):
         viz.trained("lazy", loss, start, [x])
+
+
+def test_runs_agree_to_the_bit_or_nearly_or_not_at_all() -> None:
+    first, near = [np.zeros(2), np.ones(3)], [np.zeros(2), np.ones(3)]
+    near[1][2] += 5e-7
+    assert viz.agreement(first, first, near) == [(True, True), (True, True), (False, True)]
+    assert viz.agreement(first, near, tolerance=1e-7)[1] == (False, False)
+    negative = [-first[0], first[1]]
+    assert viz.agreement(first, negative)[1] == (False, True)  # -0.0 has other bits
+    with pytest.raises(ValueError, match="longer than"):
+        viz.agreement(first, first[:1])

@@ -135,3 +135,10 @@ def test_a_page_has_both_languages_and_text_the_chosen_one() -> None:
     assert "&lt;b&gt; × &lt;b&gt;" in page
     set_language("zh")
     assert str(table).splitlines()[1] == "节点 | 保存的值 | 梯度函数"
+
+
+def test_a_tuple_or_a_list_is_one_cell_in_both_languages() -> None:
+    told = viz.table("examples.squares", [((720, 64), [True, None], (25, ValueError("x")))])
+    assert str(told).splitlines()[-1] == "720 / 64 | ✓ / – | 25 / ValueError"
+    set_language("zh")
+    assert str(told).splitlines()[-1] == "720 / 64 | ✓ / – | 25 / ValueError"

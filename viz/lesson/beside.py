@@ -84,6 +84,28 @@ class Boxes(Document):
             )
         return list(found.values())
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The cards of the boxes, counted by several rules: whoever quotes a share chooses one.
+
+        systems: all that have a card; alive: those still developed. By the beginning: began, all
+        that began static; still, those of them that are alive. By what is possible today: able,
+        those alive that can build a static graph, on its own or beside a dynamic one.
+
+        >>> counts = beside("L14").counts
+        >>> print(counts["systems"], counts["began"], counts["alive"], counts["able"])
+        7 3 3 3
+        """
+        cards = [box.card for box in self.boxes if box.card]
+        alive = [card for card in cards if card.today != "ended"]
+        return {
+            "systems": len(cards),
+            "alive": len(alive),
+            "began": [card.began for card in cards].count("static"),
+            "still": [card.began for card in alive].count("static"),
+            "able": sum(card.today != "dynamic" for card in alive),
+        }
+
     def __repr__(self) -> str:
         parts = []
         for box, here in zip(self.boxes, self.here, strict=True):

@@ -53,10 +53,13 @@ def _label(claim: Claim, place: int) -> str:
     return str(place) if claim.name != claim.id else f"{claim.id} ({claim.source})"
 
 
-def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
+def claims(
+    lesson: str, values: Mapping[str, object] | None = None, /, **measured: Mapping[str, object]
+) -> ClaimTable:
     """The claim table of a lesson: by the name of each claim, the values that its sentences need.
 
-    An error among the values is told by its kind, and there may be values that no sentence needs.
+    values: those of all claims, where a name means the same in each of them. An error among the
+    values is told by its kind, and there may be values that no sentence needs.
     UnknownIdError for an unknown lesson or claim, MissingValueError for a field without a value.
 
     >>> lines = dict.fromkeys(("formula1", "formula2", "before1", "before2", "total1", "total2"), 4)
@@ -70,20 +73,21 @@ def claims(lesson: str, **measured: Mapping[str, object]) -> ClaimTable:
     for id in measured:
         if id not in bank:
             raise UnknownIdError("ask_kind_claim", id, list(bank))
+    given = dict.fromkeys(bank, values or {}) | measured
     for id, claim in bank.items():
-        missing = fields_of(claim) - set(measured.get(id, {}))
+        missing = fields_of(claim) - set(given[id])
         if missing:
-            values = ", ".join(f'"{name}": …' for name in sorted(missing))
+            lacking = ", ".join(f'"{name}": …' for name in sorted(missing))
             raise MissingValueError(
                 printed(
                     "ask_fields",
                     lesson=lesson,
                     id=id,
                     fields=", ".join(sorted(missing)),
-                    call=f'claims("{lesson}", {id}={{{values}}})',
+                    call=f'claims("{lesson}", {id}={{{lacking}}})',
                 )
             )
-    return ClaimTable([_filled(claim, measured.get(id, {})) for id, claim in bank.items()])
+    return ClaimTable([_filled(claim, given[id]) for id, claim in bank.items()])
 
 
 class MissingValueError(ValueError):

@@ -1,19 +1,28 @@
-"""What a program does on the learner's engine: what is built, run, traced; and its length."""
+"""What a program does on the learner's engine: what is built, run, traced; and what is counted."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+import minigrad as mg
 from viz.lesson.limit import Endless
 from viz.lesson.walked import Played
 
-__all__ = ["count_lines", "decided", "observe", "replayed", "served"]
+__all__ = [
+    "count_built",
+    "count_lines",
+    "count_traces",
+    "decided",
+    "observe",
+    "replayed",
+    "served",
+]
 
 LIMIT = 100  # events; what comes so far has no end
 
@@ -69,15 +78,21 @@ def _counted(
     engine: Any, kind: str, ops: Sequence[str], call: Callable[[], Any]
 ) -> tuple[Any, dict[str, int], list[Any]]:
     """What a call gives, how often each operator was built or ran meanwhile, and all events."""
-    before, engine.EVENTS, value = engine.EVENTS, Events(), None
+    value = None
+    with _noted(engine, Events()) as events, contextlib.suppress(Endless):
+        value = call()
+    told = [what.op for was, what, _ in events if was == kind]
+    return value, {op: told.count(op) for op in ops}, list(events)
+
+
+@contextlib.contextmanager
+def _noted(engine: Any, events: list[Any]) -> Iterator[list[Any]]:
+    """Inside, the engine writes its events into this list, and nowhere else."""
+    before, engine.EVENTS = engine.EVENTS, events
     try:
-        with contextlib.suppress(Endless):
-            value = call()
-        events = list(engine.EVENTS)
+        yield events
     finally:
         engine.EVENTS = before
-    told = [what.op for was, what, _ in events if was == kind]
-    return value, {op: told.count(op) for op in ops}, events
 
 
 class Counted:
@@ -165,6 +180,32 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
             word, _, where = line.strip().partition(": ")
             found[word] = where.partition(": ")[2]
     return found
+
+
+def count_built(engine: Any, f: Callable[..., Any], *args: Any) -> int:
+    """How many operators a call of f builds on an engine, as `viz.engine` gives it.
+
+    >>> from viz.lesson import my_engine
+    >>> x = my_engine.Tensor(2.0)
+    >>> count_built(my_engine, lambda: x * x + 3.0)
+    2
+    """
+    with _noted(engine, []) as events:
+        f(*args)
+    return [kind for kind, *_ in events].count("built")
+
+
+def count_traces(f: Callable[[Any], Any], inputs: Iterable[Any]) -> int:
+    """How often `mg.function` traces f, if it is called with one of these inputs after another.
+
+    >>> import minigrad as mg, numpy as np, viz
+    >>> viz.count_traces(mg.sum, [np.ones(2), np.ones(3), np.zeros(2)])
+    2
+    """
+    compiled = mg.function(f)
+    for x in inputs:
+        compiled(x)
+    return compiled.traces
 
 
 def count_lines(f: Callable[..., Any]) -> int:

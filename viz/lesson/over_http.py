@@ -68,10 +68,11 @@ def over_http(lesson: str, path: str | Path, *inputs: Any) -> Reply:
     except OSError:
         if not stored:
             raise
-        return Reply(stored, row("served_stored", version=stored["version"]), False)
+        about = {"version": stored["version"], "loaded": ", ".join(stored["loaded"])}
+        return Reply(stored, row("served_stored", **about), False)
     if "error" in said:
         raise ValueError(printed("served_refused", problem=said["error"]))
-    return Reply(said, row("served_fresh", code=code), True)
+    return Reply(said, row("served_fresh", code=code, loaded=", ".join(said["loaded"])), True)
 
 
 def _asked(path: str | Path, values: list[Any]) -> tuple[dict[str, Any], int]:

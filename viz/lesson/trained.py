@@ -1,4 +1,4 @@
-"""What minigrad trains in either mode, for a learner's engine to be compared with: `trained`."""
+"""What minigrad trains in either mode, to be compared with a learner's engine: `trained`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import minigrad as mg
 
-__all__ = ["trained"]
+__all__ = ["agreement", "trained"]
 
 Weights = list[NDArray[Any]]
 
@@ -56,3 +56,20 @@ def _static(loss: Any, start: Any, inputs: Any, steps: int, options: Any) -> Wei
         for _ in range(steps):
             session.run(step, feed_dict=fed)
         return list(session.run(weights))
+
+
+def agreement(*runs: Sequence[NDArray[Any]], tolerance: float = 1e-6) -> list[tuple[bool, bool]]:
+    """Whether the weights of each run have the bits of the first one's, and are as near as that.
+
+    Made for `viz.table`. ValueError for runs of different lengths.
+
+    >>> import numpy as np
+    >>> agreement([np.array([0.3])], [np.array([0.1 + 0.2])])
+    [(True, True), (False, True)]
+    """
+    return [_agree([*zip(run, runs[0], strict=True)], tolerance) for run in runs]
+
+
+def _agree(pairs: Sequence[tuple[Any, Any]], tolerance: float) -> tuple[bool, bool]:
+    bits = all(a.tobytes() == b.tobytes() for a, b in pairs)
+    return bits, all(np.abs(a - b).max() < tolerance for a, b in pairs)

@@ -223,13 +223,14 @@ def seconds(value: float) -> str:
 def both(f: Callable[[Any], Any], x: NDArray[Any]) -> dict[str, Callable[[], Any]]:
     """A function on an array, ready to be called in two ways: `eager` and `static`.
 
-    eager: `f` on a tensor of x. static: the program compiled from the graph of `f`, fed with x.
+    eager: `f` on a tensor of x. static: the program compiled from the graph of `f`, fed with x. A
+    block of `mg.no_grad` holds for eager alone: the program has no way back to record.
 
     >>> sides = both(lambda x: x * x + 3, np.array(2.0))
     >>> [side().item() for side in sides.values()]
     [7.0, 7.0]
     """
-    with mg.Graph():
+    with mg.Graph(), mg.enable_grad():  # or each node would get one that stops gradients
         p = mg.placeholder("p", shape=x.shape, dtype=x.dtype)
         program = mg.build_graph(p, f(p)).compile()
     t = mg.tensor(x)

@@ -220,4 +220,6 @@ def _verdict(left: _Side, right: _Side) -> Pair:
     if not alike or not left.outputs:
         return ROWS["diff_inputs"]
     outputs = [*zip(left.outputs, right.outputs, strict=True)]
+    if any(a.shape != b.shape for a, b in outputs):
+        return ROWS["diff_shapes"]
     return row("diff_outputs", outputs=len(outputs), first=apart(outputs))

@@ -62,7 +62,8 @@ def table(id: str, rows: Sequence[Sequence[Any]]) -> Table:
     """A table whose words stand in the bank of questions, filled with what was just measured.
 
     rows: for each row its cells: numbers and arrays in few characters, truth as ✓ or ✗, None as –,
-    an error as its kind, texts as they are. Where the bank names the rows, the first column is
+    an error as its kind, texts as they are; what belongs together, a tuple or a list, with strokes
+    between. Where the bank names the rows, the first column is
     its; rows and cells are then those that are left. UnknownIdError for an unknown table,
     ValueError for cells that do not fit its columns.
 
@@ -94,6 +95,9 @@ def cell(value: Any) -> Pair:
     """What a table says of a value."""
     if value is None:
         return NONE
+    if isinstance(value, tuple | list):
+        en, zh = zip(*map(cell, value), strict=True)
+        return " / ".join(en), " / ".join(zh)
     if isinstance(value, bool | np.bool_):
         value = MARKS[bool(value)]
     elif isinstance(value, BaseException):
