@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import FLAGS, Lab, find_browser, open_notebook
+from browser import FLAGS, Lab, find_browser, open_next
 from PIL import Image
 from playwright.sync_api import Page
 from test_design import drawn
@@ -86,11 +86,12 @@ def hasten(lab: Lab) -> Iterator[Hasten]:
 @pytest.mark.browser
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_on_the_first_screen_of_jupyterlab_before_anything_runs(
-    page: Page, lab: Lab, hasten: Hasten, name: str
+    jupyterlab: Page, lab: Lab, hasten: Hasten, name: str
 ) -> None:
+    page = jupyterlab
     page.set_viewport_size({"width": 1440, "height": 900})
     seconds = hasten(10)
-    open_notebook(page, lab, f"{name}.ipynb")
+    open_next(page, lab, f"{name}.ipynb")
     image = page.locator(".jp-MarkdownCell img[src*='both_ways_en']").first
     image.wait_for()
     page.wait_for_function("image => image.naturalWidth > 0", arg=image.element_handle())
@@ -137,11 +138,11 @@ def test_a_press_on_the_opened_picture_plays_it_again(page: Page) -> None:
 
 
 @pytest.mark.browser
-def test_its_link_in_jupyterlab_plays_it_again(page: Page, lab: Lab, hasten: Hasten) -> None:
+def test_its_link_in_jupyterlab_plays_it_again(jupyterlab: Page, lab: Lab, hasten: Hasten) -> None:
+    page = jupyterlab
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.emulate_media(reduced_motion="no-preference")
     seconds = hasten(3)  # its beginning is to be seen, too
-    open_notebook(page, lab, "tour.ipynb")
+    open_next(page, lab, "tour.ipynb")
     link = page.get_by_role("link", name="▶ play it again").first
     page.wait_for_function("a => a.href", arg=link.element_handle())
     link.click()
