@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import stat
@@ -309,6 +310,16 @@ def test_in_a_notebook_it_is_an_image_told_in_both_languages() -> None:
         r'<img alt="Animation in 6 steps[^"]* 动画[^"]*[\u4e00-\u9fff]', bundle["text/html"]
     )
     assert 'src="data:image/svg+xml;base64,' in bundle["text/html"]
+
+
+@pytest.mark.parametrize(("asked", "halves"), [(None, ["en", "zh"]), ("zh", [])])
+def test_a_page_shows_it_in_its_language_unless_one_was_asked_for(
+    asked: Any, halves: list[str]
+) -> None:
+    page = viz.animate(small_y(), language=asked)._repr_mimebundle_()["text/html"]
+    files = [base64.b64decode(x).decode() for x in re.findall(r"base64,([^\"]+)", page)]
+    assert re.findall(r'<div lang="(\w+)">', page) == halves
+    assert ["参数" in file for file in files] == ([False, True] if halves else [True])
 
 
 def small_y() -> mg.Tensor:

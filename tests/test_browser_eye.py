@@ -13,6 +13,7 @@ import matplotlib.image as mpl_image
 import numpy as np
 import pytest
 from test_picture import e1, e5
+from views import VIEWS
 
 import minigrad as mg
 import viz
@@ -75,6 +76,57 @@ def test_the_largest_change_is_where_the_eye_should_go(
     assert inside is not None
     assert whole["x"] <= inside["x"]
     assert inside["x"] + inside["width"] <= whole["x"] + whole["width"]
+
+
+# Where a jump of the slider ends, on a page so wide: what has to be in sight then.
+RESTS: dict[str, tuple[Any, int, int, str]] = {
+    "a long film, at its end": (lambda: chain(9), 1440, -1, "g.mg-kind-output"),
+    "a value beside its arrow": (lambda: viz.step(e5()), 390, 7, ".mg-chip"),
+    "what is new, not what is gone": (VIEWS["passes"], 390, 5, "g.node.mg-new"),
+}
+
+
+@pytest.mark.parametrize("name", RESTS)
+def test_a_jump_brings_into_sight_what_the_step_is_about(
+    name: str, page: Page, tmp_path: Path
+) -> None:
+    make, width, step, meant = RESTS[name]
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(make().save(tmp_path / "page.html").as_uri())
+    page.locator(".mg-controls input").evaluate(
+        "(slider, to) => { slider.value = to < 0 ? slider.max : to;"
+        "slider.dispatchEvent(new Event('input')); }",
+        step,
+    )
+    drawing = page.locator(".mg-drawing").first
+    assert drawing.evaluate("box => box.scrollWidth > box.clientWidth"), "else nothing can hide"
+    whole, part = drawing.bounding_box(), page.locator(meant).first.bounding_box()
+    assert whole is not None
+    assert part is not None
+    assert whole["x"] <= part["x"]
+    assert part["x"] + part["width"] <= whole["x"] + whole["width"]
+
+
+def chain(long: int) -> viz.Player:
+    """An output far from its input, and no way back."""
+    with mg.Graph(), mg.record(values=True) as log:
+        y = x = mg.placeholder("x", shape=())
+        for _ in range(long):
+            y = mg.tanh(y)
+        mg.run(mg.build_graph(x, y), {"x": 0.5})
+    return viz.timeline(log)
+
+
+def test_a_sum_of_two_ways_fits_in_jupyterlab_on_a_usual_screen(page: Page, tmp_path: Path) -> None:
+    x = mg.tensor(3.0, requires_grad=True, name="x")
+    a = x * x
+    player = viz.step(a + a * 4)
+    page.set_viewport_size({"width": 1008 + 64, "height": 900})  # what is left of 1440
+    page.goto(player.save(tmp_path / "page.html").as_uri())
+    assert page.locator(".mg-film").evaluate("film => film.offsetWidth") == 1008
+    wide = "box => [box.scrollWidth, box.clientWidth]"
+    there, seen = page.locator(".mg-drawing").evaluate(wide)
+    assert there == seen
 
 
 def pixels(page: Page) -> np.ndarray[Any, Any]:

@@ -6,7 +6,8 @@ import base64
 import io
 import re
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.image as mpl_image
 import numpy as np
@@ -16,6 +17,9 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.views.images import SHOWN
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +81,23 @@ def test_a_span_says_what_is_white_and_black() -> None:
     assert ones[0, 0] == 0, "black, although no other value is there"
     (zeros,) = pictures(html(viz.images(np.zeros((1, 2, 2)), span=(-1, 1))))
     assert 0.3 < zeros[0, 0] < 0.9
+
+
+@pytest.mark.browser
+def test_an_image_is_ink_on_the_paper_of_its_page(page: Page, tmp_path: Path) -> None:
+    shown = viz.images(np.eye(4)[None])
+    filters = "img => getComputedStyle(img).filter"
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(shown.save(tmp_path / "page.html").as_uri())
+        turned = page.locator("img").evaluate(filters)
+        assert turned == {"light": "none", "dark": "invert(0.92)"}[scheme]
+    page.emulate_media(color_scheme="light")
+    page.set_content(f'<body data-jp-theme-light="false">{html(shown)}</body>')
+    assert page.locator("img").evaluate(filters) == "invert(0.92)"
+    page.emulate_media(color_scheme="dark")
+    page.set_content(f'<body data-jp-theme-light="true">{html(shown)}</body>')
+    assert page.locator("img").evaluate(filters) == "none"
 
 
 def test_one_image_is_told_of_in_the_singular() -> None:

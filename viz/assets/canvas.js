@@ -33,15 +33,23 @@ function once(answer) {
 }
 
 /**
- * Bring an element of a drawing into the middle of its box, if it is not in sight.
+ * Bring an element of a drawing into the middle of its box, if it is not in sight: with the values that
+ * stand beside its arrows, where there is room for both.
  * @param {Element} element @param {HTMLElement} box @param {boolean} moves
+ * @param {HTMLElement} [layer] of the values @param {Aim[]} [aims]
  */
-function reveal(element, box, moves) {
+function reveal(element, box, moves, layer, aims = []) {
   const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
-  const by = (/** @type {number[]} */ [low, high, from, to]) =>
-    low < from + 4 || high > to - 4 ? (low + high - from - to) / 2 : 0;
-  const left = by([inner.left, inner.right, outer.left, outer.right]);
-  const top = by([inner.top, inner.bottom, outer.top, outer.bottom]);
+  const zero = (layer ?? box).getBoundingClientRect();
+  const chips = aims.flatMap(({ spot, told }) => (spot ? [around(spot, sized(told))] : []));
+  const by = (/** @type {"left" | "top"} */ start, /** @type {"right" | "bottom"} */ end) => {
+    const [from, to] = [outer[start] + 4, outer[end] - 4];
+    let [low, high] = [inner[start], inner[end]];
+    const all = [Math.min(low, ...chips.map((c) => zero[start] + c[start])), Math.max(high, ...chips.map((c) => zero[start] + c[end]))];
+    if (all[1] - all[0] <= to - from) [low, high] = all;
+    return low < from || high > to ? (low + high - from - to) / 2 : 0;
+  };
+  const [left, top] = [by("left", "right"), by("top", "bottom")];
   if (left || top) box.scrollBy({ left, top, behavior: moves ? "smooth" : "auto" });
 }
 

@@ -101,7 +101,8 @@ function pane(data, parent, choose, scale, each) {
         if (said !== part.said && part.slot) part.slot.textContent = said;
         Object.assign(part, { look, said });
       }
-      bring(drawing, now.length ? now : ran);
+      const stays = now.filter((g) => !g.classList.contains("mg-gone"));
+      bring(drawing, [stays, now, ran].find((some) => some.length) ?? []);
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
       fresh("kind", [panel.drawing, panel.code.length], () => {

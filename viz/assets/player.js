@@ -183,15 +183,27 @@ function play(model, el) {
 
   // ---- One step on the screen: only what differs from the step before is touched ----
 
+  const about = (/** @type {Stage} */ graph, /** @type {Frame} */ { active }) =>
+    active.map((id) => graph.cards.get(graph.home(id))).find(Boolean);
+  // What the last step of a drawing was about: there it rests while the other one goes on, or at the end.
+  const before = (/** @type {Stage} */ graph) => {
+    for (let i = index - 1; i >= 0; i--) {
+      const card = about(graph, data.frames[i]);
+      if (card) return card;
+    }
+  };
+
   function show(moves = false) {
     const frame = data.frames[index];
     if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
     const chosenBox = chosen ? boxOf(chosen)?.id : undefined;
+    const jumps = Math.abs(index - painted) > 1;
     const aims = graphs.map((graph) => {
-      const now = frame.active.map((id) => graph.cards.get(graph.home(id))).find(Boolean);
-      if (now) reveal(now.g, graph.drawing, moves);
       const found = flows(graph, frame, data, index);
-      return { found, aims: aim(graph, found, scale.scale) };
+      const aims = aim(graph, found, scale.scale);
+      const now = about(graph, frame) ?? (jumps ? before(graph) : undefined);
+      if (now) reveal(now.g, graph.drawing, moves, graph.layer, aims);
+      return { found, aims };
     });
     lines.show(frame.code.map((line) => data.codes[line]));
     told_(frame);
@@ -274,6 +286,7 @@ function play(model, el) {
   const seen = new ResizeObserver(() => {
     if (!parts.stages.clientWidth) return;
     seen.disconnect();
+    painted = -1;
     show();
   });
   seen.observe(parts.stages);
@@ -307,7 +320,7 @@ function arrange({ root, screen, head, stages }) {
   const stacked = sizes.reduce((sum, { height }) => sum + height + 8, CHROME + HEAD);
   const two = sizes.length > 1 && stacked <= HIGH;
   const place = () => {
-    const rows = two && wide + 28 > stages.clientWidth / 2;
+    const rows = two && wide + 18 > stages.clientWidth / 2;
     root.classList.toggle("mg-rows", rows);
     const high = rows ? HIGH : Math.max(LOW, Math.min(HIGH, tall + CHROME + head.offsetHeight + 48));
     screen.style.setProperty("--mg-high", `${high}px`);

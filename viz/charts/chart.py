@@ -16,7 +16,7 @@ from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
 from viz.charts.image import as_image
-from viz.page.document import FONT, Document, table_html
+from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
@@ -33,10 +33,8 @@ LANGS: tuple[Lang, Lang] = ("en", "zh")
 # An image knows the system's theme; here it is told that of the notebook.
 STYLE_OF_PAGE = (
     f".mg-chart {{ {FONT}; margin: 8px 0; }} .mg-chart img {{ border-radius: 4px; }} "
-    ':is([data-jp-theme-light="false"], .vscode-dark, '
-    ".vscode-high-contrast:not(.vscode-high-contrast-light)) .mg-chart img { color-scheme: dark; } "
-    ':is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light) .mg-chart img '
-    "{ color-scheme: light; }"
+    f"{DARK} .mg-chart img {{ color-scheme: dark; }} "
+    f"{LIGHT} .mg-chart img {{ color-scheme: light; }}"
 )
 TITLE = "font-size:16px;font-weight:600;text-align:left"
 RIGHT = 'style="text-align:right"'

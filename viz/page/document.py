@@ -96,6 +96,12 @@ def _quoted(string: re.Match[str]) -> str:
     return "'" + inside.replace('\\"', '"') + "'"
 
 
+# A notebook on dark paper, and on light paper, as JupyterLab and VS Code say it.
+DARK = (
+    ':is([data-jp-theme-light="false"], .vscode-dark, '
+    ".vscode-high-contrast:not(.vscode-high-contrast-light))"
+)
+LIGHT = ':is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light)'
 # Of what no style sheet reaches.
 FONT = f"font-family:var(--mg-font,Helvetica,Arial,'{FONT_FAMILY}',sans-serif)"
 LEFT = 'style="text-align:left;vertical-align:top"'

@@ -110,7 +110,14 @@ class Animation:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": image(self.svg, self.alt)}
+        return {"text/plain": str(self), "text/html": self._images()}
+
+    def _images(self) -> str:
+        """As an image in the language asked for; else in both, of which the page shows its own."""
+        if self._language:
+            return image(self.svg, self.alt)
+        each = [Animation(self.player, code, self.seconds, self.dark) for code in ("en", "zh")]
+        return "".join(f'<div lang="{a.language}">{image(a.svg, a.alt)}</div>' for a in each)
 
     def save(self, path: str | Path) -> Path:
         """Write the animation; the ending chooses: .svg, .gif or .mp4.

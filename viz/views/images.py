@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.diagnostics.messages import choose
-from viz.page.document import Document
+from viz.page.document import DARK, Document
 from viz.picture import mpl
 from viz.words.text import Pair, bilingual, both, row
 
@@ -20,6 +20,12 @@ __all__ = ["images"]
 
 SHOWN = 24  # images; more do not fit in a row that one can survey
 WIDTH = 56  # of an image on the screen, where nothing is said of it
+# Ink on paper, whichever paper it is: nearly black where the page is dark.
+NEGATIVE = ".mg-pixels { filter: invert(0.92); }"
+STYLE = (
+    f"<style>{DARK} {NEGATIVE} "
+    f"@media (prefers-color-scheme: dark) {{ [data-mg-page] {NEGATIVE} }}</style>"
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class Images(Document):
     @property
     def figures(self) -> str:
         """The images with their labels as HTML, for a place that has a caption already."""
-        return "".join(self._figure(i) for i in range(len(self.pixels)))
+        return STYLE + "".join(self._figure(i) for i in range(len(self.pixels)))
 
     def _figure(self, i: int) -> str:
         file = io.BytesIO()
@@ -70,7 +76,7 @@ class Images(Document):
         source = base64.b64encode(file.getvalue()).decode()
         return (
             '<span style="display:inline-block;text-align:center;margin:2px 4px">'
-            f'<img alt="{alt}" src="data:image/png;base64,{source}" '
+            f'<img class="mg-pixels" alt="{alt}" src="data:image/png;base64,{source}" '
             f'width="{width}" height="{height}" '
             f'style="image-rendering:pixelated;border:1px solid #767676;display:block">'
             f"{escape(label)}</span>"
@@ -83,11 +89,11 @@ def images(
     cell: float | None = None,
     span: tuple[float, float] | None = None,
 ) -> Images:
-    """Show grey images side by side, dark for large values.
+    """Show grey images side by side, with more ink for larger values: dark on light paper.
 
     pixels: (n, height, width), numbers, or a list of n images (height, width) of any sizes;
     labels: n words or numbers written below; cell: how wide and high a pixel is on the screen,
-    otherwise all images are equally wide; span: the values that are white and black, by default
+    otherwise all images are equally wide; span: the values of the paper and of full ink, by default
     the smallest and the largest of all. At most 24 are shown. ValueError when the shape is
     another, or there is not one label for each image.
 
