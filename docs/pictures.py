@@ -31,16 +31,20 @@ COLORS = 96  # of the palette; fewer bend its hues
 
 
 class View(NamedTuple):
-    """What to photograph: the beginning of the cell's last line, and at which step."""
+    """What to photograph: the beginning of the cell's last line, at which step, how wide.
+
+    whole: all of the drawings, smaller; else as large as they are, where the step takes place.
+    """
 
     call: str
     step: int
     width: int
+    whole: bool
 
 
 VIEWS = {
-    "branches": View("viz.branches(f,", 2, 1300),
-    "passes": View("viz.passes(", 3, 1000),
+    "branches": View("viz.branches(f,", 2, 1100, whole=False),
+    "passes": View("viz.passes(", 3, 1000, whole=True),
 }
 
 
@@ -67,7 +71,8 @@ def photograph(page: Page, source: Path, view: View, language: str) -> bytes:
     page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
     player = page.locator(".mg-player")
     player.locator(".mg-controls input").fill(str(view.step))
-    player.get_by_role("button", name=FIT).first.click()
+    if view.whole:
+        player.get_by_role("button", name=FIT).first.click()
     page.evaluate("document.activeElement.blur()")
     whole = Image.open(io.BytesIO(player.screenshot())).convert("RGB")
     out = io.BytesIO()
