@@ -15,11 +15,11 @@ import linecache
 import os
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, cast
 
 from IPython import get_ipython
@@ -49,8 +49,10 @@ class Part(NamedTuple):
     source: str
 
 
-def functions_of(text: str) -> Iterator[tuple[str, str, str, str]]:
+@lru_cache(maxsize=4)  # each check reads the same few texts
+def functions_of(text: str) -> list[tuple[str, str, str, str]]:
     """Name, lesson, mark and lines of each marked function of an engine."""
+    found = []
     lines = text.splitlines(keepends=True)
     headings = [(text.count("\n", 0, h.start()), h[1]) for h in HEADING.finditer(text)]
     for node in ast.parse(text).body:
@@ -59,7 +61,9 @@ def functions_of(text: str) -> Iterator[tuple[str, str, str, str]]:
             marked = MARK.search(lines[node.lineno - 1].rstrip("\n"))
             lesson = [lesson for line, lesson in headings if line < first][-1:]
             if marked and lesson:
-                yield node.name, lesson[0], marked[1], "".join(lines[first : node.end_lineno])
+                source = "".join(lines[first : node.end_lineno])
+                found.append((node.name, lesson[0], marked[1], source))
+    return found
 
 
 @cache
@@ -68,6 +72,12 @@ def whole() -> tuple[str, Mapping[str, Part]]:
     packed: str | None = vars(my_engine).get("TEXT")  # in the wheel of a class
     text = packed or Path(my_engine.__file__).read_text("utf-8")
     return text, {name: Part(lesson, source) for name, lesson, _, source in functions_of(text)}
+
+
+@cache
+def taken() -> set[str]:
+    """The names of all functions of the engine, those that nobody writes among them."""
+    return {node.name for node in ast.parse(whole()[0]).body if isinstance(node, ast.FunctionDef)}
 
 
 def assembled(lesson: str, own: Mapping[str, Part], gaps: bool = True) -> str:
@@ -135,12 +145,19 @@ def _store(text: str) -> Path:
     return file
 
 
+@lru_cache(maxsize=4)
+def _compiled(text: str) -> CodeType:
+    """The program of an engine; what it says of lines is read from this text."""
+    name = f"<my_engine {next(_numbers)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    return compile(text, name, "exec")
+
+
 def _loaded(text: str) -> ModuleType:
-    """The engine as a module of its own; what it says of lines is read from this text."""
-    module = ModuleType("my_engine")
-    module.__file__ = f"<my_engine {next(_numbers)}>"
-    linecache.cache[module.__file__] = (len(text), None, text.splitlines(True), module.__file__)
-    exec(compile(text, module.__file__, "exec"), vars(module))
+    """The engine as a module of its own."""
+    module, code = ModuleType("my_engine"), _compiled(text)
+    module.__file__ = code.co_filename
+    exec(code, vars(module))
     return module
 
 
@@ -244,8 +261,7 @@ def _is_frame(function: FunctionType) -> bool:
     """Whether it stands in the engine as it is. Raises ValueError for another of that name."""
     text, parts = whole()
     name = function.__name__
-    taken = {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
-    if name in parts or name not in taken:
+    if name in parts or name not in taken():
         return False
     if _source(function) not in text:
         raise ValueError(printed("engine_taken", name=name))
