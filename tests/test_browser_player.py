@@ -96,7 +96,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 # ---- What a step looks like -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in OWN if name != "long"])  # views: with all views
+@pytest.mark.parametrize("name", ["diamond", "fan"])  # a chain has one row; views: with all views
 def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: Page) -> None:
     page.goto(saved[name].as_uri())
     found = {}
