@@ -42,14 +42,14 @@ function reveal(element, box, moves, layer, aims = []) {
   const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
   const zero = (layer ?? box).getBoundingClientRect();
   const chips = aims.flatMap(({ spot, told }) => (spot ? [around(spot, sized(told))] : []));
-  const by = (/** @type {"left" | "top"} */ start, /** @type {"right" | "bottom"} */ end) => {
-    const [from, to] = [outer[start] + 4, outer[end] - 4];
+  const by = (/** @type {"left" | "top"} */ start, /** @type {"right" | "bottom"} */ end, /** @type {number} */ edge) => {
+    const [from, to] = [outer[start] + edge, outer[end] - edge];
     let [low, high] = [inner[start], inner[end]];
     const all = [Math.min(low, ...chips.map((c) => zero[start] + c[start])), Math.max(high, ...chips.map((c) => zero[start] + c[end]))];
     if (all[1] - all[0] <= to - from) [low, high] = all;
     return low < from || high > to ? (low + high - from - to) / 2 : 0;
   };
-  const [left, top] = [by("left", "right"), by("top", "bottom")];
+  const [left, top] = [by("left", "right", 16), by("top", "bottom", 4)]; // where it does not fade
   if (left || top) box.scrollBy({ left, top, behavior: moves ? "smooth" : "auto" });
 }
 
