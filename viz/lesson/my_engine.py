@@ -298,7 +298,7 @@ class Session:
 
 def body(function, inputs):
     """A graph inside of a node: a placeholder for each input, and what a function makes of them."""
-    places = [placeholder(f"input {i}") for i in range(len(inputs))]
+    places = tuple(placeholder(f"input {i}") for i in range(len(inputs)))
     return places, function(*places)
 
 
