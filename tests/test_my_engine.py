@@ -257,7 +257,7 @@ def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped()
     endless = viz.observe(ours, forever, [1.0], [])
     assert endless == {"built": {}, "x = 1.0": {"y": None}, "Tensor(1.0)": {"y": None}}
     early = viz.engine("L05", ours.cond)  # where a node counts as true, as any object does
-    assert viz.observe(early, unrolled, [1.0], ["Div"]) == {"built": {"Div": 50}}
+    assert viz.observe(early, unrolled, [1.0], ["Div"]) == {"built": {"Div": 500}}
     with pytest.raises(ours.EngineError, match="Greater has no value yet"):
         viz.observe(ours, unrolled, [1.0], ["Div"])
     with pytest.raises(ours.EngineError, match="Add of shapes"):
@@ -386,8 +386,8 @@ def test_an_if_asks_a_tensor_and_is_refused_by_a_node_with_two_lines() -> None:
         "Tensor(3.0)": 3,
         "Tensor(-3.0)": 3,
         "placeholder": "refused: Greater",
-        "built": "positive = x > 0.0",
-        "asked": "if positive:",
+        "line 2, built": "positive = x > 0.0",
+        "line 3, asked": "if positive:",
     }
     early = viz.engine("L05", ours.cond)
     silent = viz.decided(early, size, [])

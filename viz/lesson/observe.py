@@ -24,7 +24,7 @@ __all__ = [
     "served",
 ]
 
-LIMIT = 100  # events; what comes so far has no end
+LIMIT = 1000  # events; what comes so far has no end
 
 
 class Events(list[Any]):
@@ -44,7 +44,7 @@ def observe(
     engine: as `viz.engine` gives it. program: a function of one node. Under "built" stands how
     often each operator of `ops` was built; under "x = 3.0" how often it ran when 3.0 was fed, and
     the result as "y"; under "Tensor(3.0)" the same where a tensor is given, with "a change of x"
-    where the tensor is no longer what it was. What has no end is stopped at 100 events and gives
+    where the tensor is no longer what it was. What has no end is stopped at 1000 events and gives
     None. Raises what the program raises. A check that refuses it plays the first run that is wrong,
     from the building of its graph; runs of tensors have none.
 
@@ -160,7 +160,7 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
 
     engine: as `viz.engine` gives it. Under "Tensor(3.0)" stands the result for 3.0; under
     "placeholder" the first word of the error that refuses it, or what f gives; where it refuses,
-    the lines of the user that the error names stand under what comes before them, as in "built".
+    the lines of the user that the error names stand under their place and what comes before them.
 
     >>> import viz
     >>> from viz.lesson import my_engine
@@ -168,7 +168,7 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
     ...     return x if x > 0.0 else -x
     >>> found = viz.decided(my_engine, size, [-3.0])
     >>> print(found["Tensor(-3.0)"], found["placeholder"], list(found)[2:], sep=" | ")
-    3.0 | refused: Greater | ['built', 'asked']
+    3.0 | refused: Greater | ['line 2, built', 'line 3, asked']
     """
     found: dict[str, Any] = {f"Tensor({n})": f(engine.Tensor(n)).value for n in numbers}
     try:
@@ -176,9 +176,9 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
     except engine.EngineError as error:
         first, *lines = str(error).splitlines()
         found["placeholder"] = f"refused: {first.partition(' ')[0]}"
-        for line in lines:
+        for place, line in enumerate(lines, 2):
             word, _, where = line.strip().partition(": ")
-            found[word] = where.partition(": ")[2]
+            found[f"line {place}, {word}"] = where.partition(": ")[2]
     return found
 
 
