@@ -291,3 +291,23 @@ def test_the_chart_grows_in_the_notebook_and_survives_an_interrupt(lab: Lab, pag
     )
     assert page.locator(".mg-train svg .mg-curve").count() == 4
     assert cell_outputs(page)[1].failed
+
+
+WIDE = """\
+import minigrad as mg, viz
+x = y = mg.tensor(2.0, requires_grad=True)
+for _ in range(12):
+    y = y.exp().log()
+viz.diff(y, y.exp())"""
+
+
+def test_a_board_in_a_notebook_begins_where_something_differs(lab: Lab, page: Page) -> None:
+    lab.write("wide.ipynb", [WIDE])
+    open_next(page, lab, "wide.ipynb")
+    run_all(page)
+    new = page.locator(".mg-board g.mg-new")
+    new.first.wait_for()
+    page.wait_for_timeout(300)  # it has its size a frame later
+    box, around = new.first.bounding_box(), page.locator(".mg-board .mg-drawing").bounding_box()
+    assert around["x"] <= box["x"]
+    assert box["x"] + box["width"] <= around["x"] + around["width"]

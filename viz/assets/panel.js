@@ -26,7 +26,7 @@ function renewing() {
  */
 function bring(box, nodes) {
   const { left, right, top, bottom } = box.getBoundingClientRect();
-  for (const node of nodes.reverse()) {
+  for (const node of [...nodes].reverse()) {
     const at = node.getBoundingClientRect();
     box.scrollLeft += Math.min(0, at.left - left - EDGE) + Math.max(0, at.right - right + EDGE);
     box.scrollTop += Math.min(0, at.top - top - EDGE) + Math.max(0, at.bottom - bottom + EDGE);
@@ -52,6 +52,15 @@ function pane(data, parent, choose, scale, each) {
   let shown = -1;
   /** @type {Part[]} */
   let parts = []; // nodes and arrows of the drawing: their classes, and what was written in them
+  /** @type {Element[]} */
+  let about = []; // what the scene is about
+  // A notebook may put a board on the page when it is made: only then can anything come into view.
+  const sized = new ResizeObserver(() => {
+    if (!drawing.clientWidth) return;
+    sized.disconnect();
+    bring(drawing, about);
+  });
+  sized.observe(drawing);
 
   const draw = (/** @type {Drawn | undefined} */ picture) => {
     drawing.innerHTML = picture ? picture.svg : "";
@@ -102,7 +111,8 @@ function pane(data, parent, choose, scale, each) {
         Object.assign(part, { look, said });
       }
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));
-      bring(drawing, [stays, now, ran].find((some) => some.length) ?? []);
+      about = [stays, now, ran].find((some) => some.length) ?? [];
+      bring(drawing, about);
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
       fresh("kind", [panel.drawing, panel.code.length], () => {
