@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,11 +14,11 @@ from minigrad.faces.torch.tensors import as_torch
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "random_split"]
 
 
-class Dataset:
+class Dataset(ABC):
     """Examples by their numbers; a class of one's own has `__len__` and `__getitem__`."""
 
-    def __getitem__(self, index: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def __getitem__(self, index: Any) -> Any: ...
 
 
 class TensorDataset(Dataset):
