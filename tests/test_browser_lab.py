@@ -305,9 +305,12 @@ def test_a_board_in_a_notebook_begins_where_something_differs(lab: Lab, page: Pa
     lab.write("wide.ipynb", [WIDE])
     open_next(page, lab, "wide.ipynb")
     run_all(page)
-    new = page.locator(".mg-board g.mg-new")
-    new.first.wait_for()
-    page.wait_for_timeout(300)  # it has its size a frame later
-    box, around = new.first.bounding_box(), page.locator(".mg-board .mg-drawing").bounding_box()
-    assert around["x"] <= box["x"]
-    assert box["x"] + box["width"] <= around["x"] + around["width"]
+    page.wait_for_function(
+        """() => {
+            const card = document.querySelector('.mg-board g.mg-new');
+            if (!card) return false;
+            const part = card.getBoundingClientRect();
+            const whole = card.closest('.mg-drawing').getBoundingClientRect();
+            return whole.left <= part.left && part.right <= whole.right;
+        }"""
+    )

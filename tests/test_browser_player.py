@@ -72,6 +72,7 @@ OWN: dict[str, Callable[[], viz.Player]] = {
     "diamond": diamond,
     "fan": fan,
     "lines": lambda: lines(40),
+    "row": lambda: lines(6),
     "long": lambda: chain(150),
 }
 PLAYERS = OWN | {
@@ -96,7 +97,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 # ---- What a step looks like -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["diamond", "fan"])  # a chain has one row; views: with all views
+@pytest.mark.parametrize("name", ["diamond", "fan", "row"])  # views: with all views
 def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: Page) -> None:
     page.goto(saved[name].as_uri())
     found = {}
