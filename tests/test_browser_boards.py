@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import views
 from browser import NOTEBOOKS
 from lessons import code_cells, run_cell
 from looks import CLASHES, luminance, missing, serious, speak, step_to_end, unlike
+from PIL import Image
 
 from minigrad.diagnostics.messages import set_language
 
@@ -220,3 +223,39 @@ def test_a_step_of_a_board_touches_only_what_changes(saved: dict[str, Path], pag
     )
     assert min(counts[:3]) > 0
     assert counts[3] == 0
+
+
+@pytest.mark.usefixtures("english")
+def test_four_drawings_and_their_slider_are_on_one_screen(page: Page, tmp_path: Path) -> None:
+    """Where they stand in two rows: a page of 1,024 pixels, JupyterLab on a usual screen."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    opened(page, views.save("branches", tmp_path))
+    tops = page.locator(".mg-graph[data-kind=drawing]").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 4
+    assert len(set(tops)) == 2
+    board, controls = (
+        page.locator(f".{name}").bounding_box() for name in ("mg-board", "mg-controls")
+    )
+    assert board
+    assert controls
+    assert controls["y"] + controls["height"] <= 768  # it stays, wherever the page is
+    page.evaluate("document.querySelector('.mg-controls').style.position = 'static'")
+    controls = page.locator(".mg-controls").bounding_box()
+    assert controls
+    assert controls["y"] + controls["height"] - board["y"] <= 750
+
+
+@pytest.mark.usefixtures("english")
+def test_what_goes_on_below_a_table_fades(page: Page, tmp_path: Path) -> None:
+    """No line of it is cut in two, wherever it was scrolled to."""
+    opened(page, views.save("batches", tmp_path))
+    sheet = page.locator(".mg-below > .mg-sheet")
+    assert sheet.evaluate("e => e.scrollHeight > e.clientHeight + 20")
+    for top in range(0, 24, 3):
+        sheet.evaluate("(e, top) => { e.scrollTop = top; }", top)
+        picture = Image.open(io.BytesIO(sheet.screenshot())).convert("L")
+        edge = picture.crop((12, picture.height - 3, picture.width - 12, picture.height - 1))
+        low, high = edge.getextrema()
+        assert high - low < 12, top

@@ -81,6 +81,7 @@ def test_the_largest_change_is_where_the_eye_should_go(
 # Where a jump of the slider ends, on a page so wide: what has to be in sight then.
 RESTS: dict[str, tuple[Any, int, int, str]] = {
     "a long film, at its end": (lambda: chain(9), 1440, -1, "g.mg-kind-output"),
+    "the gradients to which it comes": (VIEWS["step layers"], 1440, -1, "g.node:has-text('∂ 1')"),
     "a value beside its arrow": (lambda: viz.step(e5()), 390, 7, ".mg-chip"),
     "what is new, not what is gone": (VIEWS["passes"], 390, 5, "g.node.mg-new"),
 }

@@ -177,3 +177,11 @@ def test_sentences_of_a_table_have_the_width_of_a_phone(page: Page, tmp_path: Pa
     shapes.opened(page, path, 1024)
     assert not page.locator("td small").first.is_visible()
     assert len({x for x, _ in page.locator("td").evaluate_all(places)}) == 3
+
+
+@pytest.mark.parametrize("name", ["animate", "schedule"])
+def test_an_image_that_pans_fades_at_the_edge(name: str, page: Page, tmp_path: Path) -> None:
+    shapes.opened(page, save(name, tmp_path), 390)
+    box = page.locator("#page div:has(> img):visible")
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert "gradient" in box.evaluate("e => getComputedStyle(e).maskImage")

@@ -34,18 +34,21 @@ function once(answer) {
 
 /**
  * Bring an element of a drawing into the middle of its box, if it is not in sight: with the values that
- * stand beside its arrows, where there is room for both.
+ * stand beside its arrows and with other elements, where there is room for all.
  * @param {Element} element @param {HTMLElement} box @param {boolean} moves
- * @param {HTMLElement} [layer] of the values @param {Aim[]} [aims]
+ * @param {HTMLElement} [layer] of the values @param {Aim[]} [aims] @param {Element[]} [others]
  */
-function reveal(element, box, moves, layer, aims = []) {
+function reveal(element, box, moves, layer, aims = [], others = []) {
   const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
   const zero = (layer ?? box).getBoundingClientRect();
   const chips = aims.flatMap(({ spot, told }) => (spot ? [around(spot, sized(told))] : []));
+  const rest = others.map((other) => other.getBoundingClientRect());
   const by = (/** @type {"left" | "top"} */ start, /** @type {"right" | "bottom"} */ end, /** @type {number} */ edge) => {
     const [from, to] = [outer[start] + edge, outer[end] - edge];
     let [low, high] = [inner[start], inner[end]];
-    const all = [Math.min(low, ...chips.map((c) => zero[start] + c[start])), Math.max(high, ...chips.map((c) => zero[start] + c[end]))];
+    const first = [...chips.map((c) => zero[start] + c[start]), ...rest.map((r) => r[start])];
+    const final = [...chips.map((c) => zero[start] + c[end]), ...rest.map((r) => r[end])];
+    const all = [Math.min(low, ...first), Math.max(high, ...final)];
     if (all[1] - all[0] <= to - from) [low, high] = all;
     return low < from || high > to ? (low + high - from - to) / 2 : 0;
   };

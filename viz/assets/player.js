@@ -193,6 +193,10 @@ function play(model, el) {
     }
   };
 
+  // What a film comes to: the cards that have a gradient.
+  const reached = (/** @type {Stage} */ { cards }) => [...cards.values()]
+    .filter(({ counts }) => counts.some((id) => data.nodes[id].gradients.length)).map(({ g }) => g);
+
   function show(moves = false) {
     const frame = data.frames[index];
     if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
@@ -201,8 +205,9 @@ function play(model, el) {
     const aims = graphs.map((graph) => {
       const found = flows(graph, frame, data, index);
       const aims = aim(graph, found, scale.scale);
-      const now = about(graph, frame) ?? (jumps ? before(graph) : undefined);
-      if (now) reveal(now.g, graph.drawing, moves, graph.layer, aims);
+      const ends = index === last();
+      const now = about(graph, frame) ?? (jumps || ends ? before(graph) : undefined);
+      if (now) reveal(now.g, graph.drawing, moves, graph.layer, aims, ends ? reached(graph) : []);
       return { found, aims };
     });
     lines.show(frame.code.map((line) => data.codes[line]));
