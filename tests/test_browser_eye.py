@@ -17,6 +17,7 @@ from views import VIEWS
 
 import minigrad as mg
 import viz
+from viz.picture.drawing import EDGE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -128,6 +129,20 @@ def test_a_sum_of_two_ways_fits_in_jupyterlab_on_a_usual_screen(page: Page, tmp_
     wide = "box => [box.scrollWidth, box.clientWidth]"
     there, seen = page.locator(".mg-drawing").evaluate(wide)
     assert there == seen
+
+
+@pytest.mark.parametrize("width", [1440, 1024])
+def test_both_graphs_of_a_comparison_are_seen_whole(width: int, page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(VIEWS["compare matrix"]().save(tmp_path / "page.html").as_uri())
+    cards = page.locator("g.node").evaluate_all("all => all.map(g => g.textContent)")
+    assert sum("(2, 2)" in told for told in cards) == 2, "they are wide: tensors"
+    hidden = "box => [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight]"
+    for language in ("English", "中文"):
+        page.get_by_role("button", name=language, exact=True).click()
+        for drawing in page.locator(".mg-drawing").all():
+            assert max(drawing.evaluate(hidden)) <= EDGE, language  # nothing but paper
+    assert page.locator(".mg-film").evaluate("film => film.offsetHeight") <= 562
 
 
 def pixels(page: Page) -> np.ndarray[Any, Any]:

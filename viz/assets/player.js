@@ -311,21 +311,25 @@ function play(model, el) {
 
 const CHROME = 72; // pixels of a player's height below its canvas
 const HEAD = 50; // and above it, at least
+const NARROW = 640; // of a page where all stands one below the other (film.css)
 const [LOW, HIGH] = [500, 560]; // of a player, in pixels
 
 /**
  * How high the player is, and whether two drawings stand side by side or one above the other: as they
- * are at first. What does not fit pans.
+ * are at first, and as more of them is seen. What does not fit pans.
  * @param {ReturnType<typeof places>} parts
  */
 function arrange({ root, screen, head, stages }) {
   const sizes = [...stages.querySelectorAll("svg")].map((svg) => svg.viewBox.baseVal);
   if (!sizes.length) return;
   const [wide, tall] = [Math.max(...sizes.map((s) => s.width)), Math.max(...sizes.map((s) => s.height))];
-  const stacked = sizes.reduce((sum, { height }) => sum + height + 8, CHROME + HEAD);
-  const two = sizes.length > 1 && stacked <= HIGH;
+  const room = HIGH - CHROME - HEAD;
+  const fits = sizes.reduce((sum, { height }) => sum + height, 0) <= room;
+  const seen = (/** @type {number} */ across, /** @type {number} */ down) => Math.min(1, across / (wide + 18)) * Math.min(1, down / tall);
   const place = () => {
-    const rows = two && wide + 18 > stages.clientWidth / 2;
+    const across = stages.clientWidth;
+    const more = across > NARROW && seen(across - 28, room / 2) > seen(across / 2, room - 30);
+    const rows = sizes.length > 1 && (fits ? wide + 18 > across / 2 : more);
     root.classList.toggle("mg-rows", rows);
     const high = rows ? HIGH : Math.max(LOW, Math.min(HIGH, tall + CHROME + head.offsetHeight + 48));
     screen.style.setProperty("--mg-high", `${high}px`);

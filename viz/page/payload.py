@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -25,6 +26,7 @@ TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 CANVAS = 800  # pixels across which a player has for a drawing, in a notebook
+LOW = 680  # and on a page of 1,024 pixels, beside the name of one of two drawings
 WIDTH = 5  # characters of a value in a box, at least
 WORDS = [
     *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
@@ -144,7 +146,7 @@ def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> di
         "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
         "alt": both(picture.alt()),
         "plan": picture.kind == "static",
-        "views": {key(opened): view(film, prefix, opened, order) for opened in wanted},
+        "views": {key(opened): view(film, prefix, opened, order, titled) for opened in wanted},
         "shown": key(first),
         "layers": key(layers),
         "groups": picture.groups,
@@ -171,8 +173,10 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
     return found
 
 
-def view(film: Film, prefix: str, opened: Collection[str], order: Mapping[str, int]) -> View:
-    """One drawing, and what is in its boxes."""
+def view(
+    film: Film, prefix: str, opened: Collection[str], order: Mapping[str, int], low: bool = False
+) -> View:
+    """One drawing, and what is in its boxes; low: so that two fit one above the other."""
     whole = film.picture
     drawn = aligned(film.view(opened), order)
     closed = _closed(drawn, whole, opened)
@@ -206,22 +210,23 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Mapping[str, i
     if not drawn.nodes:
         return {"svg": "", **about}
     try:
-        svg = (still if film.still else _stage)(film, prefix, drawn)
+        svg = still(film, prefix, drawn) if film.still else _played(film, prefix, drawn, low)
     except LayoutError as error:
         svg = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
     return {"svg": svg, **about}
 
 
-def _stage(film: Film, prefix: str, drawn: Picture, width: int = CANVAS, **look: Any) -> str:
+def _played(film: Film, prefix: str, drawn: Picture, low: bool) -> str:
     """The drawing with room for whatever its cards will show."""
-    return render(drawn, prefix, rooms_of(film, drawn), width=width, **look)
+    rooms = {i: replace(room, low=low) for i, room in rooms_of(film, drawn).items()}
+    return render(drawn, prefix, rooms, width=LOW if low else CANVAS)
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
     """The drawing as it is at the end of the film. Raises LayoutError as `render` does."""
     width = HALF_WIDE if beside else PAGE_WIDE
     states = on_cards(film, len(film.frames) - 1, drawn)
-    return _stage(film, prefix, drawn, width, states=states, title=title)
+    return render(drawn, prefix, rooms_of(film, drawn), states, title, width)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:

@@ -114,7 +114,7 @@ class Player(Page):
             number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
             film, prefix = self.films[number], prefixes_of(self.data["name"], self.films)[number]
             groups, order = film.picture.groups, orders(self.films, self.links)[number]
-            made = view(film, prefix, opened & set(groups), order)
+            made = view(film, prefix, opened & set(groups), order, len(self.films) > 1)
             self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
 
     def at_the_end(self) -> Self:

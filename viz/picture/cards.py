@@ -48,7 +48,8 @@ class State:
 class Room:
     """What a card keeps room for: characters of a value and of a gradient, a clock row.
 
-    plan: whether it may be there before it has a value. languages: those that its words may be in;
+    plan: whether it may be there before it has a value. low: its shape is in its first row, which
+    makes it less high. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
     """
 
@@ -56,6 +57,7 @@ class Room:
     gradient: int = 0
     clock: bool = False
     plan: bool = False
+    low: bool = False
     languages: tuple[str, ...] = ("en", "zh")
 
 
@@ -82,8 +84,8 @@ class Card:
     @property
     def name(self) -> str:
         """The small name: the user's, else the operator's where the sign does not say it."""
-        if not self._operates:
-            return ""
+        if not self._operates or self.low:
+            return self._own_name
         return self._own_name or (self.node.op if self.sign != self.node.op else "")
 
     @property
@@ -95,13 +97,22 @@ class Card:
         return plain(self.node.shape) if self.node.shape not in ("()", "?", "") else ""
 
     @property
+    def low(self) -> bool:
+        """Whether its shape stands where an operator's name would, which its sign tells."""
+        return bool(self.room.low and self.shape and not self._own_name)
+
+    @property
     def _operates(self) -> bool:
         return self.node.kind in ("operator", "control", "assign", "gradient")
 
     @property
     def rows(self) -> list[str]:
         """The rows that there is room for, from the top."""
-        there = {"shape": self.shape, "grad": self.room.gradient, "clock": self.room.clock}
+        there = {
+            "shape": self.shape and not self.low,
+            "grad": self.room.gradient,
+            "clock": self.room.clock,
+        }
         return ["head", "main", *(name for name, wanted in there.items() if wanted)]
 
     @property
@@ -134,7 +145,7 @@ class Card:
         kind = KINDS[self.kind]
         what = f"{kind.mark} {_half(kind.label, language)}"
         name = self._own_name if language == "both" else self.name
-        return wide(what, SMALL) + _after(wide(name, NAME))
+        return wide(what, SMALL) + _after(wide(self.shape if self.low else name, NAME))
 
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """The card at a place, in a state."""
@@ -156,7 +167,9 @@ class Card:
             parts.append(text("mg-value", right, low - 6, shown, "end"))
         if self.room.plan:
             parts.append(text("mg-none", right, low - 6, bilingual(ROWS["card_none"]), "end"))
-        if self.shape:
+        if self.low:
+            parts.append(text("mg-shape", right, 20, escape(self.shape), "end"))
+        elif self.shape:
             low += ROWS_HIGH["shape"]
             parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
         if self.room.gradient:

@@ -20,15 +20,18 @@ def dot(
     rankdir: str = "LR",
     ranksep: float = 0.6,
     title: str = "",
+    low: bool = False,
 ) -> str:
     """The picture in the DOT language, with a card of its size for each node.
+
+    low: as little high as it can be: what is computed is in line with the first that is given, too.
 
     The cards' words are in it, too, for those who read it; the ids are those of the picture.
     """
     graph = graphviz.Digraph(
         graph_attr={
             "rankdir": rankdir,
-            "nodesep": "0.3",
+            "nodesep": "0.2" if low else "0.3",
             "ranksep": str(ranksep),
             "pad": "0.17",
             **({"label": _escaped(title), "labelloc": "t"} if title else {}),
@@ -51,6 +54,7 @@ def dot(
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
     reads = {n.id for n in picture.nodes if n.inputs}
+    begins = {n.inputs[0] for n in picture.nodes if low and n.inputs and not reads & {*n.inputs}}
     for edge in picture.edges:
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
@@ -58,7 +62,7 @@ def dot(
             edge.source if back else edge.target,
             id=edge.id,
             label=_escaped(picture.edge_label(edge)),
-            **({"weight": STRAIGHT} if edge.source in reads else {}),
+            **({"weight": STRAIGHT} if edge.source in reads | begins else {}),
             **({"dir": "back"} if back else {}),
         )
     return str(graph.source)

@@ -142,7 +142,8 @@ def source(
     if not picture.edges or _hidden(*down, width) < _hidden(*across, width):
         return dot(picture, cards, "TB", DOWN / INCH, title)
     gap = max(SHORTEST, min((width - long) / gaps, LONGEST))
-    return dot(picture, cards, "LR", gap / INCH, title)
+    low = any(card.low for card in cards.values())
+    return dot(picture, cards, "LR", gap / INCH, title, low)
 
 
 def _ranks(picture: Picture) -> list[list[str]]:
