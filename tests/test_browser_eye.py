@@ -145,6 +145,28 @@ def test_both_graphs_of_a_comparison_are_seen_whole(width: int, page: Page, tmp_
     assert page.locator(".mg-film").evaluate("film => film.offsetHeight") <= 562
 
 
+def test_the_graph_that_is_done_shows_what_the_other_is_about(page: Page, tmp_path: Path) -> None:
+    def long(x: Any, W: Any) -> Any:
+        for _ in range(4):
+            x = mg.tanh(x @ W)
+        return x.sum()
+
+    page.set_viewport_size({"width": 1024, "height": 900})
+    player = viz.compare(long, [[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]])
+    dynamic, static = (len(film.frames) for film in player.films)
+    assert dynamic < static
+    page.goto(player.save(tmp_path / "page.html").as_uri())
+    places = set()
+    for step in range(dynamic, static - 1):
+        page.locator(".mg-steps").evaluate(
+            "(slider, to) => { slider.value = to; slider.dispatchEvent(new Event('input')); }", step
+        )
+        one, other = page.locator(".mg-drawing").evaluate_all("all => all.map(e => e.scrollLeft)")
+        places.add(round(other, -2))
+        assert abs(one - other) < 40, step
+    assert len(places) > 1, "else nothing moved"
+
+
 def pixels(page: Page) -> np.ndarray[Any, Any]:
     return np.asarray(mpl_image.imread(io.BytesIO(page.screenshot()))[..., :3])
 

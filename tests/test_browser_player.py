@@ -349,10 +349,10 @@ def test_partners_light_up_together(saved: dict[str, Path], page: Page) -> None:
         for d in (first, second)
     ]
     assert set(places[0]) == set(places[1])
-    left = [min(b["x"] for b in place.values()) for place in places]
+    left, top = ([min(b[edge] for b in place.values()) for place in places] for edge in "xy")
     for name, box in places[0].items():
         other = places[1][name]
-        assert abs(box["y"] - other["y"]) < 12, name
+        assert abs((box["y"] - top[0]) - (other["y"] - top[1])) < 12, name
         assert abs((box["x"] - left[0]) - (other["x"] - left[1])) < 12, name
 
 

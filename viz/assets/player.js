@@ -185,6 +185,9 @@ function play(model, el) {
 
   const about = (/** @type {Stage} */ graph, /** @type {Frame} */ { active }) =>
     active.map((id) => graph.cards.get(graph.home(id))).find(Boolean);
+  // In a drawing whose film has ended, what is the same as what the other one is about.
+  const beside = (/** @type {Stage} */ graph, /** @type {Frame} */ { active }) =>
+    active.flatMap(partners).map((id) => graph.cards.get(id)).find(Boolean);
   // What the last step of a drawing was about: there it rests while the other one goes on, or at the end.
   const before = (/** @type {Stage} */ graph) => {
     for (let i = index - 1; i >= 0; i--) {
@@ -202,11 +205,12 @@ function play(model, el) {
     if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
     const chosenBox = chosen ? boxOf(chosen)?.id : undefined;
     const jumps = Math.abs(index - painted) > 1;
-    const aims = graphs.map((graph) => {
+    const aims = graphs.map((graph, i) => {
       const found = flows(graph, frame, data, index);
       const aims = aim(graph, found, scale.scale);
       const ends = index === last();
-      const now = about(graph, frame) ?? (jumps || ends ? before(graph) : undefined);
+      const now = about(graph, frame) ?? (frame.still?.[i] ? beside(graph, frame) : undefined)
+        ?? (jumps || ends ? before(graph) : undefined);
       if (now) reveal(now.g, graph.drawing, moves, graph.layer, aims, ends ? reached(graph) : []);
       return { found, aims };
     });

@@ -48,17 +48,17 @@ class State:
 class Room:
     """What a card keeps room for: characters of a value and of a gradient, a clock row.
 
-    plan: whether it may be there before it has a value. low: its shape is in its first row, which
-    makes it less high. languages: those that its words may be in;
+    plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
+    low: its shape is in its first row, which makes it less high.
     """
 
     value: int = 0
     gradient: int = 0
     clock: bool = False
     plan: bool = False
-    low: bool = False
     languages: tuple[str, ...] = ("en", "zh")
+    low: bool = False
 
 
 @dataclass(frozen=True)
