@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import shapes
 from looks import FAINT, luminance, unlike
-from views import VIEWS, save
+from views import CHARTS, VIEWS, save
 
 import viz
+from viz.charts.chart import PHONE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -179,9 +180,28 @@ def test_sentences_of_a_table_have_the_width_of_a_phone(page: Page, tmp_path: Pa
     assert len({x for x, _ in page.locator("td").evaluate_all(places)}) == 3
 
 
-@pytest.mark.parametrize("name", ["animate", "schedule"])
-def test_an_image_that_pans_fades_at_the_edge(name: str, page: Page, tmp_path: Path) -> None:
-    shapes.opened(page, save(name, tmp_path), 390)
+def test_an_image_that_pans_fades_at_the_edge(page: Page, tmp_path: Path) -> None:
+    shapes.opened(page, save("animate", tmp_path), 390)
     box = page.locator("#page div:has(> img):visible")
     assert box.evaluate("e => e.scrollWidth > e.clientWidth")
     assert "gradient" in box.evaluate("e => getComputedStyle(e).maskImage")
+
+
+@pytest.mark.parametrize("name", [name for name in CHARTS if name != "train"])
+def test_a_phone_has_a_chart_whole(name: str, page: Page, tmp_path: Path) -> None:
+    """With its legend, and what its axes say; a screen has the one that is drawn for it."""
+    path = save(name, tmp_path)
+    wide = "img => img.naturalWidth"
+    for language in shapes.LANGUAGES:
+        for width in (390, 360):
+            shapes.opened(page, path, width)
+            shapes.speak(page, language)
+            box, image = (
+                page.locator("[tabindex='0']:has(img):visible"),
+                page.locator("img:visible"),
+            )
+            assert box.evaluate("e => e.scrollWidth <= e.clientWidth"), (width, language)
+            assert image.evaluate(wide) <= PHONE
+            assert image.evaluate(wide) == image.evaluate("img => img.clientWidth")
+        page.set_viewport_size({"width": 1024, "height": 900})
+        page.wait_for_function("wide => document.images[0].naturalWidth > wide", arg=PHONE)

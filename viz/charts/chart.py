@@ -7,6 +7,7 @@ back end and settings are never touched.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
@@ -15,7 +16,8 @@ from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
-from viz.charts.image import as_image
+from viz.charts.caption import AXES, folded
+from viz.charts.image import as_image, size_of
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
@@ -28,6 +30,8 @@ __all__ = ["Chart"]
 Lang = Literal["en", "zh"]
 Row = tuple[str, ...]
 LANGS: tuple[Lang, Lang] = ("en", "zh")
+PHONE = 336  # pixels: what the narrowest has for a chart
+FINE = re.compile(r"(?<=\.\d)\d+(?= )")  # less than a tenth of a pixel, where a page has two
 
 
 # An image knows the system's theme; here it is told that of the notebook.
@@ -47,7 +51,8 @@ class Chart(Document):
 
     ``draw(figure, i)`` paints with the texts of language i (0 English, 1 Chinese); ``head`` and
     ``rows`` hold the same content as text, one row for each series and language. ``size`` is width
-    and height in inches, ``pad`` points between the title and the first axes.
+    and height in inches, ``pad`` points between the title and the first axes. A page has it twice,
+    for a screen and for a phone, where it is ``more`` inches higher.
     """
 
     title: Pair
@@ -57,6 +62,7 @@ class Chart(Document):
     draw: Callable[[mpl.Figure, int], None] = field(repr=False)
     size: tuple[float, float] = (6.4, 3.4)
     pad: float = 26
+    more: float = 0
 
     def save(self, path: str | Path, lang: str = "en") -> Path:
         """Write the chart in one language as PNG, SVG or PDF, or as HTML in both.
@@ -83,22 +89,30 @@ class Chart(Document):
         write(path, self._render(kind, i, self.title[i]))
         return Path(path)
 
-    def _render(self, kind: str, i: int, title: str, settings: Any = None) -> bytes:
+    def _render(
+        self, kind: str, i: int, title: str, settings: Any = None, slim: float = 0
+    ) -> bytes:
+        """slim: how wide it is in inches, other than its size says."""
         with chart_style(), mpl.rc_context(settings), io.BytesIO() as file:
-            figure = mpl.Figure(self.size)
+            figure = mpl.Figure((slim, self.size[1] + self.more) if slim else self.size)
             self.draw(figure, i)
+            for axes in figure.axes:
+                axes.set_xlabel(folded(axes.get_xlabel(), figure))
             figure.axes[0].set_title(title, pad=self.pad)
             figure.savefig(file, format=kind, metadata=UNDATED[kind])
             return file.getvalue()
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": self._text(), "text/html": self._page()[1]}
+        return {"text/plain": self._text(), "text/html": self._shown(phone=False)}
 
     def _page(self) -> tuple[Pair, str]:
-        parts = "".join(self._html(i) for i in range(len(LANGS)))
+        return self.title, self._shown(phone=True)
+
+    def _shown(self, phone: bool) -> str:
+        parts = "".join(self._html(i, phone) for i in range(len(LANGS)))
         style = f"<style>{self._css()}</style>"
         title = f'<figcaption style="{TITLE}">{bilingual(self.title)}</figcaption>'
-        return self.title, f'<figure class="mg-chart">{style}{title}{parts}</figure>'
+        return f'<figure class="mg-chart">{style}{title}{parts}</figure>'
 
     def _css(self) -> str:
         """The font for the Chinese table: a machine may have none."""
@@ -110,12 +124,24 @@ class Chart(Document):
         )
         return font_face(words) + STYLE_OF_PAGE
 
-    def _html(self, i: int) -> str:
-        svg = self._render("svg", i, "", {"svg.fonttype": "none"}).decode()
+    def _html(self, i: int, phone: bool) -> str:
+        svg = self._svg(i)
+        slim = self._slim(i) if phone else ""
+        shown = as_image(FINE.sub("", svg) if phone else svg, self.alt[i], FINE.sub("", slim))
         return (
-            f'<div lang="{LANGS[i]}">{as_image(svg, self.alt[i])}'
+            f'<div lang="{LANGS[i]}">{shown}'
             f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details></div>"
         )
+
+    def _svg(self, i: int, slim: float = 0) -> str:
+        return self._render("svg", i, "", {"svg.fonttype": "none"}, slim).decode()
+
+    def _slim(self, i: int) -> str:
+        """As wide as a phone, with whatever stands beside its axes."""
+        svg = self._svg(i, inches := PHONE / 96 / AXES)
+        while (over := size_of(svg)[0] - PHONE) > 0 and inches > 1:
+            svg = self._svg(i, inches := inches - (over + 4) / 96)
+        return svg
 
     def _table(self, i: int) -> str:
         head, *rows = [self.head[i], *(row[i] for row in self.rows)]

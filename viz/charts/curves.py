@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from minigrad.diagnostics.messages import Pair
+from viz.charts.caption import caption, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl
 
@@ -80,21 +81,24 @@ def _draw_curves(
 ) -> None:
     axes = figure.add_subplot()
     axes.set_xlabel(x)
-    axes.set_ylabel(y, rotation=0, ha="left", va="bottom")
-    axes.yaxis.set_label_coords(0, 1.03)
     axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.ticklabel_format(style="plain", useOffset=False)
     drawn = []
-    for k, (_, values) in enumerate(lines):
+    for k, (name, values) in enumerate(lines):
         step = max(1, len(values) // 8)
-        drawn += axes.plot(values, markevery=(k * step // len(lines), step))
+        drawn += axes.plot(values, markevery=(k * step // len(lines), step), label=name)
     if logy:
         _logarithmic(axes)
+    if is_slim(figure):
+        return caption(axes, y, drawn)
+    axes.set_ylabel(y, rotation=0, ha="left", va="bottom")
+    axes.yaxis.set_label_coords(0, 1.03)
     bottom_and_top = axes.get_ylim()  # also brings the transforms up to date
     ends = [(0, _last_finite(values, bottom_and_top[0])) for _, values in lines]
     heights = (axes.transData - axes.transAxes).transform(ends)[:, 1]
     for (name, _), line, height in zip(lines, drawn, _spread(heights, 0.09), strict=True):
         _name_line(axes, line, name, height)
+    return None
 
 
 def _name_line(axes: mpl.Axes, line: mpl.Line2D, name: str, height: float) -> None:

@@ -21,23 +21,39 @@ PIXEL = 96 / 72  # of a point
 SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 TEXT = re.compile(r"<text style=\"font-size: ([\d.]+)px; font-family: [^;]*;([^>]*)>([^<]*)<")
 COLOR = re.compile("#[0-9a-f]{6}")
+NARROW = 680  # pixels of a page on which a chart for a screen does not fit
 UNKNOWN = 0.6  # em; of a glyph that the font lacks
 
 
-def as_image(svg: str, alt: str) -> str:
-    """What matplotlib wrote, with its texts as texts, as an <img> that pans where it is wide."""
+def as_image(svg: str, alt: str, slim: str = "") -> str:
+    """What matplotlib wrote, with its texts as texts, as an <img> that pans where it is wide.
+
+    slim: the same for a phone.
+    """
+    image = f'<img alt="{escape(alt)}" {_source(svg, "src")} style="max-width:none">'
+    if slim:
+        narrow = f'<source media="(max-width: {NARROW}px)" {_source(slim, "srcset")}>'
+        image = f"<picture>{narrow}{image}</picture>"
+    return f'<div style="overflow-x:auto" tabindex="0">{image}</div>'
+
+
+def size_of(svg: str) -> tuple[int, int]:
+    """Width and height of what matplotlib wrote, in pixels."""
+    width, height = (round(float(points) * PIXEL) for points in SIZE.findall(svg)[0])
+    return width, height
+
+
+def _source(svg: str, attribute: str) -> str:
+    """The attributes of an element that shows it."""
     shown = svg[svg.index("<svg") :]
-    width, height = (round(float(points) * PIXEL) for points in SIZE.findall(shown)[0])
+    width, height = size_of(shown)
     shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
     shown = re.sub(r"<metadata>.*?</metadata>", "", shown, flags=re.DOTALL)
     shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fitted, shown)))
     style = f"<style>{font_face(shown)}{_dark(shown)}</style>"
     shown = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, shown, count=1)
     source = base64.b64encode(shown.encode()).decode()
-    return (
-        f'<div style="overflow-x:auto" tabindex="0"><img alt="{escape(alt)}" width="{width}" '
-        f'height="{height}" style="max-width:none" src="data:image/svg+xml;base64,{source}"></div>'
-    )
+    return f'width="{width}" height="{height}" {attribute}="data:image/svg+xml;base64,{source}"'
 
 
 def _fitted(found: re.Match[str]) -> str:

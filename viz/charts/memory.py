@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.compiler import Program
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
+from viz.charts.caption import caption, is_slim
 from viz.charts.chart import Chart, Row
 from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
@@ -23,6 +24,7 @@ LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 NAMED = 16  # values that have their names beside them, where there are no more
 GAP = 1.15  # inches between two panels
+LEGEND = 0.5  # and more on a phone, where a legend has several rows
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = True) -> Chart:
@@ -76,6 +78,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
         size=(7.0, _high(_heights(planned, measured))),
         pad=52,
+        more=LEGEND * (len(_heights(planned, measured)) - 1) / 0.77,
     )
 
 
@@ -136,7 +139,8 @@ def _draw(
 ) -> None:
     """What is in use, in each mode for itself; then how long values live, and where they lie."""
     heights = _heights(planned, measured)
-    gaps = {"hspace": GAP / np.mean(heights), "height_ratios": heights}
+    gap = GAP + (LEGEND if is_slim(figure) else 0)
+    gaps = {"hspace": gap / np.mean(heights), "height_ratios": heights}
     *above, use, lives, arena = figure.subplots(len(heights), 1, gridspec_kw=gaps)
     _planned(use, planned, others, i)
     if measured is not None:
@@ -167,20 +171,6 @@ def _high(heights: Sequence[float]) -> float:
 def alike(tops: Sequence[float]) -> bool:
     """Whether one scale serves all, or would press some of them flat."""
     return max(tops) <= 3 * min(tops)
-
-
-def caption(axes: mpl.Axes, text: str, keys: Sequence[Any] | None = None) -> None:
-    """What the axes show, above them, and between the two its legend, which takes no width."""
-    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    named = keys or axes.get_legend_handles_labels()[0]
-    axes.annotate(text, (0, 1), (0, 30 if named else 12), **place)
-    if named:
-        where: dict[str, Any] = {
-            "loc": "lower left",
-            "bbox_to_anchor": (0, 1),
-            "borderaxespad": 0.5,
-        }
-        axes.legend(handles=named, ncols=len(named), columnspacing=1.5, borderpad=0, **where)
 
 
 def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:

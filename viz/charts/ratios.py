@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from viz.charts.caption import folded
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.words.text import printed, row
@@ -130,7 +131,7 @@ def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
     axes.grid(axis="x")
     axes.grid(visible=False, axis="y")
     axes.set_ylim(len(found) - 0.5, -0.5)
-    axes.set_yticks(places, [f"{x.workload}\n{x.label}" for x in found])
+    axes.set_yticks(places, [f"{folded(x.workload, figure)}\n{x.label}" for x in found])
     for k, x in enumerate(found):
         where: dict[str, Any] = {
             "xycoords": ("axes fraction", "data"),

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from minigrad.diagnostics.messages import Pair
+from viz.charts.caption import caption, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.words.text import printed, row
@@ -87,6 +88,9 @@ def _draw(
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x[i])
     told = row("chart_regimes_axis", sides=" / ".join(sides), first=sides[0])
+    if is_slim(figure):
+        caption(axes, told[i])
+        return
     axes.set_ylabel(told[i], rotation=0, ha="left", va="bottom")
     axes.yaxis.set_label_coords(0, 1.03)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))

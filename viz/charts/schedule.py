@@ -10,8 +10,9 @@ from typing import Any
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
+from viz.charts.caption import across, caption, folded
 from viz.charts.chart import Chart, Row
-from viz.charts.memory import alike, caption
+from viz.charts.memory import alike
 from viz.picture import mpl, theme
 from viz.picture.style import TICK
 from viz.words.text import Pair, printed, row
@@ -20,7 +21,7 @@ __all__ = ["schedule"]
 
 LISTED = 40  # tasks in the table
 BEHIND = {"facecolor": theme.TOKENS["paper"][0], "edgecolor": "none", "pad": 1.0}  # words on bars
-NAMED = 0.016  # of the width: for each letter of a name that is written into its bar
+NAMED = 8.5  # pixels for each letter of a name that is written into its bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
     for note in filter(None, notes):
+        note = folded(note, figure)
         rows[-1, 0].annotate(note, (0, 0), below, va="top", size=TICK, **place)
         below = (0, below[1] - 16 * (note.count("\n") + 1))
 
@@ -181,7 +183,8 @@ def _bars(
         for t in tasks:
             start, length = t.start * scale, t.cost * scale
             axes.broken_barh([(start, length)], (device - 0.36, 0.72), **panel.look(t.node in path))
-            name, letters = t.node.name.split("/")[-1], int(length / (NAMED * width))
+            room = length / width * across(axes.figure)
+            name, letters = t.node.name.split("/")[-1], int(room / NAMED)
             number = numbers.get(t.node)
             if len(name) > letters and number is not None and len(str(number)) <= letters:
                 told.add(number)
