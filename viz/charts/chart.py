@@ -124,7 +124,7 @@ class Chart(Document):
         )
         return font_face(words) + STYLE_OF_PAGE
 
-    def _html(self, i: int, phone: bool) -> str:
+    def _html(self, i: int, phone: bool = False) -> str:
         svg = self._svg(i)
         slim = self._slim(i) if phone else ""
         shown = as_image(FINE.sub("", svg) if phone else svg, self.alt[i], FINE.sub("", slim))
