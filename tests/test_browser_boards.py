@@ -245,6 +245,11 @@ def test_four_drawings_and_their_slider_are_on_one_screen(page: Page, tmp_path: 
     controls = page.locator(".mg-controls").bounding_box()
     assert controls
     assert controls["y"] + controls["height"] - board["y"] <= 750
+    page.set_viewport_size({"width": 390, "height": 844})  # one below the other
+    lefts = page.locator(".mg-graph[data-kind=drawing]").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().left)"
+    )
+    assert len(set(lefts)) == 1
 
 
 @pytest.mark.usefixtures("english")
