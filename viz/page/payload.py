@@ -41,6 +41,7 @@ WORDS = [
 STILL = ("player", "keys", "select")  # said in other words where nothing moves
 
 View = dict[str, Any]
+Order = Mapping[str, int]
 
 
 def payload(
@@ -131,7 +132,7 @@ def orders(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> list[di
 # ---- Drawings --------------------------------------------------------------------------------
 
 
-def graph(film: Film, prefix: str, titled: bool, order: Mapping[str, int]) -> dict[str, Any]:
+def graph(film: Film, prefix: str, titled: bool, order: Order) -> dict[str, Any]:
     """One graph with the drawings that can be had without a kernel, by the groups open in them."""
     picture = film.picture
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
@@ -173,9 +174,7 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
     return found
 
 
-def view(
-    film: Film, prefix: str, opened: Collection[str], order: Mapping[str, int], low: bool = False
-) -> View:
+def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bool) -> View:
     """One drawing, and what is in its boxes; low: so that two fit one above the other."""
     whole = film.picture
     drawn = aligned(film.view(opened), order)

@@ -157,9 +157,7 @@ class Card:
         low += ROWS_HIGH["head"]
         kind = KINDS[self.kind]
         parts.append(text("mg-what", PAD, low - 4, f"{kind.mark} {bilingual(kind.label)}"))
-        if self.name:
-            named = text("mg-name", right, low - 4, escape(self.name), "end")
-            parts.append(named if self._own_name else named.replace("<text", '<text data-op=""', 1))
+        parts.append(self._aside(right, low - 4))
         low += ROWS_HIGH["main"]
         parts.append(text("mg-sign", PAD, low - 6, escape(self.sign)))
         if self.room.value or state.value:
@@ -167,9 +165,7 @@ class Card:
             parts.append(text("mg-value", right, low - 6, shown, "end"))
         if self.room.plan:
             parts.append(text("mg-none", right, low - 6, bilingual(ROWS["card_none"]), "end"))
-        if self.low:
-            parts.append(text("mg-shape", right, 20, escape(self.shape), "end"))
-        elif self.shape:
+        if self.shape and not self.low:
             low += ROWS_HIGH["shape"]
             parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
         if self.room.gradient:
@@ -186,6 +182,13 @@ class Card:
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
+
+    def _aside(self, x: float, y: float) -> str:
+        """At the end of the first row: a name, or in a low card its shape."""
+        if self.low:
+            return text("mg-shape", x, y, escape(self.shape), "end")
+        named = text("mg-name", x, y, escape(self.name), "end") if self.name else ""
+        return named if self._own_name else named.replace("<text", '<text data-op=""', 1)
 
     def _done(self, state: State) -> str:
         """How much of a group has run, behind its outline."""

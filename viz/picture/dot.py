@@ -24,9 +24,8 @@ def dot(
 ) -> str:
     """The picture in the DOT language, with a card of its size for each node.
 
-    low: as little high as it can be: what is computed is in line with the first that is given, too.
-
     The cards' words are in it, too, for those who read it; the ids are those of the picture.
+    low: it is as little high as it can be.
     """
     graph = graphviz.Digraph(
         graph_attr={
@@ -53,8 +52,7 @@ def dot(
         )
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
-    reads = {n.id for n in picture.nodes if n.inputs}
-    begins = {n.inputs[0] for n in picture.nodes if low and n.inputs and not reads & {*n.inputs}}
+    straight = _straight(picture, low)
     for edge in picture.edges:
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
@@ -62,10 +60,17 @@ def dot(
             edge.source if back else edge.target,
             id=edge.id,
             label=_escaped(picture.edge_label(edge)),
-            **({"weight": STRAIGHT} if edge.source in reads | begins else {}),
+            **({"weight": STRAIGHT} if edge.source in straight else {}),
             **({"dir": "back"} if back else {}),
         )
     return str(graph.source)
+
+
+def _straight(picture: Picture, low: bool) -> set[str]:
+    """What has that which reads it straight beside it; low: the first of what is given, too."""
+    reads = {n.id for n in picture.nodes if n.inputs}
+    begins = {n.inputs[0] for n in picture.nodes if n.inputs and not reads & {*n.inputs}}
+    return reads | begins if low else reads
 
 
 def _cluster(index: int, path: str) -> graphviz.Digraph:
