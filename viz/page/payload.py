@@ -174,7 +174,7 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
     return found
 
 
-def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bool) -> View:
+def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bool = False) -> View:
     """One drawing, and what is in its boxes; low: so that two fit one above the other."""
     whole = film.picture
     drawn = aligned(film.view(opened), order)
