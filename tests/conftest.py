@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,16 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cache.location = lambda: folder
     yield
     cache.location = known
+
+
+@pytest.fixture(scope="module", autouse=True)
+def light_collections() -> None:
+    """What is there before its tests is not walked whenever one of them collects garbage.
+
+    A process holds some 20,000 tests, and a measurement collects often.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 UNTESTED = pytest.StashKey[dict[str, int]]()

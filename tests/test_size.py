@@ -12,11 +12,11 @@ import pytest
 import size
 
 HELD = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text("utf-8"))
-WINGS = [(package, wing) for package in size.PACKAGES for wing in size.wings(package)]
+WINGS = [(package, wing) for package, wings in HELD.items() for wing in wings]
 
 
 def test_every_wing_has_its_number() -> None:
-    assert {(package, wing) for package, wings in HELD.items() for wing in wings} == {*WINGS}
+    assert {*WINGS} == {(package, wing) for package in size.PACKAGES for wing in size.wings(package)}
 
 
 @pytest.mark.parametrize(("package", "wing"), WINGS)

@@ -184,9 +184,16 @@ def in_rows(every: Sequence[Use]) -> Iterator[tuple[list[Use], list[Any]]]:
 
 
 def in_pairs(every: Sequence[Use]) -> Iterator[tuple[list[Use], list[Any]]]:
-    """The same of one row for each ordered pair: slow."""
-    for pair in [*((use,) for use in every), *itertools.permutations(every, 2)]:
-        yield list(pair), forked(lambda pair=pair: [_told(use.made) for use in pair])
+    """The same of each ordered pair: a process for the first use, and its own for each second."""
+    for first in every:
+        rest = [use for use in every if use is not first]
+
+        def after(first: Use = first, rest: list[Use] = rest) -> tuple[Any, list[Any]]:
+            return _told(first.made), [forked(lambda use=use: _told(use.made)) for use in rest]
+
+        alone, answers = forked(after)
+        yield [first], [alone]
+        yield from (([first, use], [alone, answer]) for use, answer in zip(rest, answers, strict=True))
 
 
 def _told(function: Callable[[], Any]) -> Any:
