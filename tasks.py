@@ -386,9 +386,8 @@ DYNAMIC = [
         *("eager", "backprop", "inplace", "every_op", "properties", "special_values", "door"),
         *("functions", "indexing", "conv", "losses", "nn", "optim", "events", "counts", "depth"),
         *("errors", "function", "locks"),
-        # Those that draw graphs or programs at random.
-        *("compiled", "inner", "marking", "passes", "plan", "program_source", "schedule"),
-        *("script_random", "storage"),
+        # Random functions; what draws graphs alone never reaches the dynamic mode.
+        "script_random",
     )
 ]
 
