@@ -16,7 +16,9 @@ WINGS = [(package, wing) for package, wings in HELD.items() for wing in wings]
 
 
 def test_every_wing_has_its_number() -> None:
-    assert {*WINGS} == {(package, wing) for package in size.PACKAGES for wing in size.wings(package)}
+    assert {*WINGS} == {
+        (package, wing) for package in size.PACKAGES for wing in size.wings(package)
+    }
 
 
 @pytest.mark.parametrize(("package", "wing"), WINGS)

@@ -193,7 +193,9 @@ def in_pairs(every: Sequence[Use]) -> Iterator[tuple[list[Use], list[Any]]]:
 
         alone, answers = forked(after)
         yield [first], [alone]
-        yield from (([first, use], [alone, answer]) for use, answer in zip(rest, answers, strict=True))
+        yield from (
+            ([first, use], [alone, answer]) for use, answer in zip(rest, answers, strict=True)
+        )
 
 
 def _told(function: Callable[[], Any]) -> Any:
