@@ -121,13 +121,16 @@ def refusals(engine: ModuleType, outputs: Sequence[Any]) -> dict[str, Any]:
     return {"run while reading": ran, "not refused": next(filter(None, endings), None)}
 
 
+# Besides one that nobody knows: names that Python, a node, NumPy and a part of a word have.
+STRANGERS = ("Evil", "__import__", "__init__", "Init", "apply", "Save", "Const")
+
+
 def _changes(data: Mapping[str, Any]) -> list[tuple[str, int | None, str, Any]]:
     """What is damaged: its name, the node's number (None: the file), the key, and the value."""
     last = len(data["nodes"]) - 1
     reader = next(i for i, node in enumerate(data["nodes"]) if node["inputs"])
     return [
-        ("an operator Evil", last, "op", "Evil"),
-        ("an operator __import__", last, "op", "__import__"),
+        *((f"an operator {op}", last, "op", op) for op in STRANGERS),
         ("a node that reads itself", last, "inputs", [last]),
         ("a node that reads a later one", reader, "inputs", [last, 0]),
         ("a node that reads a later one", reader, "inputs", [0, last]),
