@@ -56,6 +56,8 @@ def pairs() -> Iterator[tuple[str, tuple[str, str]]]:
     for c in CHECKS:
         yield c.id, c.text
         yield c.id, c.hint
+        for _, hint in c.hints:
+            yield c.id, hint
     for c in CLAIMS:
         yield c.id, c.claimed
         yield c.id, c.measured
@@ -123,7 +125,11 @@ SCHEMA: dict[str, Any] = {
         "option": {"right": None, "text": TEXT, "feedback": TEXT},
         "line": {"code": None, "needs": None, "distractor": None},
     },
-    "check": {"id": None, "text": TEXT, "hint": TEXT, "ours": None},
+    "check": {
+        **dict.fromkeys(("id", "ours")),
+        **dict.fromkeys(("text", "hint"), TEXT),
+        "when": {"told": None, "text": TEXT},
+    },
     "beside": {
         **dict.fromkeys(("system", "version", "code", "prints", "face")),
         "text": TEXT,

@@ -39,6 +39,7 @@ SHOWN_ELSEWHERE = {
     "course": "looked at in the start page",
     "decided": "gives what `check` compares",
     "described": "gives what `check` compares",
+    "downhill": "gives what `check` compares",
     "elsewhere": "a box like those of `beside`",
     "engine": "says what `check` says",
     "granularity": "a table, whose times are of Dask",
@@ -65,6 +66,7 @@ SHOWN_ELSEWHERE = {
     "typed": "lets Python's debugger print",
     "walked": "gives what a check draws",
     "warned": "prints lines",
+    "won_back": "gives a number, by the clock of this machine",
 }
 
 

@@ -115,7 +115,8 @@ def check(
     lines = [row("check_failed", text=entry.text)]
     told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
     lines += problem or _told(got, want, ok is None, told)
-    lines.append(row("check_hint", hint=entry.hint))
+    known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
+    lines.append(known or row("check_hint", hint=entry.hint))
     shown = Shown(lines, MARKS[False], id)
     if get_ipython() is not None:
         cast(Any, display)(shown)

@@ -70,13 +70,20 @@ class Question:
 class Check:
     """What an exercise asks for, which cell helps when it is not there yet, and our answer.
 
-    The answer is empty where it is a part of the learner's engine, or there is nothing to hide.
+    hints: for known mistakes a sentence of their own, behind a pattern which is looked for in what
+    is told of the mistake in English. The answer is empty where it is a part of the learner's
+    engine, or there is nothing to hide.
     """
 
     id: str
     text: Pair
     hint: Pair
     ours: str = ""
+    hints: tuple[tuple[str, Pair], ...] = ()
+
+    def hint_for(self, told: str) -> Pair | None:
+        """The sentence for what is told of a mistake, if it is a known one."""
+        return next((hint for pattern, hint in self.hints if re.search(pattern, told)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +224,8 @@ def _beside(data: Mapping[str, Any]) -> Beside:
 
 
 def _check(data: Mapping[str, Any]) -> Check:
-    return Check(data["id"], _pair(data), _pair(data["hint"]), data.get("ours", ""))
+    hints = tuple((when["told"], _pair(when)) for when in data.get("when", ()))
+    return Check(data["id"], _pair(data), _pair(data["hint"]), data.get("ours", ""), hints)
 
 
 def _question(data: Mapping[str, Any]) -> Question:

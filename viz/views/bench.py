@@ -21,7 +21,7 @@ from viz.charts import Chart, curves
 from viz.views.tables import Table
 from viz.words.text import Pair, printed, row
 
-__all__ = ["Bench", "Ratio", "bench", "both", "bytes_each", "counts", "readings"]
+__all__ = ["Bench", "Ratio", "bench", "both", "bytes_each", "counts", "readings", "won_back"]
 
 FEWEST = 5  # rounds, below which a spread says nothing
 WARM_UP = 3  # calls of each side before the clock counts
@@ -235,6 +235,20 @@ def both(f: Callable[[Any], Any], x: NDArray[Any]) -> dict[str, Callable[[], Any
         program = mg.build_graph(p, f(p)).compile()
     t = mg.tensor(x)
     return {"eager": lambda: f(t), "static": lambda: program({"p": x})}
+
+
+def won_back(f: Callable[[Any], Any], x: NDArray[Any]) -> int | None:
+    """After how many calls with x the static graph of `f` has won back its building; None: never.
+
+    Building and compiling are timed, once; then the two ways of `both` are compared.
+
+    >>> isinstance(won_back(mg.sum, np.ones(3)), int | None)
+    True
+    """
+    start = time.perf_counter()
+    eager, static = both(f, x).values()
+    cost = time.perf_counter() - start
+    return bench(eager=eager, static=static).break_even(cost, "static", "eager")
 
 
 def counts(f: Work, *args: Any) -> Counts:
