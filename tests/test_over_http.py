@@ -82,7 +82,7 @@ def test_what_is_stored_is_what_the_lesson_shows() -> None:
     shown = "".join(output.get("text", "") for output in cell.outputs)
     chances = np.asarray(find_lesson("L14").served["outputs"][0])
     assert np.allclose(chances.sum(axis=1), 1, atol=1e-3)
-    assert f"answered {chances.argmax(axis=1)} ·" in shown
+    assert shown.startswith(f"{chances.argmax(axis=1)} ")
 
 
 def test_it_listens_to_this_machine_alone_and_goes_on_after_a_wrong_question(file: Path) -> None:
