@@ -126,7 +126,7 @@ SCHEMA: dict[str, Any] = {
         "line": {"code": None, "needs": None, "distractor": None},
     },
     "check": {
-        **dict.fromkeys(("id", "ours")),
+        **dict.fromkeys(("id", "ours", "parts")),
         **dict.fromkeys(("text", "hint"), TEXT),
         "when": {"told": None, "text": TEXT},
     },

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 from unittest import mock
 
@@ -55,6 +56,8 @@ class Outcome:
     failed: list[CheckFailed] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)  # marks of the cell in which they write
+    kept: list[Shown | None] = field(default_factory=list)  # what `viz.keep` said
+    parts: list[str] = field(default_factory=list)  # and what it was given
 
     def check(self, id: str, *args: Any, **options: Any) -> Shown | None:
         """In the place of `viz.check`."""
@@ -66,10 +69,15 @@ class Outcome:
         self.marks.append((id, shown.mark if shown else "✓"))  # where it is graded, it is printed
         return shown
 
+    def keep(self, *functions: FunctionType) -> None:
+        """In the place of `viz.keep`."""
+        self.kept.append(viz.lesson.keep.keep(*functions))
+        self.parts += [function.__name__ for function in functions]
+
     def run(self, source: str, names: dict[str, Any], title: str) -> None:
         """A cell; what comes after one that failed is run all the same."""
         try:
-            with mock.patch.object(viz, "check", self.check):
+            with mock.patch.multiple(viz, check=self.check, keep=self.keep):
                 run_cell(source, names, title)
         except CheckFailed as failure:
             self.failed.append(failure)
@@ -286,6 +294,23 @@ def test_what_is_untouched_gets_no_points(path, task):
 def test_our_own_answers_pass(path, task):
     for where, outcome in tried(path, task.to, "our solution").items():
         assert outcome.passed, (where, outcome)
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_what_is_kept_names_each_check_of_its_exercise(path):
+    """Those that the notebook asks are those that the bank knows of a part."""
+    set_language("en")
+    outcomes = ran(path).outcomes.items()
+    kept = {key: outcome for key, outcome in outcomes if outcome.passed and outcome.kept}
+    assert {part for b in lessons()[number(path)].checks.values() for part in b.parts} == {
+        name for outcome in kept.values() for name in outcome.parts
+    }
+    for key, outcome in kept.items():
+        said = [line for shown in outcome.kept for line in repr(shown).splitlines()]
+        asked = {f"  passed: {find_check(id).text[0]}" for id, _ in outcome.marks}
+        if key[-1] != "graded":
+            assert said[0].startswith("✓ my_engine"), key
+            assert {*said[1:]} == asked, key
 
 
 @pytest.mark.parametrize(("path", "answer"), ANSWERS, ids=name)

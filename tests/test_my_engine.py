@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import linecache
 import re
@@ -22,6 +23,7 @@ from minigrad.compiler.schedule.schedule import Schedule, Task, list_schedule
 from viz.lesson import check
 from viz.lesson import keep as growing
 from viz.lesson import my_engine as ours
+from viz.questions import find_check, lessons
 from viz.words import mine
 
 PARTS = growing.whole()[1]
@@ -680,6 +682,54 @@ def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
     mended = learner(PARTS["pad"].source, "pad", notebook)
     check.check("L06.core", notebook["mask"], [[True]])
     assert "kept in my_engine/engine.py" in str(viz.keep(mended))
+
+
+def test_what_is_kept_names_the_checks_that_have_passed_it_as_it_is(folder: Path) -> None:
+    """What has not run since the kernel started is told as such, and gets no ✓."""
+    notebook: dict[str, Any] = {"note": ours.note}
+    source = "def step(f, x):\n    return f(x)\n" + PARTS["dynamic"].source
+    source = source.replace("function(x)", "step(function, x)")
+    mine = learner(source, "dynamic", notebook)
+    answer = learner("def answer():\n    return dynamic([], 7)\n", "answer", notebook)
+    log, halfway = (find_check(f"L00.core{end}").text for end in ("", ".halfway"))
+
+    def kept() -> list[str]:
+        return repr(viz.keep(mine)).splitlines()[1:]
+
+    again = "  Run the cells with these checks, then this one again."
+    late = [
+        f"  not tested yet since the notebook was started: {text[0]}" for text in (log, halfway)
+    ]
+    assert kept() == [*late, again]
+    check.check("L00.core", 7, 7)
+    assert kept() == [*late, again], "no function of the notebook was judged"
+    check.check("L00.core", answer, 7)
+    assert kept() == [f"  passed: {log[0]}", late[1], again]
+    assert repr(viz.keep(mine)).startswith("… my_engine  kept in my_engine/engine.py: dynamic.")
+    check.check("L00.core.halfway", answer, 7)
+    assert kept() == [f"  passed: {text[0]}" for text in (log, halfway)]
+    assert repr(viz.keep(mine)).startswith("✓ my_engine")
+    learner("def step(f, x):\n    return f(x) + 0\n", "step", notebook)
+    assert kept() == [*late, again], "what it calls is another function now"
+
+
+def test_a_part_that_a_decorator_has_made_is_judged_like_any_other(folder: Path) -> None:
+    notebook: dict[str, Any] = {"contextlib": contextlib, "Tensor": ours.Tensor}
+    mine = learner(PARTS["no_grad"].source, "no_grad", notebook)
+    switched = "def switched():\n    with no_grad():\n        return Tensor.recording\n"
+    answer = learner(switched, "switched", notebook)
+    check.check("L03.faded.2", answer, False)
+    assert repr(viz.keep(mine)).startswith("✓ my_engine")
+    with pytest.raises(check.CheckFailed):
+        check.check("L03.faded.2", answer, True)
+    assert "the check L03.faded.2 has refused it" in repr(viz.keep(mine))
+
+
+def test_each_part_is_judged_by_some_check_of_its_lesson() -> None:
+    judged = {
+        (part, c.id[:3]) for b in lessons().values() for c in b.checks.values() for part in c.parts
+    }
+    assert judged == {(name, part.lesson) for name, part in PARTS.items()}
 
 
 def test_an_error_in_a_function_that_was_kept_is_told_as_one(folder: Path) -> None:

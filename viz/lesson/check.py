@@ -7,11 +7,12 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 from __future__ import annotations
 
 import contextlib
+import inspect
 import linecache
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
@@ -37,8 +38,8 @@ LONGEST = 30  # seconds that an answer may take
 _tried: set[str] = set()  # checks that have judged an answer in this kernel
 # What each check said, the first refusal if there was one, where points are counted.
 counted: dict[str, Shown] | None = None
-# What each call of a check, by its id and its line, refused when it last ran.
-_refused: dict[tuple[str, str, int], WeakSet[FunctionType]] = {}
+# What each call of a check, by its id and its line, judged when it last ran, and whether it passed.
+_judged: dict[tuple[str, str, int], tuple[bool, WeakSet[FunctionType]]] = {}
 
 
 @runtime_checkable
@@ -105,8 +106,8 @@ def check(
     _tried.add(id)
     right = not problem and (equal(got, want, tolerance) if ok is None else bool(ok))
     caller = sys._getframe(1)
-    judged = reached(asked) if isinstance(asked, FunctionType) and not right else ()
-    _refused[id, caller.f_code.co_filename, caller.f_lineno] = WeakSet(judged)
+    judged = right, WeakSet(_functions(asked, entry.parts))
+    _judged[id, caller.f_code.co_filename, caller.f_lineno] = judged
     note("check", id, right)
     if right:
         return _said(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
@@ -146,7 +147,23 @@ def tried(id: str) -> bool:
 
 def refused_by(function: FunctionType) -> str:
     """The check that refused an answer in which this function stands; "" if there is none."""
-    return next((id for (id, *_), met in _refused.items() if function in met), "")
+    start, calls = inspect.unwrap(function), _judged.items()
+    return next((id for (id, *_), (right, met) in calls if start in met and not right), "")
+
+
+def passed(id: str, function: FunctionType) -> bool:
+    """Whether a check has passed a function as it is now, with those of the notebook it calls."""
+    calls, now = _judged.items(), {*reached(function)}
+    return any(right and met >= now for (known, *_), (right, met) in calls if known == id)
+
+
+def _functions(asked: Any, parts: Sequence[str]) -> Iterator[FunctionType]:
+    """The functions in which an answer stands; some parts nobody but the learner's engine calls."""
+    if isinstance(asked, FunctionType):
+        yield from reached(asked)
+        for found in map(asked.__globals__.get, parts):
+            if isinstance(found, FunctionType):
+                yield from reached(found)
 
 
 def _view(answer: Drawn, wrong: str | None) -> Any:

@@ -27,8 +27,9 @@ from IPython.display import display
 
 from viz.lesson import my_engine
 from viz.lesson.answers import has_gap, looked_up, reached
-from viz.lesson.check import refused_by
+from viz.lesson.check import passed, refused_by
 from viz.lesson.wording import GRADING, MARKS, Shown
+from viz.questions import checks_of
 from viz.words import mine
 from viz.words.text import Pair, printed, row
 from viz.words.user import write
@@ -210,7 +211,8 @@ def keep(*functions: FunctionType) -> Shown | None:
     """Put functions of the notebook into the learner's engine, in the place of ours.
 
     What they call by name comes along, if it is a function of the notebook. Nothing is kept as
-    long as a gap `...` is left, or a check of the notebook has refused the function. ValueError for
+    long as a gap `...` is left, or a check of the notebook has refused the function. It is said
+    which of its checks have passed it as it is, and which have not run yet. ValueError for
     what is no function, or no part of the engine, and for one that uses what the engine lacks.
     Where nbgrader grades, nothing is kept.
 
@@ -236,7 +238,19 @@ def keep(*functions: FunctionType) -> Shown | None:
     _refuse_foreign(functions, vars(_loaded(text)))
     _store(text)
     names = ", ".join(f.__name__ for f in functions)
-    return Shown([row("engine_kept", names=names)], MARKS[True], "my_engine")
+    tested, said = _tested(functions), {True: "check_passed", False: "engine_untested"}
+    told = [row(said[right], text=text) for text, right in tested.items()]
+    mark, again = (MARKS[True], []) if all(tested.values()) else ("…", [row("engine_test")])
+    return Shown([row("engine_kept", names=names), *told, *again], mark, "my_engine")
+
+
+def _tested(functions: tuple[FunctionType, ...]) -> dict[Pair, bool]:
+    """What the checks of these parts ask for, and whether each has passed them as they are now."""
+    found: dict[Pair, bool] = {}
+    for function in functions:
+        for check in checks_of(function.__name__):
+            found[check.text] = found.get(check.text, True) and passed(check.id, function)
+    return found
 
 
 def _name(function: FunctionType) -> str:

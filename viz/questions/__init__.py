@@ -71,8 +71,8 @@ class Check:
     """What an exercise asks for, which cell helps when it is not there yet, and our answer.
 
     hints: for known mistakes a sentence of their own, behind a pattern which is looked for in what
-    is told of the mistake in English. The answer is empty where it is a part of the learner's
-    engine, or there is nothing to hide.
+    is told of the mistake in English. parts: those of the learner's engine that it judges. The
+    answer is empty where it is one of these, or there is nothing to hide.
     """
 
     id: str
@@ -80,6 +80,7 @@ class Check:
     hint: Pair
     ours: str = ""
     hints: tuple[tuple[str, Pair], ...] = ()
+    parts: tuple[str, ...] = ()
 
     def hint_for(self, told: str) -> Pair | None:
         """The sentence for what is told of a mistake, if it is a known one."""
@@ -225,7 +226,8 @@ def _beside(data: Mapping[str, Any]) -> Beside:
 
 def _check(data: Mapping[str, Any]) -> Check:
     hints = tuple((when["told"], _pair(when)) for when in data.get("when", ()))
-    return Check(data["id"], _pair(data), _pair(data["hint"]), data.get("ours", ""), hints)
+    ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
+    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts)
 
 
 def _question(data: Mapping[str, Any]) -> Question:
@@ -266,6 +268,11 @@ def find_check(id: str) -> Check:
     if id not in known:
         raise UnknownIdError("ask_kind_check", id, list(known))
     return known[id]
+
+
+def checks_of(part: str) -> list[Check]:
+    """The checks that judge a part of the learner's engine."""
+    return [c for b in lessons().values() for c in b.checks.values() if part in c.parts]
 
 
 def called(lesson: str, text: str) -> Pair:
