@@ -58,7 +58,6 @@ SHOWN_ELSEWHERE = {
     "refusals": "gives what `check` compares",
     "replayed": "gives what `check` compares",
     "served": "gives what `check` compares",
-    "shipped": "gives what `check` compares",
     "show_errors": "shows the board of `error`",
     "solution": "says what `check` says, and code",
     "tensorboard": "writes files for another viewer",

@@ -99,13 +99,14 @@ def test_a_graph_comes_back_from_its_file_as_it_was() -> None:
     whole = viz.described(ours, diamond(ours), feed)
     assert (whole["nodes"], whole["names"]) == (5, "w x")
     assert whole["types of variables and constants"] == "float32"
-    back = viz.shipped(ours, diamond(ours), feed)
+    back = viz.described(ours, diamond(ours), feed, shipped=True)
     assert back.keys() == whole.keys()
     for name, value in whole.items():
         assert np.array_equal(back[name], value), name
     x = ours.placeholder("x")
+    branch = ours.cond(x > 0.0, lambda v: v * 2.0, lambda v: -v, x)
     with pytest.raises(TypeError, match="JSON"):
-        viz.shipped(ours, [ours.cond(x > 0.0, lambda v: v * 2.0, lambda v: -v, x)], feed)
+        viz.described(ours, [branch], feed, shipped=True)
 
 
 def test_damage_is_told_unless_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from types import FunctionType
 import pytest
 
 import minigrad as mg
+import viz
 from minigrad import functions, ops
 
 ROOT = Path(__file__).parents[1]
@@ -130,6 +131,15 @@ def test_all_names_can_be_listed(way: str) -> None:
     program = f"import minigrad as mg; {stars}vars(stars)); print(*{way})"
     first = f"import minigrad as mg; print(*{way})" if "stars" not in way else program
     assert {*mg.__all__} <= {*fresh(first).split()}
+
+
+def test_what_a_notebook_lists_after_the_dot_is_public() -> None:
+    """No module that a package needs for itself; of minigrad, spellings of others as well."""
+    listed = {name for name in dir(viz) if name[0] != "_"}
+    assert listed == {*viz.__all__}
+    listed = {name for name in dir(mg) if name[0] != "_"}
+    assert {"cat", "nn", "tensor"} < listed
+    assert {"core", "later", "static", "typing"}.isdisjoint(listed)
 
 
 def test_the_viewer_loads_when_a_view_is_asked_for() -> None:

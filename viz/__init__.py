@@ -3,10 +3,10 @@
 import typing
 
 import minigrad
-from minigrad_lessons.words import SENTENCES
+from minigrad_lessons.words import SENTENCES as _SENTENCES
 
 if not hasattr(minigrad, "name_scope"):  # it is another project's
-    _told = "\n".join(SENTENCES["clash"])
+    _told = "\n".join(_SENTENCES["clash"])
     raise ImportError(_told.format(name="minigrad", place=minigrad.__file__), name="minigrad")
 
 from minigrad.core import loading

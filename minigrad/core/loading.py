@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 
@@ -32,7 +33,9 @@ def from_later(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], A
         return here.get(name)
 
     def listed() -> list[str]:
+        """What `dir` tells, and a notebook after a dot: no modules but the public ones."""
         load()
-        return sorted(here)
+        public = here["__all__"]
+        return sorted(n for n in here if n in public or not isinstance(here[n], ModuleType))
 
     return look, listed

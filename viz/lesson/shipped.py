@@ -1,6 +1,6 @@
 """Graphs that go through files: what a learner's engine and minigrad write, read and refuse.
 
-`described`, `shipped`, `refusals` and `alone` ask a learner's engine, the others minigrad.
+`described`, `refusals` and `alone` ask a learner's engine, the others minigrad.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from minigrad.diagnostics.source import INSIDE
 from viz.lesson.answers import equal
 from viz.lesson.elsewhere import Elsewhere, elsewhere
 
-__all__ = ["alone", "box", "described", "load_changed", "reads", "refusals", "shipped"]
+__all__ = ["alone", "box", "described", "load_changed", "reads", "refusals"]
 
 INSIDE[__file__] = True  # a file is loaded where the user asks for it, and not here
 
@@ -44,18 +44,26 @@ def box() -> Path:
 
 
 def described(
-    engine: ModuleType, outputs: Sequence[Any], feed: Mapping[str, Any]
+    engine: ModuleType, outputs: Sequence[Any], feed: Mapping[str, Any], *, shipped: bool = False
 ) -> dict[str, Any]:
     """What a graph of a learner's engine is, whatever the order of its nodes, and what it gives.
 
-    outputs: nodes of the engine; feed: values for placeholders, by name. Raises what the engine
-    raises.
+    outputs: nodes of the engine; feed: values for placeholders, by name. shipped: the graph is the
+    one that comes back: by `to_data`, as JSON, by `from_data`. Its nodes are then those in the
+    file, and "a change of the graph" is told of one that `to_data` has not left as it was. Raises
+    what the engine raises, and what JSON refuses.
 
     >>> from viz.lesson import my_engine
     >>> x = my_engine.placeholder("x")
     >>> described(my_engine, [x * x], {"x": 3.0})["output 0"]
     9.0
     """
+    if shipped:
+        before = _inside(engine, outputs)
+        data = json.loads(json.dumps(engine.to_data(outputs)))
+        changed = not equal(_inside(engine, outputs), before, 0.0)
+        found = described(engine, engine.from_data(data), feed) | {"nodes": len(data["nodes"])}
+        return found | ({"a change of the graph": True} if changed else {})
     nodes = engine.topological_order(outputs)
     variables = [node for node in nodes if node.op == "Variable"]
     numbers = [node.attrs["first"] for node in variables]
@@ -70,26 +78,6 @@ def described(
         "types of variables and constants": " ".join(types),
         **{f"output {i}": value for i, value in enumerate(values)},
     }
-
-
-def shipped(engine: ModuleType, outputs: Sequence[Any], feed: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of the graph that comes back: by `to_data`, as JSON, by `from_data`.
-
-    Its nodes are those in the file; "a change of the graph" is told of one that `to_data` has not
-    left as it was. Raises what the engine raises, and what JSON refuses.
-
-    >>> from viz.lesson import my_engine
-    >>> x = my_engine.placeholder("x")
-    >>> shipped(my_engine, [x * x], {"x": 3.0})["nodes"]
-    2
-    """
-    before = _inside(engine, outputs)
-    data = json.loads(json.dumps(engine.to_data(outputs)))
-    changed = (
-        {} if equal(_inside(engine, outputs), before, 0.0) else {"a change of the graph": True}
-    )
-    found = described(engine, engine.from_data(data), feed)
-    return found | {"nodes": len(data["nodes"])} | changed
 
 
 def _inside(engine: ModuleType, outputs: Sequence[Any]) -> list[Any]:
