@@ -9,7 +9,6 @@ from viz.charts.schedule import *
 from viz.lesson.as_pass import *
 from viz.lesson.ask import *
 from viz.lesson.beside import *
-from viz.lesson.both_ways import *
 from viz.lesson.check import *
 from viz.lesson.claims import *
 from viz.lesson.course import *
@@ -21,6 +20,7 @@ from viz.lesson.letters import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
 from viz.lesson.progress import *
+from viz.lesson.recorded import *
 from viz.lesson.shipped import *
 from viz.lesson.solution import *
 from viz.lesson.trained import *

@@ -1,4 +1,4 @@
-"""One function recorded in both modes, to count what each of them builds: `both_ways`."""
+"""One function recorded in both modes, to count what each of them builds: `recorded`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 import minigrad as mg
 from minigrad.core.events import Recording
 
-__all__ = ["both_ways"]
+__all__ = ["recorded"]
 
 
-def both_ways(f: Callable[[Any], Any], inputs: Sequence[Any]) -> tuple[Recording, Recording]:
+def recorded(f: Callable[[Any], Any], inputs: Sequence[Any]) -> tuple[Recording, Recording]:
     """What `f` does with these inputs: on a tensor for each, then as one graph that serves all.
 
     inputs: numbers or arrays of equally many axes. A length that differs among them stays open in
     the placeholder, and the graph runs for each of them. Raises what f and the runs raise.
 
     >>> import viz
-    >>> [log.count("built", "Mul") for log in viz.both_ways(lambda x: x * x, [1.0, 2.0, 3.0])]
+    >>> [log.count("built", "Mul") for log in viz.recorded(lambda x: x * x, [1.0, 2.0, 3.0])]
     [3, 1]
     """
     arrays = [np.asarray(value, np.float32) for value in inputs]
