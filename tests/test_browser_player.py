@@ -947,7 +947,7 @@ def test_marks_on_the_clocks_keep_their_names(
     """Also where many happen at once; what is built and run at once has one name for both."""
     page.goto(saved["both"].as_uri())
     speak(page, language)
-    seen = page.locator(".mg-mark:not(.mg-tight .mg-same) .mg-whose")
+    seen = page.locator(".mg-mark:not(.mg-once .mg-same) .mg-whose")
     assert all(seen.evaluate_all("names => names.map(name => name.getClientRects().length)"))
     steps = page.locator(".mg-moment").evaluate_all(
         "all => all.map(e => e.getBoundingClientRect()).map(box => [box.y, box.left, box.right])"

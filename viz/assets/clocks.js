@@ -1,6 +1,7 @@
 // The clocks: one lane for each mode, with a mark for each thing that happened, on the axis of steps
 // that the slider has, too. Marks have the colours of the cards; inputs are hollow.
 const MANY_AT_ONCE = 3; // marks of one kind at one step that stand beside each other
+const LESS = ["mg-tight", "mg-once", "mg-short", "mg-tick"]; // looks of a step that has too little room
 
 /**
  * The lanes and the playhead.
@@ -30,15 +31,24 @@ function clocks(labels, track, data, { go, hover, sign }) {
       go(Math.max(0, Math.min(count - 1, Math.floor(((event.clientX - box.left) / box.width) * count))));
     });
   const steps = [...new Set(all.map(({ element }) => /** @type {HTMLElement} */ (element.parentElement)))];
-  // As much as there is room for: the words of all, else the names of a step; these closer together,
-  // and what stands twice once; its last one; none.
+  // As much as there is room for: the words of all, else the names of a step; these closer together;
+  // what stands twice once; its last one; none.
   const fit = () => {
     const wide = track.clientWidth / count;
-    const crowded = () => steps.map((step) => step.offsetWidth > wide - 2);
-    for (const step of steps) step.classList.remove("mg-tight", "mg-short", "mg-tick");
+    const crowded = () => {
+      const widths = steps.map((step) => step.offsetWidth);
+      /** How far it reaches into the step beside it, which may leave it that room. @param {number} i @param {number} by */
+      const reaches = (i, by) => {
+        const beside = steps[i + by]?.parentElement === steps[i].parentElement ? i + by : -1;
+        const far = beside < 0 ? 1.5 : Math.abs(columnOf(steps[beside]) - columnOf(steps[i]));
+        return (widths[i] + (widths[beside] ?? wide)) / 2 > far * wide - 2;
+      };
+      return steps.map((_, i) => widths[i] > wide - 2 && (reaches(i, -1) || reaches(i, 1)));
+    };
+    for (const step of steps) step.classList.remove(...LESS);
     track.classList.add("mg-wordy");
     track.classList.toggle("mg-wordy", !crowded().includes(true));
-    for (const less of ["mg-tight", "mg-short", "mg-tick"])
+    for (const less of LESS)
       crowded().forEach((is, i) => steps[i].classList.toggle(less, is));
   };
   new ResizeObserver(fit).observe(track);
@@ -70,12 +80,15 @@ const verbs = (words) => ({
 /** The middle of a step on the axis. @param {number} index @param {number} count */
 const column = (index, count) => `${((100 * (index + 0.5)) / count).toFixed(3)}%`;
 
+/** The column of a step in its lane. @param {HTMLElement} step */
+const columnOf = (step) => Number(step.style.gridColumnStart);
+
 /** What marks have in common that happen at once. @param {Lane["marks"][0]} mark */
 const kindOf = ([frame, clock, , sort]) => `${frame} ${clock} ${sort}`;
 
 /**
  * The marks of a lane; those of one step stand together. Many of one kind that happen at once, and
- * gradient nodes, are one mark with their number.
+ * the gradient nodes of a step, are one mark.
  * @param {Lane} lane @param {Element} row @param {Data} data @param {(id: string) => string} sign
  */
 function moments(lane, row, data, sign) {
@@ -94,7 +107,8 @@ function moments(lane, row, data, sign) {
     const one = gathered.get(kindOf(mark));
     if (one) {
       one.nodes.push(node);
-      one.whose.textContent = `${one.nodes.length} ${sort === "gradient" ? "∂" : "×"}`;
+      // No number beside ∂: it would read like a constant, and the nodes that this takes are others.
+      one.whose.textContent = sort === "gradient" ? "∂…" : `${one.nodes.length} ${sort === "input" ? "▷" : "○"}`;
       one.element.title = `${frame}: ${halves(said[clock])} ${one.whose.textContent}`;
       continue;
     }

@@ -252,7 +252,8 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     value = value and bool(longest or few or not film.still)
     width = max(WIDTH, longest + 1) if value else 0
     clock = not film.still and node.kind != "constant"
-    plan = few and value and film.picture.kind == "static"
+    # Where it plays, cards of both modes are of one size: the same node, the same place.
+    plan = few and value and (film.picture.kind == "static" or not film.still)
     return Room(width, gradient, clock, plan, languages)
 
 
