@@ -18,6 +18,7 @@ interface Summary {
 
 interface PlayedNode {
   label: string;
+  sign?: string;
   title?: Pair;
   kind: Pair;
   shape: string;

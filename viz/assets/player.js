@@ -153,7 +153,7 @@ function play(model, el) {
   });
   const sign = (/** @type {string} */ id) => {
     const found = graphs.map((graph) => graph.cards.get(id)).find(Boolean);
-    return found?.sign || data.nodes[id]?.label || "";
+    return found?.sign || data.nodes[id]?.sign || data.nodes[id]?.label || "";
   };
   /** @type {ReturnType<typeof clocks>} */
   let strip;
