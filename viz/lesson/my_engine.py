@@ -442,7 +442,8 @@ def run_in_arena(order, known, kept):
     arena = np.empty(max(offsets[node] + first[node].nbytes for node in order), np.uint8)
     for node in order:
         new = known[node] if node in known else compute(node, [values[x] for x in node.inputs])
-        values[node] = arena[offsets[node] :][: new.nbytes].view(new.dtype).reshape(new.shape)
+        lies = np.empty_like(new).strides  # a transposed array stays one: its products keep their bits
+        values[node] = np.ndarray(new.shape, new.dtype, arena, offsets[node], lies)
         values[node][...] = new
     return [values[node] for node in kept], arena.nbytes
 
