@@ -331,7 +331,7 @@ def test_a_plan_is_compared_fact_by_fact_and_one_that_is_wrong_is_drawn(monkeypa
         "wrong at train, shares its worker with": {"train": (0, 4, 9), "logs": (0, 8, 10)},
         "wrong at logs, seconds": {"logs": (1, 0, 1)},
         "wrong at all, longer than list scheduling by": {"train": (0, 6, 11)},
-        "train, starts before the end of": None,
+        "wrong at left out of the plan": None,
     }
     right = {"load": (0, 0, 1), "clean": (0, 1, 4), "train": (0, 4, 9), "logs": (1, 0, 2)}
     shown: list[Any] = []
@@ -563,8 +563,8 @@ def test_gaps_and_what_the_engine_does_not_have_are_not_kept(folder: Path) -> No
     with pytest.raises(ValueError, match="`fitting` is no part of the engine"):
         viz.keep(other)
     foreign = learner("def fit(g, x):\n    return g + SCALE\n", "fit", SCALE=1)
-    with pytest.raises(ValueError, match="`fit` uses `SCALE`, which the engine does not have"):
-        viz.keep(foreign)
+    told = repr(viz.keep(foreign))
+    assert told.startswith("… my_engine  fit is not kept yet: it uses `SCALE`")
     taken = "def fitted(g, x):\n    return g\n\n\ndef fit(g, x):\n    return fitted(g, x)\n"
     with pytest.raises(ValueError, match="The engine has a function `fitted` already"):
         viz.keep(learner(taken, "fit"))
@@ -745,6 +745,30 @@ def test_an_error_in_a_function_that_was_kept_is_told_as_one(folder: Path) -> No
         check.check("L03.stretch", judged, None)
     assert "IndexError" in str(failed.value)
     assert "it arose" not in str(failed.value)
+
+
+def asked(answer: str, names: dict[str, Any]) -> str:
+    """What a check says below an answer in its own cell."""
+    names |= {"viz": viz}
+    with pytest.raises(check.CheckFailed) as failed:
+        learner(f"{answer}\nviz.check('L02.core', lambda: mine(y), 1)\n", "mine", names)
+    return str(failed.value)
+
+
+def test_an_error_names_the_line_of_the_answer(folder: Path) -> None:
+    answer = "def mine(y):\n    def inner():\n        return y[9]\n    return inner()\n"
+    assert "it arose in `mine`, at: return y[9]" in asked(answer, {"y": [1]})
+    assert "it arose" not in asked("def mine(y):\n    return y\n", {"y": 2})
+
+
+def test_what_a_kept_function_was_handed_comes_before_its_own_lines(folder: Path) -> None:
+    viz.keep(learner(PARTS["topological_order"].source, "topological_order"))
+    engine = viz.engine("L02")
+    names = {"y": engine.Node("Placeholder", name="y"), "order": engine.topological_order}
+    told = asked("def mine(y):\n    return order(y)\n", names)
+    assert "it arose in `mine`, at: return order(y)" in told
+    assert "it arose in `topological_order` of my_engine/engine.py, which your `mine` calls" in told
+    assert "delete it" not in told
 
 
 def test_only_functions_are_kept(folder: Path) -> None:

@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
 from weakref import WeakSet
 
@@ -97,15 +97,15 @@ def check(
     """
     entry = find_check(id)
     asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
+    caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
-        got, problem = _call(got)
+        got, problem = _call(got, caller.f_code)
     if has_gap(got):
         if not graded:
             return Shown([entry.text, row("check_gap")], "…", id)
         problem = [row("check_gap")]
     _tried.add(id)
     right = not problem and (equal(got, want, tolerance) if ok is None else bool(ok))
-    caller = sys._getframe(1)
     judged = right, WeakSet(_functions(asked, entry.parts))
     _judged[id, caller.f_code.co_filename, caller.f_lineno] = judged
     note("check", id, right)
@@ -172,8 +172,8 @@ def _view(answer: Drawn, wrong: str | None) -> Any:
         return answer.drawn(wrong)
 
 
-def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:
-    """The value of a learner's function, or what it raised."""
+def _call(got: Callable[[], Any], cell: CodeType) -> tuple[Any, list[Pair]]:
+    """The value of a learner's function, or what it raised and where; `cell` asks for the check."""
     try:
         with limited(LONGEST):
             value = got()
@@ -185,18 +185,31 @@ def _call(got: Callable[[], Any]) -> tuple[Any, list[Pair]]:
         lines = [row("check_raised", kind=type(error).__name__, message=text)]
         if "'NoneType'" in str(error) and isinstance(got, FunctionType):
             lines += [row("check_return", name=name) for name in silent(got)]
-        judged = [f.__name__ for f in reached(got)] if isinstance(got, FunctionType) else []
-        if (name := _kept(error)) not in ["", *judged]:
-            lines.append(row("check_kept", name=name))
-        return None, lines
+        return None, [*lines, *_where(error, got, cell)]
 
 
-def _kept(error: Exception) -> str:
-    """The function of the learner's engine, if they wrote it, in which an error arose."""
-    code = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
-    first = linecache.getline(code.co_filename, code.co_firstlineno)
-    inside = code.co_filename.startswith("<my_engine") and first.rstrip().endswith("# yours")
-    return code.co_name if inside else ""
+def _where(error: Exception, got: Any, cell: CodeType) -> list[Pair]:
+    """The line of the learner's cell in which an error arose; or the function of their engine."""
+    asked = [*reached(got)] if isinstance(got, FunctionType) else []
+    judged = {f.__name__ for f in asked}
+    here = {f.__name__ for f in asked if f.__code__.co_filename == cell.co_filename}
+    here -= {"<lambda>", cell.co_name}
+    found, caller, kept = list[Pair](), "", ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code, name = frame.f_code, frame.f_code.co_qualname.partition(".")[0]
+        engine = code.co_filename.startswith("<my_engine")
+        if name in here and (engine or code.co_filename == cell.co_filename):
+            text = linecache.getline(code.co_filename, line).strip()
+            found, caller = [row("check_line", name=name, code=text)], name
+        if not (engine and name == kept):  # a function within it is a part of it
+            first = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
+            foreign = engine and name not in judged and first.endswith("# yours")
+            kept = name if foreign else ""
+    if kept and caller:  # what it was handed may be at fault
+        found.append(row("check_handed", name=kept, caller=caller))
+    elif kept:
+        found.append(row("check_kept", name=kept))
+    return found if kept or not isinstance(error, GraphError) else []
 
 
 def _told(got: Any, want: Any, compared: bool, comparison: Comparison) -> list[Pair]:

@@ -211,10 +211,10 @@ def keep(*functions: FunctionType) -> Shown | None:
     """Put functions of the notebook into the learner's engine, in the place of ours.
 
     What they call by name comes along, if it is a function of the notebook. Nothing is kept as
-    long as a gap `...` is left, or a check of the notebook has refused the function. It is said
-    which of its checks have passed it as it is, and which have not run yet. ValueError for
-    what is no function, or no part of the engine, and for one that uses what the engine lacks.
-    Where nbgrader grades, nothing is kept.
+    long as a gap `...` is left, a check of the notebook has refused the function, or it uses what
+    the engine lacks. It is said which of its checks have passed it as it is, and which have not
+    run yet. ValueError for what is no function, or no part of the engine. Where nbgrader grades,
+    nothing is kept.
 
     >>> def fit(g, x):
     ...     return ...
@@ -235,7 +235,8 @@ def keep(*functions: FunctionType) -> Shown | None:
         own |= _written(function, lesson)
         last = max(last, lesson)
     text = assembled(last, own)
-    _refuse_foreign(functions, vars(_loaded(text)))
+    if foreign := _foreign(functions, vars(_loaded(text))):
+        return Shown([foreign], "…", "my_engine")
     _store(text)
     names = ", ".join(f.__name__ for f in functions)
     tested, said = _tested(functions), {True: "check_passed", False: "engine_untested"}
@@ -286,13 +287,13 @@ def _source(function: FunctionType) -> str:
     return textwrap.dedent(inspect.getsource(function))
 
 
-def _refuse_foreign(functions: tuple[FunctionType, ...], there: Mapping[str, Any]) -> None:
-    """Raise for a name that a function looks up and the engine does not have."""
-    for start in functions:
-        for function in reached(start):
-            names = {name for kind, name in looked_up(function) if kind != "LOAD_DEREF"}
-            for name in sorted(names - {*there, *dir(builtins)}):
-                raise ValueError(printed("engine_foreign", function=function.__name__, name=name))
+def _foreign(functions: tuple[FunctionType, ...], there: Mapping[str, Any]) -> Pair | None:
+    """What is said of the first name that a function looks up and the engine does not have."""
+    for function in (met for start in functions for met in reached(start)):
+        names = {name for kind, name in looked_up(function) if kind != "LOAD_DEREF"}
+        for name in sorted(names - {*there, *dir(builtins)}):
+            return row("engine_foreign", function=function.__name__, name=name)
+    return None
 
 
 def _whose(lesson: str, own: Mapping[str, Part]) -> list[Pair]:
