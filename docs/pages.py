@@ -297,7 +297,7 @@ def finished(html: str, css: str, script: str, language: str) -> str:
     html = re.sub(r'(?:id|href)="#?[^":/]*%[^":/]*"', lambda found: unquote(found[0]), html)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = html.replace(POLICY, POLICY.format(digest=digest))
-    html = html.replace("/*STYLE*/", font_face(seen(html, language)) + css)
+    html = html.replace("/*STYLE*/", font_face(seen(html, language), latin=True) + css)
     return html.replace("/*SCRIPT*/", script)
 
 

@@ -71,7 +71,7 @@ def write_page(
         heading=bilingual(heading),
         lang="zh-Hans" if language == "zh" else "en",
         language=language,
-        css=font_face(script + body + both(heading) + both(note or heading)) + css,
+        css=font_face(script + body + both(heading) + both(note or heading), latin=True) + css,
         body=body,
         note=f'<p class="mg-page-note">{bilingual(note)}</p>' if note else "",
         script=script,

@@ -9,12 +9,16 @@ from functools import lru_cache
 from viz.picture.theme import FONT_FAMILY, FONT_PATH
 
 
-def font_face(text: str) -> str:
+def font_face(text: str, latin: bool = False) -> str:
     """A style rule that brings the glyphs of `text` along, so that no machine shows boxes.
 
-    Only characters beyond ASCII are taken: the page's own font writes the others.
+    Only characters beyond ASCII are taken: the page's own font writes the others. latin: those,
+    too, for a page that looks alike on every system.
     """
-    return _piece("".join(sorted({c for c in text if ord(c) > 126})))
+    wanted = {c for c in text if ord(c) > 126} | (
+        {chr(c) for c in range(32, 127)} if latin else set()
+    )
+    return _piece("".join(sorted(wanted)))
 
 
 @lru_cache(maxsize=128)
