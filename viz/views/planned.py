@@ -35,15 +35,15 @@ def planned(
     workers: int,
     engine: ModuleType | None = None,
 ) -> Planned:
-    """For each job what it starts before the end of, what shares its worker, and its seconds.
+    """Jobs left out; for each other what it starts before the end of, and what shares its worker.
 
-    Last, by how much the whole takes longer than list scheduling. waits: the jobs that each job
-    waits for; each job stands after those. engine: a learner's, whose `schedule` makes the plan (a
-    job without a place is left out); without one, minigrad does. Where a check finds the facts of
-    an engine wrong, its plan is drawn.
+    Then its seconds, and last by how much the whole takes longer than list scheduling. waits: the
+    jobs that each job waits for; each job stands after those. engine: a learner's, whose `schedule`
+    makes the plan; without one, minigrad does. Where a check finds the facts of an engine wrong,
+    its plan is drawn.
 
     >>> facts = planned({"load": [], "train": ["load"]}, {"load": 1, "train": 3}, 2)
-    >>> for name, fact in list(facts.items())[3:]:
+    >>> for name, fact in list(facts.items())[4:]:
     ...     print(f"{name}: {fact}")
     train, starts before the end of: []
     train, shares its worker with: []
@@ -52,16 +52,15 @@ def planned(
     """
     after: Any = {job: tuple(waits[job]) for job in waits}
     best: Any = {t.node: (t.device, t.start, t.end) for t in list_schedule(after, seconds, workers)}  # type: ignore[arg-type]
-    plan = best
-    if engine is not None:
-        plan = engine.schedule({job: list(waits[job]) for job in waits}, dict(seconds), workers)
-    found = Planned(fact for job in waits if job in plan for fact in _facts(job, plan, waits))
+    copied = {job: list(waits[job]) for job in waits}, dict(seconds)
+    plan = engine.schedule(*copied, workers) if engine else best
+    found = Planned({"left out of the plan": [job for job in waits if job not in plan]})
+    found |= {name: x for job in waits if job in plan for name, x in _facts(job, plan, waits)}
     found["all, longer than list scheduling by"] = max(0, _length(plan) - _length(best))
     for job in waits:
         if job in plan and plan[job][0] not in range(workers):
             found[f"{job} on a worker that is not there"] = plan[job][0]
-    if engine is not None:
-        found.chart = _chart(plan, waits, workers)
+    found.chart = _chart(plan, waits, workers) if engine else None
     return found
 
 
@@ -90,7 +89,8 @@ def _chart(
     plan: Mapping[str, Any], waits: Mapping[str, Sequence[str]], workers: int
 ) -> Chart | None:
     jobs = [job for job in waits if job in plan]
-    if not all(plan[job][0] in range(workers) for job in jobs):
+    placed = [plan[job] for job in jobs]
+    if not all(place in range(workers) and 0 <= start <= end for place, start, end in placed):
         return None
     bars: Any = {job: Job(job) for job in jobs}  # in the place of nodes
     tasks = []
