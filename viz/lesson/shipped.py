@@ -50,8 +50,9 @@ def described(
 
     outputs: nodes of the engine; feed: values for placeholders, by name. shipped: the graph is the
     one that comes back: by `to_data`, as JSON, by `from_data`. Its nodes are then those in the
-    file, and "a change of the graph" is told of one that `to_data` has not left as it was. Raises
-    what the engine raises, and what JSON refuses.
+    file, and "a change of the graph" is told of one that `to_data` has not left as it was. One that
+    still holds what is packed is told of those nodes and not run. Raises what the engine raises,
+    and what JSON refuses.
 
     >>> from viz.lesson import my_engine
     >>> x = my_engine.placeholder("x")
@@ -65,6 +66,9 @@ def described(
         found = described(engine, engine.from_data(data), feed) | {"nodes": len(data["nodes"])}
         return found | ({"a change of the graph": True} if changed else {})
     nodes = engine.topological_order(outputs)
+    held = {node: [node.value, *node.attrs.values()] for node in nodes}
+    if packed := [node.op for node in nodes if dict in map(type, held[node])]:
+        return {"still packed": packed}
     variables = [node for node in nodes if node.op == "Variable"]
     numbers = [node.attrs["first"] for node in variables]
     numbers += [node.value for node in nodes if node.op == "Constant"]
@@ -72,6 +76,7 @@ def described(
     values = engine.Session(*variables).run(outputs, named)
     types = sorted(np.asarray(value).dtype.name for value in numbers)
     return {
+        "still packed": [],
         "nodes": len(nodes),
         "operators": " ".join(sorted(node.op for node in nodes)),
         "names": " ".join(sorted(node.name for node in nodes if node.name)),
