@@ -18,7 +18,6 @@ interface Summary {
 
 interface PlayedNode {
   label: string;
-  sign?: string;
   title?: Pair;
   kind: Pair;
   shape: string;
@@ -93,6 +92,7 @@ interface Data {
   name: string;
   graphs: GraphData[];
   nodes: Record<string, PlayedNode>;
+  signs: Record<string, string>;
   edges: Record<string, EdgeData>;
   links: Record<string, string>;
   frames: Frame[];

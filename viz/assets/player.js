@@ -153,7 +153,8 @@ function play(model, el) {
   });
   const sign = (/** @type {string} */ id) => {
     const found = graphs.map((graph) => graph.cards.get(id)).find(Boolean);
-    return found?.sign || data.nodes[id]?.sign || data.nodes[id]?.label || "";
+    const label = data.nodes[id]?.label ?? "";
+    return found?.sign || data.signs[label] || label; // in a folded group it has no card
   };
   /** @type {ReturnType<typeof clocks>} */
   let strip;

@@ -67,6 +67,7 @@ def payload(
         "name": name,
         "graphs": graphs or [graph(*pair, *side) for pair, side in zip(pairs, sides, strict=True)],
         "nodes": _nodes(pairs, texts),
+        "signs": {n.op: n.sign for film in films for n in film.picture.nodes if n.sign},
         "edges": _edges(pairs),
         "links": _links(links, prefixes),
         "frames": [

@@ -33,7 +33,6 @@ def node(
     kind = "output" if box.is_output and box.kind == "operator" else box.kind
     rare = {
         "title": box.title if box.title[0] else None,
-        "sign": box.sign if box.sign != box.label else "",
         "input": box.kind in (*GIVEN, "tensor"),
         "freed": track.freed,
         "told": _told(told, texts),
