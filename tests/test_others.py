@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import viz
+from viz.film.others import other_film
 from viz.lesson import my_engine as mine
+from viz.page.player import Player
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +63,7 @@ def test_a_tape_is_stepped_forward_and_back_though_it_was_let_go() -> None:
         "y passes back to 3: 1",
         "Mul passes back to x: 2",
         "Mul passes back to x, which adds it: 2 + 2 = 4",
-        "done: 2 operators built, 2 operators run, 5 contributions passed back.",
+        "done: 2 operators built, 2 operators run, 4 contributions passed back.",
     ]
 
 
@@ -130,3 +132,15 @@ def test_what_says_nothing_of_itself_is_refused() -> None:
     for verb in (viz.draw, viz.step):
         with pytest.raises(TypeError, match="Odd"):
             verb(Odd())
+
+
+def test_a_sum_that_is_none_is_told_as_one() -> None:
+    """A learner's `backward` may multiply where it should add."""
+    x = mine.Node("Placeholder", name="x")
+    y = x * x
+    events = [("passed back", y, (y, 10.0, 10.0)), ("passed back", x, (y, 30.0, 30.0))]
+    wrong = captions(Player([other_film([y], {}, [*events, ("passed back", x, (y, 30.0, 900.0))])]))
+    right = captions(Player([other_film([y], {}, [*events, ("passed back", x, (y, 30.0, 60.0))])]))
+    assert wrong[-2].endswith("which has 900 now: that is not 30 + 30")
+    assert right[-2].endswith("which adds it: 30 + 30 = 60")
+    assert wrong[-1] == "done: 2 contributions passed back."

@@ -70,6 +70,7 @@ class _Told:
         self.tracks = {n.id: Track() for n in self.picture.nodes}
         self.frames = [Frame(row("step_start"))]
         self.sent: Counter[tuple[Any, Any]] = Counter()  # shares from one node to another
+        self.totals: dict[Any, Any] = {}  # the gradient of a node so far
         for node in nodes:
             if not nodes[node]:
                 self.tracks[self.ids[node]].born = 0
@@ -86,7 +87,8 @@ class _Told:
                     self._passed(node, *what)
                 elif id(node) in self.ends:  # from what was computed of it, which is not drawn
                     self._starts(node, what[2], "step_seeded")
-        counted = Counter(mark.clock for frame in self.frames for mark in frame.marks)
+        marks = [mark for frame in self.frames for mark in frame.marks if mark.sort == "operator"]
+        counted = Counter(mark.clock for mark in marks)
         told = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
         counts = ", ".join(pair[0] for pair in told), "，".join(pair[1] for pair in told)
         self.frames.append(Frame(row("step_done", counts=counts)))
@@ -139,6 +141,7 @@ class _Told:
         caption = row(key, name=self.labels[i], value=told.told)
         frame = self._tell(node, caption, {}, [Mark(GRADIENT, i, "seed")])
         self.tracks[i].gradients.append((frame, told))
+        self.totals[node] = value
 
     def _passed(self, node: Any, source: Any, share: Any, total: Any) -> None:
         i, s = self.ids[node], self.ids[source]
@@ -153,7 +156,8 @@ class _Told:
         if before and not np.array_equal(share, total):
             flow = replace(flow, before=operand(before[0][1].told), after=whole.told)
             sums = {"before": flow.before, "part": operand(part.told), "total": whole.told}
-            caption = row("step_accumulated", **about, **sums)
+            added = np.allclose(np.add(self.totals[node], share), total)  # a learner's may do else
+            caption = row("step_accumulated" if added else "step_not_added", **about, **sums)
         else:
             caption = row("step_share", **about, part=part.told)
         places = [k for k, x in enumerate(self.nodes[source]) if x is node]
@@ -161,3 +165,4 @@ class _Told:
         self.sent[source, node] += 1
         frame = self._tell(node, caption, {edge: flow}, [Mark(GRADIENT, i)])
         self.tracks[i].gradients.append((frame, whole))
+        self.totals[node] = total
