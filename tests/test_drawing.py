@@ -11,11 +11,12 @@ from test_picture import digits, e1, e5
 import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
-from viz.picture import drawing, look, place
+from viz.picture import drawing, fonts, look, place
 from viz.picture.cards import NAME_LIMIT, Clock, Room, State, one_language
 from viz.picture.drawing import cards_of, render, source
 from viz.picture.layout import LayoutError
 from viz.picture.picture import Picture, PictureNode, picture
+from viz.picture.theme import FONT_PATH
 
 pytestmark = pytest.mark.usefixtures("drawn_anew")
 
@@ -231,3 +232,10 @@ def test_a_drawing_that_stands_alone_speaks_one_language(language: str) -> None:
     assert ("○ operator<" in alone, "○ 算子<" in alone) == (language == "en", language == "zh")
     assert "lang=" not in alone
     assert "prefers-color-scheme: dark" in alone
+
+
+@pytest.mark.parametrize("text", ["构建 3 · ∂", "魑魅 of words that are not ours"])
+def test_a_piece_of_the_font_is_the_same_from_the_smaller_one(text: str) -> None:
+    """What was cut before is cut again, which is quicker than the whole."""
+    whole = fonts._cut(FONT_PATH.open("rb"), text, "woff")
+    assert fonts._cut(fonts._near(text), text, "woff") == whole

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import io
 from functools import lru_cache
+from typing import BinaryIO
 
 from viz.picture.theme import FONT_FAMILY, FONT_PATH
+from viz.words.text import ROWS
 
 
 def font_face(text: str, latin: bool = False) -> str:
@@ -24,17 +26,38 @@ def font_face(text: str, latin: bool = False) -> str:
 @lru_cache(maxsize=128)
 def _piece(characters: str) -> str:
     """The rule for these characters; drawings of one kind bring the same few along."""
-    from fontTools import subset  # noqa: PLC0415 — it takes a while to load
-
-    options = subset.Options(flavor="woff", notdef_outline=True, hinting=False)
-    font = subset.load_font(str(FONT_PATH), options)
-    cutter = subset.Subsetter(options)
-    cutter.populate(text=characters)
-    cutter.subset(font)
-    buffer = io.BytesIO()
-    font.flavor = "woff"
-    font.save(buffer)
-    font.close()
-    data = base64.b64encode(buffer.getvalue()).decode()
+    data = base64.b64encode(_cut(_near(characters), characters, "woff")).decode()
     source = f"url(data:font/woff;base64,{data}) format('woff')"
     return f"@font-face {{ font-family: '{FONT_FAMILY}'; src: {source}; }}\n"
+
+
+_known: frozenset[str] = frozenset()
+_small = b""
+
+
+def _near(characters: str) -> io.BytesIO:
+    """A font that has them, small enough to be read quickly: that of all pieces until now.
+
+    It begins with what our own words need. The whole one takes four times as long to cut.
+    """
+    global _known, _small
+    if not _known.issuperset(characters):
+        wanted = _known.union(characters, *(half for pair in ROWS.values() for half in pair))
+        _small = _cut(FONT_PATH.open("rb"), "".join(sorted(wanted)), None)
+        _known = wanted
+    return io.BytesIO(_small)
+
+
+def _cut(font: BinaryIO, characters: str, flavor: str | None) -> bytes:
+    """A font with no more than these characters."""
+    from fontTools import subset  # noqa: PLC0415 — it takes a while to load
+
+    options = subset.Options(flavor=flavor, notdef_outline=True, hinting=False)
+    buffer = io.BytesIO()
+    with font, subset.load_font(font, options) as whole:
+        cutter = subset.Subsetter(options)
+        cutter.populate(text=characters)
+        cutter.subset(whole)
+        whole.flavor = flavor
+        whole.save(buffer)
+    return buffer.getvalue()
