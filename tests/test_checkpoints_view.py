@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import re
 
@@ -103,7 +104,11 @@ def test_the_area_has_a_corner_for_each_step_and_the_budget_is_a_line() -> None:
         for word in ("step of the program", "程序步骤", "backward begins", "反向传播开始"):
             assert word in said
         assert ("budget " in said) == ("预算 " in said) == (i > 0)
-    assert "<svg role" in board._repr_mimebundle_()[0]["text/html"]
+    still = board._repr_mimebundle_()[0]["text/html"]
+    assert "<svg" not in still, "what is not trusted is taken apart, but for images"
+    area, *_ = (base64.b64decode(code).decode() for code in re.findall('base64,([^"]+)', still))
+    assert "backward begins" in area
+    assert "--mg-run: light-dark(" in area
 
 
 def test_both_languages_tell_all_positions() -> None:

@@ -8,6 +8,7 @@ drawing is laid out once, and the browser only changes marks.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
@@ -249,7 +250,8 @@ class Board(Page):
                 svg = self._render(picture, drawing["prefix"], panel, width, marked)
                 svg = as_image(svg, f"{drawing['alt']} {both(spoken(panel))}".strip())
             parts.append(svg)
-        parts += [panel.svg] if panel.svg else []
+        if drawn := re.search(r"<svg\b.*</svg>", panel.svg or "", re.DOTALL):
+            parts.append(as_image(drawn[0], both(panel.title)))
         parts += [bilingual(panel.message, "div")] if panel.message else []
         if panel.code:
             code = "\n".join(

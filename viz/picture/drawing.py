@@ -18,7 +18,7 @@ from viz.picture.cards import Card, Room, State, one_language, plain, text, wide
 from viz.picture.dot import INCH, dot
 from viz.picture.fonts import font_face
 from viz.picture.layout import LayoutError
-from viz.picture.look import file_style
+from viz.picture.look import file_style, variables
 from viz.picture.place import Course, Places, Point, places
 from viz.picture.theme import LARGE
 
@@ -248,8 +248,9 @@ def alone(svg: str, language: str = "", dark: bool | None = None, style: str = "
 
 
 def as_image(svg: str, alt: str) -> str:
-    """A drawing as `image`, with its paper and its style."""
-    return image(alone(svg), alt)
+    """A drawing as `image`, with its paper, its style, and the colours that a page would give."""
+    asked = f"svg {{ color-scheme: light dark; {variables()} }}" if "var(--mg-" in svg else ""
+    return image(alone(svg, style=asked), alt)
 
 
 def image(file: str, alt: str) -> str:
