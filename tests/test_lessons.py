@@ -259,6 +259,14 @@ def test_the_notebook_was_run_from_top_to_bottom_and_holds_no_widget_state(path)
     assert read(path).metadata.kernelspec == outputs.KERNEL
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_what_is_stored_can_be_seen_where_nothing_is_trusted(path):
+    """There, an image stays whole; of an inline drawing its words would stand in a row."""
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            assert "<svg" not in output.get("data", {}).get("text/html", ""), cell.source
+
+
 def runs_in_common(text: str, source: str) -> set[str]:
     """Runs of 7 English words or 10 Chinese characters that both hold."""
     shared = set()

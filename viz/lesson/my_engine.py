@@ -442,7 +442,7 @@ def run_in_arena(order, known, kept):
     arena = np.empty(max(offsets[node] + first[node].nbytes for node in order), np.uint8)
     for node in order:
         new = known[node] if node in known else compute(node, [values[x] for x in node.inputs])
-        lies = np.empty_like(new).strides  # a transposed array stays one: its products keep their bits
+        lies = np.empty_like(new).strides  # as before, if transposed, too: same bits
         values[node] = np.ndarray(new.shape, new.dtype, arena, offsets[node], lies)
         values[node][...] = new
     return [values[node] for node in kept], arena.nbytes
