@@ -268,7 +268,7 @@ def test_what_is_built_and_what_runs_is_counted_and_what_has_no_end_is_stopped()
 
 
 def test_what_a_call_builds_is_counted_to_its_end_and_leaves_no_event() -> None:
-    x, events = ours.Tensor(2.0), list(ours.EVENTS)
+    x, events = ours.Tensor(2.0, requires_grad=True), list(ours.EVENTS)
 
     def power(n: int) -> None:
         y = x
@@ -649,7 +649,7 @@ def test_a_wrong_answer_is_played_below_its_check(monkeypatch: pytest.MonkeyPatc
     shown: list[Any] = []
     monkeypatch.setattr(check, "get_ipython", object)
     monkeypatch.setattr(check, "display", shown.append)
-    x = ours.Tensor(3.0)
+    x = ours.Tensor(3.0, requires_grad=True)
     seen = viz.observe(ours, lambda x: x * x + x, [2.0, 3.0], ["Add"])
     for answer, want in (
         (viz.played({"y": 8.0}, x=x, y=x * x), {"y": 9.0}),

@@ -41,7 +41,8 @@ def other_film(
     """The film of what happened to these nodes, and to those behind them when they were built.
 
     What was not `told` is in `EVENTS` of the module that defines the nodes' class. A dynamic graph
-    tells of the run of a node just after it was built.
+    tells of the run of a node just after it was built; one that ran unrecorded has a value from the
+    start, as a leaf has.
     """
     told = vars_of(outputs[0]).get("EVENTS", ()) if told is None else told
     events = [e for e in told if is_other(e[1])]
@@ -80,7 +81,7 @@ class _Told:
         for (kind, node, what), after in zip(events, [*events[1:], ("", None, None)], strict=True):
             if kind == "built" and after[:2] != ("run", node):
                 self._built(node)
-            elif kind == "run" and node in self.nodes:
+            elif kind == "run" and self.nodes.get(node):
                 self._ran(node, *what)
             elif kind == "passed back" and not is_other(what[1]):
                 if what[0] in self.nodes:

@@ -206,8 +206,9 @@ def at_once(self, op, *inputs, **attrs):  # yours
     """Compute at once; remember the operands only if somebody may ask for a gradient."""
     tensors = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
     recorded = Tensor.recording and any(x.requires_grad for x in tensors)
-    node = Tensor(0, recorded, op, tensors if recorded else (), **attrs)
-    note("built", node, tensors)
+    node = Tensor(None, recorded, op, tensors if recorded else (), **attrs)
+    if recorded:
+        note("built", node, tensors)
     node.value = compute(node, [x.value for x in tensors])
     return node
 
@@ -218,8 +219,7 @@ def walk_back(self):  # yours
     asked = [node for node in order if node.requires_grad or node is self]
     if any(node.op != "Leaf" and not node.inputs for node in asked):
         raise EngineError(f"{self.op}: no graph is left to walk back; compute it again")
-    values = {node: node.value for node in order}
-    gradients = backward(self, np.ones_like(self.value), values)
+    gradients = backward(self, np.ones_like(self.value), {x: x.value for x in order})
     for node in order:
         if node.op == "Leaf" and node.requires_grad and node in gradients:
             node.grad = gradients[node] if node.grad is None else node.grad + gradients[node]

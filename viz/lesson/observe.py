@@ -186,7 +186,7 @@ def count_built(engine: Any, f: Callable[..., Any], *args: Any) -> int:
     """How many operators a call of f builds on an engine, as `viz.engine` gives it.
 
     >>> from viz.lesson import my_engine
-    >>> x = my_engine.Tensor(2.0)
+    >>> x = my_engine.Tensor(2.0, requires_grad=True)
     >>> count_built(my_engine, lambda: x * x + 3.0)
     2
     """

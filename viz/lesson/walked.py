@@ -50,7 +50,7 @@ def played(found: Mapping[str, Any], **nodes: Any) -> Played:
     nodes: by the names that the player shows; it plays what led to the last of them.
 
     >>> from viz.lesson import my_engine
-    >>> x = my_engine.Tensor(3.0)
+    >>> x = my_engine.Tensor(3.0, requires_grad=True)
     >>> answer = played({"value": 9.0}, x=x, y=x * x)
     >>> answer, answer.drawn().films[0].frames[1].caption[0]
     ({'value': 9.0}, 'run and recorded at once: y = x × x = 9')

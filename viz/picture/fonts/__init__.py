@@ -41,7 +41,7 @@ def _near(characters: str) -> io.BytesIO:
     It begins with what our own words need. The whole one takes four times as long to cut.
     """
     global _known, _small
-    if not _known.issuperset(characters):
+    if not _small or not _known.issuperset(characters):
         wanted = _known.union(characters, *(half for pair in ROWS.values() for half in pair))
         _small = _cut(FONT_PATH.open("rb"), "".join(sorted(wanted)), None)
         _known = wanted
