@@ -556,13 +556,13 @@ OPEN += [lambda: answer, ..., [1, ...], [[1], [2, ...]], lambda: [told() for _ i
 
 @pytest.mark.parametrize("got", OPEN)
 def test_a_gap_is_no_mistake_and_never_right(got):
-    assert "Nothing filled in yet" in repr(check("L00.core", got, 7))
+    assert "Something is still open" in repr(check("L00.core", got, 7))
 
 
 @pytest.mark.parametrize("got", OPEN)
 def test_a_gap_is_one_where_nbgrader_grades(got, monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    with pytest.raises(AssertionError, match="Nothing filled in yet"):
+    with pytest.raises(AssertionError, match="Something is still open"):
         check("L00.core", got, 7)
 
 
@@ -586,7 +586,7 @@ def test_a_gap_that_nothing_calls_is_no_gap():
 
 
 def test_an_answer_written_anew_is_looked_at_anew():
-    for source, said in (("...", "Nothing filled in"), ("7", "passed"), ("...", "Nothing")):
+    for source, said in (("...", "still open"), ("7", "passed"), ("...", "still open")):
         namespace: dict[str, Any] = {}
         exec(f"def f():\n    return {source}\n\ngot = lambda: f()", namespace)
         assert said in repr(check("L00.core", namespace["got"], 7))

@@ -28,7 +28,6 @@ SHOWN_ELSEWHERE = {
     "bench": "a table, whose times are of this machine",
     "both": "gives two programs",
     "box": "gives a folder",
-    "bytes_each": "gives a number",
     "caught": "prints an error",
     "contents": "a table",
     "count_built": "gives a number",

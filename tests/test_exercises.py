@@ -286,7 +286,7 @@ def test_what_is_untouched_gets_no_points(path, task):
     graded = tried(path, task.to, "untouched")["graded"]
     assert_told_what_to_reread(graded, number(path))
     set_language("en")
-    assert "Nothing filled in yet" in str(graded.failed[-1])
+    assert "Something is still open" in str(graded.failed[-1])
     assert "✓" not in {mark for _, mark in graded.marks}
 
 

@@ -1099,6 +1099,16 @@ def test_a_node_that_leaks_is_refused() -> None:
     assert g.traces == 0
 
 
+@pytest.mark.parametrize("use", [float, bool, len, list])
+def test_a_node_that_leaked_answers_python_with_where_it_comes_from(use: Any) -> None:
+    """No branch is at fault: tracing is over."""
+    leaked: list[Any] = []
+    f = mg.function(lambda x: leaked.append(x.sum() * 2) or x)
+    f(mg.tensor([2.0]))
+    with pytest.raises(mg.TraceError, match="return it"):
+        use(leaked[0])
+
+
 def test_a_node_that_leaks_out_of_a_failed_trace_is_refused() -> None:
     leaked: list[Any] = []
 

@@ -540,7 +540,7 @@ def no_grad():
 
 def test_a_part_with_a_decorator_is_kept_with_it(folder: Path) -> None:
     gap = learner(SWITCH.format(off="..."), "no_grad", Tensor=ours.Tensor)
-    assert "Nothing filled in yet" in str(viz.keep(gap))
+    assert "Something is still open" in str(viz.keep(gap))
     viz.keep(learner(SWITCH.format(off="0"), "no_grad", Tensor=ours.Tensor))
     text = (folder / "engine.py").read_text("utf-8")
     assert "@contextlib.contextmanager\ndef no_grad():  # yours\n" in text
@@ -558,7 +558,7 @@ def test_a_leaf_that_no_gradient_reaches_has_none() -> None:
 
 def test_gaps_and_what_the_engine_does_not_have_are_not_kept(folder: Path) -> None:
     gap = learner("def fit(g, x):\n    return ...\n", "fit")
-    assert "Nothing filled in yet" in str(viz.keep(gap))
+    assert "Something is still open" in str(viz.keep(gap))
     other = learner("def fitting(g, x):\n    return g\n", "fitting")
     with pytest.raises(ValueError, match="`fitting` is no part of the engine"):
         viz.keep(other)

@@ -139,7 +139,14 @@ def test_after_ctrl_c_in_set_up_one_line_says_how_to_go_on(tmp_path: Path) -> No
     uv.chmod(0o755)
     command = [sys.executable, "tasks.py", "bench", "--quick"]
     known = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
-    first = subprocess.Popen(command, cwd=copy, env=known, stdout=subprocess.PIPE, text=True)
+    first = subprocess.Popen(
+        command,
+        cwd=copy,
+        env=known,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background, too
+    )
     while not began.exists():
         assert first.poll() is None
         time.sleep(0.02)

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from html import escape, unescape
 
-from viz.picture.fonts import font_face
+from viz.picture.fonts import face_in_cell
 from viz.picture.style import PAIRS
 from viz.picture.theme import FONT_FAMILY, FONT_PATH
 
@@ -50,7 +50,7 @@ def _source(svg: str, attribute: str) -> str:
     shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
     shown = re.sub(r"<metadata>.*?</metadata>", "", shown, flags=re.DOTALL)
     shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fitted, shown)))
-    style = f"<style>{font_face(shown)}{_dark(shown)}</style>"
+    style = f"<style>{face_in_cell(shown)}{_dark(shown)}</style>"
     shown = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, shown, count=1)
     source = base64.b64encode(shown.encode()).decode()
     return f'width="{width}" height="{height}" {attribute}="data:image/svg+xml;base64,{source}"'

@@ -219,7 +219,7 @@ def keep(*functions: FunctionType) -> Shown | None:
     >>> def fit(g, x):
     ...     return ...
     >>> print(keep(fit))
-    … my_engine  Nothing filled in yet: replace every `...` above and run the cell again.
+    … my_engine  Something is still open: replace every `...` above and run the cell again.
     """
     if os.environ.get(GRADING):
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
 from math import hypot
@@ -16,7 +16,7 @@ from minigrad.diagnostics.messages import get_language
 from viz.picture.boxes import Picture, PictureEdge
 from viz.picture.cards import Card, Room, State, one_language, plain, text, wide
 from viz.picture.dot import INCH, dot
-from viz.picture.fonts import font_face
+from viz.picture.fonts import face_in_cell, font_face
 from viz.picture.layout import LayoutError
 from viz.picture.look import file_style, variables
 from viz.picture.place import Course, Places, Point, places
@@ -234,13 +234,19 @@ def _corners(points: tuple[Point, ...]) -> str:
 # ---- For where no page gives it its style ------------------------------------------------------
 
 
-def alone(svg: str, language: str = "", dark: bool | None = None, style: str = "") -> str:
-    """A drawing as a file of its own: paper, style, one language, the glyphs beyond ASCII.
+def alone(
+    svg: str,
+    language: str = "",
+    dark: bool | None = None,
+    style: str = "",
+    letters: Callable[[str], str] = font_face,
+) -> str:
+    """A drawing as a file of its own: paper, style, one language, the letters beyond ASCII.
 
-    dark: None, as its reader likes it. style: more rules.
+    dark: None, as its reader likes it. style: more rules. letters: which font it brings along.
     """
     told = one_language(svg, language or get_language())
-    glyphs = "" if told.isascii() else font_face(told)
+    glyphs = "" if told.isascii() else letters(told)
     paper = '<rect class="mg-paper" width="100%" height="100%"/>'
     head = f"<style>{glyphs}{file_style(told, dark)}{style}</style>{paper}"
     drawn = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + head, told, count=1)
@@ -250,7 +256,7 @@ def alone(svg: str, language: str = "", dark: bool | None = None, style: str = "
 def as_image(svg: str, alt: str) -> str:
     """A drawing as `image`, with its paper, its style, and the colours that a page would give."""
     asked = f"svg {{ color-scheme: light dark; {variables()} }}" if "var(--mg-" in svg else ""
-    return image(alone(svg, style=asked), alt)
+    return image(alone(svg, style=asked, letters=face_in_cell), alt)
 
 
 def image(file: str, alt: str) -> str:

@@ -7,7 +7,6 @@ import gc
 import math
 import sys
 import time
-import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,7 +20,7 @@ from viz.charts import Chart, curves
 from viz.views.tables import Table
 from viz.words.text import Pair, printed, row
 
-__all__ = ["Bench", "Ratio", "bench", "both", "bytes_each", "counts", "readings", "won_back"]
+__all__ = ["Bench", "Ratio", "bench", "both", "counts", "readings", "won_back"]
 
 FEWEST = 5  # rounds, below which a spread says nothing
 WARM_UP = 3  # calls of each side before the clock counts
@@ -271,17 +270,3 @@ def readings(f: Work, *args: Any, count: int) -> Chart:
     times = [max(1e6 * _reading(f, args, 1), 1e-3) for _ in range(count)]
     about = {"x": row("bench_reading"), "y": row("bench_microseconds")}
     return curves({getattr(f, "__name__", "f"): times}, logy=True, title=row("bench_once"), **about)
-
-
-def bytes_each(make: Callable[[], Sequence[Any]], count: int = 1000) -> float:
-    """Bytes for each call of `make`, if everything in the sequences that it gives is kept.
-
-    >>> bytes_each(lambda: [bytearray(100)]) > 100
-    True
-    """
-    tracemalloc.start()
-    kept = [part for _ in range(count) for part in make()]
-    taken = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    del kept
-    return taken / count

@@ -107,6 +107,8 @@ class TracedBody(Body):
         return [as_array(x, None, "save") if is_weak(x) else x for x in leaves], skeleton is LEAF
 
     def python_value(self, node: Node, use: str) -> Any:
+        if self.frozen:  # tracing is over: it was kept somewhere
+            raise self.stray(node, "")
         about = {"name": node.name, "op": node.op, "shape": show_shape(node.shape)}
         names = ", ".join(self.arguments_behind(node))
         key = "from_arguments" if names else "from_nowhere"

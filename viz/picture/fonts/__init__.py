@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import io
+import re
+import sys
 from functools import lru_cache
 from typing import BinaryIO
 
 from viz.picture.theme import FONT_FAMILY, FONT_PATH
 from viz.words.text import ROWS
+
+HAN = re.compile("[\u2e80-\uffef]")  # Chinese, and the punctuation that it has
 
 
 def font_face(text: str, latin: bool = False) -> str:
@@ -21,6 +25,16 @@ def font_face(text: str, latin: bool = False) -> str:
         {chr(c) for c in range(32, 127)} if latin else set()
     )
     return _piece("".join(sorted(wanted)))
+
+
+def face_in_cell(text: str) -> str:
+    """The rule for an image in a cell of a notebook: only where its reader may lack the letters.
+
+    The signs each system has. Where Python runs in the browser, the image only stands in for a
+    page that is alive, and cutting would take seconds.
+    """
+    lacks = HAN.search(text) is not None and sys.platform != "emscripten"
+    return font_face(text) if lacks else ""
 
 
 @lru_cache(maxsize=128)
