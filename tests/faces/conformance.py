@@ -127,7 +127,7 @@ def kept(name: str) -> dict[str, Any]:
     """
     if not (SYSTEMS | HEIRS)[name].wheels:
         found = {path.stem: documented(path) for path in programs(name)}
-        return {"version": "not run: values from its documentation", "answers": found}
+        return {"version": UNRUN[0], "answers": found}
     answered: dict[str, Any] = json.loads((HERE / "answers" / f"{name}.json").read_text("utf-8"))
     return answered
 
@@ -183,6 +183,7 @@ Of a system that has no wheel any more, the answers are those that its documenta
 own tests expect; each program says where.
 
 """
+UNRUN = ("not run: values from its documentation", "没有运行：数值取自它的文档")
 ROW = re.compile(r"^\| `minigrad\.faces\..*\n", re.MULTILINE)
 
 
@@ -276,9 +277,10 @@ def written(readme: str, results: dict[str, list[Result]]) -> str:
     tables = ["", ""]
     for name, found in results.items():
         face, agree = SYSTEMS[name].face, sum(not result.differ for result in found)
-        about = f"| {names(name)} | {kept(name)['version']} | {agree} / {len(found)} |\n"
+        version = kept(name)["version"]
         for i in range(2):
-            tables[i] += f"| `{face}` {about}"
+            said = UNRUN[i] if version == UNRUN[0] else version
+            tables[i] += f"| `{face}` | {names(name)} | {said} | {agree} / {len(found)} |\n"
     halves = iter(tables)
     return re.sub(rf"(?:{ROW.pattern})+", lambda _: next(halves), readme, flags=re.MULTILINE)
 
