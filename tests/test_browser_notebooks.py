@@ -451,7 +451,7 @@ def test_all_views_of_the_gallery_can_be_read(theme: str, code: str, notebook: P
     for board in notebook.locator(".mg-board").all():
         board.focus()
         notebook.keyboard.press("End")
-    assert notebook.locator(".mg-board").count() == 7
+    assert notebook.locator(".mg-board").count() == 8
     assert notebook.evaluate(CLASHES) == []
     assert notebook.evaluate(FAINT) == []
     assert serious(notebook) == []

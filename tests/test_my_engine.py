@@ -827,3 +827,15 @@ def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
         assert f'href="{path.name}"' in html
     with pytest.raises(ValueError, match="no lessons"):
         viz.course(folder.parent)
+
+
+def test_a_lesson_that_is_read_again_begins_as_it_did(folder: Path) -> None:
+    """What later lessons added is kept, and does not change what an earlier one shows."""
+    viz.engine("L12")
+    helper = "def half(x):\n    return x / 2\n\n\ndef decide(node):\n    return bool(half(node.value))\n"
+    viz.keep(learner(helper, "decide", cast=float))
+    again = viz.engine("L05")
+    assert again.placeholder("n"), "without L12's part any node is true"
+    assert not hasattr(again, "decide")
+    assert "def half(x)" in (folder / "engine.py").read_text("utf-8")
+    assert viz.engine("L05", learner(PARTS["cond"].source, "cond")).cond

@@ -1,5 +1,6 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
 const HIGHEST = 360; // pixels of a drawing that are seen at once
+const ROOM = 16; // pixels that a drawing has around itself
 const MESSAGE = 64; // pixels of what is said beneath it, where it has a row of its own
 
 /** @param {{model: Model, el: HTMLElement}} view */
@@ -42,6 +43,11 @@ const sizesOf = ({ drawings }) => drawings.map(({ svg }) => {
   const [, width, height] = / width="(\d+)" height="(\d+)"/.exec(svg) ?? [0, HIGHEST, HIGHEST];
   return [Number(width), Number(height)];
 });
+
+/** Columns for drawings of these widths: each has what it needs, less the gaps, or its part. @param {number[]} widths */
+const columns = (widths) => widths.map((wide) => (
+  `minmax(min(${wide + ROOM}px, (100% - ${widths.length - 1}px) / ${widths.length}), ${wide}fr)`
+)).join(" ");
 
 /**
  * How high a drawing may be: as the highest of the board is, so that no step changes its size.
@@ -120,15 +126,22 @@ function show(model, root, moved) {
   controls.hidden = still;
   const keys = () => ({ ...(still ? {} : steps.keys), ...zoomKeys(scale) });
 
+  // Where its drawings do not fit beside each other, four of them stand in two rows.
+  let beside = 0;
+  const narrow = () => stage.toggleAttribute("data-narrow", beside > stage.clientWidth);
+  new ResizeObserver(narrow).observe(stage);
+
   function paint() {
     const scene = scenes[index];
     fresh("count", scene.panels.map((p) => p.drawing), () => {
       stage.dataset.panels = String(scene.panels.length);
       const widths = scene.panels.flatMap(({ drawing }) => (drawing == null ? [] : [sizes[drawing][0]]));
       stage.style.setProperty("--mg-drawn", String(Math.max(1, widths.length)));
-      stage.style.setProperty("--mg-columns", widths.map((wide) => (
-        `minmax(min(${wide + 16}px, (100% - ${widths.length - 1}px) / ${widths.length}), ${wide}fr)` // less the gaps
-      )).join(" ") || "minmax(0, 1fr)");
+      stage.style.setProperty("--mg-columns", columns(widths) || "minmax(0, 1fr)");
+      const two = [0, 1].map((column) => Math.max(...widths.filter((_, i) => i % 2 === column)));
+      stage.style.setProperty("--mg-two", columns(two));
+      beside = widths.reduce((sum, wide) => sum + wide + ROOM, 0);
+      narrow();
     });
     fresh("caption", scene.caption, () => tell(caption, scene.caption));
     panes.forEach((p, i) => {

@@ -84,6 +84,7 @@ def taken() -> set[str]:
 def assembled(lesson: str, own: Mapping[str, Part], gaps: bool = True) -> str:
     """The engine up to a lesson: our parts where the learner has none, gaps in that lesson."""
     text, parts = whole()
+    own = {name: part for name, part in own.items() if part.lesson <= lesson}
     end = next((h.start() for h in HEADING.finditer(text) if h[1] > lesson), len(text))
     text = text[:end].rstrip("\n") + "\n"
     for name, part in parts.items():
@@ -200,11 +201,10 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
             _name(function)
             own |= _written(function, lesson)
         return _loaded(assembled(lesson, own, gaps=False))
-    text = assembled(max(last, lesson), own)
-    _store(text)
+    _store(assembled(max(last, lesson), own))
     shown = Shown(_whose(lesson, own), "…", "my_engine")
     cast(Any, display)(shown) if get_ipython() is not None else print(shown)
-    return _loaded(text)
+    return _loaded(assembled(lesson, own))  # who comes back from a later one, too
 
 
 def keep(*functions: FunctionType) -> Shown | None:

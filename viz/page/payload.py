@@ -78,7 +78,6 @@ def payload(
         "codes": list(codes),  # after the frames, which fill it
         "lanes": [lane(film, prefix) for film, prefix in pairs],
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
-        "table_title": ROWS["table"],
         "verdict": verdict,
         "equal": isinstance(verdict, Right),
         "still": still,
