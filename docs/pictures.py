@@ -44,7 +44,7 @@ class View(NamedTuple):
 
 VIEWS = {
     "branches": View("viz.branches(f,", 2, 1100, whole=False),
-    "passes": View("viz.passes(", 3, 1000, whole=True),
+    "passes": View("viz.passes(", 3, 1100, whole=False),
 }
 
 
@@ -67,6 +67,7 @@ def saved(folder: Path) -> None:
 def photograph(page: Page, source: Path, view: View, language: str) -> bytes:
     """One view at its step, as a small PNG."""
     page.set_viewport_size({"width": view.width, "height": 900})
+    page.emulate_media(reduced_motion="reduce")  # nothing is on its way
     page.goto(source.as_uri())
     page.evaluate("code => { document.body.dataset.mgLanguage = code; }", language)
     player = page.locator(".mg-player")

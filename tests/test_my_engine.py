@@ -832,8 +832,8 @@ def test_the_map_of_the_course_follows_what_is_kept(folder, monkeypatch):
 def test_a_lesson_that_is_read_again_begins_as_it_did(folder: Path) -> None:
     """What later lessons added is kept, and does not change what an earlier one shows."""
     viz.engine("L12")
-    helper = "def half(x):\n    return x / 2\n\n\ndef decide(node):\n    return bool(half(node.value))\n"
-    viz.keep(learner(helper, "decide", cast=float))
+    helper = "def half(x):\n    return x / 2\n\n\n"
+    viz.keep(learner(f"{helper}def decide(node):\n    return bool(half(node.value))\n", "decide"))
     again = viz.engine("L05")
     assert again.placeholder("n"), "without L12's part any node is true"
     assert not hasattr(again, "decide")
