@@ -406,6 +406,7 @@ def test_an_error_that_would_fill_the_page_is_cut():
         ([[1, 2], [3]], [[1, 2], [5]], "first wrong at [1][0]: 3, and 5 is expected there"),
         (["run Add", "run Mul"], ["run Add", "run Sub"], "first wrong at [1]: 'run Mul'"),
         ([1, 2], [1, 2, 3], "2 are there, and 3 are asked for; as far as they go they are right"),
+        ([], [1, 2], "nothing is there, and 2 are asked for"),
         (
             [[1], [2, 3]],
             [[1], [2]],

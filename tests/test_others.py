@@ -12,6 +12,7 @@ import viz
 from viz.film.others import other_film
 from viz.lesson import my_engine as mine
 from viz.page.player import Player
+from viz.picture.others import behind
 
 
 @pytest.fixture(autouse=True)
@@ -144,3 +145,11 @@ def test_a_sum_that_is_none_is_told_as_one() -> None:
     assert wrong[-2].endswith("which has 900 now: that is not 30 + 30")
     assert right[-2].endswith("which adds it: 30 + 30 = 60")
     assert wrong[-1] == "done: 2 contributions passed back."
+
+
+def test_a_cycle_that_a_wrong_engine_tells_of_comes_to_an_end() -> None:
+    x = mine.Node("Placeholder", name="x")
+    y = x * x
+    assert {*behind([y], {x: (y,)})} == {x, y}
+    told = captions(Player([other_film([y], {}, [])]))
+    assert told[-1] == "done: of these nodes nothing was noted."

@@ -78,7 +78,7 @@ class _Told:
                 self._shows(node, 0, getattr(node, "value", None))
 
     def film(self, events: Sequence[OtherEvent]) -> Film:
-        for (kind, node, what), after in zip(events, [*events[1:], ("", None, None)], strict=True):
+        for (kind, node, what), after in zip(events, [*events, ("", None, None)][1:], strict=True):
             if kind == "built" and after[:2] != ("run", node):
                 self._built(node)
             elif kind == "run" and self.nodes.get(node):
@@ -92,7 +92,7 @@ class _Told:
         counted = Counter(mark.clock for mark in marks)
         told = [row(key, count=counted[clock]) for clock, key in COUNTED.items() if counted[clock]]
         counts = ", ".join(pair[0] for pair in told), "，".join(pair[1] for pair in told)
-        self.frames.append(Frame(row("step_done", counts=counts)))
+        self.frames.append(Frame(row("step_done", counts=counts) if told else row("step_nothing")))
         return Film(self.picture, tuple(self.frames), self.tracks)
 
     def _tell(

@@ -42,6 +42,8 @@ class Comparison:
         for place, (item, other) in enumerate(zip(items, wanted, strict=False)):
             if not equal(item, other, self.tolerance):
                 return self.first(item, other, _indexed(at, place))
+        if not len(items):
+            return _row(at, "check_none", "check_none_at", wanted=len(wanted))
         if len(items) != len(wanted):
             return _row(at, "check_length", "check_length_at", count=len(items), wanted=len(wanted))
         return None

@@ -32,16 +32,19 @@ def behind(
 ) -> dict[Any, tuple[Any, ...]]:
     """All nodes that the outputs depend on, each after those it reads, with these.
 
-    `read` says what nodes read when they were built, where they have let go of it since.
+    `read` says what nodes read when they were built, where they have let go of it since. A wrong
+    engine may tell of a cycle; then one of its nodes stands before those it reads.
     """
     found: dict[Any, tuple[Any, ...]] = {}
+    met = set()
     waiting = [(node, False) for node in reversed([*outputs])]
     while waiting:
         node, ready = waiting.pop()
         inputs = tuple(node.inputs) or read.get(node, ())
-        if node not in found and ready:
+        if ready:
             found[node] = inputs
-        elif node not in found:
+        elif node not in met:
+            met.add(node)
             waiting += [(node, True), *((x, False) for x in reversed(inputs))]
     return found
 
