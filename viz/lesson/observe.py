@@ -161,6 +161,7 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
     engine: as `viz.engine` gives it. Under "Tensor(3.0)" stands the result for 3.0; under
     "placeholder" the first word of the error that refuses it, or what f gives; where it refuses,
     the lines of the user that the error names stand under their place and what comes before them.
+    If it refuses, but a constant answers, "truth of a constant" is that answer.
 
     >>> import viz
     >>> from viz.lesson import my_engine
@@ -179,6 +180,8 @@ def decided(engine: Any, f: Callable[[Any], Any], numbers: Sequence[float]) -> d
         for place, line in enumerate(lines, 2):
             word, _, where = line.strip().partition(": ")
             found[f"line {place}, {word}"] = where.partition(": ")[2]
+        with contextlib.suppress(engine.EngineError):
+            found["truth of a constant"] = bool(engine.constant(2.0))
     return found
 
 
