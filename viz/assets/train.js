@@ -18,6 +18,7 @@ function short(v) {
 function chart(key, { words, labels }, series, logarithmic, parent) {
   if (!series.length) return;
   const figure = make("figure", "mg-curves", parent);
+  figure.tabIndex = 0; // it pans where it is narrow
   const wide = Math.min(WIDEST, figure.clientWidth || WIDEST); // one unit is one pixel
   const caption = make("figcaption", "", figure);
   caption.innerHTML = words[key];
