@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from packages import locked, needed, put_off
+from packages import locked, needed
 from pages import write_pages
 
 try:
@@ -39,11 +39,8 @@ GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
 WHEELS = ("anywidget", "comm", "graphviz", "ipywidgets", "psygnal", "typing-extensions")
 # What the kernel asks for, and what the first cell does: there before it runs.
 LOADED = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
-LOADED += ("minigrad-lessons", "ipywidgets", "anywidget", "cycler")
-# What charts and saved pages need: fetched behind the others, unpacked when it is imported.
-LATER = ("matplotlib", "fonttools")
-# Megabytes until the first drawing, and behind it, counted where the tests' Pyodide is served.
-DOWNLOAD, BEHIND = 34, 10
+LOADED += ("minigrad-lessons", "ipywidgets", "anywidget")
+DOWNLOAD = 43  # megabytes until the first drawing, counted where the tests' Pyodide is served
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 # Where everything of ours lies in the site: Pyodide looks there for each file without an address.
 OURS = "static/pyodide"
@@ -157,8 +154,7 @@ def lite(folder: Path, contents: Path, work: Path, told: dict[str, Any]) -> None
 
 def pages(folder: Path) -> None:
     """The page that everyone meets first, and in JupyterLab the line that says how far it is."""
-    text = (PARTS / "index.html").read_text("utf-8")
-    text = text.replace("@SIZE@", str(DOWNLOAD)).replace("@LATER@", str(BEHIND))
+    text = (PARTS / "index.html").read_text("utf-8").replace("@SIZE@", str(DOWNLOAD))
     if not (folder / READ).exists():
         text = re.sub(r'<p id="read">.*?</p>\n', "", text, flags=re.DOTALL)
     (folder / "index.html").write_text(text, "utf-8")
@@ -184,15 +180,13 @@ def main(arguments: list[str]) -> None:
             shutil.copy(wheel, work / "wheels")
         found = wheels(work / "wheels")
         whole = locked(read(lock), base, found)
-        later = put_off(whole, set(LOADED), LATER)
-        for name in needed(whole, *LOADED, *LATER):
+        for name in needed(whole, *LOADED):
             made = work / "wheels" / whole["packages"][name]["file_name"]
             if made.exists():
                 shutil.copy(made, ours)
         (ours / "pyodide-lock.json").write_text(json.dumps(whole), "utf-8")
-        (ours / "later.json").write_text(json.dumps(later), "utf-8")
         graphviz(asked.graphviz, ours / "graphviz.js")
-    for part in (*PARTS.glob("*.mjs"), PARTS / "later.py"):
+    for part in PARTS.glob("*.mjs"):
         shutil.copy(part, ours)
     if asked.pages != []:
         run = "../../lab/index.html?path={notebook}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import zipfile
-from collections.abc import Sequence
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
@@ -50,22 +49,6 @@ def locked(lock: dict[str, Any], base: str, wheels: list[Path]) -> dict[str, Any
     for package in packages.values():
         package["depends"] = [n for n in map(normal, package["depends"]) if n in packages]
     return {**lock, "packages": packages}
-
-
-def put_off(lock: dict[str, Any], first: set[str], later: Sequence[str]) -> dict[str, list[str]]:
-    """Let none of the `first` packages bring one of the `later` ones along.
-
-    For each module that does not come with them: the files that it takes.
-    """
-    packages = lock["packages"]
-    for name in first:
-        packages[name]["depends"] = [n for n in packages[name]["depends"] if n not in later]
-    at_once = needed(lock, *first)
-    return {
-        module: sorted(packages[n]["file_name"] for n in needed(lock, name) - at_once)
-        for name in sorted(needed(lock, *later) - at_once)
-        for module in packages[name]["imports"]
-    }
 
 
 def needed(lock: dict[str, Any], *names: str) -> set[str]:

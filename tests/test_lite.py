@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -75,82 +73,6 @@ def test_what_a_package_needs_is_followed_to_its_end(whole: dict[str, Any]) -> N
     assert found == {"our-lessons", "numpy", "stack-data", "pure-eval"}
     with pytest.raises(KeyError, match="absent"):
         packages.needed(whole, "absent")
-
-
-# ---- What comes later -------------------------------------------------------------------------
-
-
-def test_what_is_put_off_comes_with_nothing_and_has_its_files_for_each_module() -> None:
-    rows: dict[str, tuple[list[str], list[str]]] = {
-        "ours": (["ours"], ["numpy", "charts"]),
-        "numpy": (["numpy"], []),
-        "charts": (["charts", "lines"], ["numpy", "letters"]),
-        "letters": (["letters"], []),
-    }
-    listed = {
-        name: {"file_name": f"{name}.whl", "imports": imports, "depends": depends}
-        for name, (imports, depends) in rows.items()
-    }
-    lock = {"packages": listed}
-    assert packages.put_off(lock, {"ours"}, ["charts"]) == {
-        "charts": ["charts.whl", "letters.whl"],
-        "letters": ["letters.whl"],
-        "lines": ["charts.whl", "letters.whl"],
-    }
-    assert packages.needed(lock, "ours") == {"ours", "numpy"}
-
-
-@pytest.fixture
-def put_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Python as it starts in the site, where two modules are in files that nobody has unpacked."""
-    asked: list[str] = []
-
-    def unpack(file: str) -> None:
-        asked.append(file)
-        if file == "gone.whl":
-            raise OSError(file)
-        (tmp_path / f"{file.removesuffix('.whl')}.py").write_text("import sys\n", "utf-8")
-
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    for name in ("a_chart", "a_letter", "a_gone"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    files = {"a_chart": ["a_chart.whl", "a_letter.whl"], "a_letter": ["a_letter.whl"]}
-    begin = runpy.run_path(str(PARTS / "later.py"))["begin"]
-    begin({**files, "a_gone": ["gone.whl"]}, unpack)
-    return asked
-
-
-def test_what_was_put_off_is_unpacked_once_when_it_is_imported(put_off: list[str]) -> None:
-    assert not put_off
-    assert importlib.import_module("a_letter")
-    assert put_off == ["a_letter.whl"]
-    assert importlib.import_module("a_chart")
-    assert put_off == ["a_letter.whl", "a_chart.whl"]
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module("a_module_of_nobody")
-
-
-def test_a_file_that_did_not_come_is_asked_for_again(put_off: list[str]) -> None:
-    for _ in range(2):
-        with pytest.raises(OSError, match="gone"):
-            importlib.import_module("a_gone")
-    assert put_off == ["gone.whl", "gone.whl"]
-
-
-FIRST = """
-import sys
-import minigrad as mg, viz
-sys.platform = "emscripten"
-viz.language("zh")
-viz.draw(mg.tensor(2.0, requires_grad=True) * 3)._repr_mimebundle_()
-print({name.partition(".")[0] for name in sys.modules} & {"matplotlib", "fontTools", "PIL"})
-"""
-
-
-def test_a_first_drawing_in_a_browser_imports_nothing_that_was_put_off() -> None:
-    told = subprocess.run([sys.executable, "-c", FIRST], check=True, capture_output=True, text=True)
-    assert told.stdout.splitlines()[-1] == "set()"
 
 
 # ---- Who lays out ---------------------------------------------------------------------------

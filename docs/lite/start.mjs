@@ -1,14 +1,12 @@
 // What the kernel loads in the place of Pyodide: Pyodide, and beside it Graphviz, which lays out
 // the drawings (viz/picture/layout.py). Both are there before the first cell runs, since a cell
-// cannot wait for either. The page hears how far it is (progress.js). What only charts need is fetched
-// afterwards, and unpacked when it is imported (later.py).
+// cannot wait for either. The page hears how far it is (progress.js).
 
 import { Graphviz } from "./graphviz.js";
 
 const told = new BroadcastChannel("minigrad-start");
 let asked = 0;
 let came = 0;
-const SOON = 20_000; // milliseconds from the start, by when there is a first drawing
 
 /** Count what is fetched while Python starts. */
 function counting(fetch) {
@@ -29,40 +27,13 @@ function layout(graphviz, source) {
   }
 }
 
-const beside = (name) => new URL(name, import.meta.url);
-
-/** Unpack a package now: an import cannot wait, so that the question for the file is one that blocks. */
-function unpack(pyodide, file) {
-  const request = new XMLHttpRequest();
-  request.open("GET", beside(file), false);
-  request.responseType = "arraybuffer";
-  request.send();
-  if (request.status !== 200) throw new Error(`${file}: ${request.status}`);
-  pyodide.unpackArchive(request.response, "wheel");
-}
-
-/** Let Python find what comes later; the browser fetches it soon, so that no import waits for a network. */
-function later(pyodide, files, code) {
-  const names = pyodide.toPy({ __name__: "later" });
-  pyodide.runPython(code, { globals: names });
-  names.get("begin")(pyodide.toPy(files), (file) => unpack(pyodide, file));
-  const all = [...new Set(Object.values(files).flat())];
-  setTimeout(() => all.map((file) => fetch(beside(file)).then((answer) => answer.blob(), () => {})), SOON);
-}
-
 export async function loadPyodide(options) {
   const fetch = self.fetch;
   self.fetch = counting(fetch.bind(self));
   const { loadPyodide } = await import(`${options.indexURL}pyodide.mjs`);
-  const [pyodide, graphviz, files, code] = await Promise.all([
-    loadPyodide(options),
-    Graphviz.load(),
-    self.fetch(beside("later.json")).then((answer) => answer.json()),
-    self.fetch(beside("later.py")).then((answer) => answer.text()),
-  ]);
+  const [pyodide, graphviz] = await Promise.all([loadPyodide(options), Graphviz.load()]);
   pyodide.registerJsModule("graphviz_wasm", { layout: (source) => layout(graphviz, source) });
   self.fetch = fetch;
-  later(pyodide, files, code);
   told.postMessage({ asked, came, ready: true });
   return pyodide;
 }
