@@ -302,6 +302,20 @@ def tensor(**fields: Any) -> Any:
     return proto
 
 
+def twice(*values: list[float]) -> list[Any]:
+    return [onnx.numpy_helper.from_array(np.array(x, np.float32), "w") for x in values]
+
+
+def branches(read: str, **more: Any) -> Any:
+    """An If with the condition c whose arms give y or, through `read`, b."""
+    arms = [
+        helper.make_graph([helper.make_node("Neg", [name], ["b"])], "arm", [], [value("b", [2])])
+        for name in ("x", read)
+    ]
+    return helper.make_node("If", ["c"], ["y"], then_branch=arms[0], else_branch=arms[1], **more)
+
+
+BOTH = helper.make_node("Relu", ["x"], ["unread"])
 HOSTILE: dict[str, tuple[Any, str]] = {
     "circle": (
         model(
@@ -313,11 +327,33 @@ HOSTILE: dict[str, tuple[Any, str]] = {
             X,
             Y,
         ),
-        "'first' depends on itself, through 'b'",
+        "'first' depends on itself: 'first' → 'b' → 'first'",
+    ),
+    "circle through a branch": (
+        model([branches("y", name="choice"), BOTH], [*X, value("c", [], 9)], Y),
+        "'choice' depends on itself: 'choice' → 'choice'",
+    ),
+    "circle in a branch": (
+        model([branches("b"), BOTH], [*X, value("c", [], 9)], Y),
+        "'b' depends on itself: 'b' → 'b'",
     ),
     "missing": (model([helper.make_node("Relu", ["z"], ["y"])], X, Y), "nothing.*gives 'z'"),
     "no output": (model([helper.make_node("Relu", ["x"], ["z"])], X, Y), "nothing.*gives 'y'"),
+    "missing in a branch": (
+        model([branches("z"), BOTH], [*X, value("c", [], 9)], Y),
+        "nothing.*gives 'z'",
+    ),
     "twice": (model([RELU, RELU], X, Y), "'y' is given twice"),
+    "input twice": (model([RELU], [*X, *X], Y), "'x' is given twice"),
+    "weight twice": (model([RELU], X, Y, *twice([1.0], [2.0])), "'w' is given twice"),
+    "input again": (
+        model([helper.make_node("Abs", ["y"], ["x"]), RELU], X, Y),
+        "'x' is given twice",
+    ),
+    "weight again": (
+        model([helper.make_node("Abs", ["x"], ["w"]), RELU], X, Y, tensor(dims=[0])),
+        "'w' is given twice",
+    ),
     "unknown": (model([helper.make_node("Steal", ["x"], ["y"])], X, Y), "no operator 'Steal'"),
     "operands": (model([helper.make_node("Add", ["x"], ["y"])], X, Y), "Add with 1 operands"),
     "huge": (model([RELU], X, Y, tensor(dims=[1 << 40, 1 << 20])), "claims a size"),
@@ -413,6 +449,132 @@ def test_data_beside_a_model_is_read_from_its_folder_alone(tmp_path: Path) -> No
             mg.from_onnx(saved(location=wrong))
     with pytest.raises(mg.FormatError, match="holds 16"):
         mg.from_onnx(saved(location="weights.bin", offset="8", length="1000000000000"))
+
+
+@pytest.mark.parametrize("name", sorted(BACK | {"loop"}))
+def test_nodes_may_stand_in_any_order(name: str) -> None:
+    """Also those in bodies, which read what is given further down around them."""
+    with mg.Graph():
+        graph, feeds = MADE[name]()
+    proto, feed = graph.to_onnx(), {key: np.asarray(x) for key, x in feeds[0].items()}
+    known = {key: x for key, x in feed.items() if key == "n"}
+    rest = {key: x for key, x in feed.items() if key != "n"}
+    shapes = {key: x.shape for key, x in rest.items()}
+    mixed = onnx.ModelProto()
+    mixed.CopyFrom(proto)
+    assert mix(mixed.graph, np.random.default_rng(0)) > 0
+    before = mixed.SerializeToString(deterministic=True)
+    found = mg.run(mg.from_onnx(mixed, known, shapes=shapes), rest)
+    assert mixed.SerializeToString(deterministic=True) == before
+    runtime = ort.InferenceSession(proto.SerializeToString())
+    close(map(np.asarray, found), runtime.run(None, feed), 2e-6)
+
+
+def mix(graph: Any, random: np.random.Generator) -> int:
+    """Shuffle the nodes of a graph and of all bodies in it; returns how many stand elsewhere."""
+    inside = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    moved = sum(mix(body, random) for body in inside)
+    order = random.permutation(len(graph.node))
+    nodes = [type(node).FromString(node.SerializeToString()) for node in graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes[i] for i in order)
+    return moved + int(np.sum(order != np.arange(len(order))))
+
+
+def test_onnx_runtime_sorts_what_it_is_given_and_refuses_what_we_refuse() -> None:
+    neg, absolute = helper.make_node("Neg", ["u"], ["y"]), helper.make_node("Abs", ["x"], ["u"])
+    ours = mg.run(mg.from_onnx(model([neg, absolute], X, Y)), {"x": [-1.0, 2.0]})
+    assert ours.tolist() == [-1.0, -2.0]
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+
+    def theirs(proto: Any) -> Any:
+        return ort.InferenceSession(proto.SerializeToString(), options)
+
+    found = theirs(model([neg, absolute], X, Y)).run(None, {"x": np.float32([-1, 2])})
+    assert found[0].tolist() == [-1.0, -2.0]
+    for name in ("circle", "missing", "twice", "input twice", "input again", "weight again"):
+        with pytest.raises(Exception, match=r"acyclic|not a graph input|[Dd]uplicate|same node"):
+            theirs(HOSTILE[name][0])
+
+
+def test_sorted_nodes_keep_their_order() -> None:
+    names = [f"n{i}" for i in range(30)]
+    nodes = [
+        helper.make_node("Abs" if i % 3 else "Neg", [names[i - 7] if i > 6 else "x"], [name])
+        for i, name in enumerate(names)
+    ]
+    nodes.append(helper.make_node("Sum", names, ["y"]))
+    graph = mg.from_onnx(model(nodes, X, Y))
+    operators = [str(x.op) for x in graph.nodes if str(x.op) in ("Abs", "Neg")]
+    assert operators == [node.op_type for node in nodes[:-1]]
+
+
+def test_a_weight_stored_twice_alike_is_one_variable() -> None:
+    nodes = [helper.make_node("Add", ["x", "w"], ["y"])]
+    proto = model(nodes, X, Y, *twice([1.0, 2.0], [1.0, 2.0]))
+    graph = mg.from_onnx(proto)
+    assert [v.name for v in graph.variables] == ["w"]
+    x = np.float32([-1, 2])
+    assert mg.run(graph, {"x": x}).tolist() == [0.0, 4.0]
+    options = ort.SessionOptions()
+    options.log_severity_level = 4  # it warns
+    assert (
+        ort.InferenceSession(proto.SerializeToString(), options).run(None, {"x": x})[0].tolist()
+    ) == [0.0, 4.0]
+
+
+OPSETS = [helper.make_opsetid("", 20), helper.make_opsetid("own", 1)]
+CALL = helper.make_node("f", ["x"], ["y"], domain="own")
+
+
+def function(*nodes: Any, name: str = "f") -> Any:
+    return helper.make_function("own", name, ["a"], ["b"], nodes, OPSETS)
+
+
+def calls(*functions: Any) -> Any:
+    graph = helper.make_graph([CALL], "made", X, Y)
+    return helper.make_model(graph, opset_imports=OPSETS, functions=functions)
+
+
+def test_nodes_of_a_function_may_stand_in_any_order() -> None:
+    nodes = helper.make_node("Neg", ["t"], ["b"]), helper.make_node("Abs", ["a"], ["t"])
+    graph = mg.from_onnx(calls(function(*nodes)))
+    assert mg.run(graph, {"x": [-1.0, 2.0]}).tolist() == [-1.0, -2.0]
+
+
+NEG, ABS = helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Abs", ["a"], ["b"])
+
+
+@pytest.mark.parametrize(
+    ("functions", "said"),
+    [
+        ([function(NEG, ABS)], "'b' is given twice"),
+        ([function(NEG, helper.make_node("Abs", ["a"], ["a"]))], "'a' is given twice"),
+        ([function(helper.make_node("Neg", ["a"], ["c"]))], "nothing.*gives 'b'"),
+        ([function(helper.make_node("Neg", ["c"], ["b"]))], "nothing.*gives 'c'"),
+        ([function(helper.make_node("Add", ["a", "b"], ["b"]))], "'b' depends on itself"),
+        ([function(NEG), function(ABS)], "'own.f' is given twice"),
+    ],
+)
+def test_a_function_is_refused_as_a_graph_is(functions: list[Any], said: str) -> None:
+    with pytest.raises(mg.FormatError, match=said):
+        mg.from_onnx(calls(*functions))
+
+
+def test_functions_that_call_each_other_are_refused() -> None:
+    """Also where one of the calls stands in a branch."""
+    arms = [
+        helper.make_graph([helper.make_node(op, ["a"], ["r"], domain=domain)], "arm", [], [Y[0]])
+        for op, domain in (("Neg", ""), ("g", "own"))
+    ]
+    for arm in arms:
+        arm.output[0].name = "r"
+    branch = helper.make_node("If", ["c"], ["b"], then_branch=arms[0], else_branch=arms[1])
+    truth = helper.make_node("Constant", [], ["c"], value=helper.make_tensor("", 9, [], [True]))
+    back = function(helper.make_node("f", ["a"], ["b"], domain="own"), name="g")
+    with pytest.raises(mg.FormatError, match="'f' depends on itself: 'f' → 'g' → 'f'"):
+        mg.from_onnx(calls(function(truth, branch), back))
 
 
 def test_a_function_that_calls_itself_is_refused() -> None:

@@ -72,14 +72,10 @@ def _loop(call: Call) -> Any:
 def _goes_on(body: Any) -> bool:
     """Whether the condition that a body gives back is the one it was given, or always true."""
     name, given = body.output[0].name, body.input[1].name
-    for node in reversed(body.node):
-        if name in node.output:
-            if node.op_type == "Constant":
-                return True
-            if node.op_type != "Identity":
-                return False
-            name = node.input[0]
-    return bool(name == given)
+    makers = {output: node for node in body.node for output in node.output}
+    while name in makers and makers[name].op_type == "Identity":
+        name = makers[name].input[0]
+    return bool(name == given) or (name in makers and makers[name].op_type == "Constant")
 
 
 def _scan(call: Call, body: Any, most: Any) -> Any:

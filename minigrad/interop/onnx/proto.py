@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence, Set
+from graphlib import CycleError, TopologicalSorter
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from minigrad.diagnostics import files
@@ -75,71 +78,122 @@ def _external(model: Any, folder: str) -> None:
 
 
 def checked(model: Any) -> Any:
-    """The model, if its nodes are in an order in which they can be computed, and it is no bomb."""
-    seen = {t.name for t in model.graph.initializer} | {i.name for i in model.graph.input}
-    for name, times in _counts(i.name for i in model.graph.input).items():
-        if times > 1:
-            raise FormatError("onnx_twice", name=ascii(name)[:100])
-    _walk(model.graph, seen, 0, [0])
-    _functions(model)
+    """The model, if every value it reads is given, once and without a cycle, and it is no bomb."""
+    _check(model.graph, frozenset(), 0, [0])
+    _check_functions(model)
     return model
 
 
-def _counts(names: Any) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name in names:
-        found[name] = found.get(name, 0) + 1
+def _check(graph: Any, outside: Set[str], depth: int, count: list[int]) -> None:
+    """FormatError for a name that nothing gives, or two do; the same for the bodies of nodes."""
+    if depth > DEEPEST:
+        raise FormatError("onnx_depth", name=ascii(graph.name)[:60], most=DEEPEST)
+    count[0] += len(graph.node)
+    if count[0] > MOST_NODES:
+        raise FormatError("onnx_size", name="graph", shape=f"{count[0]} nodes")
+    inputs = [i.name for i in graph.input]
+    _expect_distinct(inputs)
+    stored = initializers(graph).keys() | {t.values.name for t in graph.sparse_initializer}
+    in_order(graph.node, stored.union(inputs))
+    known = outside | stored | set(inputs) | {name for node in graph.node for name in node.output}
+    for node in graph.node:
+        for name in node.input:
+            if name and name not in known:
+                raise FormatError("onnx_missing", name=ascii(name)[:100])
+        for body in _bodies(node):
+            _check(body, known, depth + 1, count)
+
+
+def initializers(graph: Any) -> dict[str, Any]:
+    """The stored tensors of a graph by their names.
+
+    Some exporters store one twice; FormatError where the copies differ, and either may be meant.
+    """
+    found: dict[str, Any] = {}
+    for tensor in graph.initializer:
+        other = found.setdefault(tensor.name, tensor)
+        if other is not tensor and other != tensor:
+            raise FormatError("onnx_twice", name=ascii(tensor.name)[:100])
     return found
 
 
-def _walk(graph: Any, seen: set[str], depth: int, count: list[int]) -> None:
-    """Every name is read after it was written, once; FormatError where it is not."""
-    if depth > DEEPEST:
-        raise FormatError("onnx_depth", name=ascii(graph.name)[:60], most=DEEPEST)
-    later = {name for node in graph.node for name in node.output if name}
-    own: set[str] = set()
-    for node in graph.node:
-        count[0] += 1
-        if count[0] > MOST_NODES:
-            raise FormatError("onnx_size", name="graph", shape=f"{count[0]} nodes")
-        for name in node.input:
-            if name and name not in seen:
-                about = ascii(name)[:100]
-                if name in later:
-                    op = ascii(node.name or node.op_type)[:60]
-                    raise FormatError("onnx_cycle", name=about, op=op)
-                raise FormatError("onnx_missing", name=about)
-        for attribute in node.attribute:
-            for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-                inner = seen | {i.name for i in body.input} | {t.name for t in body.initializer}
-                _walk(body, inner, depth + 1, count)
-        for name in node.output:
-            if name in own:
-                raise FormatError("onnx_twice", name=ascii(name)[:100])
-            if name:
-                own.add(name)
-                seen.add(name)
+def _expect_distinct(names: Iterable[str]) -> None:
+    """Refuse names of which two are the same; an empty one stands for nothing."""
+    seen: set[str] = set()
+    for name in filter(None, names):
+        if name in seen:
+            raise FormatError("onnx_twice", name=ascii(name)[:100])
+        seen.add(name)
 
 
-def _functions(model: Any) -> None:
-    """No function may call itself, by whatever detour."""
-    calls = {(f.domain, f.name): {(n.domain, n.op_type) for n in f.node} for f in model.functions}
-    done: set[Any] = set()
+def in_order(nodes: Sequence[Any], given: Iterable[str]) -> list[Any]:
+    """The nodes so that each comes after those it reads from; sorted nodes stay as they are.
 
-    def visit(key: Any, path: tuple[Any, ...]) -> None:
-        if key in path:
-            names = " → ".join(name for _, name in (*path, key))
-            raise FormatError("onnx_cycle", name=ascii(key[1])[:60], op=names[:100])
-        if key in done or key not in calls:
-            return
-        if len(path) > DEEPEST:
-            raise FormatError("onnx_depth", name=ascii(key[1])[:60], most=DEEPEST)
-        for other in calls[key]:
-            visit(other, (*path, key))
-        done.add(key)
+    ONNX demands this order of a file, but ONNX Runtime runs files without it, and tools write them.
+    given: names that have a value before the first node. FormatError for nodes that form a cycle
+    and for two that give the same name.
+    """
+    _expect_distinct([*given, *(name for node in nodes for name in node.output)])
+    makers = {name: i for i, node in enumerate(nodes) for name in node.output if name}
+    sorter = TopologicalSorter(
+        {i: {makers[x] for x in _reads(node) if x in makers} for i, node in enumerate(nodes)}
+    )
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        path = [label(nodes[i]) for i in error.args[1]]
+        raise FormatError("onnx_cycle", op=path[0], path=" → ".join(path)[:200]) from None
+    ready, ordered = list(sorter.get_ready()), []
+    heapify(ready)
+    while ready:
+        i = heappop(ready)
+        ordered.append(nodes[i])
+        sorter.done(i)
+        for other in sorter.get_ready():
+            heappush(ready, other)
+    return ordered
 
-    for key in calls:
-        visit(key, ())
+
+def _reads(node: Any) -> set[str]:
+    """The names that a node reads, also those that its bodies take from around them."""
+    names = set(node.input)
+    for body in _bodies(node):
+        own = {x.name for x in (*body.input, *body.initializer)}
+        own.update(name for inner in body.node for name in inner.output)
+        inside = {name for inner in body.node for name in _reads(inner)}
+        names |= (inside | {x.name for x in body.output}) - own
+    return names
+
+
+def _bodies(node: Any) -> Iterator[Any]:
+    """The graphs that a node holds: the arms of a branch, the body of a loop."""
+    for attribute in node.attribute:
+        yield from [attribute.g] if attribute.HasField("g") else attribute.graphs
+
+
+def label(node: Any) -> str:
+    """What a message calls a node: its name, or that of what it gives."""
+    return ascii(node.name or next(iter(node.output), node.op_type))[:100]
+
+
+def _check_functions(model: Any) -> None:
+    """Refuse two functions of one name, and one that calls itself, by whatever detour."""
+    functions = {(f.domain, f.name): f for f in model.functions}
+    _expect_distinct(f"{f.domain}.{f.name}" for f in model.functions)
+    calls = {key: set(_calls(f.node)) & functions.keys() for key, f in functions.items()}
+    try:
+        TopologicalSorter(calls).prepare()
+    except CycleError as error:
+        path = [ascii(name)[:60] for _, name in reversed(error.args[1])]
+        raise FormatError("onnx_cycle", op=path[0], path=" → ".join(path)[:200]) from None
+
+
+def _calls(nodes: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """What nodes call, by domain and name, in their bodies, too."""
+    for node in nodes:
+        yield node.domain, node.op_type
+        for body in _bodies(node):
+            yield from _calls(body.node)
 
 
 def attributes(node: Any) -> dict[str, Any]:

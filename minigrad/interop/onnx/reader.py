@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from minigrad.interop.onnx import resize as resize
 from minigrad.interop.onnx.call import TABLE, Call
 from minigrad.interop.onnx.functions import function_body
 from minigrad.interop.onnx.lengths import Lengths
-from minigrad.interop.onnx.proto import attributes, checked, loaded
+from minigrad.interop.onnx.proto import attributes, checked, in_order, initializers, label, loaded
 from minigrad.interop.onnx.tensors import OTHERS, array_of, dtype_of
 from minigrad.static import Graph, Node, get_default_graph
 from minigrad.static.build import build_graph, placeholder
@@ -101,7 +101,7 @@ class _Reader:
         with self.home:
             self._weights(proto, values)
             inputs = self._inputs(proto, values)
-            self._nodes(proto.node)
+            self._nodes(proto.node, list(values))
             outputs = [self._output(values, o.name) for o in proto.output]
             return build_graph(inputs, outputs[0] if len(outputs) == 1 else outputs)
 
@@ -113,7 +113,7 @@ class _Reader:
             for i in BUFFERS.get(node.op_type, ())
             if i < len(node.input)
         }
-        for tensor in proto.initializer:
+        for tensor in initializers(proto).values():
             array = array_of(tensor)
             if array.ndim and array.dtype.kind == "f":
                 role: Any = "buffer" if tensor.name in buffers else "parameter"
@@ -172,8 +172,8 @@ class _Reader:
 
     # ---- Nodes ----------------------------------------------------------------------------------
 
-    def _nodes(self, nodes: Sequence[Any]) -> None:
-        for node in nodes:
+    def _nodes(self, nodes: Sequence[Any], given: Iterable[str]) -> None:
+        for node in in_order(nodes, given):
             self._node(node)
 
     def _value(self, name: str) -> Any:
@@ -213,8 +213,7 @@ class _Reader:
 
     @staticmethod
     def _told(node: Any, reason: Any) -> FormatError:
-        name = ascii(node.name or node.output[0])[:100]
-        return FormatError("onnx_node", op=node.op_type[:60], name=name, reason=reason)
+        return FormatError("onnx_node", op=node.op_type[:60], name=label(node), reason=reason)
 
     def _results(self, node: Any, operands: list[Any]) -> Any:
         domain = node.domain or "ai.onnx"
@@ -254,9 +253,11 @@ class _Reader:
         }
         self.depth += 1
         try:
-            for inner in body.node:
-                self._node(_filled(inner, given))
-            return tuple(values.get(name) for name in body.output)
+            self._nodes([_filled(inner, given) for inner in body.node], list(values))
+            for name, used in zip(body.output, node.output, strict=False):
+                if used:  # ONNX's own bodies leave out what this call does not read
+                    self._value(name)
+            return tuple(map(values.get, body.output))
         finally:
             self.scopes, self.versions = outer, versions
             self.depth -= 1
@@ -266,12 +267,12 @@ class _Reader:
         if self.depth >= DEEPEST:
             raise FormatError("onnx_depth", name=ascii(proto.name)[:60], most=DEEPEST)
         values: dict[str, Any] = {"": None}
-        values.update((t.name, array_of(t)[()]) for t in proto.initializer)
+        values.update((name, array_of(t)[()]) for name, t in initializers(proto).items())
         values.update(zip((i.name for i in proto.input), operands, strict=True))
         self.scopes.append(values)
         self.depth += 1
         try:
-            self._nodes(proto.node)
+            self._nodes(proto.node, list(values))
             return [self._value(o.name) for o in proto.output]
         finally:
             self.scopes.pop()
