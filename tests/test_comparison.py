@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,6 +96,66 @@ def test_a_clock_that_goes_in_long_steps_is_given_more_calls_and_not_a_million(
     found = viz.bench(a=clock.work("a", 0.0000101), b=clock.work("b", 1.0), rounds=5)
     assert found.median("a") == pytest.approx(0.00001, rel=0.6)
     assert clock.called.count("a") < 1000
+
+
+class Work:
+    def __call__(self) -> None:
+        pass
+
+
+def test_every_program_has_a_row_and_equal_names_are_numbered() -> None:
+    a, b = mg.tensor([1.0]), mg.tensor([2.0, 3.0])
+    rounds: dict[str, Any] = {"rounds": 5, "same": False}
+    work = functools.partial(time.sleep, 0)
+    sides = {
+        ("<lambda>", "bool", "<lambda> (2)"): (lambda: mg.exp(a), bool, lambda: mg.exp(b)),
+        ("sum", "sum (2)"): (a.sum, b.sum),
+        ("bool", "bool (2)", "bool (3)"): (bool, bool, bool),
+        ("sleep", "sleep (2)"): (work, functools.partial(work)),
+        ("Work", "Work (2)"): (Work(), Work()),
+    }
+    for names, functions in sides.items():
+        found = viz.bench(*functions, **rounds)
+        assert tuple(found.times) == tuple(found.first) == names
+        assert [line[0][0] for line in found.rows] == list(names)
+    assert list(viz.bench(bool, bool=int, **rounds).times) == ["bool (2)", "bool"]
+
+
+def test_what_differs_is_called_by_its_number() -> None:
+    with pytest.raises(ValueError, match=r"<lambda> \(2\) and <lambda> give different numbers"):
+        viz.bench(lambda: 1, lambda: 2, rounds=5)
+
+
+@pytest.mark.parametrize("step", [0.0, -1.0])
+def test_a_clock_that_does_not_go_on_is_refused(
+    step: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, patience = itertools.count(0.0, step), itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    with pytest.raises(ValueError, match="stands still or goes back"):
+        viz.bench(a=bool, b=bool, rounds=5)
+    monkeypatch.setattr(time, "monotonic", lambda: next(patience))
+    calls: list[int] = []
+    with pytest.raises(ValueError, match="stands still or goes back"):
+        viz.bench(a=lambda: calls.append(1), b=bool, rounds=5)
+    assert len(calls) < 100, "where each call takes long, another clock says when to give up"
+
+
+def test_a_clock_that_is_set_back_once_costs_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Reset(Clock):
+        def __call__(self) -> float:
+            read.append(self.now)
+            return self.now - 1000.0 * (len(read) > 31)
+
+    read: list[float] = []
+    clock = Reset()
+    monkeypatch.setattr(time, "perf_counter", clock)
+    found = viz.bench(a=clock.work("a", 1.0), b=clock.work("b", 2.0), rounds=9)
+    assert found.times == {"a": (1.0,) * 9, "b": (2.0,) * 9}
+
+
+def test_one_reading_of_a_partial_is_called_by_what_it_calls() -> None:
+    assert viz.readings(functools.partial(sum, [1]), count=60).rows[0][0][0] == "sum"
 
 
 def test_when_a_cost_is_won_back() -> None:

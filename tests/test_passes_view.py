@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -145,7 +146,33 @@ def test_a_pass_that_changes_results_is_found_out() -> None:
     board = viz.passes(graph, {"x": 4.0})
     assert "outputs (1) at most 8 apart; gradients (1) at most 4 apart" in board.text()[0]
     assert "最多相差 8" in board.text()[1]
-    assert board.data["switches"] == []  # it has no name by which it could be applied again
+    assert [s["key"] for s in board.data["switches"]] == ["half"]
+
+
+def simplify(graph: mg.Graph) -> mg.Graph:
+    """A pass of the user's, with the name of one of ours."""
+    return half(graph)
+
+
+class Halved:
+    def __call__(self, graph: mg.Graph) -> mg.Graph:
+        return half(graph)
+
+
+@pytest.mark.parametrize(
+    ("own", "name"),
+    [(simplify, "simplify"), (functools.partial(half), "half"), (Halved(), "Halved")],
+)
+def test_a_users_pass_is_shown_itself_whatever_its_name(own: Any, name: str) -> None:
+    x = mg.placeholder("x", shape=())
+    board = viz.passes(mg.build_graph(x, x * x).optimize([own]), {"x": 4.0})
+    assert [s.caption[0] for s in board.scenes[1:]] == [
+        f"{name}: 2 → 4 nodes",
+        "all passes together: 2 → 4 nodes",
+    ]
+    assert "outputs (1) at most 8 apart" in board.text()[0]
+    board.off = [name]
+    assert [s.caption[0] for s in board.scenes[1:]] == ["all passes together: 2 → 2 nodes"]
 
 
 def test_a_kernel_that_is_wrong_for_one_graph_is_found_out() -> None:

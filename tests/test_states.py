@@ -182,6 +182,17 @@ def answers(film: Film, label: str, step: int, language: int = 0) -> dict[str, s
     return {slot: text[language] for slot, text in found.items() if text}
 
 
+def test_two_readers_of_one_name_are_two() -> None:
+    x = mg.tensor(0.0, requires_grad=True, name="x")
+
+    def f(x: mg.Tensor) -> mg.Tensor:
+        return mg.exp(x) * 2 + mg.exp(x)
+
+    film = viz.step(f, x).films[0]
+    assert answers(film, "x", 0)["out"] == "What goes out: 0. Nothing has read it yet."
+    assert answers(film, "x", 1)["out"] == "What goes out: 0, read by Exp."
+
+
 def test_the_inspector_answers_what_a_learner_asks() -> None:
     film = viz.step(e1()).films[0]
     assert answers(film, "Mul", 0) == {}

@@ -46,6 +46,17 @@ def here() -> Location:
     return Location(*caller(sys._getframe(1)))
 
 
+def function_name(function: object) -> str:
+    """What to call a function: its own name, the name of what a partial calls, or of its class.
+
+    >>> function_name(functools.partial(sum, [1]))
+    'sum'
+    """
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
 @dataclass(frozen=True, slots=True)
 class SavedLine:
     """One line of a program that is not here: what a file says of the line behind a node.

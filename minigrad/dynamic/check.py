@@ -11,7 +11,7 @@ from minigrad.core import as_array, float64
 from minigrad.diagnostics.arguments import function, refuse
 from minigrad.diagnostics.errors import GradientError
 from minigrad.diagnostics.messages import fill
-from minigrad.diagnostics.source import here
+from minigrad.diagnostics.source import function_name, here
 from minigrad.dynamic.backward import grad
 from minigrad.dynamic.tensor import Tensor
 
@@ -97,7 +97,7 @@ def _check(
         if not difference <= tolerance:
             raise GradientError(
                 "check_grads",
-                function=getattr(f, "__name__", "f"),
+                function=function_name(f),
                 index=i,
                 order=level,
                 difference=float(difference),

@@ -13,7 +13,7 @@ from typing import Any
 from minigrad.core import events, fits
 from minigrad.core.garbage import no_collection
 from minigrad.diagnostics.errors import GraphError, VerifyError
-from minigrad.diagnostics.source import here
+from minigrad.diagnostics.source import function_name, here
 from minigrad.passes.algebra import *
 from minigrad.passes.folding import *
 from minigrad.passes.fusing import *
@@ -53,12 +53,13 @@ PASSES: dict[str, Pass] = {f.__name__: f for f in (*PIPELINE, *INEXACT)}
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one pass did: its name, the graph before and after it, and the changes."""
+    """What one pass did: its name, the graph before and after it, the changes; and the pass."""
 
     name: str
     before: Graph
     after: Graph
     changes: tuple[Change, ...]
+    function: Pass
 
     def __str__(self) -> str:
         sizes = f"{len(self.before.nodes)} → {len(self.after.nodes)}"
@@ -94,8 +95,8 @@ def _optimized(graph: Graph, passes: Sequence[str | Pass]) -> Graph:
         function = _named(chosen) if isinstance(chosen, str) else chosen
         after, changes = _applied(function, graph)
         if after is not graph:
-            _check(function.__name__, graph, after, len(effects))
-        record = PassRecord(function.__name__, graph, after, tuple(changes))
+            _check(function_name(function), graph, after, len(effects))
+        record = PassRecord(function_name(function), graph, after, tuple(changes), function)
         history.append(record)
         if events.listeners:
             events.emit("pass", None, None, record)

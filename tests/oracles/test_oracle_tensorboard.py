@@ -119,6 +119,15 @@ def test_a_program_shows_its_fused_kernels_and_a_tensor_its_tape(tmp_path: Path)
         viz.tensorboard(b, tmp_path / "no", {})
 
 
+def test_a_layer_with_the_name_of_a_curve_has_a_curve_of_its_own(tmp_path: Path) -> None:
+    steps = viz.train(1)
+    for _ in steps:
+        steps.log({"w": np.array([3.0, 4.0])}, w=1.0)
+    viz.tensorboard(steps, tmp_path)
+    values = [(v.tag, v.simple_value) for e in events(tmp_path) for v in e.summary.value]
+    assert values == [("w", 1.0), ("w (2)", 5.0)]
+
+
 def test_curves_come_with_their_steps(tmp_path: Path) -> None:
     viz.tensorboard({"loss": [1.0, 0.5], "rate": np.float32([0.1])}, tmp_path)
     values = [(v.tag, e.step, v.simple_value) for e in events(tmp_path) for v in e.summary.value]

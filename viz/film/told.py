@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from viz.film.film import Facts, Track, latest
 from viz.picture.boxes import Picture, PictureNode
@@ -24,7 +24,7 @@ def told(picture: Picture, tracks: Mapping[str, Track]) -> dict[str, list[Told]]
             readers.setdefault(i, []).append(n)
     found = {}
     for n in picture.nodes:
-        births = {r.label: tracks[r.id].born for r in readers.get(n.id, ())}
+        births = [(r.label, tracks[r.id].born) for r in readers.get(n.id, ())]
         entries = [*about(tracks[n.id]), *_goes_out(n, tracks[n.id], births)]
         found[n.id] = sorted(entries, key=lambda entry: (entry[0], SLOTS.index(entry[1])))
     return found
@@ -55,14 +55,16 @@ def _born(track: Track) -> int:
     return track.born if track.born is not None else min(first, default=0)
 
 
-def _goes_out(box: PictureNode, track: Track, births: Mapping[str, int | None]) -> Iterator[Told]:
+def _goes_out(
+    box: PictureNode, track: Track, births: Sequence[tuple[str, int | None]]
+) -> Iterator[Told]:
     """The value at each step at which it changes, or somebody more reads it."""
     born = _born(track)
     moments = {born, *(step for step, _ in track.values)}
-    moments |= {step for step in births.values() if step is not None and step > born}
+    moments |= {step for _, step in births if step is not None and step > born}
     for step in sorted(moments):
         value = latest(track.values, step)
-        names = [name for name, at in births.items() if at is not None and at <= step]
+        names = dict.fromkeys(name for name, at in births if at is not None and at <= step)
         now = "done" if value else "held" if box.kind == "constant" else "plan"
         whom = "read" if names else "result" if box.is_output and value else "alone"
         about = {"value": value.told if value else "", "names": _listed(names)}

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 import minigrad as mg
 from minigrad.core.events import Counts
+from minigrad.diagnostics.source import function_name
 from minigrad.dynamic.tensor import Tensor
 from viz.charts import Chart, curves
 from viz.views.tables import Table
-from viz.words.text import Pair, printed, row
+from viz.words.text import Pair, distinct, printed, row
 
 __all__ = ["Bench", "Ratio", "bench", "both", "counts", "readings", "won_back"]
 
@@ -28,6 +29,10 @@ WARM_UP = 3  # calls of each side before the clock counts
 # less than the turn of another program on the machine, which then spoils few readings, not all. A
 # browser's clock goes in steps of up to 0.1 ms, so that no page can spy on others by it.
 SAMPLE = 0.004 if sys.platform == "emscripten" else 0.0002
+# A clock that shows no time after so many calls, or seconds of another clock, never will.
+MOST_CALLS = 1 << 20
+PATIENCE = 2.0
+RETRIES = 10  # of a reading that took no time
 HEAD = ("bench_side", "bench_median", "bench_middle", "bench_slow", "bench_ratio")
 
 Work = Callable[..., Any]
@@ -119,7 +124,8 @@ def bench(
 ) -> Bench:
     """Compare the times of programs fairly: all in turn, in one run, many times.
 
-    functions: called with `args`, under their own names; or named as keywords (`static=run_it`).
+    functions: called with `args`, under their own names, of which equal ones are numbered; or named
+    as keywords (`static=run_it`).
     Each is warmed up first. In each of the `rounds` every side has its turn, and a reading lasts at
     least about 0.2 ms, in a browser 4 ms, as many calls as that takes; the side that begins
     changes. Ratios are taken within a round, as a machine that grows slow does so for all. The
@@ -128,7 +134,7 @@ def bench(
 
     What comes back is a table of medians and spreads, and no number: `float` of it is a TypeError,
     as one figure without its spread is a slogan. ValueError for fewer than two sides or five
-    rounds, and for sides that give different numbers.
+    rounds, for sides that give different numbers, and for a clock that does not go on.
 
     >>> found = bench(loop=lambda: sum(range(9)), formula=lambda: 9 * 8 // 2, rounds=5)
     >>> list(found.times), len(found.times["loop"])
@@ -137,14 +143,15 @@ def bench(
     Traceback (most recent call last):
     ValueError: bench: 1 program is nothing to compare; give two or more.
     """
-    sides = {function.__name__: function for function in functions} | named
+    names = distinct(map(function_name, functions), named)
+    sides = dict(zip(names, functions, strict=True)) | named
     if len(sides) < 2:
         raise ValueError(printed("bench_sides", count=len(sides)))
     if rounds < FEWEST:
         raise ValueError(printed("bench_rounds", given=rounds, fewest=FEWEST))
     calls, first, results = {}, {}, {}
     for name, work in sides.items():
-        first[name] = _reading(work, args, 1)
+        first[name] = max(_reading(work, args, 1), 0.0)
         results[name] = work(*args)
         calls[name] = _calls(work, args)
     if same:
@@ -155,16 +162,27 @@ def bench(
         for turn in range(rounds):
             begin = turn % len(order)
             for name in order[begin:] + order[:begin]:
-                times[name].append(_reading(sides[name], args, calls[name]))
+                times[name].append(_positive_reading(sides[name], args, calls[name]))
     return Bench(times, first)
 
 
 def _calls(work: Work, args: Sequence[Any]) -> int:
     """How many calls one reading needs; more at a time where the clock sees none of one."""
-    calls = 1
-    while not (quickest := min(_reading(work, args, calls) for _ in range(WARM_UP))):
+    calls, begin = 1, time.monotonic()
+    while (quickest := min(_reading(work, args, calls) for _ in range(WARM_UP))) <= 0:
         calls *= 2
+        if calls > MOST_CALLS or time.monotonic() - begin > PATIENCE:
+            raise ValueError(printed("clock_stands"))
     return math.ceil(SAMPLE / quickest)
+
+
+def _positive_reading(work: Work, args: Sequence[Any], calls: int) -> float:
+    """Seconds per call, read again where the clock was set back or stood still meanwhile."""
+    readings = (_reading(work, args, calls) for _ in range(RETRIES))
+    found = next((seconds for seconds in readings if seconds > 0), None)
+    if found is None:
+        raise ValueError(printed("clock_stands"))
+    return found
 
 
 def _reading(work: Work, args: Sequence[Any], calls: int) -> float:
@@ -269,4 +287,4 @@ def readings(f: Work, *args: Any, count: int) -> Chart:
     """
     times = [max(1e6 * _reading(f, args, 1), 1e-3) for _ in range(count)]
     about = {"x": row("bench_reading"), "y": row("bench_microseconds")}
-    return curves({getattr(f, "__name__", "f"): times}, logy=True, title=row("bench_once"), **about)
+    return curves({function_name(f): times}, logy=True, title=row("bench_once"), **about)

@@ -35,7 +35,8 @@ def granularity(
     number. shards, reduce: one more row, for a batch that is split, see `Program.to_dask`.
     scheduler: what `compute` of Dask takes, "threads", "processes" or a client.
 
-    Raises TypeError for what is no program, and what `to_dask` and a run raise.
+    Raises TypeError for what is no program, ValueError where the clock stands still, and what
+    `to_dask` and a run raise.
 
     >>> import minigrad as mg, viz
     >>> x = mg.placeholder("x", shape=(3,))
@@ -75,6 +76,8 @@ def timed(runs: Sequence[Callable[[], Any]]) -> tuple[Any, float]:
         start = time.perf_counter()
         run()
         spans.append(time.perf_counter() - start)
+    if min(spans) <= 0:
+        raise ValueError(printed("clock_stands"))
     return result, min(spans)
 
 

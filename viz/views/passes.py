@@ -13,7 +13,8 @@ import numpy as np
 import minigrad as mg
 from minigrad.core import Array
 from minigrad.diagnostics.errors import GraphError
-from minigrad.passes import PASSES, PIPELINE, PassRecord
+from minigrad.diagnostics.source import function_name
+from minigrad.passes import PIPELINE, PassRecord
 from minigrad.static import Graph, Node, listen_to_nobody
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
@@ -55,17 +56,15 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
     """
     if not isinstance(graph, Graph) or not graph.outputs:
         raise TypeError(printed("passes_graph", value=brief(graph)))
-    names = [r.name for r in graph.history] or [p.__name__ for p in PIPELINE]
+    chosen = [r.function for r in graph.history] or list(PIPELINE)
     start = graph.history[0].before if graph.history else graph
-    known = all(name in PASSES for name in names)  # else they cannot be applied again
     proof = Proof(start, feed_dict, session)
 
     def again(off: list[str]) -> Board:
-        kept = [name for name in names if name not in off]
-        history = start.optimize(kept).history if known else graph.history
+        history = start.optimize([f for f in chosen if function_name(f) not in off]).history
         return Board(_scenes(start, history, proof), heading=ROWS["page_passes"], moves=True)
 
-    switches = tuple(dict.fromkeys(names)) if known else ()
+    switches = tuple(dict.fromkeys(map(function_name, chosen)))
     scenes, slider, heading = again([]).scenes, ROWS["passes_slider"], ROWS["page_passes"]
     return Board(scenes, slider=slider, switches=switches, again=again, heading=heading, moves=True)
 

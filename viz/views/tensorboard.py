@@ -24,7 +24,7 @@ from viz.picture.boxes import Picture, PictureNode, paths
 from viz.picture.picture import picture
 from viz.views.draw import names_in
 from viz.views.train import Training
-from viz.words.text import printed
+from viz.words.text import distinct, printed
 
 __all__ = ["tensorboard"]
 
@@ -53,7 +53,7 @@ def tensorboard(obj: Any, logdir: str | Path, feed_dict: Mapping[Any, Any] | Non
     PosixPath('runs/first')
     """
     if isinstance(obj, (Mapping, Training)):
-        events = [*_curves(obj if isinstance(obj, Mapping) else {**obj.series, **obj.norms})]
+        events = [*_curves(obj if isinstance(obj, Mapping) else _shown(obj))]
     else:
         events = _graph_events(obj, names_in(sys._getframe(1)), feed_dict)
     writer = wanted("tensorboard.summary.writer.event_file_writer", extra="tensorboard")
@@ -69,6 +69,12 @@ def tensorboard(obj: Any, logdir: str | Path, feed_dict: Mapping[Any, Any] | Non
 def _proto(name: str) -> Any:
     """One of TensorBoard's own forms of messages."""
     return wanted(f"tensorboard.compat.proto.{name}_pb2", extra="tensorboard")
+
+
+def _shown(training: Training) -> dict[str, Sequence[float]]:
+    """All curves of a training; a layer may have the name of what was plotted."""
+    norms = distinct(training.norms, training.series)
+    return {**training.series, **dict(zip(norms, training.norms.values(), strict=True))}
 
 
 def _curves(series: Mapping[str, Sequence[float]]) -> Iterator[Any]:

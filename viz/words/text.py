@@ -7,12 +7,14 @@ when it is printed. The engine's errors are the rows of `minigrad/diagnostics/me
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from html import escape
+from itertools import chain, count
 from pathlib import Path
 
 from minigrad.diagnostics.messages import Pair, Sentences, choose, fill_pair
 
-__all__ = ["Pair", "Right", "bilingual", "both", "choose", "html", "printed", "row"]
+__all__ = ["Pair", "Right", "bilingual", "both", "choose", "distinct", "html", "printed", "row"]
 
 ROWS = Sentences(Path(__file__).with_suffix(".toml"))
 
@@ -49,6 +51,19 @@ def html(key: str, tag: str = "span", **fields: object) -> str:
 def both(pair: Pair) -> str:
     """A pair on one line: for attributes (labels for screen readers), that know no style rule."""
     return pair[0] if pair[0] == pair[1] else " / ".join(pair)
+
+
+def distinct(names: Iterable[str], taken: Container[str] = ()) -> list[str]:
+    """Names that differ from each other and from those taken: equal ones are numbered.
+
+    >>> distinct(["sum", "exp", "sum"])
+    ['sum', 'exp', 'sum (2)']
+    """
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name} ({i})" for i in count(2))
+        found.append(next(x for x in chain([name], numbered) if x not in taken and x not in found))
+    return found
 
 
 def printed(key: str, **fields: object) -> str:

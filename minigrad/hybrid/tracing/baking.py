@@ -21,7 +21,7 @@ from minigrad.core.structure import flatten, transform
 from minigrad.diagnostics import arguments, foreign
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, choose, fill
-from minigrad.diagnostics.source import Location, here
+from minigrad.diagnostics.source import Location, function_name, here
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing.body import TracedBody, afresh, replaced, stand_ins
@@ -136,8 +136,7 @@ class Traced:
     """
 
     def __init__(self, python_function: Callable[..., Any], examples: Sequence[Any]) -> None:
-        kind = type(python_function).__name__
-        self.__name__ = str(getattr(python_function, "__name__", kind))
+        self.__name__ = function_name(python_function)
         self.python_function = python_function
         self._parameters = Parameters(python_function)
         self._calls = itertools.count()

@@ -19,7 +19,7 @@ from minigrad.core import events, in_body
 from minigrad.diagnostics import arguments, foreign
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, choose, fill
-from minigrad.diagnostics.source import here
+from minigrad.diagnostics.source import function_name, here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing.body import TracedBody, afresh, replaced, stand_ins
 from minigrad.hybrid.tracing.calls import building
@@ -49,8 +49,7 @@ class Function:
         convert: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
     ) -> None:
         functools.update_wrapper(self, python_function, updated=())
-        kind = type(python_function).__name__
-        self.__name__ = str(name or getattr(python_function, "__name__", kind))
+        self.__name__ = str(name or function_name(python_function))
         self.python_function, self.input_signature = python_function, input_signature
         self.cache: list[Trace] = []
         self.traces = 0
