@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import linecache
 import re
@@ -20,6 +21,7 @@ from test_schedule import problems
 import minigrad as mg
 import viz
 from minigrad.compiler.schedule.schedule import Schedule, Task, list_schedule
+from minigrad.diagnostics import files
 from viz.lesson import check
 from viz.lesson import keep as growing
 from viz.lesson import my_engine as ours
@@ -580,6 +582,154 @@ def test_a_file_that_was_spoilt_is_left_alone(folder: Path) -> None:
         with pytest.raises(ValueError, match=r"engine.py, line \d+: .*Remedy: mend that line"):
             call()
     assert file.read_text("utf-8") == spoilt
+
+
+def edited(folder: Path, old: str, new: str) -> str:
+    """The text of the learner's file after it was edited by hand."""
+    file = folder / "engine.py"
+    text = file.read_text("utf-8")
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new), "utf-8")
+    return file.read_text("utf-8")
+
+
+HELPERS = """
+def twice(x):
+    return x + x
+
+
+def thrice(x):
+    return twice(x) + x
+
+
+def fit(g, x):
+    return thrice(g) / 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("EVENTS = []", "EVENTS = []  # a note of mine"),
+        ("class Node:", "def own(x):\n    return x\n\n\nclass Node:"),
+        ("class Node:", "class Own:  # yours\n    pass\n\n\nclass Node:"),
+        ("return self.name or self.op", 'return f"<{self.name or self.op}>"'),
+        ("    return values\n\n\ndef compute", "    return dict(values)\n\n\ndef compute"),
+        ('    """Write one event down."""\n', ""),
+    ],
+)
+def test_what_was_edited_by_hand_is_kept_beside_and_said(
+    old: str, new: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    viz.engine("L02")
+    viz.keep(learner(HELPERS, "fit"))
+    viz.engine("L03")
+    assert sorted(x.name for x in folder.iterdir()) == ["__init__.py", "engine.py"]
+    before = edited(folder, old, new)
+    capsys.readouterr()
+    viz.engine("L03")
+    told = capsys.readouterr().out
+    assert "edited by hand" in told
+    assert "my_engine/engine_edited_1.py" in told
+    assert (folder / "engine_edited_1.py").read_text("utf-8") == before
+    viz.engine("L03")
+    assert "edited" not in capsys.readouterr().out
+    edited(folder, old, new)
+    viz.engine("L03")
+    assert not (folder / "engine_edited_2.py").exists(), "this change is kept already"
+    edited(folder, "import math\n", "import math  # another\n")
+    assert "my_engine/engine_edited_2.py" in str(viz.keep(learner(HELPERS, "fit")))
+
+
+def test_an_own_function_with_its_mark_stays_and_a_part_may_be_deleted(folder: Path) -> None:
+    viz.keep(learner(HELPERS, "fit"))
+    viz.engine("L03")
+    source = "def mine_too(x):  # yours\n    return x, '\u2028'\n\n\n"
+    edited(folder, "def caller():", source + "def caller():")
+    engine = viz.engine("L04")
+    assert engine.mine_too(1) == (1, "\u2028")
+    text = (folder / "engine.py").read_text("utf-8")
+    start = text.index("def fit(g, x):  # yours")
+    (folder / "engine.py").write_text(text[:start] + text[text.index("\n\n\n", start) :], "utf-8")
+    viz.engine("L04")
+    assert "def fit(g, x):  # ours\n" in (folder / "engine.py").read_text("utf-8")
+    assert sorted(x.name for x in folder.iterdir()) == ["__init__.py", "engine.py"]
+
+
+def test_an_editors_line_ends_and_its_mark_are_no_changes(folder: Path) -> None:
+    viz.keep(learner(HELPERS, "fit"))
+    file = folder / "engine.py"
+    raw = file.read_bytes()
+    file.write_bytes(b"\xef\xbb\xbf" + raw.replace(b"\n", b"\r\n"))
+    viz.engine("L02")
+    assert file.read_bytes() == raw
+    assert not (folder / "engine_edited_1.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        (b"# ---- L77: the future ----\n", r"engine.py, line \d+: there is no lesson L77 yet"),
+        ("# 中文\n".encode("gb18030"), r"engine.py, line \d+: these bytes are no text in UTF-8"),
+        (b"\0", "engine.py, line .*null bytes"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_and_left_alone(
+    added: bytes, said: str, folder: Path
+) -> None:
+    viz.engine("L02")
+    file = folder / "engine.py"
+    own = b"def own(x):  # yours\n    return x\n"
+    file.write_bytes(file.read_bytes() + added + own)
+    spoilt = file.read_bytes()
+    for call in (lambda: viz.engine("L03"), lambda: viz.keep(ours.fit), viz.course):
+        with pytest.raises(ValueError, match=said):
+            call()
+    assert file.read_bytes() == spoilt
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(ValueError, match=r"engine.py cannot be read \(Is a directory\)"):
+        viz.engine("L03")
+
+
+def full(path: Any, content: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("obstacle", ["a file", "a full disk", "a file in the way"])
+def test_where_nothing_can_be_written_a_lesson_goes_on(
+    obstacle: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reason = "No space left on device"
+    if obstacle == "a full disk":
+        monkeypatch.setattr(files, "write", full)
+    elif obstacle == "a file":
+        folder.write_text("")
+        reason = "File exists"
+    else:
+        folder.parent.joinpath("file").write_text("")
+        monkeypatch.setenv(mine.FOLDER, str(folder.parent / "file"))
+        reason = "Not a directory"
+    engine = viz.engine("L02")
+    told = capsys.readouterr().out
+    assert told.count("Nothing was kept") == 1
+    assert reason in told
+    assert "written to" not in told
+    assert engine.topological_order([engine.Node("Placeholder", name="x")])
+    shown = str(viz.keep(ours.fit))
+    assert shown.startswith("… my_engine  Nothing was kept: my_engine/engine.py cannot be written")
+    assert viz.engine("L02", ours.fit).fit is not None
+    assert not (folder / "engine.py").exists()
+
+
+def test_what_was_edited_is_not_written_over_where_its_copy_cannot_be(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    viz.engine("L02")
+    before = edited(folder, "EVENTS = []", "EVENTS = [1]")
+    monkeypatch.setattr(files, "write", full)
+    viz.engine("L03")
+    assert (folder / "engine.py").read_text("utf-8") == before
 
 
 def test_an_unknown_lesson_is_refused(folder: Path) -> None:

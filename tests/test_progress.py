@@ -98,3 +98,15 @@ def test_both_languages_are_told(tmp_path: Path) -> None:
     assert "记着 0 个答案" in page
     viz.predict("L00.3", answer="<b>")
     assert "&lt;b&gt;" in viz.progress()._repr_html_()
+
+
+def test_where_nothing_can_be_kept_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MINIGRAD_LEARNER", str(tmp_path / "file"))
+    told = str(viz.progress(True))
+    assert told.startswith("Nothing was changed: .minigrad.json cannot be written (")
+    assert "viz.progress(True)" not in told
+    viz.check("L00.faded.1", 20, 20)
+    assert "No answers are kept" in str(viz.progress(False))

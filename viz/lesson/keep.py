@@ -17,6 +17,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from io import StringIO
 from itertools import count
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -32,7 +33,6 @@ from viz.lesson.wording import GRADING, MARKS, Shown
 from viz.questions import checks_of
 from viz.words import mine
 from viz.words.text import Pair, printed, row
-from viz.words.user import write
 
 __all__ = ["engine", "keep"]
 
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 def functions_of(text: str) -> list[tuple[str, str, str, str]]:
     """Name, lesson, mark and lines of each marked function of an engine."""
     found = []
-    lines = text.splitlines(keepends=True)
+    lines = StringIO(text).readlines()  # as Python counts them
     headings = [(text.count("\n", 0, h.start()), h[1]) for h in HEADING.finditer(text)]
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
@@ -95,7 +95,7 @@ def assembled(lesson: str, own: Mapping[str, Part], gaps: bool = True) -> str:
         else:
             new = _marked(_gap(part.source, name, lesson), name, "ours")
         text = text.replace(part.source, new)
-    for name, part in own.items():
+    for name, part in reversed(own.items()):
         if name not in parts:  # a helper stands at the head of the lesson that it was written in
             place = next(h.end() for h in HEADING.finditer(text) if h[1] == part.lesson)
             new = _marked(part.source, name, "yours").strip("\n")
@@ -105,7 +105,7 @@ def assembled(lesson: str, own: Mapping[str, Part], gaps: bool = True) -> str:
 
 def _marked(source: str, name: str, mark: str) -> str:
     """The lines of a function, of which the first says whose it is."""
-    lines = source.splitlines()
+    lines = source.rstrip("\n").split("\n")
     at = next(i for i, line in enumerate(lines) if line.startswith(f"def {name}"))
     lines[at] = f"{MARK.sub('', lines[at])}  # {mark}"
     return "\n".join(lines) + "\n"
@@ -125,26 +125,80 @@ def _file() -> Path:
 
 def _stored() -> tuple[str, dict[str, Part]]:
     """The last lesson that the learner's engine holds, and the learner's own functions in it."""
-    file = _file()
-    if not file.exists():
-        return "", {}
-    text = file.read_text("utf-8")
+    text = _text()
     try:
         found = {n: Part(at, s) for n, at, mark, s in functions_of(text) if mark == "yours"}
-    except SyntaxError as error:
-        told = printed("engine_unreadable", file=file, line=error.lineno, problem=error.msg)
-        raise ValueError(told) from error
+    except (SyntaxError, ValueError) as error:  # the latter for a zero byte
+        told = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
+        raise _unreadable(told[0], told[1] or 1) from error
+    known = {h[1] for h in HEADING.finditer(whole()[0])}
+    for heading in HEADING.finditer(text):
+        if heading[1] not in known:
+            line = 1 + text.count("\n", 0, heading.start())
+            raise _unreadable(row("engine_heading", lesson=heading[1], last=max(known)), line)
     return max((h[1] for h in HEADING.finditer(text)), default=""), found
 
 
-def _store(text: str) -> Path:
-    file = _file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write(file, text)
+def _text() -> str:
+    """What stands in the learner's file; nothing where there is none."""
+    try:
+        raw = _file().read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        told = printed("engine_closed", file=_file(), problem=error.strerror)
+        raise ValueError(told) from error
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = 1 + raw.count(b"\n", 0, error.start)
+        raise _unreadable(row("engine_encoding"), line) from error
+
+
+def _unreadable(problem: str | Pair, line: int) -> ValueError:
+    return ValueError(printed("engine_unreadable", file=_file(), line=line, problem=problem))
+
+
+def _store(text: str) -> tuple[bool, list[Pair]]:
+    """Write the engine; returns whether that could be, and what the learner has to know."""
+    file, told = _file(), []
+    if _is_edited(text):
+        copy = _copy(file)
+        told.append(row("engine_edited", copy=f"my_engine/{copy.name}"))
+        problem = mine.store(copy, file.read_bytes())
+    else:
+        problem = None
+    problem = problem or mine.store(file, text)
     package = file.with_name("__init__.py")
-    if not package.exists():
-        write(package, PACKAGE)
-    return file
+    if problem is None and not package.exists():
+        problem = mine.store(package, PACKAGE)
+    if problem is not None:
+        return False, [row("engine_unkept", reason=problem)]
+    return True, told
+
+
+def _is_edited(new: str) -> bool:
+    """Whether the file holds changes that writing it would lose; a part may be deleted there."""
+    old, (last, own) = _text(), _stored()
+    if old in ("", new):
+        return False
+    marked = {name for name, *_ in functions_of(old)}
+
+    def rest(text: str) -> list[str]:
+        """The lines outside of the learner's functions."""
+        for name, _, mark, source in functions_of(text):
+            if mark == "yours" or name not in marked:
+                text = text.replace(source, "")
+        return [line for line in text.splitlines() if line.strip()]
+
+    return rest(old) != rest(assembled(last, own))
+
+
+def _copy(file: Path) -> Path:
+    """Where a file that was edited is kept: a new place, or that of an equal copy."""
+    places = (file.with_name(f"{file.stem}_edited_{i}.py") for i in count(1))
+    content = file.read_bytes()
+    return next(x for x in places if not x.exists() or x.read_bytes() == content)
 
 
 @lru_cache(maxsize=4)
@@ -182,8 +236,10 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     lesson are gaps, which raise EngineError. With `functions` it is a trial that nothing keeps:
     they fill their gaps, and ours the other ones, so that an exercise needs no other one's answer.
     Without `functions` the engine is written to `my_engine/engine.py` beside the notebooks, too.
-    ValueError for an unknown lesson, for a function that is no part of the engine, and for a file
-    that was edited and is no Python any more.
+    A file that was edited is kept beside it, unless nothing but functions marked "# yours" differ;
+    in a folder that cannot be written to nothing is kept, and it is said so. ValueError for an
+    unknown lesson, for a function that is no part of the engine, and for a file that was edited and
+    is no Python any more.
 
     >>> mine = engine("L02")
     … my_engine  written to my_engine/engine.py
@@ -201,8 +257,9 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
             _name(function)
             own |= _written(function, lesson)
         return _loaded(assembled(lesson, own, gaps=False))
-    _store(assembled(max(last, lesson), own))
-    shown = Shown(_whose(lesson, own), "…", "my_engine")
+    kept, told = _store(assembled(max(last, lesson), own))
+    written = [row("engine_written")] if kept else []
+    shown = Shown([*written, *told, *_whose(lesson, own)], "…", "my_engine")
     cast(Any, display)(shown) if get_ipython() is not None else print(shown)
     return _loaded(assembled(lesson, own))  # who comes back from a later one, too
 
@@ -237,12 +294,14 @@ def keep(*functions: FunctionType) -> Shown | None:
     text = assembled(last, own)
     if foreign := _foreign(functions, vars(_loaded(text))):
         return Shown([foreign], "…", "my_engine")
-    _store(text)
+    stored, notes = _store(text)
+    if not stored:
+        return Shown(notes, "…", "my_engine")
     names = ", ".join(f.__name__ for f in functions)
     tested, said = _tested(functions), {True: "check_passed", False: "engine_untested"}
     told = [row(said[right], text=text) for text, right in tested.items()]
     mark, again = (MARKS[True], []) if all(tested.values()) else ("…", [row("engine_test")])
-    return Shown([row("engine_kept", names=names), *told, *again], mark, "my_engine")
+    return Shown([row("engine_kept", names=names), *notes, *told, *again], mark, "my_engine")
 
 
 def _tested(functions: tuple[FunctionType, ...]) -> dict[Pair, bool]:
@@ -299,7 +358,7 @@ def _foreign(functions: tuple[FunctionType, ...], there: Mapping[str, Any]) -> P
 def _whose(lesson: str, own: Mapping[str, Part]) -> list[Pair]:
     """Which functions of the lessons before are the learner's, and which are ours."""
     before = [name for name, part in whole()[1].items() if part.lesson < lesson]
-    told = [row("engine_written")]
+    told = []
     for key, names in {
         "engine_yours": [name for name in before if name in own],
         "engine_ours": [name for name in before if name not in own],

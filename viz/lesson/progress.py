@@ -11,7 +11,7 @@ from typing import Any
 
 from viz.lesson.wording import GRADING, MARKS, bilingual, lines_of
 from viz.words import mine
-from viz.words.text import row
+from viz.words.text import Pair, row
 from viz.words.user import write
 
 __all__ = ["progress"]
@@ -23,8 +23,10 @@ HEAD = ("id", "kind", "answer", "right", "tries", "when")
 class Progress:
     """Each check that has judged an answer, and each question that was answered, by its id."""
 
-    def __init__(self, found: dict[str, dict[str, Any]] | None) -> None:
-        self.found = found
+    def __init__(
+        self, found: dict[str, dict[str, Any]] | None, problem: Pair | None = None
+    ) -> None:
+        self.found, self.problem = found, problem
 
     @property
     def csv(self) -> str:
@@ -55,6 +57,8 @@ class Progress:
         return f'<div class="mg-shown"><p>{bilingual(self._told())}</p><table>{rows}</table></div>'
 
     def _told(self) -> tuple[str, str]:
+        if self.problem is not None:
+            return row("progress_unkept", reason=self.problem)
         if self.found is None:
             return row("progress_off")
         right = sum(at["right"] for at in self.found.values())
@@ -78,9 +82,10 @@ def progress(keep: bool | None = None) -> Progress:
     >>> progress(False)
     No answers are kept. `viz.progress(True)` keeps new ones, beside the notebooks only.
     """
+    problem = None
     if keep is not None:
-        mine.choose(KEY, (_found() or {}) if keep else None)
-    return Progress(_found())
+        problem = mine.choose(KEY, (_found() or {}) if keep else None)
+    return Progress(_found(), problem)
 
 
 def note(kind: str, id: str, right: bool, answer: str = "") -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from minigrad.diagnostics import files
 from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import Pair
 
 FOLDER = "MINIGRAD_LEARNER"  # the variable that names another folder; tests set it
 
@@ -31,8 +32,22 @@ def choices() -> dict[str, Any]:
     return {}
 
 
-def choose(key: str, value: Any) -> None:
-    """Keep a choice. In a folder that cannot be written to it holds as long as the kernel."""
-    with contextlib.suppress(GraphError, OSError):
-        folder().mkdir(parents=True, exist_ok=True)
-        files.write(_file(), json.dumps({**choices(), key: value}, ensure_ascii=False) + "\n")
+def choose(key: str, value: Any) -> Pair | None:
+    """Keep a choice, or return why that cannot be: then it holds as long as the kernel."""
+    known = choices()
+    if known.get(key) == value:
+        return None
+    return store(_file(), json.dumps({**known, key: value}, ensure_ascii=False) + "\n")
+
+
+def store(file: Path, content: str | bytes) -> Pair | None:
+    """Write a file of the learner's, or return why that cannot be: no lesson ends for it."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        files.write(file, content)
+    except GraphError as error:
+        return error.pair
+    except OSError as error:
+        reason = f"{error.strerror}: {error.filename or file}"
+        return reason, reason
+    return None
