@@ -489,7 +489,7 @@ def main(arguments):
         sys.stdout.flush()
         print(problem, file=sys.stderr)
         return 1
-    except PermissionError as error:
+    except OSError as error:
         print(say("not_yours", error=error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:  # what is done stays, and what is downloaded

@@ -31,7 +31,10 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
         raise Problem(say("one_notebook", count=len(asked), names=" ".join(asked)))
     folder, which = lesson_place(asked[0] if asked else "index", yours)
     if folder == yours:
-        copy_lessons(lessons, yours)
+        try:
+            copy_lessons(lessons, yours)
+        except OSError as error:
+            raise Problem(say("no_copies", folder=yours, why=first_failure(error))) from error
     names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
     lesson = choose_lesson(which, names, folder)
     if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -39,6 +42,12 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     # Rather than the file's path: so the address printed for a remote reader opens it as well.
     address = "--LabApp.default_url=/lab/tree/" + urllib.parse.quote(lesson)
     return ["-m", "jupyterlab", "--ServerApp.root_dir=" + folder, address, *options]
+
+
+def first_failure(error: OSError) -> str:
+    """Return what the system says; where several files failed together, of the first."""
+    together = isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list)
+    return str(error.args[0][0][-1] if together else error)
 
 
 def lesson_place(which: str, yours: str) -> Tuple[str, str]:

@@ -58,8 +58,8 @@ python tasks.py 命令
         "已停止。想继续，再运行一次同样的命令：{command}",
     ),
     "not_yours": (
-        "{error}. Check that this folder is yours.",
-        "{error}。请检查这个文件夹是不是你的。",
+        "{error}. Check that this folder is yours and that the disk has room.",
+        "{error}。请检查这个文件夹是不是你的、磁盘是否还有空间。",
     ),
     "old_python": (
         "This is Python {this}, but the project needs Python {oldest} or newer. Install one from"
@@ -204,6 +204,13 @@ minigrad-lessons [哪一课] [参数]
 环境变量 MINIGRAD_LANGUAGE 设为 zh 就说中文，设为 en 就说英文。""",
     ),
     "your_copies": ("Your copies of the lessons: {folder}", "你的课程副本：{folder}"),
+    "no_copies": (
+        "Your copies of the lessons cannot be written to {folder}: {why}. If a file of that name is"
+        " in the way, move it. Otherwise check that you may write to this folder and that the disk"
+        " has room.",
+        "无法把你的课程副本写入 {folder}：{why}。如果那里有一个同名的文件，请把它移走；否则请检查你"
+        "能否写入这个文件夹、磁盘是否还有空间。",
+    ),
     "no_jupyterlab": (
         'The lessons open in JupyterLab, which is not installed. Type: "{python}" -m pip install'
         " jupyterlab",

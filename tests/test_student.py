@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -12,6 +14,7 @@ import pytest
 from lessons import LESSONS, TOUR, number, read
 
 import tasks
+from minigrad_lessons import opening
 from minigrad_lessons.opening import copy_lessons
 from minigrad_lessons.student import student_version
 from minigrad_lessons.terminal import Problem
@@ -174,6 +177,49 @@ def test_a_file_is_no_folder(course):
     with pytest.raises(Problem, match="is not a folder"):
         tasks.student([str(course / "file")])
     assert (course / "file").read_text() == "mine"
+
+
+def no_room(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", "ratios.json")
+
+
+def no_pictures(*_: object, **__: object) -> None:
+    raise shutil.Error([(name, name, f"[Errno 13] denied: {name}") for name in ("new.svg", "b")])
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "reason"),
+    [
+        ("a file", "File exists"),
+        ("a folder", "Is a directory"),
+        ("pictures", "new.svg"),
+        ("a full disk", "No space left on device"),
+    ],
+)
+def test_where_no_copies_can_be_made_lab_says_why(obstacle, reason, course, monkeypatch, capsys):
+    yours = course / "notebooks" / "yours"
+    if obstacle == "a file":
+        yours.write_text("mine")
+    elif obstacle == "a folder":
+        (yours / "00_one.ipynb").mkdir(parents=True)
+    elif obstacle == "pictures":
+        monkeypatch.setattr(opening.shutil, "copytree", no_pictures)
+    else:
+        monkeypatch.setattr(opening, "write_notebook", no_room)
+    monkeypatch.setattr(tasks, "prepare", lambda extras: None)
+    monkeypatch.setattr(tasks, "run", lambda *command: pytest.fail("opened"))
+    monkeypatch.setattr(tasks, "YOURS", str(yours))
+    assert tasks.main(["lab", "00"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"Your copies of the lessons cannot be written to {yours}: ")
+    assert reason in told
+    assert "[(" not in told
+
+
+def test_what_the_system_refuses_is_said_without_a_traceback(course, monkeypatch, capsys):
+    monkeypatch.setattr(tasks, "write_notebook", no_room)
+    assert tasks.main(["student", str(course / "out")]) == 1
+    assert "No space left on device: 'ratios.json'. Check that" in capsys.readouterr().err
 
 
 def test_what_lab_opens_are_copies_that_follow_the_lessons_until_somebody_writes(course, capsys):
