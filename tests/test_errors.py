@@ -431,6 +431,39 @@ ONE_MODE: dict[str, tuple[Callable[[], Any], type[Exception], list[str]]] = {
     ),
     "a cycle": (cyclic, mg.CycleError, ["Exp → Exp"]),
     "no outputs": (lambda: mg.build_graph(image(), []), mg.GraphError, ["at least one output"]),
+    "a run of a program": (
+        lambda: mg.run(mg.build_graph(None, image() * 1).compile(), {"image": 1}),
+        mg.ArgumentError,
+        ["run", "Program", "program(feed_dict)"],
+    ),
+    "a run of a function": (
+        lambda: mg.run(mg.function(leaf), {}),
+        mg.ArgumentError,
+        ["<Function leaf: 0 traces>", "with its arguments"],
+    ),
+    "a run of a model": (
+        lambda: mg.run(mg.nn.Linear(2, 3), {}),
+        mg.ArgumentError,
+        ["Linear(2 → 3)", "with its arguments"],
+    ),
+    "a run of a node": (
+        lambda: mg.run(image(), {}),
+        mg.ArgumentError,
+        ["image", "mg.run(mg.build_graph(inputs, outputs), feed_dict)", "session.run(outputs"],
+    ),
+    "a run of nodes": (
+        lambda: mg.run([image()], {}),
+        mg.ArgumentError,
+        ["[<Node image", "mg.build_graph(inputs, outputs)"],
+    ),
+    "a run of a tensor": (
+        lambda: mg.run(leaf(), {}),
+        mg.ArgumentError,
+        ["graph=tensor(2., requires_grad=True)", "mg.build_graph(inputs, outputs)"],
+    ),
+    "a run of nothing": (lambda: mg.run(None), mg.ArgumentError, ["graph=None", "build_graph"]),
+    "a run of an empty list": (lambda: mg.run([]), mg.ArgumentError, ["graph=[]", "build_graph"]),
+    "a run without outputs": (lambda: mg.run(mg.Graph()), mg.GraphError, ["at least one output"]),
     "a tensor as output": (
         lambda: mg.build_graph(image(), leaf()),
         mg.GraphError,

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import STOPS, Array, Op, events, explain, silently, spec_of
+from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, bodies_of
@@ -139,7 +141,7 @@ def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
 
     One output gives one array, a list gives a list. Parameters of layers have their values; those
     of `mg.Variable` need a Session, which keeps them. Raises NotFedError, FeedError,
-    UninitializedError.
+    UninitializedError, and ArgumentError for what is no graph.
 
     >>> import minigrad as mg
     >>> x = mg.placeholder("x")
@@ -147,7 +149,17 @@ def run(graph: Graph, feed_dict: Mapping[Any, Any] | None = None) -> Any:
     >>> float(mg.run(graph, {x: 2})), mg.run(graph, {x: [0, 1]}).tolist()
     (7.0, [3.0, 4.0])
     """
-    if not isinstance(graph, Graph) or not graph.outputs:
+    if not isinstance(graph, Graph):
+        raise refuse("run", "graph", graph, fill(_remedy(graph)))
+    if not graph.outputs:
         raise GraphError("no_outputs", ran=here())
     results = Interpreter(graph.outputs, effects=graph.effects)(check_feeds(graph, feed_dict), {})
     return results[0] if graph.single else results
+
+
+def _remedy(given: Any) -> str:
+    """The row that says what to do with something that is no graph."""
+    listed = given if isinstance(given, list | tuple) else [given]
+    if listed and all(isinstance(x, Node) for x in listed):
+        return "expect_built"
+    return "expect_call" if callable(given) and not isinstance(given, type) else "expect_outputs"
