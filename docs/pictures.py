@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser import FLAGS, find_browser  # noqa: E402
+from outputs import environment  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 GALLERY = ROOT / "notebooks" / "gallery.ipynb"
@@ -61,7 +62,9 @@ def saved(folder: Path) -> None:
                 cells.append(nbformat.v4.new_code_cell(f"_.save({page!r})"))
     notebook.cells = cells
     where = {"metadata": {"path": str(GALLERY.parent)}}
-    NotebookClient(notebook, kernel_name="python3", resources=where).execute()
+    client = NotebookClient(notebook, kernel_name="python3", resources=where)
+    with tempfile.TemporaryDirectory() as learner:
+        client.execute(env=environment(learner))
 
 
 def photograph(page: Page, source: Path, view: View, language: str) -> bytes:

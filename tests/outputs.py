@@ -6,15 +6,23 @@
 For maintainers, after a change to a lesson or to what the engine prints. It is not a command of
 `tasks.py`, which only compares (pytest --nbval). Stored are text, HTML and pictures; widget state,
 widget views and execution times are not, because without their kernel they show nothing.
+
+The same is stored whoever runs this: a learner's engine and choices in that folder, and the
+variables and the layout program of this machine, have no part in it.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+
+from viz.picture import layout
+from viz.words import mine
 
 ROOT = Path(__file__).parent.parent
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -34,17 +42,27 @@ def strip(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
+def environment(learner: str) -> dict[str, str]:
+    """The variables of a run that is stored: a folder of its own, and the pinned layout program."""
+    if layout.bundled() is None:
+        raise SystemExit("Drawings are stored as graphviz-pure lays them out: install it first.")
+    ours = {name: text for name, text in os.environ.items() if not name.startswith("MINIGRAD_")}
+    return {**ours, mine.FOLDER: learner, layout.PINNED: "1"}
+
+
 def refresh(path: Path, timeout: int = 120) -> None:
     """Run a notebook from an empty kernel and store its outputs; an error leaves it as it was."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(
+    client = NotebookClient(
         notebook,
         timeout=timeout,
         kernel_name="python3",
         record_timing=False,
         store_widget_state=False,
         resources={"metadata": {"path": str(path.parent)}},
-    ).execute()
+    )
+    with tempfile.TemporaryDirectory() as learner:
+        client.execute(env=environment(learner))
     path.write_text(nbformat.writes(strip(notebook)) + "\n", encoding="utf-8")
 
 

@@ -68,6 +68,16 @@ def test_the_first_engine_that_there_is_lays_out(
     assert ("pygraphviz" in taken) == (first == "pygraphviz")
 
 
+def test_where_the_layout_is_pinned_no_program_of_the_system_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(layout.PINNED, "1")
+    monkeypatch.setattr(layout.shutil, "which", lambda name: f"/place/{name}")
+    monkeypatch.setattr(layout, "bundled", lambda: "/wheel/graphviz-pure")
+    monkeypatch.setattr(layout, "_run", lambda command, source: command[0])
+    assert layout.layout(TINY) == "/wheel/graphviz-pure"
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_draws_the_same_and_writes_nothing(
     engine: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

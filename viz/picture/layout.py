@@ -5,6 +5,7 @@ Why these engines, in this order: docs/layout.md.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ PYGRAPHVIZ = (
     "import sys, pygraphviz; source = sys.stdin.buffer.read().decode();"
     "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
 )
+PINNED = "MINIGRAD_PINNED_LAYOUT"  # set where drawings are stored: they differ between engines
 BROWSER = (
     "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
 )
@@ -63,7 +65,7 @@ def layout(source: str) -> str:
     """
     if find_spec(BROWSER):
         return _run_beside(source)
-    if program := shutil.which("dot"):
+    if PINNED not in os.environ and (program := shutil.which("dot")):
         return _run([program, "-Tsvg"], source)
     if program := bundled():
         return _run_bundled(program, source)
