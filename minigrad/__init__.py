@@ -8,6 +8,7 @@ Static, in TensorFlow 1's words: `placeholder`, `Variable`, `gradients`, `build_
 import sys
 import types
 import typing
+import warnings
 
 from minigrad.core import bool_ as bool_
 from minigrad.core import float32 as float32
@@ -18,7 +19,7 @@ from minigrad.core import loading, threads
 from minigrad.core import name_scope as name_scope
 from minigrad.core.events import *
 from minigrad.core.threads import *
-from minigrad.diagnostics import foreign
+from minigrad.diagnostics import foreign, messages
 from minigrad.diagnostics.errors import *
 from minigrad.dynamic.backward import *
 from minigrad.dynamic.recording import *
@@ -30,6 +31,8 @@ __version__ = "0.1.0"
 
 threads.begin()
 protocol.install()
+if (_hiding := loading.hiding("viz", __file__)) is not None:
+    warnings.warn(messages.choose(messages.fill("viz_hidden", place=_hiding)), stacklevel=2)
 
 if typing.TYPE_CHECKING:
     from minigrad.later import *

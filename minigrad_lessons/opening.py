@@ -8,6 +8,7 @@ import shutil
 import urllib.parse
 from typing import Iterable, List, Sequence, Tuple
 
+from minigrad_lessons.shadow import hidden_in
 from minigrad_lessons.student import (
     Notebook,
     handed_out,
@@ -35,6 +36,9 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
             copy_lessons(lessons, yours)
         except OSError as error:
             raise Problem(say("no_copies", folder=yours, why=first_failure(error))) from error
+    problem = hidden_in(folder)
+    if problem:
+        raise Problem(problem)
     names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
     lesson = choose_lesson(which, names, folder)
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -224,6 +224,12 @@ minigrad-lessons [哪一课] [参数]
         "pip uninstall {name}，再输入：pip install --force-reinstall --no-deps minigrad-lessons；"
         "或者给课程单独建一个环境。",
     ),
+    "hidden": (
+        "{place} has the name of a part of the lessons, so `import {name}` finds that file and not"
+        " ours. Rename it, then restart the kernel.",
+        "{place} 与课程的一个组成部分同名，所以 `import {name}` 找到的是它，而不是我们的。"
+        "请给它改名，然后重启内核。",
+    ),
     "one_notebook": (
         "Name one notebook, not {count}: {names}",
         "请只写一个笔记本，这里有 {count} 个：{names}",

@@ -32,6 +32,7 @@ HOUSE = {
         ["words"],
         ["terminal"],
         ["student"],
+        ["shadow"],
         ["opening", "clash"],
         ["minigrad_lessons"],
         ["__main__"],

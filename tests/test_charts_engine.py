@@ -405,6 +405,20 @@ def test_ratios_from_a_file_of_the_bench(tmp_path: Path) -> None:
     assert {"o", "X"} <= markers, "quicker and slower differ without colour"
 
 
+def test_a_file_of_figures_that_is_not_there_or_no_such_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"no file ratios.json in .*copy it from"):
+        ratios("ratios.json")
+    for content in (b"{", '{"rows": "中"}'.encode("gb18030")):
+        (tmp_path / "ratios.json").write_bytes(content)
+        with pytest.raises(
+            ValueError, match=r"ratios.json does not hold what python tasks.py bench"
+        ):
+            ratios("ratios.json")
+
+
 def test_mistakes() -> None:
     with pytest.raises(TypeError, match="not int"):
         schedule(3)  # type: ignore[arg-type]
@@ -413,7 +427,7 @@ def test_mistakes() -> None:
     with pytest.raises(ValueError, match="contain nothing like it"):
         ratios(bench(), only="nothing like it")
     for wrong in ({}, {"rows": [{"name": "a"}]}, {"rows": 3}):
-        with pytest.raises(ValueError, match="another form"):
+        with pytest.raises(ValueError, match="does not hold what"):
             ratios(wrong)
     open_shape = mg.placeholder("n", shape=(None,))
     with pytest.raises(mg.GraphError, match="open lengths"):

@@ -63,13 +63,14 @@ def test_its_name_is_none_of_those_that_others_have() -> None:
 def test_the_lessons_do_not_begin_beside_another_project_of_that_name(
     tmp_path: Path, name: str, language: str, said: str
 ) -> None:
-    (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").write_text("class Value: ...\n")
+    place = tmp_path / "site-packages" / name
+    place.mkdir(parents=True)
+    (place / "__init__.py").write_text("class Value: ...\n")
     module = ("-m", "minigrad_lessons")
-    code, told = spoken(*module, before=tmp_path, MINIGRAD_LANGUAGE=language)
+    code, told = spoken(*module, before=place.parent, MINIGRAD_LANGUAGE=language)
     assert code == 1
     assert said in told
-    assert str(tmp_path / name) in told
+    assert str(place) in told
     assert f"pip uninstall {name}" in told
     assert "--force-reinstall" in told
 
@@ -91,13 +92,57 @@ def test_files_that_ours_lie_over_are_noticed_before_they_are_taken_away(
 
 
 def test_viz_says_whose_minigrad_it_found(tmp_path: Path) -> None:
-    (tmp_path / "minigrad").mkdir()
-    (tmp_path / "minigrad" / "__init__.py").write_text("class Value: ...\n")
-    code, told = spoken("-c", "import viz", before=tmp_path)
+    place = tmp_path / "site-packages" / "minigrad" / "__init__.py"
+    place.parent.mkdir(parents=True)
+    place.write_text("class Value: ...\n")
+    code, told = spoken("-c", "import viz", before=place.parents[1])
     assert code == 1
-    place = tmp_path / "minigrad" / "__init__.py"
     for sentence in SENTENCES["clash"]:
         assert sentence.format(name="minigrad", place=place) in told
+
+
+@pytest.mark.parametrize("file", ["minigrad.py", "minigrad/__init__.py"])
+def test_a_file_of_the_learners_that_hides_minigrad_is_named(tmp_path: Path, file: str) -> None:
+    place = tmp_path / file
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("x = 1\n")
+    code, told = spoken("-c", "import minigrad\nimport viz", before=tmp_path)
+    assert code == 1
+    for sentence in SENTENCES["hidden"]:
+        assert sentence.format(name="minigrad", place=place) in told
+    assert "pip" not in told
+
+
+@pytest.mark.parametrize("file", ["viz.py", "viz/__init__.py"])
+@pytest.mark.parametrize("order", ["import minigrad, viz", "import viz, minigrad"])
+def test_a_file_of_the_learners_that_hides_viz_is_named(
+    tmp_path: Path, file: str, order: str
+) -> None:
+    place = tmp_path / file
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("x = 1\n")
+    code, told = spoken("-c", f"{order}\nviz.draw", before=tmp_path, MINIGRAD_LANGUAGE="en")
+    assert code == 1
+    assert f"{place} hides the package viz" in told
+    assert "rename it, then restart Python" in told
+    said = spoken("-c", "import minigrad", before=tmp_path, MINIGRAD_LANGUAGE="zh")[1]
+    assert f"{place} 挡住了 minigrad 的 viz 包" in said
+    place.unlink()
+    assert spoken("-W", "error", "-c", order, before=tmp_path) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["minigrad", "viz"])
+def test_a_folder_of_lessons_with_a_file_that_hides_ours_is_not_opened(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "YOURS", str(tmp_path))
+    monkeypatch.setattr(command, "run", lambda call: 7)
+    assert command.main(["L03"]) == 7
+    (tmp_path / f"{name}.py").write_text("x = 1\n")
+    assert command.main(["L03"]) == 1
+    assert f"{tmp_path / name}.py has the name of a part" in capsys.readouterr().err
+    (tmp_path / f"{name}.py").write_text("from minigrad.core import loading\n")
+    assert command.main(["L03"]) == 7, "a checkout may be opened"
 
 
 # ---- The command ------------------------------------------------------------------------------

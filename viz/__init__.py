@@ -5,9 +5,12 @@ import typing
 import minigrad
 from minigrad_lessons.words import SENTENCES as _SENTENCES
 
-if not hasattr(minigrad, "name_scope"):  # it is another project's
-    _told = "\n".join(_SENTENCES["clash"])
-    raise ImportError(_told.format(name="minigrad", place=minigrad.__file__), name="minigrad")
+if not hasattr(minigrad, "name_scope"):  # it is another project's, or a file of the user's
+    from minigrad_lessons.shadow import sentence_for
+
+    _place = str(minigrad.__file__)
+    _told = "\n".join(_SENTENCES[sentence_for(_place)])
+    raise ImportError(_told.format(name="minigrad", place=_place), name="minigrad")
 
 from minigrad.core import loading
 

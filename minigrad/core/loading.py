@@ -5,10 +5,28 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+
+def hiding(package: str, beside: str) -> str | None:
+    """The file that an import of this package finds in the place of the one beside ours.
+
+    beside: a file of this package, whose neighbour is meant.
+    """
+    ours = Path(beside).parents[1] / package / "__init__.py"
+    try:
+        spec = importlib.util.find_spec(package)
+    except ValueError:  # a module that somebody has put together
+        return None
+    found = spec.origin if spec is not None else None
+    if found is None or not ours.exists() or not os.path.exists(found):
+        return None
+    return None if os.path.samefile(found, ours) else found
 
 
 def from_later(package: str, own: Iterable[str] = ()) -> tuple[Callable[[str], Any], Any]:

@@ -38,7 +38,8 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     source: the file that `python tasks.py bench --json FILE` wrote, or what it holds; `only` picks
     the workloads whose names contain it.
 
-    Raises ValueError for data of another form, or where no ratio is left.
+    Raises ValueError for data of another form, or where no ratio is left; FileNotFoundError where
+    there is no such file.
 
     >>> target = {"side": "ours", "against": "theirs", "most": 1.0}
     >>> target["measured"] = {"middle": 0.5, "low": 0.4, "high": 0.7}
@@ -47,7 +48,7 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     """
     data = source
     if not isinstance(data, Mapping):
-        data = json.loads(Path(data).read_text("utf-8"))
+        data = _loaded(data)
     found = [x for x in _read(data) if only in x.workload]
     if not found:
         raise ValueError(printed("ratios_none", only=only))
@@ -83,6 +84,16 @@ def _head() -> tuple[Row, Row]:
     return tuple(p[0] for p in pairs), tuple(p[1] for p in pairs)
 
 
+def _loaded(path: str | Path) -> Any:
+    """What a file of figures holds."""
+    try:
+        return json.loads(Path(path).read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(printed("ratios_missing", path=path, folder=Path.cwd())) from error
+    except ValueError:  # no JSON, or no text in UTF-8
+        raise ValueError(printed("ratios_form", name=path)) from None
+
+
 def _read(data: Mapping[str, Any]) -> list[Ratio]:
     """Every ratio that was measured, in the order of the file."""
     try:
@@ -98,7 +109,7 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
             if t["against"] and "measured" in t
         ]
     except (KeyError, TypeError, ValueError):
-        raise ValueError(printed("ratios_form")) from None
+        raise ValueError(printed("ratios_form", name="source")) from None
 
 
 def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:

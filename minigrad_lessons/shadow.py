@@ -1,0 +1,30 @@
+"""Whether a file hides a package of ours: Python looks into the folder of a notebook first."""
+
+import os
+import re
+
+from minigrad_lessons.student import read
+from minigrad_lessons.terminal import say
+
+NAMES = ("minigrad", "viz")
+OURS = "from minigrad.core import"  # how both of ours begin
+
+
+def is_ours(place: str) -> bool:
+    """Say whether the first file of a package is one of ours."""
+    return OURS in read(place)
+
+
+def sentence_for(place: str) -> str:
+    """Return the row with the remedy: uninstall what was installed, rename what somebody wrote."""
+    return "clash" if re.search(r"[\\/](site|dist)-packages[\\/]", place) else "hidden"
+
+
+def hidden_in(folder: str) -> str:
+    """Return what to do about a file of a folder that hides ours there, or nothing."""
+    for name in NAMES:
+        for file in (os.path.join(name, "__init__.py"), name + ".py"):
+            place = os.path.join(folder, file)
+            if os.path.exists(place) and not is_ours(place):
+                return say("hidden", name=name, place=place)
+    return ""
