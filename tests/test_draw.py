@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -85,14 +85,36 @@ def test_files(suffix: str, tmp_path: Path) -> None:
         assert "以表格显示同样的内容" in path.read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["graph.gif", "graph", "graph.svgz"])
-def test_an_unknown_ending_is_refused_and_leaves_no_file(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"choose one of \.svg, \.pdf, \.png, \.dot, \.html"):
-        viz.draw(e1()).save(tmp_path / name)
+SAVED: dict[str, tuple[Callable[[], Any], str]] = {
+    "drawing": (lambda: viz.draw(e1()), ".svg, .pdf, .png, .dot, .html"),
+    "player": (lambda: viz.step(e1()), ".html, .htm"),
+    "animation": (lambda: viz.animate(e1()), ".svg, .gif, .mp4"),
+    "chart": (
+        lambda: viz.curves({"a": [1.0, 2.0]}, title=("a", "a"), x=("", ""), y=("", "")),
+        ".html, .png, .svg, ",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_an_unknown_ending_is_refused_and_leaves_no_file(kind: str, tmp_path: Path) -> None:
+    make, known = SAVED[kind]
+    first = known.partition(",")[0]
+    for name, example in {
+        "graph": "graph",
+        "graph.": "graph",
+        "a.b.tiff": "a",
+        ".html": "picture",
+        "graph.svgz": "graph",
+    }.items():
+        said = f'"{name}" does not end in one of {known}'
+        with pytest.raises(ValueError, match=re.escape(said)) as caught:
+            make().save(tmp_path / name)
+        assert f'.save("{example}{first}")' in str(caught.value)
     assert list(tmp_path.iterdir()) == []
     set_language("zh")
-    with pytest.raises(ValueError, match="无法保存为"):
-        viz.draw(e1()).save(tmp_path / name)
+    with pytest.raises(ValueError, match="“graph”的扩展名不在"):
+        make().save(tmp_path / "graph")
 
 
 @pytest.mark.usefixtures("no_engine")

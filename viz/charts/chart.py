@@ -23,7 +23,7 @@ from viz.picture import mpl
 from viz.picture.fonts import font_face
 from viz.picture.style import UNDATED, chart_style
 from viz.words.text import bilingual
-from viz.words.user import write
+from viz.words.user import ending, write
 
 __all__ = ["Chart"]
 
@@ -43,6 +43,9 @@ STYLE_OF_PAGE = (
 TITLE = "font-size:16px;font-weight:600;text-align:left"
 RIGHT = 'style="text-align:right"'
 TABLE: Pair = ("The figures as a table", "数据表")
+
+
+FORMATS = (".html", ".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +77,13 @@ class Chart(Document):
 
         >>> from viz import curves
         >>> chart = curves({"SGD": [2.0, 1.0]}, title=("Loss", "损失"), x=("", ""), y=("", ""))
-        >>> chart.save("loss.txt")
+        >>> chart.save("loss.txt")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ValueError: save: the name ends in .html, .png, .svg or .pdf, got 'loss.txt'
+        ValueError: save: the ending of a name chooses the form, ... .save("loss.html").
         """
-        kind = Path(path).suffix[1:].lower()
+        kind = ending(path, FORMATS)[1:]
         if kind == "html":
             return Document.save(self, path)  # slots: made anew, so that super() is not known
-        if kind not in UNDATED:
-            raise ValueError(f"save: the name ends in .html, .png, .svg or .pdf, got {str(path)!r}")
         if lang not in LANGS:
             raise ValueError(f'save: lang is "en" or "zh", got {lang!r}')
         i = LANGS.index(lang)

@@ -20,8 +20,8 @@ from viz import assets
 from viz.page.sheets import sheets
 from viz.picture.fonts import font_face
 from viz.picture.theme import FONT_FAMILY
-from viz.words.text import Pair, bilingual, both, printed
-from viz.words.user import write
+from viz.words.text import Pair, bilingual, both
+from viz.words.user import ending, write
 
 # Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
 DRAWN = "svg|g|path|text|tspan|rect|title|span|table|thead|tbody|tr|td|th"
@@ -60,8 +60,7 @@ def write_page(
     a widget, whose `values`, as plain JSON, it shows. ValueError where the name ends in no .html.
     """
     target = Path(path)
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(printed("save_format", suffix=target.suffix, known=".html"))
+    ending(target, (".html", ".htm"))
     script = _script(module, {"titles": [heading[0], heading[1], both(heading)], **(values or {})})
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     language = get_language()

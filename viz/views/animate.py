@@ -22,7 +22,7 @@ from viz.picture.theme import MOTION
 from viz.views.draw import names_in
 from viz.views.step import compare, player_of
 from viz.words.text import Pair, both, printed, row
-from viz.words.user import write
+from viz.words.user import ending, write
 
 __all__ = ["Animation", "animate"]
 
@@ -125,9 +125,7 @@ class Animation:
         Raises ValueError for another ending, RuntimeError for .mp4 without ffmpeg.
         """
         target = Path(path)
-        suffix = target.suffix.lower()
-        if suffix not in FORMATS:
-            raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
+        suffix = ending(target, FORMATS)
         if suffix == ".svg":
             write(target, self.svg)
         else:

@@ -28,7 +28,7 @@ from viz.picture.others import is_other
 from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
 from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
-from viz.words.user import write
+from viz.words.user import ending, write
 
 __all__ = ["Diagram", "draw"]
 
@@ -145,9 +145,7 @@ class Diagram:
     def save(self, path: str | Path) -> Path:
         """Write the drawing; the ending chooses: .svg, .pdf, .png, .dot or .html."""
         target = Path(path)
-        suffix = target.suffix.lower()
-        if suffix not in FORMATS:
-            raise ValueError(printed("save_format", suffix=suffix, known=", ".join(FORMATS)))
+        suffix = ending(target, FORMATS)
         if suffix == ".html":
             return self.player.save(target)
         if suffix == ".dot":

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from minigrad.diagnostics import files
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location
+from viz.words.text import printed
 
 OWN = str(Path(__file__).parents[1]) + os.sep
 
@@ -19,6 +21,17 @@ def user() -> Location:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
         frame = frame.f_back
     return Location(frame.f_code, frame.f_lasti)
+
+
+def ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
+    """The ending of a file's name, in small letters; ValueError for none of those known."""
+    name = Path(path).name
+    found = Path(name).suffix.lower()
+    if found not in known:
+        example = f"{name.partition('.')[0] or 'picture'}{known[0]}"
+        about = {"name": name, "known": ", ".join(known), "example": example}
+        raise ValueError(printed("save_format", **about))
+    return found
 
 
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
