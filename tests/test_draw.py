@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
@@ -83,6 +85,60 @@ def test_files(suffix: str, tmp_path: Path) -> None:
         ET.parse(path)
     if suffix == ".html":
         assert "以表格显示同样的内容" in path.read_text("utf-8")
+
+
+LONE = "odd\udc80name"  # as Python reads the name of a file that is no UTF-8
+
+
+def odd_graph() -> mg.Graph:
+    with mg.Graph():
+        x = mg.placeholder(LONE, shape=(2,))
+        w = mg.Variable(np.ones(2, np.float32), name=f"{LONE}/w")
+        with mg.name_scope(LONE):
+            return mg.build_graph(x, mg.tanh(x * w))
+
+
+def odd_tensor() -> mg.Tensor:
+    return mg.tensor([1.0, 2.0], requires_grad=True, name=LONE)
+
+
+ODD: dict[str, Callable[[], Any]] = {
+    "graph": lambda: viz.draw(odd_graph()),
+    "tensor": lambda: viz.draw(odd_tensor() * 2),
+    "film": lambda: viz.step(lambda x: x * x, odd_tensor()),
+    "passes": lambda: viz.passes(odd_graph()),
+    "diff": lambda: viz.diff(odd_graph(), odd_graph().optimize()),
+    "series": lambda: viz.curves(
+        {LONE: [1.0, 2.0]}, title=(LONE, LONE), x=(LONE, ""), y=("", LONE)
+    ),
+    "regimes": lambda: viz.regimes({LONE: {1: (1.0, 1.0, 1.0)}}, sides=("a", "b"), x=("", "")),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_name_that_no_encoding_has_bytes_for_is_escaped(kind: str, tmp_path: Path) -> None:
+    view = ODD[kind]()
+    page = view.save(tmp_path / "page.html").read_text("utf-8")
+    assert re.search(r"odd\\+udc80name", page)
+    known = re.search(r"script-src 'sha256-(.+?)'", page)
+    script = re.search(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
+    assert known is not None
+    assert script is not None
+    digest = hashlib.sha256(script[1].encode()).digest()
+    assert base64.b64encode(digest).decode() == known[1], "else a browser would not run it"
+    shown = view._repr_mimebundle_()
+    json.dumps(shown, ensure_ascii=False).encode()
+    if kind in ("graph", "tensor", "series"):
+        for ending in (".svg", ".png", ".pdf"):
+            assert view.save(tmp_path / f"{LONE}{ending}").stat().st_size > 0
+
+
+def test_an_error_that_names_it_can_be_printed() -> None:
+    with pytest.raises(mg.FeedError) as caught:
+        mg.run(odd_graph(), {"nope": 1})
+    assert "use one of odd\\udc80name" in str(caught.value)
+    str(caught.value).encode()
+    repr(odd_graph().placeholders[0]).encode()
 
 
 SAVED: dict[str, tuple[Callable[[], Any], str]] = {

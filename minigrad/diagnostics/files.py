@@ -15,6 +15,7 @@ from minigrad.diagnostics.errors import ArgumentError
 from minigrad.diagnostics.messages import Pair, fill
 from minigrad.diagnostics.source import here
 
+ESCAPED = "backslashreplace"  # what becomes of lone surrogates in a name: nothing encodes them
 KINDS = {
     stat.S_IFIFO: "file_pipe",
     stat.S_IFCHR: "file_device",
@@ -67,7 +68,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def write(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a whole file at once; see `replacing`."""
     with replacing(path) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        file.write(content.encode(errors=ESCAPED) if isinstance(content, str) else content)
 
 
 def _standing(path: str | os.PathLike[str]) -> os.stat_result | None:

@@ -85,6 +85,17 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def well_formed(text: str) -> str:
+    """The text with escapes in the place of lone surrogates, for which no encoding has bytes.
+
+    Names of files that are no UTF-8 reach Python with them.
+
+    >>> print(well_formed("a" + chr(0xDC80)))
+    a\\udc80
+    """
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
 class Count(int):
     """A number that can be written with what it counts: `{steps:step}` is "1 step" or "3 steps"."""
 
@@ -104,7 +115,7 @@ def fill_pair(pair: Pair, fields: Mapping[str, object]) -> Pair:
     ('1 step and 2 steps', '1 步和 2 步')
     """
     english, chinese = (
-        half.format(**{name: _half(value, i) for name, value in fields.items()})
+        well_formed(half.format(**{name: _half(value, i) for name, value in fields.items()}))
         for i, half in enumerate(pair)
     )
     return english, chinese

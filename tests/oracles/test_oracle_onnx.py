@@ -596,6 +596,15 @@ def test_nothing_is_written_where_a_graph_cannot_be(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_name_that_no_file_can_hold_is_refused(tmp_path: Path) -> None:
+    with mg.Graph(), mg.name_scope("odd\udc80scope"):
+        x = mg.placeholder("x", shape=(2,))
+        graph = mg.build_graph(x, mg.tanh(x))
+    with pytest.raises(mg.FormatError, match=r"odd\\udc80scope/x' where Unicode belongs"):
+        graph.to_onnx(tmp_path / "odd.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_every_rule_writes_an_operator_of_ours() -> None:
     assert {op.name for op in TABLE} <= REGISTRY.keys()
     assert ops.matmul in TABLE

@@ -11,6 +11,7 @@ from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import caption, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl
+from viz.words.text import in_both
 
 __all__ = ["curves"]
 
@@ -41,7 +42,8 @@ def curves(
     >>> curves({"SGD": [2, 1]}, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失")).alt[0]
     'Line chart: Loss. loss against step, 1 series. SGD, 2 values: 2 → 1.'
     """
-    lines = [(_pair(name), np.asarray(values, dtype=float)) for name, values in series.items()]
+    lines = [(in_both(name), np.asarray(values, dtype=float)) for name, values in series.items()]
+    title, x, y = map(in_both, (title, x, y))
     _check(lines, logy)
     english, chinese = (
         [f"{name[i]}{gap}{len(v)}{words}{_number(v[0])} → {_number(v[-1])}" for name, v in lines]
@@ -141,7 +143,3 @@ def _facts(values: Values) -> Row:
 
 def _number(value: float) -> str:
     return f"{value + 0.0:.4g}"  # adding 0 turns -0 into 0
-
-
-def _pair(label: Label) -> Pair:
-    return (label, label) if isinstance(label, str) else label

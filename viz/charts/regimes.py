@@ -10,7 +10,7 @@ from minigrad.diagnostics.messages import Pair
 from viz.charts.caption import caption, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
-from viz.words.text import printed, row
+from viz.words.text import in_both, printed, row
 
 __all__ = ["regimes"]
 
@@ -36,7 +36,7 @@ def regimes(
     >>> regimes({"chain": spread}, sides=("static", "eager"), x=("elements", "元素")).alt[0]
     'Line chart: Ratios of the time taken, static / eager. chain: 16: 0.5; 1024: 1.1.'
     """
-    lines = [(_pair(name), sorted(found.items())) for name, found in measured.items()]
+    lines = [(in_both(name), sorted(found.items())) for name, found in measured.items()]
     points = [point for _, found in lines for point in found]
     if not points or any(min(size, *spread) <= 0 for size, spread in points):
         raise ValueError(printed("regimes_form"))
@@ -94,7 +94,3 @@ def _draw(
     axes.set_ylabel(told[i], rotation=0, ha="left", va="bottom")
     axes.yaxis.set_label_coords(0, 1.03)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-
-
-def _pair(label: str | Pair) -> Pair:
-    return (label, label) if isinstance(label, str) else label

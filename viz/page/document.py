@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from minigrad.diagnostics.messages import choose, get_language
+from minigrad.diagnostics.messages import choose, get_language, well_formed
 from viz import assets
 from viz.page.sheets import sheets
 from viz.picture.fonts import font_face
@@ -61,7 +61,8 @@ def write_page(
     """
     target = Path(path)
     ending(target, (".html", ".htm"))
-    script = _script(module, {"titles": [heading[0], heading[1], both(heading)], **(values or {})})
+    told = {"titles": [heading[0], heading[1], both(heading)], **(values or {})}
+    script = well_formed(_script(module, told))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     language = get_language()
     page = PAGE.format(

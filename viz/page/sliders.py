@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.diagnostics.messages import Pair
+from minigrad.diagnostics.messages import Pair, well_formed
 
 MOST = 3  # sliders; a reader follows no more
 FINE = 40  # steps from the value to either end
@@ -55,7 +55,7 @@ class Sliders:
             self._moved.append((key, array))
             for index in np.ndindex(array.shape):
                 place = f"[{', '.join(map(str, index))}]" if index else ""
-                self.shown.append(slider(f"{label}{place}", float(array[index])))
+                self.shown.append(slider(well_formed(f"{label}{place}"), float(array[index])))
 
     def positions(self, inputs: Mapping[Any, Any]) -> tuple[float, ...]:
         """Where the sliders stand for these inputs."""

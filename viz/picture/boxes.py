@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from minigrad.diagnostics.messages import one_line
+from minigrad.diagnostics.messages import one_line, well_formed
 from viz.picture.theme import EDGES
 from viz.words.text import Pair, row
 
@@ -37,6 +37,10 @@ class PictureNode:
     members: tuple[str, ...] = ()  # of a folded group, or of folded bodies
     dtype: str = ""
     sign: str = ""  # what the operator is written with in a formula: ×, +, σ, @
+
+    def __post_init__(self) -> None:
+        for part in ("name", "group"):
+            object.__setattr__(self, part, well_formed(getattr(self, part)))
 
     @property
     def label(self) -> str:

@@ -12,9 +12,20 @@ from html import escape
 from itertools import chain, count
 from pathlib import Path
 
-from minigrad.diagnostics.messages import Pair, Sentences, choose, fill_pair
+from minigrad.diagnostics.messages import Pair, Sentences, choose, fill_pair, well_formed
 
-__all__ = ["Pair", "Right", "bilingual", "both", "choose", "distinct", "html", "printed", "row"]
+__all__ = [
+    "Pair",
+    "Right",
+    "bilingual",
+    "both",
+    "choose",
+    "distinct",
+    "html",
+    "in_both",
+    "printed",
+    "row",
+]
 
 ROWS = Sentences(Path(__file__).with_suffix(".toml"))
 
@@ -64,6 +75,12 @@ def distinct(names: Iterable[str], taken: Container[str] = ()) -> list[str]:
         numbered = (f"{name} ({i})" for i in count(2))
         found.append(next(x for x in chain([name], numbered) if x not in taken and x not in found))
     return found
+
+
+def in_both(label: str | Pair) -> Pair:
+    """What a user calls something, as a pair: one text stands for both languages."""
+    english, chinese = (label, label) if isinstance(label, str) else label
+    return well_formed(english), well_formed(chinese)
 
 
 def printed(key: str, **fields: object) -> str:

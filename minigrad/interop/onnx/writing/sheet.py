@@ -11,6 +11,7 @@ from minigrad.core import Array, Dim, Dtype, Op
 from minigrad.diagnostics.errors import FormatError
 from minigrad.interop.extra import wanted
 from minigrad.interop.onnx.tensors import NUMBERS
+from minigrad.saving.encoding import text
 from minigrad.static import Node
 
 OPSET = 20
@@ -48,8 +49,8 @@ class Sheet:
     # ---- Names ----------------------------------------------------------------------------------
 
     def name(self, wish: str) -> str:
-        """A name that no other value has."""
-        found, count = wish, 0
+        """A name that no other value has. FormatError for one that no file can hold."""
+        found, count = text(wish), 0
         while found in self.used:
             count += 1
             found = f"{wish}_{count}"
