@@ -55,6 +55,32 @@ def compared(x: Any) -> Any:
 
 COMPOSED = {f.__name__: f for f in (chosen, branched, looped, counted, compared)}
 
+# What an optimiser is tempted to shorten. Some of it may be, bit for bit; the rest differs where a
+# value is NaN, infinite, −0, or too large or small for what is computed of it on the way.
+TEMPTING = {
+    "times one": lambda x: x * 1,
+    "plus zero": lambda x: x + 0,
+    "times zero": lambda x: x * 0,
+    "minus itself": lambda x: x - x,
+    "over itself": lambda x: x / x,
+    "negated twice": lambda x: REGISTRY["Neg"](-x),
+    "log of exp": lambda x: mg.log(mg.exp(x)),
+    "exp of log": lambda x: mg.exp(mg.log(x)),
+    "root of square": lambda x: mg.sqrt(x * x),
+    "square": lambda x: x**2,
+    "quarter": lambda x: x / 4,
+    "third": lambda x: x / 3,
+    "there and back": lambda x: (x + 1) - 1,
+    "clipped twice": lambda x: mg.relu(mg.relu(x)),
+    "larger of the same": lambda x: mg.maximum(x, x),
+    "minus a negation": lambda x: x - (-mg.exp(x)),
+    "added twice": lambda x: mg.exp(x) + mg.exp(x),
+}
+COMPOSED |= TEMPTING
+
+# What the inputs of a recipe hold, by kind.
+SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 3e38, -3e38, 1.0, -1.0, 88.0, -104.0)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -88,10 +114,16 @@ class Recipe:
     seed: int
     exact: tuple[Step, ...] = ()
 
-    def arrays(self) -> list[Any]:
-        """Values for the inputs, from -2 to 2."""
+    def arrays(self, values: str = "small") -> list[Any]:
+        """Draw the inputs: "small" from -2 to 2, "wide" from -100 to 100, "special" values."""
         random = np.random.default_rng(self.seed)
-        return [random.uniform(-2, 2, s).astype(self.dtype)[()] for s in self.shapes]
+        draw = {
+            "small": lambda shape: random.uniform(-2, 2, shape),
+            "wide": lambda shape: random.uniform(-100, 100, shape),
+            "special": lambda shape: random.choice(SPECIAL, shape),
+        }[values]
+        with np.errstate(over="ignore", under="ignore"):
+            return [np.asarray(draw(s)).astype(self.dtype)[()] for s in self.shapes]
 
     def compute(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs for these inputs, be they tensors or nodes."""
@@ -125,24 +157,27 @@ class Recipe:
                 ys = ys + [g for g in found if g is not None]
             return mg.build_graph(xs, ys)
 
-    def feeds(self) -> dict[Any, Any]:
-        return {f"x{i}": value for i, value in enumerate(self.arrays())}
+    def feeds(self, values: str = "small") -> dict[Any, Any]:
+        return {f"x{i}": value for i, value in enumerate(self.arrays(values))}
 
 
 @st.composite
-def recipes(draw: Draw, most_steps: int = 12, everything: bool = False) -> Recipe:
-    """Recipes of element-wise operators, products, reductions and rearrangements.
+def recipes(
+    draw: Draw, most_steps: int = 12, everything: bool = False, tempting: bool = False
+) -> Recipe:
+    """Draw recipes of element-wise operators, products, reductions and rearrangements.
 
-    With `everything`, also of branches and loops, integers and truth values. Operands are drawn
-    from all earlier values, so sub-expressions are shared; shapes are chosen so that every step is
-    possible.
+    With `everything`, also of branches and loops, integers and truth values; with `tempting`, of
+    what an optimiser might shorten. Operands are drawn from all earlier values, so sub-expressions
+    are shared; shapes are chosen so that every step is possible.
     """
+    kinds = (*KINDS, *[_tempting] * 4) if tempting else KINDS
     length = st.sampled_from(LENGTHS)
     shapes = draw(st.lists(st.lists(length, max_size=3).map(tuple), min_size=1, max_size=3))
     steps: list[Step] = []
     known: list[Shape] = list(shapes)
     for _ in range(draw(st.integers(1, most_steps))):
-        kind = draw(st.sampled_from((*KINDS, *[_control] * 4) if everything else KINDS))
+        kind = draw(st.sampled_from((*kinds, *[_control] * 4) if everything else kinds))
         step, shape = kind(draw, known) if kind is not _control else kind(draw, known, len(shapes))
         steps.append(step)
         known.append(shape)
@@ -169,6 +204,11 @@ def _unary(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
     i = _any(draw, known)
     names = [n for n in SMOOTH if known[i] or not n.endswith("oftmax")]
     return Step(draw(st.sampled_from(names)), (i,)), known[i]
+
+
+def _tempting(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:
+    i = _any(draw, known)
+    return Step(draw(st.sampled_from(sorted(TEMPTING))), (i,)), known[i]
 
 
 def _number(draw: Draw, known: list[Shape]) -> tuple[Step, Shape]:

@@ -1,0 +1,53 @@
+"""Choose a few cases of a test that has many: every value of every parameter, then pairs of them."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+
+import pytest
+
+
+def covering(cases: Sequence[dict[str, int]], names: Sequence[str], most: int) -> set[int]:
+    """Return the indices of at most `most` cases, chosen greedily.
+
+    cases: for each one, which value each parameter has. A case that brings values which occur in
+    none of those chosen comes first, then one that brings the most new pairs. Among equals the
+    checksum of the name decides: always the same ones, and no neighbours.
+    """
+    order = sorted(range(len(cases)), key=lambda i: zlib.crc32(names[i].encode()))
+    brings = {i: _values_and_pairs(cases[i]) for i in order}
+    chosen: set[int] = set()
+    seen: set[object] = set()
+    while len(chosen) < min(most, len(cases)):
+        rest = (i for i in order if i not in chosen)
+        best = max(rest, key=lambda i: tuple(len(new - seen) for new in brings[i]))
+        chosen.add(best)
+        seen.update(*brings[best])
+    return chosen
+
+
+def _values_and_pairs(case: dict[str, int]) -> tuple[set[object], set[object]]:
+    values = sorted(case.items())
+    return set(values), set(itertools.combinations(values, 2))
+
+
+def few(items: Sequence[pytest.Item], most: int | None) -> list[pytest.Item]:
+    """Return the tests that stay: of each with more cases than it may have, some that cover them.
+
+    most: for every test; None: for those with the marker `cases`, as many as it says.
+    """
+    groups = defaultdict(list)
+    for item in items:
+        limit = most or next((m.args[0] for m in item.iter_markers("cases")), None)
+        if limit and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            groups[item.nodeid.partition("[")[0], limit].append(item)
+    gone = set()
+    for (_, limit), group in groups.items():
+        if len(group) > limit:
+            cases = [item.callspec.indices for item in group]
+            kept = covering(cases, [item.nodeid for item in group], limit)
+            gone.update(item for i, item in enumerate(group) if i not in kept)
+    return [item for item in items if item not in gone]
