@@ -1,4 +1,4 @@
-"""Choose a few cases of a test that has many: every value of every parameter, then pairs of them."""
+"""Choose a few cases of a test that has many: every value of each parameter, then pairs."""
 
 from __future__ import annotations
 

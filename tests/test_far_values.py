@@ -100,7 +100,7 @@ def test_far_from_zero_a_kernel_computes_its_formula(name: str) -> None:
         attrs = {k: v for k, v in sample.attrs.items() if k != "dtype"}
         count = len(sample.shapes)
         values = VALUES if count < 3 else VALUES[::4]
-        rows = [r for r in itertools.product(values, repeat=count)]
+        rows = list(itertools.product(values, repeat=count))
         truth = [i in sample.bools for i in range(count)]
         rows = [tuple(v > 0 if t else v for v, t in zip(r, truth, strict=True)) for r in rows]
         arrays = [
