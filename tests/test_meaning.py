@@ -19,7 +19,8 @@ QUESTIONS = sorted((ROOT / "viz" / "questions").glob("*.toml"))
 
 # What denies, and what may stand for it in the other language: "from 0" is 不小于 0.
 DENIES = re.compile(
-    r"\b(?:not|no|(?-i:none|None(?= of))|nothing|never|nobody|nowhere|neither|nor|cannot|without|unless|lacks?|\w+n't)\b",
+    r"\b(?:not|no|(?-i:none|None(?= of))|nothing|never|nobody|nowhere|neither|nor|cannot|without"
+    r"|unless|lacks?|\w+n't)\b",
     re.I,
 )
 MAY_DENY = re.compile(
@@ -94,6 +95,7 @@ FREE = (
         "长短不一",
         "现已不推荐使用",
     ),
+    *("少了带副作用", "下记录了", "2019 年以前"),
 )
 
 
