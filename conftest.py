@@ -53,6 +53,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="compare with PyTorch and JAX as well, which must be installed",
     )
+    parser.addoption(
+        "--all", action="store_true", help="every case of the tests that have the marker `cases`"
+    )
+    parser.addoption("--cases", type=int, help="at most so many cases of each test")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

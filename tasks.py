@@ -397,20 +397,35 @@ ORACLES += ["tensorboard"]
 
 
 def test(arguments):
-    """Run pytest over everything, or over the paths that the arguments name."""
-    oracles = "--oracles" in arguments
+    """Run pytest over everything, or over the paths that the arguments name, and say how long.
+
+    --quick leaves out what needs a browser or a kernel, and most cases of each test; --all runs all
+    cases, also of tests that otherwise take a few which cover the rest.
+    """
+    start = time.time()
+    quick, oracles = "--quick" in arguments, "--oracles" in arguments
+    arguments = [argument for argument in arguments if argument != "--quick"]
     prepare(["lab", "test", *ORACLES] if oracles else ["lab", "test"])
-    kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
-    everything = ["tests", "notebooks", "minigrad", "viz", "README.md"]
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)
-    paths = [] if named else [p for p in everything if os.path.exists(os.path.join(ROOT, p))]
+    if quick:
+        paths, kinds = ["tests"], ["-m", "not browser and not slow", "--cases=2"]
+    else:
+        paths = ["tests", "notebooks", "minigrad", "viz", "README.md"]
+        kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
+    paths = [] if named else [p for p in paths if os.path.exists(os.path.join(ROOT, p))]
     failed = run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
-    if failed or named or os.environ.get("MINIGRAD_PLAIN") == "1":
-        return failed
-    print("\n" + say("plain_tests"), flush=True)
-    paths = [*DYNAMIC, "tests/oracles"] if oracles else DYNAMIC
-    failed = run("-m", "pytest", *processes(named), *paths, *arguments, MINIGRAD_PLAIN="1")
-    return 0 if failed == NOTHING_CHOSEN else failed  # -k may choose none of these
+    if not (failed or named or quick or os.environ.get("MINIGRAD_PLAIN") == "1"):
+        print("\n" + say("plain_tests"), flush=True)
+        few = [] if "--all" in arguments else ["--cases=3"]
+        paths = [*DYNAMIC, "tests/oracles"] if oracles else DYNAMIC
+        failed = run(
+            "-m", "pytest", *few, *processes(named), *paths, *arguments, MINIGRAD_PLAIN="1"
+        )
+        failed = 0 if failed == NOTHING_CHOSEN else failed  # -k may choose none of these
+    if not (named or "--all" in arguments):
+        minutes, seconds = divmod(round(time.time() - start), 60)
+        print(say("quick_took" if quick else "tests_took", minutes=minutes, seconds=seconds))
+    return failed
 
 
 NOTHING_CHOSEN = 5  # what pytest says then

@@ -18,7 +18,9 @@ python tasks.py COMMAND
                 write the course into OUT as files for any web server: it runs in the browser,
                 with nothing installed; --help after OUT tells the options
   test [ARGS]   tests, notebooks, examples in docstrings and README; ARGS go to pytest;
-                --oracles installs PyTorch, JAX, TensorFlow and the extras as well, and compares
+                --quick takes a minute: no browser, no notebook, few cases of each test;
+                --all takes every case; --oracles installs PyTorch, JAX, TensorFlow and the
+                extras as well, and compares
   check         format, lint, types, then test: what a change must pass
   docs          write the reference of all public names, from their docstrings, to build/api
   bench [ARGS]  measure; ARGS go to tests/bench/run.py
@@ -42,7 +44,9 @@ python tasks.py 命令
                 把整套课程写成网站文件，放到任何网页服务器上都行：课程在浏览器里运行，
                 什么都不用安装；在目录后面加 --help 可以看到各个选项
   test [参数]   运行测试、笔记本，以及文档字符串和 README 里的例子；参数交给 pytest；
-                --oracles 还会安装 PyTorch、JAX、TensorFlow 和各种附加依赖，与它们对照
+                --quick 只要一分钟：不开浏览器，不跑笔记本，每项测试只取几个情形；
+                --all 运行全部情形；--oracles 还会安装 PyTorch、JAX、TensorFlow 和各种附加依赖，
+                与它们对照
   check         检查格式、代码规范和类型，再运行测试：改动必须通过这一关
   docs          根据文档字符串，把全部公开名字的参考文档写到 build/api
   bench [参数]  测速；参数交给 tests/bench/run.py
@@ -142,6 +146,14 @@ python tasks.py 命令
     "no_drawings": (
         "Everything is installed, but without drawings. {why}",
         "全部装好了，但是画不了图。{why}",
+    ),
+    "tests_took": (
+        "The tests took {minutes} min {seconds} s; the goal is 8 min on two cores.",
+        "测试用时 {minutes} 分 {seconds} 秒；目标是在双核机器上不超过 8 分钟。",
+    ),
+    "quick_took": (
+        "The quick tests took {minutes} min {seconds} s; the goal is 60 s on two cores.",
+        "快速测试用时 {minutes} 分 {seconds} 秒；目标是在双核机器上不超过 60 秒。",
     ),
     "plain_tests": (
         "Dynamic mode once more, without its quick ways (MINIGRAD_PLAIN=1):",

@@ -14,6 +14,7 @@ import browser as harness
 import hypothesis
 import pytest
 import size
+from covering import few
 
 import minigrad as mg
 from minigrad.compiler.c import cache, compiler
@@ -57,6 +58,17 @@ def light_collections() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out cases that show the same once more; a test that is named runs with all of them."""
+    if config.getoption("--all") or any("::" in name for name in config.args):
+        return
+    kept = few(items, config.getoption("--cases"))
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[*{*items} - {*kept}])
+        items[:] = kept
 
 
 UNTESTED = pytest.StashKey[dict[str, int]]()
