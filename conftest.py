@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="compare with PyTorch and JAX as well, which must be installed",
     )
     parser.addoption(
-        "--all", action="store_true", help="every case of the tests that have the marker `cases`"
+        "--all", action="store_true", help="what is exhaustive as well, and every case of each test"
     )
     parser.addoption("--cases", type=int, help="at most so many cases of each test")
 

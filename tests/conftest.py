@@ -122,7 +122,7 @@ def pytest_terminal_summary(
     config.stash[UNTESTED] = {marker: count for marker, count in counts.items() if count}
     ran = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
     if any(Path(report.fspath).name == "test_size.py" for report in ran):
-        terminalreporter.section("lines of code of each wing")
+        terminalreporter.section("lines of code of each package")
         terminalreporter.write_line(size.report())
 
 

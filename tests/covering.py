@@ -35,16 +35,18 @@ def _values_and_pairs(case: dict[str, int]) -> tuple[set[object], set[object]]:
 
 
 def few(items: Sequence[pytest.Item], most: int | None) -> list[pytest.Item]:
-    """Return the tests that stay: of each with more cases than it may have, some that cover them.
+    """Return the tests that stay: none that is exhaustive, and of many cases some that cover them.
 
     most: for every test; None: for those with the marker `cases`, as many as it says.
     """
     groups = defaultdict(list)
+    gone = {item for item in items if item.get_closest_marker("exhaustive")}
     for item in items:
+        if item in gone:
+            continue
         limit = most or next((m.args[0] for m in item.iter_markers("cases")), None)
         if limit and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             groups[item.nodeid.partition("[")[0], limit].append(item)
-    gone = set()
     for (_, limit), group in groups.items():
         if len(group) > limit:
             cases = [item.callspec.indices for item in group]

@@ -10,7 +10,7 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -71,11 +71,15 @@ def walked(page: Page, width: int) -> dict[str, Any]:
     return page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", given)
 
 
-def looked_over(page: Page, path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """At each width, in each language: what is wrong, and the shape."""
+def looked_over(
+    page: Page, path: Path, chosen: Collection[tuple[int, str]] = ()
+) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """At each width in each language, or where it was chosen: what is wrong, and the shape."""
     for width in WIDTHS:
-        opened(page, path, width)
-        for language in LANGUAGES:
+        languages = [code for code in LANGUAGES if not chosen or (width, code) in chosen]
+        if languages:
+            opened(page, path, width)
+        for language in languages:
             speak(page, language)
             yield width, language, walked(page, width)
 

@@ -1,8 +1,7 @@
-"""How large each wing is, in lines of code; python tests/size.py writes them into `sizes.toml`.
+"""Count the lines of code of each package: python tests/size.py holds them against `sizes.toml`.
 
-What stands behind a number there, its reason, stays. A wing is a folder or a module directly below
-one of the packages. A line of code is one that holds a token: no comment, no docstring, no empty
-line; so does tinygrad's `sz.py` count.
+A line of code is one that holds a token: no comment, no docstring, no empty line, as tinygrad's
+`sz.py` counts.
 """
 
 from __future__ import annotations
@@ -10,10 +9,12 @@ from __future__ import annotations
 import functools
 import io
 import tokenize
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+CEILINGS = Path(__file__).with_name("sizes.toml")
 PACKAGES = ("minigrad", "minigrad_lessons", "viz")
 SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 SILENT |= {tokenize.ENCODING, tokenize.ENDMARKER}
@@ -42,34 +43,19 @@ def lines(source: str) -> int:
 
 
 @functools.cache
-def wings(package: str) -> dict[str, int]:
-    """The lines of code of each wing of a package, by its name."""
-    found: dict[str, int] = {}
-    for path in sorted((ROOT / package).rglob("*.py")):
-        wing = path.relative_to(ROOT / package).with_suffix("").parts[0]
-        found[wing] = found.get(wing, 0) + lines(path.read_text("utf-8"))
-    return dict(sorted(found.items()))
+def packages() -> dict[str, int]:
+    """Count the lines of code of each package."""
+    return {
+        package: sum(lines(path.read_text("utf-8")) for path in (ROOT / package).rglob("*.py"))
+        for package in PACKAGES
+    }
 
 
-HEAD = "# Each number may fall; one that rises has a sentence behind it, after #, that says why."
-
-
-def report(held: str = "") -> str:
-    """All wings and their sums, in TOML; what is said behind a number that is held is kept."""
-    said, parts, package = {}, [], ""
-    for line in held.splitlines():
-        package = line.partition("]")[0].removeprefix("[") if line.startswith("[") else package
-        said[package, line.partition(" =")[0]] = line.partition("  # ")[2]
-    for package in PACKAGES:
-        found = wings(package)
-        parts.append(f"\n[{package}]  # {sum(found.values())} lines of code")
-        for wing, count in found.items():
-            why = said.get((package, wing))
-            parts.append(f"{wing} = {count}" + (f"  # {why}" if why else ""))
-    return "\n".join(parts).lstrip()
+def report() -> str:
+    """Say how large each package is, and how large it may be."""
+    ceilings = tomllib.loads(CEILINGS.read_text("utf-8"))
+    return "\n".join(f"{name}: {count} of {ceilings[name]}" for name, count in packages().items())
 
 
 if __name__ == "__main__":
-    table = ROOT / "tests" / "sizes.toml"
-    known = table.read_text("utf-8") if table.exists() else ""
-    table.write_text(f"{HEAD}\n\n{report(known)}\n", "utf-8")
+    print(report())

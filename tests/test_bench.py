@@ -237,6 +237,7 @@ def test_the_time_limit_interrupts() -> None:
 
 
 @pytest.mark.parametrize("name", ALONE)
+@pytest.mark.cases(20)
 def test_all_sides_of_a_row_compute_the_same(name: str) -> None:
     """Of those that need no more than NumPy; the oracles compare the others."""
     mine = {s: m for s, m in TABLE[name].sides.items() if s.startswith((*OURS, workloads.HAND))}
@@ -311,6 +312,7 @@ def test_a_worker_has_the_threads_it_was_given() -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", CLICKS)
+@pytest.mark.cases(1)
 def test_a_click_is_measured_up_to_a_painted_frame(name: str) -> None:
     row = measure.measure(TABLE[name], rounds=2)
     assert row.absent == {}

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.browser
-NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
+EXHAUSTIVE = pytest.mark.exhaustive
+# A lesson of each kind: players, boards, tables, the map. nbval runs the cells of all of them.
+MAIN = ("01", "05", "08", "09", "index", "tour")
+NAMES = [
+    path.name if path.name.startswith(MAIN) else pytest.param(path.name, marks=EXHAUSTIVE)
+    for path in sorted(NOTEBOOKS.glob("*.ipynb"))
+]
 MAKERS = re.compile(rf"\bviz\.(?:{PLAYERS})\(")
 PLAYER = ".mg-player:not(.mg-board, .mg-train, .mg-drawn)"  # what `MAKERS` make
 WIDGETS = {
@@ -313,6 +319,7 @@ SCROLLS = """() => [...document.querySelectorAll('.mg-player, .mg-ask, .mg-langu
 
 
 @pytest.mark.parametrize("code", ["zh", "both", "en"])
+@pytest.mark.cases(9)
 def test_the_language_changes_everywhere(notebook: Page, code: str) -> None:
     if not notebook.locator(".mg-language").count():
         pytest.skip("this notebook has no switch")
@@ -368,6 +375,7 @@ SELECTED = """async place => {
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.cases(4)
 def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
     """From cell to cell, each of them in sight, and never back to the top of the page."""
     if notebook.locator(".mg-language").count():

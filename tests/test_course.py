@@ -406,6 +406,7 @@ def run(path: Path, language: str) -> list[Shown]:
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+@pytest.mark.cases(5)
 def test_a_lesson_does_the_same_in_each_language(path, monkeypatch):
     monkeypatch.setattr(messages.choose, "__code__", marked.__code__)
     monkeypatch.setitem(viz.bench.__kwdefaults__, "rounds", 5)

@@ -169,10 +169,10 @@ def test_every_operator_is_registered_for_whoever_asks() -> None:
 
 
 def test_a_missing_name_loads_the_rest_once_and_is_still_missing() -> None:
-    ask = "assert not hasattr(mg, 'softsigned'); mg.trace = 3; assert not hasattr(mg, 'again')"
+    ask = "assert not hasattr(mg, 'sample_signed'); mg.trace = 3; assert not hasattr(mg, 'again')"
     fresh(f"import minigrad as mg; {ask}; assert mg.trace == 3")
-    with pytest.raises(ImportError, match="softsigned"):
-        exec("from minigrad import softsigned")
+    with pytest.raises(ImportError, match="sample_signed"):
+        exec("from minigrad import sample_signed")
 
 
 UNITS = sorted(
@@ -188,30 +188,30 @@ def test_every_unit_can_be_imported_first(unit: str) -> None:
 # ---- What CONTRIBUTING promises ---------------------------------------------------------------
 
 RECORD = """
-softsign = smooth(
-    "Softsign",
+sample_sign = smooth(
+    "SampleSign",
     lambda out, x: np.divide(x, 1 + np.abs(x), out=out),
     vjp=(lambda g, y, x: g / ((1 + abs(x)) * (1 + abs(x))),),
-    title=("softsign", "软符号函数"),
+    title=("sample_sign", "示例符号函数"),
     formula="{0} / (1 + |{0}|)",
 )
 """
 FUNCTION = '''
-def softsign(x: Any) -> Any:
+def sample_sign(x: Any) -> Any:
     """x / (1 + |x|), between −1 and 1.
 
     >>> import minigrad as mg
-    >>> mg.softsign(mg.tensor([1.0, -3.0]))
+    >>> mg.sample_sign(mg.tensor([1.0, -3.0]))
     tensor([ 0.5 , -0.75])
     """
-    return ops.softsign(x)
+    return ops.sample_sign(x)
 '''
 
 
 def grown(path: Path, text: str) -> None:
     """Write a definition, and its name into the list of its module."""
     before = path.read_text("utf-8")
-    after = before.replace("__all__ = [", '__all__ = ["softsign", ', 1)
+    after = before.replace("__all__ = [", '__all__ = ["sample_sign", ', 1)
     assert after != before
     path.write_text(after.replace("import exp\n", "import abs, exp\n") + text, "utf-8")
 
@@ -245,8 +245,8 @@ def test_a_new_operator_is_its_record_and_its_function(tmp_path: Path) -> None:
     copied(tmp_path, *[f"test_{name}" for name in asked])
     grown(tmp_path / "minigrad" / "ops" / "activations.py", RECORD)
     grown(tmp_path / "minigrad" / "functions" / "elementwise.py", FUNCTION)
-    found = passed(tmp_path, "minigrad/functions/elementwise.py", "softsign or Softsign")
-    for test in ("every_op.py", "exported_and", "elementwise.softsign", "shows_what_it", "quietly"):
+    found = passed(tmp_path, "minigrad/functions/elementwise.py", "sample_sign or SampleSign")
+    for test in ("every_op.py", "exported_and", "elementwise.sample_sign", "shows_what_it", "quietly"):
         assert [x for x in found if test in x], test
 
 

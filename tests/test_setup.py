@@ -92,15 +92,26 @@ def test_binder_reads_the_python_of_the_environment():
     assert tasks.OLDEST <= tuple(map(int, found[0].split("."))) <= tasks.NEWEST_TESTED
 
 
-def test_hosted_tests_run_the_plain_commands_on_every_system_and_python():
-    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
-    pythons = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
-    assert json.loads(re.search(r"python: (\[.+\])", workflow)[1]) == pythons
+def workflow(name: str) -> str:
+    return (ROOT / ".github" / "workflows" / f"{name}.yml").read_text("utf-8")
+
+
+def test_a_change_is_tested_quickly_on_every_system_and_wholly_on_one():
+    text = workflow("tests")
     for system in ("ubuntu", "windows", "macos"):
-        assert f"{system}-latest" in re.search(r"system: \[.+\]", workflow)[0]
-    commands = re.findall(r"run: python tasks\.py (\w+)", workflow)
-    assert set(commands) == {"lab", "test", "check"}
-    for file in re.findall(r"run: python3 .*?(tests/\w+\.py)", workflow):
+        assert f"system: {system}-latest" in text
+    commands = re.findall(r"run: python tasks\.py (.+?)(?: #.*)?$", text, re.MULTILINE)
+    assert commands == ["lab --version", "test --quick", "check"]
+
+
+def test_a_night_tests_everything_on_every_system_and_python():
+    text = workflow("nightly")
+    pythons = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert json.loads(re.search(r"python: (\[.+\])", text)[1]) == pythons
+    for system in ("ubuntu", "windows", "macos"):
+        assert f"{system}-latest" in re.search(r"system: \[.+\]", text)[0]
+    assert re.findall(r"run: python tasks\.py (.+)", text) == ["test --all"]
+    for file in re.findall(r"run: python3 .*?(tests/\w+\.py)", text):
         assert (ROOT / file).exists()
 
 
