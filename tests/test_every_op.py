@@ -127,7 +127,15 @@ def static(op: Op, operands: list[Any], attrs: Any, form: str) -> tuple[Any, lis
     """The operator on placeholders that know as much of their shape as `form` says."""
     shapes = [FORMS[form](np.shape(a)) for a in operands]
     xs = [mg.placeholder(None, s, a.dtype) for s, a in zip(shapes, operands, strict=True)]
-    return op(*xs, **attrs), xs
+    try:
+        return op(*xs, **attrs), xs
+    except TypeError as error:
+        if isinstance(error, mg.GraphError):
+            raise
+        raise AssertionError(
+            f"{op}: the shape rule or the type rule fails on {shapes}, of which None is a length or"
+            f" a shape that nobody knows yet; it must answer None in its place ({error})"
+        ) from error
 
 
 def same_bits(actual: Any, expected: Any, what: str) -> None:

@@ -32,6 +32,8 @@ class Sentences(Mapping[str, Pair]):
         return {key: (halves["en"], halves["zh"]) for key, halves in table.items()}
 
     def __getitem__(self, key: str) -> Pair:
+        if key not in self._rows:
+            raise KeyError(f"{self._path.name} has no row [{key}]: add it, with `en` and `zh`")
         return self._rows[key]
 
     def __iter__(self) -> Iterator[str]:

@@ -101,7 +101,10 @@ def graph_of(op: Op, operands: list[Any], sample: Sample, gradient: bool) -> mg.
 @pytest.mark.parametrize("name", sorted(REGISTRY.keys() - EXEMPT.keys() - SENSELESS))
 def test_an_operator_and_its_gradient_run_in_onnx_runtime(name: str) -> None:
     op = REGISTRY[name]
-    assert op in TABLE
+    assert op in TABLE, (
+        f"{name} cannot be written as ONNX: add a rule to a module of"
+        " minigrad/interop/onnx/writing, or the reason why there is none to EXEMPT here"
+    )
     for sample in op.samples:
         operands = draw(sample, np.float32)
         graph = graph_of(op, operands, sample, gradient=True)
