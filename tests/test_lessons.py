@@ -337,6 +337,7 @@ def minutes(path: Path) -> tuple[float, float]:
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
 def test_a_lesson_keeps_its_limits(path):
+    """CONTRIBUTING.md names them for who writes a lesson."""
     pairs = halves(path)
     if path not in REWRITTEN:
         assert len(read(path).cells) <= 36
@@ -345,12 +346,16 @@ def test_a_lesson_keeps_its_limits(path):
         assert words(title_en) <= 60
         assert characters(title_zh) <= 110
     for en, zh in pairs[:-1]:
-        assert words(en) <= 150, en
-        assert characters(zh) <= 280, zh
+        assert words(en) <= 150, f"split or shorten this cell of {words(en)} words:\n{en}"
+        assert characters(zh) <= 280, f"拆分或缩短这一格，它有 {characters(zh)} 个字：\n{zh}"
     if path in REWRITTEN:
-        assert max(minutes(path)) <= 45
+        english, chinese = minutes(path)
+        assert max(english, chinese) <= 45, (
+            f"{path.name} takes {english:.1f} minutes in English, {chinese:.1f} in Chinese: cut prose"
+            " or code until both are at most 45"
+        )
     predictions = [c for c in code_cells(path) if "predict(" in c.source]
-    assert 2 <= len(predictions) <= 4
+    assert 2 <= len(predictions) <= 4, f"{len(predictions)} cells with viz.predict, not 2 to 4"
     solutions = re.findall(
         r"BEGIN SOLUTION\n(.*?)### END", "\n".join(c.source for c in code_cells(path)), re.S
     )

@@ -246,7 +246,13 @@ def test_a_new_operator_is_its_record_and_its_function(tmp_path: Path) -> None:
     grown(tmp_path / "minigrad" / "ops" / "activations.py", RECORD)
     grown(tmp_path / "minigrad" / "functions" / "elementwise.py", FUNCTION)
     found = passed(tmp_path, "minigrad/functions/elementwise.py", "sample_sign or SampleSign")
-    for test in ("every_op.py", "exported_and", "elementwise.sample_sign", "shows_what_it", "quietly"):
+    for test in (
+        "every_op.py",
+        "exported_and",
+        "elementwise.sample_sign",
+        "shows_what_it",
+        "quietly",
+    ):
         assert [x for x in found if test in x], test
 
 
