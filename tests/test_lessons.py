@@ -351,8 +351,8 @@ def test_a_lesson_keeps_its_limits(path):
     if path in REWRITTEN:
         english, chinese = minutes(path)
         assert max(english, chinese) <= 45, (
-            f"{path.name} takes {english:.1f} minutes in English, {chinese:.1f} in Chinese: cut prose"
-            " or code until both are at most 45"
+            f"{path.name} takes {english:.1f} minutes in English, {chinese:.1f} in Chinese: cut"
+            " prose or code until both are at most 45"
         )
     predictions = [c for c in code_cells(path) if "predict(" in c.source]
     assert 2 <= len(predictions) <= 4, f"{len(predictions)} cells with viz.predict, not 2 to 4"
