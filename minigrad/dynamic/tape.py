@@ -124,6 +124,20 @@ class TapeNode(BaseNode):
         """Tell another line: of the user's program, when the node was recorded by ours for it."""
         self._code, self._lasti = code, lasti
 
+    def keep(self, operands: Sequence[Any]) -> None:
+        """Save the operands that no gradient flows to as well, so that it can run again."""
+        found = [
+            x if type(s) is tuple else None for x, s in zip(operands, self.sources, strict=True)
+        ]
+        if len(found) > 2:
+            pairs = zip(self._operand, found, strict=True)
+            self._operand = tuple([a if b is None else b for a, b in pairs])
+            return
+        if found[0] is not None:
+            self._operand = found[0]
+        if len(found) == 2 and found[1] is not None:
+            self._operand2 = found[1]
+
     def release(self) -> None:
         """Drop what was saved; a node that saved nothing can be walked again."""
         if self._kept.has_data:

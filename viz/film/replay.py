@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.backprop.rules import DATA
 from minigrad.core import BaseNode, Spec, apply, context
 from minigrad.core.events import phase_of
 from minigrad.diagnostics.errors import GraphError
@@ -153,7 +152,7 @@ def _kept(node: TapeNode, index: int) -> Any:
     if isinstance(node.op, CallOp):
         operand = node.saved[0].operands[index]
         return None if isinstance(operand, Spec) else operand
-    return node.saved[index + 1] if node.kept.parts[index + 1] == DATA else None
+    return node.saved[index + 1]
 
 
 def backward(outputs: list[Tensor]) -> None:
