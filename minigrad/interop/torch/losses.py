@@ -52,6 +52,21 @@ def _cross_entropy(
     return _nll(f.log_softmax(x, _classes(x)), target, None, reduction, ignore_index)
 
 
+def _ignoring(x: Any, target: Any, *args: Any) -> Any:
+    """Cross entropy for labels of which some are to be ignored."""
+    weight, reduction, ignore_index, smoothing = (*args, *(None, 1, -100, 0.0)[len(args) :])
+    if weight is not None or smoothing:
+        return NotImplemented
+    return _nll(f.log_softmax(x, _classes(x)), target, None, reduction, ignore_index)
+
+
+def ignores_labels(
+    target: Any, weight: Any = None, reduction: Any = 1, ignored: int = -100
+) -> bool:
+    """Return whether some of these labels are to be ignored; arguments as of the operator."""
+    return bool((target == ignored).any())
+
+
 def _classes(x: Any) -> int:
     return min(1, len(x.shape) - 1)
 
@@ -92,6 +107,7 @@ LOSSES: Table = {
     "huber_loss": _huber,
     "smooth_l1_loss": _smooth,
     "cross_entropy_loss": _cross_entropy,
+    "cross_entropy_loss, ignoring": _ignoring,
     "nll_loss": _nll,
     "nll_loss_nd": _nll,
     "nll_loss_forward": first(_nll, 2),

@@ -30,13 +30,18 @@ def _trunc(x: Any) -> Any:
 
 def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     if any(hasattr(bound, "shape") for bound in (min, max)):
-        x = x if min is None else f.maximum(x, min)
-        return x if max is None else f.minimum(x, max)
+        x = x if min is None else f.where(x < min, min, x)  # at a bound the gradient is that of x
+        return x if max is None else f.where(x > max, max, x)
     return f.clip(x, min, max)
 
 
+def _hard(x: Any, low: float, high: float) -> Any:
+    """Like clamp, but at the bounds the gradient is 0."""
+    return f.where(x <= low, low, f.where(x >= high, high, x))
+
+
 def _elu(x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
-    below = (f.exp(f.minimum(x, 0.0) * input_scale) - 1.0) * (alpha * scale)
+    below = (f.exp(f.where(x > 0, 0.0, x) * input_scale) - 1.0) * (alpha * scale)
     return f.where(x > 0, _scaled(x, scale), below)
 
 
@@ -115,10 +120,10 @@ ELEMENTWISE: Table = {
     "_to_copy": lambda x, dtype=None, **_: _cast(x, dtype),
     "type_as": lambda x, other: _cast(x, other.dtype),
     "relu": f.relu,
-    "relu6": lambda x: f.clip(x, 0.0, 6.0),
-    "hardtanh": lambda x, low=-1.0, high=1.0: f.clip(x, low, high),
-    "hardsigmoid": lambda x: f.clip(x + 3.0, 0.0, 6.0) / 6.0,
-    "hardswish": lambda x: x * (f.clip(x + 3.0, 0.0, 6.0) / 6.0),
+    "relu6": lambda x: _hard(x, 0.0, 6.0),
+    "hardtanh": lambda x, low=-1.0, high=1.0: _hard(x, low, high),
+    "hardsigmoid": lambda x: _hard(x + 3.0, 0.0, 6.0) / 6.0,
+    "hardswish": lambda x: x * (_hard(x + 3.0, 0.0, 6.0) / 6.0),
     "sigmoid": f.sigmoid,
     "log_sigmoid": lambda x: -f.softplus(-x),
     "tanh": f.tanh,
@@ -173,12 +178,20 @@ def _var(
 def _norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     size = f.abs(x)
     if ord == 2:
-        return f.sqrt(f.sum(x * x, _axes(dim), keepdim))
+        return _root(f.sum(x * x, _axes(dim), keepdim), f.sqrt)
+    if ord == 0:
+        return f.sum(f.cast(f.not_equal(x, 0), x.dtype), _axes(dim), keepdim)
     if ord == 1:
         return f.sum(size, _axes(dim), keepdim)
     if math.isinf(ord):
         return f.max(size, axis=_axes(dim), keepdims=keepdim)
-    return f.sum(size**ord, _axes(dim), keepdim) ** (1.0 / ord)
+    return _root(f.sum(size**ord, _axes(dim), keepdim), lambda total: total ** (1.0 / ord))
+
+
+def _root(x: Any, root: Any) -> Any:
+    """A root that has gradient 0 at 0, as norms and standard deviations have in PyTorch."""
+    flat = f.equal(x, 0)
+    return f.where(flat, 0.0, root(f.where(flat, 1.0, x)))
 
 
 def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
@@ -202,7 +215,7 @@ REDUCTIONS: Table = {
     "all": lambda x, dim=None, keepdim=False: f.all(x, _axes(dim), keepdim),
     "any": lambda x, dim=None, keepdim=False: f.any(x, _axes(dim), keepdim),
     "var": _var,
-    "std": lambda *args, **how: f.sqrt(_var(*args, **how)),
+    "std": lambda *args, **how: _root(_var(*args, **how), f.sqrt),
     "cumsum": lambda x, dim, dtype=None: f.cumsum(_cast(x, dtype), dim),
     "logsumexp": lambda x, dim, keepdim=False: f.logsumexp(x, _axes(dim), keepdim),
     "linalg_vector_norm": _norm,
