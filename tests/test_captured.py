@@ -11,9 +11,11 @@ import pytest
 import minigrad as mg
 import viz
 from minigrad.core import Spec, float32
+from minigrad.core.events import Event, listen
 from minigrad.diagnostics.source import SavedLine
 from minigrad.interop.boxes import box
-from minigrad.interop.captured import Builder, Captured, gap, seed
+from minigrad.interop.captured import About, Builder, Captured, gap, seed
+from viz.film.replay import replay_tape
 from viz.page.player import Player
 from viz.views.models import verdict
 from viz.views.step import player_of
@@ -67,6 +69,104 @@ def test_what_was_found_is_said_in_both_languages() -> None:
     english, chinese = verdict(captured(wrong=0.01))
     assert english.startswith("This is not quite what Other computes")
     assert chinese.startswith("这里与 Other 的计算不完全一致")
+
+
+def two_results(*arrays: Any) -> list[Any]:
+    return [arrays[0] * arrays[1], arrays[0] + 1]
+
+
+def product_back(index: int, position: int, g: Any, arrays: Sequence[Any]) -> Any:
+    return g * arrays[1 - position] if index == 0 else g
+
+
+def test_a_box_passes_back_only_where_the_original_does() -> None:
+    spec = Spec((2,), float32)
+    with mg.Graph():
+        a, b = (mg.placeholder(name, shape=(2,)) for name in "ab")
+        pairs = {(0, 1), (1, 0)}
+        first, second = box("f", "Other", two_results, product_back, [a, b], [spec, spec], pairs)
+        of_first, of_second = mg.gradients(first, [a, b]), mg.gradients(second, [a, b])
+        assert [g is None for g in (*of_first, *of_second)] == [True, False, False, True]
+        graph = mg.build_graph([], [of_first[1], of_second[0]])
+        found = mg.run(graph, {a: X, b: X * 2})
+        np.testing.assert_array_equal(found, [X, [1, 1]])
+
+
+def chain(about: About, wrong: float = 1.0) -> Captured:
+    """(x · first) · second; the original's gradient of `first` is `wrong` times this one."""
+    build = Builder()
+    x = build.placeholder("x", X)
+    first = build.variable("first", np.float32(2.0), "", trained=True)
+    frozen = build.variable("frozen", np.float32(3.0), "", trained=False)
+    second = build.variable("second", np.float32(5.0), "", trained=True)
+    inner = x * first
+    y = inner * second * frozen
+    build.originals[inner] = X * 2
+    weights = seed(X)
+    theirs: dict[str, Any] = {
+        "x": 30 * weights,
+        "first": np.float32((15 * X * weights).sum() * wrong),
+        "second": np.float32((6 * X * weights).sum()),
+    }
+    return build.captured("Other", [y], [30 * X], theirs, about)
+
+
+def test_the_verdict_names_the_first_gradient_apart_and_what_else_is_known() -> None:
+    about = About([["first", "last"]], ["layer"], ["igamma"])
+    model = chain(about, wrong=2.0)
+    assert [*model.gradients] == ["x", "first", "second"]  # nothing flows into what is frozen
+    assert model.first_gradient_apart() == "first"
+    english, chinese = verdict(model)
+    assert "gradients start to differ at first." in english
+    assert "aren't part of the graph: layer." in english
+    assert "no derivative for igamma" in english
+    assert "These names stand for one tensor: first = last." in english
+    assert "这些名字指的是同一个张量：first = last。" in chinese
+    assert chain(About()).first_gradient_apart() is None
+
+
+def test_the_verdict_names_the_first_value_apart() -> None:
+    model = chain(About())
+    assert model.first_value_apart() is None
+    (node,) = model.about.originals
+    model.about.originals = {node: X * 3}
+    assert model.first_value_apart() is node
+
+
+def test_gradients_that_the_original_refuses_are_not_called_checked() -> None:
+    english, chinese = verdict(chain(About(refused="a tensor was written to")))
+    assert english.startswith("Compared with Other, values differ by 0 of")
+    assert "Other itself can't differentiate this model (a tensor was written to)" in english
+    assert "这里的梯度没有得到检验" in chinese
+    assert not Player([], verdict(chain(About(refused="no")))).data["equal"]
+
+
+def test_a_gap_that_is_gone_in_float64_is_rounding() -> None:
+    about = About()
+    about.precise = lambda: chain(About())
+    said = verdict(chain(about, wrong=1.01))
+    assert said[0].startswith("checked against Other in float64: of the largest")
+    assert "they differ by 0 and 9.9e-03, because it magnifies rounding" in said[0]
+    assert Player([], said).data["equal"]
+    about.precise = lambda: chain(About(), wrong=1.01)
+    assert not Player([], verdict(chain(about, wrong=1.01))).data["equal"]
+
+
+def test_a_tape_that_keeps_its_operands_can_run_again() -> None:
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = mg.where(np.array([True, False]), x + np.float32([3.0, 4.0]), 7.0)
+    assert replay_tape([y], {}).error is not None
+
+    def keep(event: Event) -> None:
+        if event.kind == "built":
+            event.node.keep([getattr(v, "data", v) for v in event.operands])
+
+    with listen(keep):
+        y = mg.where(np.array([True, False]), x + np.float32([3.0, 4.0]), 7.0)
+    film = replay_tape([y], {})
+    assert film.error is None
+    (found,) = (v for k, v in film.results.items() if k[0] == "output")
+    np.testing.assert_array_equal(found, [4, 7])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,29 @@ Pull = Callable[..., Array]  # (position of a result, of an operand, gradient, o
 
 
 def box(
-    name: str, system: str, call: Call, pull: Pull, operands: Sequence[Any], specs: Sequence[Spec]
+    name: str,
+    system: str,
+    call: Call,
+    pull: Pull,
+    operands: Sequence[Any],
+    specs: Sequence[Spec],
+    passing: Collection[tuple[int, int]] | None = None,
 ) -> list[Any]:
     """A node for each result of an operator of another system, which is called when it runs.
 
-    Its gradient is the one that the other system computes.
+    Its gradient is the one that the other system computes. passing: from which result to which
+    operand a gradient flows, by their positions; None: from each to each.
     """
-    return [_part(name, system, call, pull, i, spec)(*operands) for i, spec in enumerate(specs)]
+    made = []
+    for i, spec in enumerate(specs):
+        to = range(len(operands)) if passing is None else [k for y, k in passing if y == i]
+        made.append(_part(name, system, call, pull, i, spec, to)(*operands))
+    return made
 
 
-def _part(name: str, system: str, call: Call, pull: Pull, index: int, spec: Spec) -> Op:
+def _part(
+    name: str, system: str, call: Call, pull: Pull, index: int, spec: Spec, to: Collection[int]
+) -> Op:
     def infer(specs: Sequence[Spec], attrs: Attrs) -> Spec:
         return spec
 
@@ -33,7 +46,7 @@ def _part(name: str, system: str, call: Call, pull: Pull, index: int, spec: Spec
     def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
         found: list[Any] = [None] * len(xs)
         for i in wanted:
-            if xs[i].dtype.kind == "f":
+            if xs[i].dtype.kind == "f" and i in to:
                 found[i] = _gradient(name, system, pull, index, i)(g, *xs)
         return found
 

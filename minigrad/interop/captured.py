@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -29,7 +30,7 @@ class Captured:
     outputs: the nodes of its results; feeds: what it was called with, by placeholder; leaves: the
     parameters and inputs that have a gradient, by name; values, gradients: what the original
     computes for these inputs, gradients of its results with `seed` (None: nothing flows there);
-    boxes: operators without a counterpart, which call the original.
+    boxes: operators without a counterpart, which call the original; about: what else is known.
     """
 
     system: str
@@ -40,21 +41,71 @@ class Captured:
     values: Sequence[Array]
     gradients: Mapping[str, Array | None]
     boxes: Sequence[str]
+    about: About = field(default_factory=lambda: About())
 
     def gaps(self) -> tuple[float, float]:
         """How far values and gradients are from the original, each of the largest magnitude."""
+        values, ours = self._computed
+        return gap(values, self.values), gap([*ours.values()], [*self.gradients.values()])
+
+    @functools.cached_property
+    def _computed(self) -> tuple[list[Array], dict[str, Array | None]]:
+        """The values and the gradients of the graph."""
         real = [y for y in self.outputs if y.dtype.kind == "f"]
         wanted = [self.leaves[name] for name in self.gradients]
         with self.graph:
             seeds = [self.graph.constant(seed(y)) for y in real]
-            found = gradients(real, wanted, seeds) if real and wanted else []
+            found = gradients(real, wanted, seeds) if real and wanted else [None] * len(wanted)
         ends = [*self.outputs, *(g for g in found if g is not None)]
-        firsts = {v: v.attrs["value"] for v in self.graph.variables}
-        results = Interpreter(ends)(dict(self.feeds), firsts)
-        values = results[: len(self.outputs)]
+        results = self._run(ends)
         rest = iter(results[len(self.outputs) :])
         ours = [None if g is None else next(rest) for g in found]
-        return gap(values, self.values), gap(ours, [*self.gradients.values()])
+        return results[: len(self.outputs)], dict(zip(self.gradients, ours, strict=True))
+
+    def _run(self, ends: Sequence[Node]) -> list[Array]:
+        firsts = {v: v.attrs["value"] for v in self.graph.variables}
+        return Interpreter(ends)(dict(self.feeds), firsts)
+
+    def first_value_apart(self) -> Node | None:
+        """Return the first node whose value is not the original's, as far as that is known."""
+        known = self.about.originals
+        nodes = [n for n in ancestors(self.outputs) if n in known]
+        pairs = zip(nodes, self._run(nodes), strict=True)
+        return next((n for n, v in pairs if gap([v], [known[n]]) > TOLERANCE), None)
+
+    def first_gradient_apart(self) -> str | None:
+        """Return which parameter or input has another gradient than in the original.
+
+        Of several the one that is used last: a backward pass comes to it first.
+        """
+        ours, nodes = self._computed[1], ancestors(self.outputs)
+        used = {x: i for i, node in enumerate(nodes) for x in node.inputs}
+        sizes = (np.max(np.abs(g), initial=0.0) for g in self.gradients.values() if g is not None)
+        largest = max(map(float, sizes), default=0.0) or 1.0
+        wrong = [
+            name
+            for name, g in self.gradients.items()
+            if absolute_gap(ours[name], g) > TOLERANCE * largest
+        ]
+        return max(wrong, key=lambda name: used.get(self.leaves[name], -1), default=None)
+
+
+@dataclass
+class About:
+    """What is known of a captured model beside what it computes.
+
+    tied: the names of each parameter that has several; hooks: where the model changes gradients by
+    hooks, which are not captured; lost: operators that have no derivative in their system; refused:
+    why the original has no gradients at all; originals: what some nodes hold in the original;
+    precise: gives the same model in float64, None if it cannot be had.
+    """
+
+    tied: Sequence[Sequence[str]] = ()
+    hooks: Sequence[str] = ()
+    lost: Sequence[str] = ()
+    refused: str = ""
+    originals: Mapping[Node, Any] = field(default_factory=dict)
+    precise: Callable[[], Captured | None] = lambda: None
 
 
 def seed(y: Any) -> Array:
@@ -74,19 +125,25 @@ def gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
     """
     largest, scale = 0.0, 0.0
     for a, b in zip(ours, theirs, strict=True):
-        if a is None and b is None:
-            continue
-        one = np.zeros_like(b) if a is None else np.asarray(a)
-        other = np.zeros_like(one) if b is None else np.asarray(b)
-        if one.shape != other.shape:
-            return np.inf
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
-        with np.errstate(all="ignore"):
-            apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=float)))
-        largest = max(largest, float(np.max(np.nan_to_num(apart, nan=np.inf), initial=0.0)))
+        largest = max(largest, absolute_gap(a, b))
+        other = np.zeros(()) if b is None else np.asarray(b)
         finite = np.abs(other[np.isfinite(other)], dtype=float)
         scale = max(scale, float(np.max(finite, initial=0.0)))
     return largest / scale if scale else largest
+
+
+def absolute_gap(a: Any, b: Any) -> float:
+    """The largest difference of any element; None counts as 0. Infinite where shapes differ."""
+    if a is None and b is None:
+        return 0.0
+    one = np.zeros_like(b) if a is None else np.asarray(a)
+    other = np.zeros_like(one) if b is None else np.asarray(b)
+    if one.shape != other.shape:
+        return np.inf
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(all="ignore"):
+        apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=float)))
+    return float(np.max(np.nan_to_num(apart, nan=np.inf), initial=0.0))
 
 
 @dataclass
@@ -97,6 +154,8 @@ class Builder:
     feeds: dict[Node, Array] = field(default_factory=dict)
     leaves: dict[str, Node] = field(default_factory=dict)
     boxes: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # boxes without a derivative in their system
+    originals: dict[Node, Any] = field(default_factory=dict)  # what nodes hold in the original
     path: tuple[str, ...] = ()  # the layers or functions that are being read
     labels: list[str] = field(default_factory=list)  # what each of them is called
     steps: tuple[str, ...] = ()  # of loops that are unrolled here, the innermost last
@@ -162,15 +221,18 @@ class Builder:
         outputs: Sequence[Any],
         values: Sequence[Array],
         found: Mapping[str, Array | None],
+        about: About | None = None,
     ) -> Captured:
         """The end: what the original computed belongs to it."""
         with self.graph:
             nodes = [self.node(y, system) for y in outputs]
         used = set(ancestors(nodes))
         feeds = {x: value for x, value in self.feeds.items() if x in used}
-        theirs = {name: found.get(name) for name in self.leaves}
+        about = about or About()
+        about.originals = self.originals
+        theirs = {} if about.refused else {name: found.get(name) for name in self.leaves}
         boxes = tuple(dict.fromkeys(self.boxes))
-        return Captured(system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes)
+        return Captured(system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, about)
 
 
 def users(filename: str, library: str) -> bool:

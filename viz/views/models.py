@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,54 @@ def verdict(model: Captured) -> Pair:
     """How far values and gradients are from the original's, and which operators call it."""
     gaps = model.gaps()
     right = max(gaps) <= TOLERANCE
-    key = "model_checked" if right else "model_differs"
-    values, gradients = (f"{gap:.1e}" if gap else "0" for gap in gaps)
-    told = {"system": model.system, "values": values, "gradients": gradients}
-    said = row(key, **told, allowed=f"{TOLERANCE:g}")
+    precise = None if right else _gaps_in_float64(model)
+    key = "model_checked" if right else "model_differs" if precise is None else "model_rounded"
+    if model.about.refused:
+        key = "model_values"
+    told = {"system": model.system, "values": _number(gaps[0]), "gradients": _number(gaps[1])}
+    if precise is not None:
+        told |= {"exact_values": _number(precise[0]), "exact_gradients": _number(precise[1])}
+    said = [row(key, **told, allowed=f"{TOLERANCE:g}")]
+    right = right or precise is not None
+    said += [*([] if right else _where(model, *gaps)), *_about(model)]
+    pair = " ".join(one for one, _ in said), "".join(other for _, other in said)
+    return Right(pair) if right and not model.about.refused else pair
+
+
+def _number(gap: float) -> str:
+    return f"{gap:.1e}" if gap else "0"
+
+
+def _gaps_in_float64(model: Captured) -> tuple[float, float] | None:
+    """How far it is from the original in float64, if that shows that rounding is the reason."""
+    precise = model.about.precise()
+    gaps = None if precise is None else precise.gaps()
+    return gaps if gaps is not None and max(gaps) <= TOLERANCE else None
+
+
+def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
+    """Where it starts to differ from the original, if it does."""
+    if values > TOLERANCE and (node := model.first_value_apart()) is not None:
+        yield row(
+            "model_value_from", op=node.op.name, layer=node.scope or "–", line=node.where.label
+        )
+    if gradients > TOLERANCE and (name := model.first_gradient_apart()) is not None:
+        yield row("model_gradient_from", name=name)
+
+
+def _about(model: Captured) -> Iterator[Pair]:
+    """What is to be said beside the numbers."""
+    about, system = model.about, model.system
+    if about.refused:
+        yield row("model_refused_gradients", system=system, reason=about.refused)
+    if about.lost:
+        yield row("model_lost", system=system, names=", ".join(about.lost))
+    if about.hooks:
+        yield row("model_hooks", names=", ".join(about.hooks))
+    for names in about.tied:
+        yield row("model_tied", names=" = ".join(names))
     if model.boxes:
-        more = row("model_boxes", system=model.system, names=", ".join(model.boxes))
-        said = f"{said[0]} {more[0]}", f"{said[1]}{more[1]}"
-    return Right(said) if right else said
+        yield row("model_boxes", system=system, names=", ".join(model.boxes))
 
 
 def compared(model: Any, inputs: Sequence[Any]) -> Player | None:

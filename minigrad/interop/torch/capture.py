@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 import warnings
@@ -11,11 +12,13 @@ from typing import Any
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.tensor import Tensor
-from minigrad.interop.captured import Builder, Captured
+from minigrad.interop.captured import About, Builder, Captured
 from minigrad.interop.torch.eager import eager
-from minigrad.interop.torch.lines import Lines
+from minigrad.interop.torch.functions import CustomFunctions
+from minigrad.interop.torch.lines import Lines, inline_regions
 from minigrad.interop.torch.original import original
 from minigrad.interop.torch.reader import OPERATORS, SYSTEM, Reader, name_of
+from minigrad.interop.torch.state import copied, hooked, tied_names
 
 
 def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
@@ -45,23 +48,54 @@ def both_ways(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]
 
 
 def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
-    lines = Lines(torch)
+    lines, functions = Lines(torch), CustomFunctions(torch)
     try:
         with warnings.catch_warnings():  # of PyTorch about itself
             warnings.simplefilter("ignore", FutureWarning)
-            warnings.filterwarnings("ignore", "The tensor attributes", UserWarning)
-            with lines.noted():
-                program = torch.export.export(module, tuple(inputs))
-            program = program.run_decompositions(_unknown(torch, program))
+            warnings.filterwarnings(
+                "ignore", "The (tensor attributes|.grad attribute)", UserWarning
+            )
+            with torch.enable_grad(), functions.kept():
+                with lines.noted():
+                    program = torch.export.export(module, _asking(torch, inputs))
+                inline_regions(program.graph_module)
+                program = program.run_decompositions(_unknown(torch, program))
     except (RuntimeError, TypeError, ValueError) as error:  # whatever it finds in a model
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise TraceError("capture", system=SYSTEM, reason=reason[:300], ran=here()) from error
     given = _named(torch, module, inputs, program)
     shape = torch.utils._pytree.tree_structure(tuple(inputs))
-    values, found = original(torch, module, given, shape)
     builder = Builder()
-    outputs = Reader(torch, builder, program, module, lines).read(given)
-    return builder.captured(SYSTEM, outputs, values, found)
+    outputs = Reader(torch, builder, program, module, lines, functions).read(given)
+    lost = tuple(dict.fromkeys(builder.lost))
+    values, found, refused = original(torch, module, given, shape, lost)
+    hooks = [*hooked(module), *lines.hooks]
+    about = About(tied_names(module), hooks, lost, refused)
+    about.precise = lambda: _precise(torch, module, inputs)
+    return builder.captured(SYSTEM, outputs, values, found, about)
+
+
+def _precise(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
+    """The same model in float64, where rounding is too small to matter; None if it refuses."""
+
+    def double(x: Any) -> Any:
+        return x.detach().double() if x.is_floating_point() else x
+
+    try:
+        tree = torch.utils._pytree
+        given = tree.tree_map_only(torch.Tensor, double, tuple(inputs))
+        return _captured(torch, copy.deepcopy(module).double(), given)
+    except (RuntimeError, TypeError, ValueError, TraceError):  # it asks for float32, for instance
+        return None
+
+
+def _asking(torch: Any, inputs: Sequence[Any]) -> Any:
+    """Copies of the inputs that ask for a gradient, as far as they can have one."""
+
+    def asking(x: Any) -> Any:
+        return copied(x, True).clone() if x.is_floating_point() else x
+
+    return torch.utils._pytree.tree_map_only(torch.Tensor, asking, tuple(inputs))
 
 
 def _named(torch: Any, module: Any, inputs: Sequence[Any], program: Any) -> dict[str, Any]:

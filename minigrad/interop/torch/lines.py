@@ -1,14 +1,14 @@
-"""Which line of the user's stands behind each operator that PyTorch captures."""
+"""Which line of the user's is behind each captured operator, and where gradients stop."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from minigrad.diagnostics.source import SavedLine
+from minigrad.diagnostics.source import Location, SavedLine
 from minigrad.interop.captured import Line, users
 
 
@@ -19,26 +19,55 @@ class Lines:
         self.torch = torch
         self.library = str(Path(torch.__file__).parent)
         self.seen: list[Line] = []
+        self.hooks: list[str] = []  # where the user's code registers a hook on a gradient
+        self.cut: set[int] = set()  # numbers of the calls whose results have no gradient
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
         """While this is open every node of a captured graph bears the number of its line."""
         traceback = self.torch.fx.traceback
-        note = self._now
+        note, stops = self._now, self._stops
         mode = self.torch.overrides.TorchFunctionMode
+        hook, hooks, seen = self.torch.Tensor.register_hook, self.hooks, self.seen
+        data, detach = self.torch.Tensor.data.__get__, self.torch.Tensor.detach
+
+        def of_pytorch(frame: Any) -> bool:
+            while frame.f_code.co_name == "__torch_function__":  # which hands the call on
+                frame = frame.f_back
+            return bool(frame.f_code.co_filename.startswith(self.library))
 
         class Noting(mode):  # type: ignore[misc, valid-type]
             def __torch_function__(
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
+                if function == data and not of_pytorch(sys._getframe(1)):
+                    function = detach  # the same to a gradient, and it is captured
                 number = note()
+                if function == hook and number is not None:
+                    hooks.append(Location(*seen[number]).label)
                 if number is None or not hasattr(traceback, "annotate"):
                     return function(*args, **(kwargs or {}))
                 with traceback.annotate({"line": number}):
-                    return function(*args, **(kwargs or {}))
+                    result = function(*args, **(kwargs or {}))
+                stops(number, result)
+                return result
 
         with traceback.preserve_node_meta(), Noting():
             yield
+
+    def _stops(self, number: int, result: Any) -> None:
+        """Note whether PyTorch passes no gradient back through this call: no_grad, for instance."""
+        tensors = [
+            y
+            for y in self.torch.utils._pytree.tree_leaves(result)
+            if isinstance(y, self.torch.Tensor)
+        ]
+        if tensors and not any(y.requires_grad for y in tensors):
+            self.cut.add(number)
+
+    def stops(self, meta: dict[str, Any]) -> bool:
+        """Return whether no gradient goes back through a node of the captured graph."""
+        return (meta.get("custom") or {}).get("line") in self.cut
 
     def _now(self) -> int | None:
         line = self.running()
@@ -62,6 +91,44 @@ class Lines:
         found = [SavedLine(*place) for place in _stack(meta.get("stack_trace") or "")]
         own = [line for line in found if users(line.co_filename, self.library)]
         return (own[-1], 0) if own else None
+
+
+def inline_regions(module: Any) -> None:
+    """Put the nodes of each region under no_grad back into the graph around it.
+
+    PyTorch does the same later, and forgets what the nodes bear.
+    """
+    graph = module.graph
+    region = "wrap_with_set_grad_enabled"
+    while found := [n for n in graph.nodes if getattr(n.target, "__name__", "") == region]:
+        for node in found:
+            _, body, *operands = node.args
+            results = _inlined(module, node, getattr(module, body.target), operands)
+            for part in list(node.users):  # each takes one of the results
+                part.replace_all_uses_with(results[part.args[1]])
+                graph.erase_node(part)
+            graph.erase_node(node)
+    graph.eliminate_dead_code(lambda node: node.op != "get_attr")
+    module.recompile()
+
+
+def _inlined(module: Any, before: Any, body: Any, operands: Sequence[Any]) -> Any:
+    """Copies of the nodes of a body, in front of a node; returns what the body returns."""
+    known: dict[Any, Any] = {}
+    given, graph = iter(operands), module.graph
+    with graph.inserting_before(before):
+        for node in body.graph.nodes:
+            if node.op == "placeholder":
+                known[node] = next(given)
+                continue
+            if node.op == "output":
+                return [known.get(x) for x in node.args[0]]
+            known[node] = graph.node_copy(node, known.__getitem__)
+            if node.op == "get_attr":
+                held = getattr(body, node.target)
+                known[node].target = f"{before.name}_{node.target}"
+                setattr(module, known[node].target, held)
+    return []
 
 
 def _stack(trace: str) -> Iterator[tuple[str, int, str]]:

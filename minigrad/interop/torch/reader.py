@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from minigrad.core import Array, Spec
+from minigrad.functions import stop_gradient
 from minigrad.interop.boxes import box
 from minigrad.interop.captured import Builder
+from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.layers import LAYERS
 from minigrad.interop.torch.lines import Lines
-from minigrad.interop.torch.losses import LOSSES
+from minigrad.interop.torch.losses import LOSSES, ignores_labels
 from minigrad.interop.torch.numbers import ELEMENTWISE, REDUCTIONS
 from minigrad.interop.torch.sequences import SEQUENCES
 from minigrad.interop.torch.shapes import SHAPES
+from minigrad.interop.torch.state import first_names
 from minigrad.ops.methods import Value
 from minigrad.static import Node
 
@@ -56,10 +60,19 @@ class Reader:
     """
 
     def __init__(
-        self, torch: Any, builder: Builder, program: Any, module: Any, lines: Lines
+        self,
+        torch: Any,
+        builder: Builder,
+        program: Any,
+        module: Any,
+        lines: Lines,
+        functions: CustomFunctions,
     ) -> None:
         self.torch, self.builder, self.program, self.module = torch, builder, program, module
-        self.lines = lines
+        self.lines, self.functions = lines, functions
+        self.names = first_names(module)
+        self.variables: dict[str, Node] = {}  # by first name: a tied parameter is one of them
+        self.reached: set[Any] = set()  # nodes of the program that pass on a gradient
         self.ours: dict[Any, Any] = {}  # by node of the program
         self.real: dict[Any, Any] = {}
         self.layers = Layers(module)
@@ -89,14 +102,22 @@ class Reader:
             self.real[node] = value
             own = self.builder
             self.ours[node] = own.placeholder(name, array(value)) if tensor else value
+            if tensor and value.is_floating_point():
+                self.reached.add(node)
             return
         target = spec.target or node.name
         if kind in ("PARAMETER", "BUFFER"):
             value = self.program.state_dict.get(target)
             value = self.program.constants[target] if value is None else value
-            scope = "/".join(self.layers.scope(target.rpartition(".")[0]))
-            trained = kind == "PARAMETER"
-            self.ours[node] = self.builder.variable(target, array(value), scope, trained)
+            name = self.names.get(target, target)
+            if name not in self.variables:
+                scope = "/".join(self.layers.scope(name.rpartition(".")[0]))
+                trained = value.requires_grad
+                made = self.builder.variable(name, array(value), scope, trained)
+                self.variables[name] = made
+            self.ours[node] = self.variables[name]
+            if value.requires_grad:
+                self.reached.add(node)
         else:
             value = self.ours[node] = self.program.constants[target]
         self.real[node] = value.clone()
@@ -106,10 +127,19 @@ class Reader:
         path = str(stack[-1][0]).partition("@")[0] if stack else ""
         args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
         self.state = self.torch.get_rng_state()
+        node.target = self.functions.behind(node.target)
         self.real[node] = node.target(*args, **kwargs)
         scope = self.builder.entered(self.layers.scope(path))
         with self.builder.at(scope, self.lines.of(node.meta)):
-            self.ours[node] = self._translated(node)
+            made = self._translated(node)
+            if not self.reached.isdisjoint(node.all_input_nodes):
+                if self.lines.stops(node.meta):
+                    made = without_gradient(made)
+                else:
+                    self.reached.add(node)
+            self.ours[node] = made
+        pairs = zip(_listed(made), _listed(self.real[node]), strict=False)
+        self.builder.originals.update((x, v) for x, v in pairs if isinstance(x, Node))
 
     def _translated(self, node: Any) -> Any:
         args, kwargs = self._mapped(node.args), self._mapped(dict(node.kwargs))
@@ -123,12 +153,16 @@ class Reader:
             return real
         if name in ("native_dropout", "dropout"):
             return self._dropped(args, real)
-        result = NotImplemented
+        result: Any = NotImplemented
+        if name == "cross_entropy_loss" and ignores_labels(*self._real(node.args[1:5])):
+            name = f"{name}, ignoring"
         if name in OPERATORS:
             ready = [operand(self.torch, x) for x in args]
             options = {k: operand(self.torch, x) for k, x in kwargs.items() if k not in PLACES}
             result = OPERATORS[name](*ready, **options)
-        return self._box(name, node, args, kwargs) if result is NotImplemented else result
+        if result is NotImplemented:
+            return self._box(name_of(node.target), node, args, kwargs)
+        return result if isinstance(result, (Node, tuple, list)) else real  # it depends on nothing
 
     def _dropped(self, args: Any, real: Any) -> Any:
         """Dropout is a product with the mask that was drawn."""
@@ -141,13 +175,18 @@ class Reader:
     def _box(self, name: str, node: Any, args: Any, kwargs: Any) -> Any:
         """An operator without a counterpart: it is called as it is."""
         self.builder.boxes.append(name)
-        operands = [x for x in leaves([*args, *kwargs.values()]) if isinstance(x, Node)]
+        inputs = leaves([*args, *kwargs.values()])
+        values = leaves(self._real([*node.args, *node.kwargs.values()]))
+        pairs = [(x, v) for x, v in zip(inputs, values, strict=True) if isinstance(x, Node)]
         call, pull = calls(self.torch, node.target, args, kwargs, self.state)
         real = self.real[node]
         several = isinstance(real, (tuple, list))
         results = [array(y) for y in (real if several else [real])]
         specs = [Spec(y.shape, y.dtype) for y in results]
-        found = box(name, SYSTEM, call, pull, operands, specs)
+        passing, lost = passes(pull, [array(v) for _, v in pairs], results)
+        if lost:
+            self.builder.lost.append(name)
+        found = box(name, SYSTEM, call, pull, [x for x, _ in pairs], specs, passing)
         return found if several else found[0]
 
     def _mapped(self, x: Any) -> Any:
@@ -165,6 +204,7 @@ LIKE = {"empty_like", "zeros_like", "ones_like", "full_like"}
 SHAPE_ONLY = LIKE | {"new_empty", "new_zeros", "new_ones", "new_full"}
 DRAWN = {"rand", "randn", "randint", "bernoulli", "normal", "multinomial", "poisson", "exponential"}
 PLACES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
+REAL = [np.dtype(t) for t in (np.float16, np.float32, np.float64)]
 DTYPES = {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.float32, np.float64, np.float16)}
 DTYPES |= {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.int64, np.int32, np.uint8, bool)}
 
@@ -178,8 +218,21 @@ def operand(torch: Any, x: Any) -> Any:
     return array(x) if isinstance(x, torch.Tensor) else x
 
 
+def without_gradient(x: Any) -> Any:
+    """Nodes that compute the same and pass nothing back, for each among the results."""
+    if isinstance(x, (list, tuple)):
+        return [without_gradient(y) for y in x]
+    real = isinstance(x, Value) and getattr(x, "dtype", None) in REAL
+    return stop_gradient(x) if real else x
+
+
+def _listed(x: Any) -> Sequence[Any]:
+    return x if isinstance(x, (tuple, list)) else [x]
+
+
 def array(x: Any) -> Any:
     """A tensor as an array of its own; without axes, as a NumPy scalar."""
+    x = x.to_dense() if x.is_sparse else x  # the gradient of an Embedding(sparse=True)
     return x.detach().cpu().resolve_conj().numpy().copy()[()]
 
 
@@ -215,18 +268,46 @@ def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
         with torch.no_grad():
             return [array(y) for y in results([torch.from_numpy(np.array(a)) for a in arrays])]
 
-    def pull(index: int, position: int, g: Array, arrays: Sequence[Array]) -> Array:
+    def pull(index: int, position: int, g: Array, arrays: Sequence[Array]) -> Array | None:
         tensors = [torch.from_numpy(np.array(a)) for a in arrays]
         tensors[position].requires_grad_()
         with torch.enable_grad():
-            y = results(tensors)[index]
+            y = results([x.clone() for x in tensors])[index]  # which it may write to
         if not y.requires_grad:
-            return np.zeros_like(arrays[position])
+            return None
         seed = torch.from_numpy(np.array(g))
         (found,) = torch.autograd.grad(y, tensors[position], seed, allow_unused=True)
-        return np.zeros_like(arrays[position]) if found is None else array(found)
+        return None if found is None else array(found)
 
     return call, pull
+
+
+def passes(
+    pull: Any, operands: Sequence[Array], results: Sequence[Array]
+) -> tuple[set[tuple[int, int]], bool]:
+    """Return from which result to which operand a gradient flows, by their positions.
+
+    And whether PyTorch refuses: an operator without a derivative. It is tried in a thread of its
+    own, since PyTorch records no gradient while it hands an operator to us.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(_passes, pull, operands, results).result()
+
+
+def _passes(
+    pull: Any, operands: Sequence[Array], results: Sequence[Array]
+) -> tuple[set[tuple[int, int]], bool]:
+    found, lost = set(), False
+    for i, y in enumerate(results):
+        for k, x in enumerate(operands):
+            if x.dtype.kind != "f" or y.dtype.kind != "f":
+                continue
+            try:
+                if pull(i, k, np.ones_like(y), operands) is not None:
+                    found.add((i, k))
+            except RuntimeError:
+                lost = True
+    return found, lost
 
 
 @contextlib.contextmanager

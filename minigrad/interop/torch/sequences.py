@@ -142,7 +142,7 @@ def _bag(
     padding: Any = None,
 ) -> Any:
     """Sums or means of rows: a matrix of 0 and 1 says which row lies in which bag."""
-    if mode == 2 or last or (padding is not None and padding >= 0):
+    if mode == 2 or last or by_frequency or (padding is not None and padding >= 0):
         return NotImplemented
     places = np.arange(ids.shape[0])
     begun = f.expand_dims(starts, 1) <= places  # bag i has begun at this place

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from minigrad import functions as f
 from minigrad import ops
@@ -78,6 +81,98 @@ def _index(x: Any, indices: Sequence[Any]) -> Any:
     return x[tuple(slice(None) if i is None else i for i in indices)]
 
 
+def _slice_written(
+    x: Any, part: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Any:
+    """What `x[start:end:step] = part` leaves, along an axis."""
+    places = range(x.shape[dim])[slice(start, end, step)]
+    if not places or len(places) == x.shape[dim]:
+        return part if places else x
+    if step != 1:
+        return _written(x, part, _along(x, dim, slice(start, end, step)))
+    before, after = slice(0, places.start), slice(places.stop, None)
+    around = [x[_along(x, dim, s)] for s in (before, after)]
+    parts = [around[0], part, around[1]]
+    return f.concatenate([p for p in parts if p.shape[dim]], dim)
+
+
+def _select_written(x: Any, part: Any, dim: int, index: int) -> Any:
+    """What `x[index] = part` leaves, along an axis."""
+    return f.where(_mask(x, dim, [index % x.shape[dim]]), f.expand_dims(part, dim), x)
+
+
+def _written(x: Any, part: Any, key: Any) -> Any:
+    """What `x[key] = part` leaves; a key that is a function gives a view of an array."""
+    places = np.full(tuple(x.shape), -1)
+    numbers = np.arange(math.prod(part.shape)).reshape(part.shape)
+    view = key(places) if callable(key) else places[key]
+    view[...] = numbers
+    return moved(x, part, places)
+
+
+def moved(x: Any, part: Any, places: Any) -> Any:
+    """The elements of `part` at these places of it, and of `x` where the place is -1."""
+    if (places < 0).all():
+        return x
+    taken = f.take(f.reshape(part, (-1,)), np.maximum(places, 0), axis=0)
+    return taken if (places >= 0).all() else f.where(places >= 0, taken, x)
+
+
+def _strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = 0) -> Any:
+    """The view of an array with these steps from one element to the next."""
+    flat = x.reshape(-1)[offset or 0 :]
+    steps = [n * x.itemsize for n in stride]
+    return np.lib.stride_tricks.as_strided(flat, tuple(size), steps)
+
+
+def _as_strided(x: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None) -> Any:
+    places = np.arange(math.prod(x.shape))
+    return f.take(f.reshape(x, (-1,)), _strided(places, size, stride, offset).copy(), axis=0)
+
+
+def _strided_written(
+    x: Any, part: Any, size: Sequence[int], stride: Sequence[int], offset: Any = None
+) -> Any:
+    """PyTorch's own derivative of this is wrong: it passes nothing back around the view."""
+    return _written(x, part, lambda places: _strided(places, size, stride, offset))
+
+
+def _diagonal_written(x: Any, part: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    def diagonal(places: Any) -> Any:
+        view = np.diagonal(places, offset, dim1, dim2)
+        view.flags.writeable = True
+        return view
+
+    return _written(x, part, diagonal)
+
+
+def _mask(x: Any, dim: int, places: Sequence[int]) -> Any:
+    """True at these places of an axis."""
+    shape = [1] * len(x.shape)
+    shape[dim] = x.shape[dim]  # the others broadcast
+    return np.isin(np.arange(x.shape[dim]), list(places)).reshape(shape)
+
+
+def _copied(x: Any, source: Any, *_: Any) -> Any:
+    """What a tensor holds once this source is written to it."""
+    source = source if source.dtype == x.dtype else ops.convert(source, x.dtype)
+    return _expand(source, x.shape)
+
+
+def _filled(x: Any, value: Any) -> Any:
+    return _copied(x, value if hasattr(value, "shape") else x.dtype.type(value))
+
+
+def _put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
+    """`x[mask] = value` for a single number; other positions are left to PyTorch."""
+    mask = indices[0]
+    single = len(indices) == 1 and mask is not None and mask.dtype.kind == "b"
+    if accumulate or not single or math.prod(value.shape) != 1:
+        return NotImplemented
+    mask = f.reshape(mask, (*mask.shape, *[1] * (len(x.shape) - len(mask.shape))))
+    return f.where(mask, f.reshape(value, ()), x)
+
+
 def _repeat(x: Any, repeats: Sequence[int]) -> Any:
     shape = (*[1] * (len(repeats) - len(x.shape)), *x.shape)
     return f.tile(f.reshape(x, shape), tuple(repeats))
@@ -93,7 +188,11 @@ def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
     return y if bias is None else y + bias
 
 
-def _embedding(weight: Any, ids: Any, padding_idx: int = -1, *_: Any) -> Any:
+def _embedding(
+    weight: Any, ids: Any, padding_idx: int = -1, scaled: bool = False, sparse: bool = False
+) -> Any:
+    if scaled:  # each row's gradient divided by how often the row is used
+        return NotImplemented
     rows = f.take(weight, ids, axis=0)
     if padding_idx < 0:
         return rows
@@ -128,6 +227,15 @@ SHAPES: Table = {
     "alias": _same,
     "lift_fresh_copy": _same,
     "lift_fresh": _same,
+    "copy": _copied,
+    "fill": _filled,
+    "zero": lambda x: _filled(x, 0),
+    "select_scatter": _select_written,
+    "slice_scatter": _slice_written,
+    "index_put": _put,
+    "as_strided": _as_strided,
+    "as_strided_scatter": _strided_written,
+    "diagonal_scatter": _diagonal_written,
     "detach": f.stop_gradient,
     "detach_": f.stop_gradient,
     "slice": _slice,

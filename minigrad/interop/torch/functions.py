@@ -1,0 +1,99 @@
+"""Gradients that users write themselves: each torch.autograd.Function is kept as one operator."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+NUMBERS = itertools.count()
+
+
+class CustomFunctions:
+    """Keeps calls of custom autograd functions whole, so that their own backward is used.
+
+    While `kept` is open each call is an operator of PyTorch of its own, made for this call.
+    `behind` says which function an operator stands for.
+    """
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self._calls: dict[Any, Callable[[list[Any]], list[Any]]] = {}
+
+    def behind(self, operator: Any) -> Any:
+        """Return what the operator calls: the user's function, if it stands for one."""
+        return self._calls.get(operator, operator)
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """While this is open, calls of custom functions are recorded as operators."""
+
+        def apply(cls: Any, run: Any, args: Any, kwargs: Any) -> Any:
+            if cls.__module__.partition(".")[0] == "torch":  # its own: hooks on modules
+                return run(*args, **kwargs)
+            return self._call(cls.__name__, run, args, kwargs)
+
+        self.library = self.torch.library.Library("minigrad", "FRAGMENT")
+        try:
+            with applied_by(self.torch, apply):
+                yield
+        finally:
+            self.library._destroy()
+
+    def _call(self, name: str, run: Any, args: Any, kwargs: Any) -> Any:
+        torch, tree = self.torch, self.torch.utils._pytree
+        flat, shape = tree.tree_flatten((args, kwargs))
+        places = [i for i, x in enumerate(flat) if isinstance(x, torch.Tensor)]
+        tensors = [flat[i] for i in places]
+        rest = [None if isinstance(x, torch.Tensor) else x for x in flat]
+        returned: list[Any] = []
+
+        def results(operands: list[Any]) -> list[Any]:
+            given = list(rest)
+            for i, x in zip(places, operands, strict=True):
+                given[i] = x
+            own_args, own_kwargs = tree.tree_unflatten(given, shape)
+            returned[:] = tree.tree_flatten(run(*own_args, **own_kwargs))
+            return [y for y in returned[0] if isinstance(y, torch.Tensor)]
+
+        def values(operands: list[Any]) -> list[Any]:
+            """What an operator of PyTorch may return: nothing that shares memory."""
+            with torch.no_grad():
+                return [y.clone() for y in results([x.detach().clone() for x in operands])]
+
+        results.__name__ = name
+        title = f"{name}_{next(NUMBERS)}"
+        self.library.define(f"{title}(Tensor[] operands) -> Tensor[]")
+        self.library.impl(title, values, "CompositeExplicitAutograd")
+        torch.library.register_fake(f"minigrad::{title}", values, lib=self.library)
+        operator = getattr(torch.ops.minigrad, title).default
+        self._calls[operator] = results
+        found = iter(operator(tensors))
+        leaves = [next(found) if isinstance(y, torch.Tensor) else y for y in returned[0]]
+        return tree.tree_unflatten(leaves, returned[1])
+
+
+@contextlib.contextmanager
+def applied_by(torch: Any, apply: Any = None) -> Iterator[None]:
+    """Let `apply(class, run, args, kwargs)` stand for each call of a custom function.
+
+    A checkpoint computes its part at once: its backward pass would do it again with the parameters
+    of the user's own module.
+    """
+    function = torch.autograd.Function
+    checkpoint = torch.utils.checkpoint.CheckpointFunction
+    before = function.__dict__["apply"]
+
+    def applied(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls is checkpoint:
+            part, _, *operands = args
+            return part(*operands, **kwargs)
+        run = before.__get__(None, cls)
+        return run(*args, **kwargs) if apply is None else apply(cls, run, args, kwargs)
+
+    function.apply = classmethod(applied)
+    try:
+        yield
+    finally:
+        function.apply = before

@@ -1,0 +1,69 @@
+"""Parameters and buffers of a PyTorch module: each tensor once, however many names it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def first_names(module: Any) -> dict[str, str]:
+    """Return, for each name of a parameter or buffer, the first name of that same tensor."""
+    firsts: dict[int, str] = {}
+    every = (
+        *module.named_parameters(remove_duplicate=False),
+        *module.named_buffers(remove_duplicate=False),
+    )
+    return {name: firsts.setdefault(id(x), name) for name, x in every}
+
+
+def tied_names(module: Any) -> list[list[str]]:
+    """Return the names of each parameter or buffer that has several, the first one first."""
+    groups: dict[str, list[str]] = {}
+    for name, first in first_names(module).items():
+        groups.setdefault(first, []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def copied_state(module: Any) -> dict[str, Any]:
+    """Return a copy of each parameter and buffer, by its first name, with the user's hooks."""
+    every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    names = first_names(module)
+    return {name: _with_hooks(copied(x), x) for name, x in every.items() if names[name] == name}
+
+
+def _with_hooks(made: Any, x: Any) -> Any:
+    for hook in (x._backward_hooks or {}).values():
+        made.register_hook(hook)
+    return made
+
+
+def hooked(module: Any) -> list[str]:
+    """Return the names of the parameters and modules that have hooks on their gradients."""
+    parts = [name for name, x in module.named_parameters() if x._backward_hooks]
+    return parts + [
+        name or type(part).__name__
+        for name, part in module.named_modules()
+        if part._backward_hooks or part._backward_pre_hooks
+    ]
+
+
+def copied(x: Any, wanted: bool = False) -> Any:
+    """A tensor like this one that is a leaf of its own."""
+    return x.detach().clone().requires_grad_(wanted or x.requires_grad)
+
+
+def called(torch: Any, module: Any, state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+    """Run a module with these tensors, by first name, in place of its own.
+
+    Each module gets them once, also one with several names: otherwise functional_call would leave
+    a copy in the user's module.
+    """
+    names = first_names(module)
+    held = (
+        f"{path}.{name}".lstrip(".")
+        for path, part in module.named_modules()
+        for kind in (part.named_parameters, part.named_buffers)
+        for name, _ in kind(recurse=False, remove_duplicate=False)
+    )
+    given = {name: state[names[name]] for name in held}
+    return torch.func.functional_call(module, given, arguments, tie_weights=False)

@@ -1,0 +1,56 @@
+"""Tensors of PyTorch that share memory: what is written to one of them reaches the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+def written(function: Any, args: Any) -> list[Any]:
+    """Return the tensors among its arguments that an operator writes to."""
+    told = getattr(getattr(function, "_schema", None), "arguments", ())
+    pairs = zip(told, args, strict=False)
+    return [x for a, x in pairs if a.alias_info is not None and a.alias_info.is_write]
+
+
+class Aliases:
+    """The tensors seen so far, by the memory that they look at."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self._seen: dict[int, dict[int, Any]] = {}
+
+    def add(self, x: Any) -> None:
+        """Note a tensor, which is kept."""
+        if isinstance(x, self.torch.Tensor) and x.layout == self.torch.strided:
+            self._seen.setdefault(_memory(x), {})[id(x)] = x
+
+    def sharing(self, x: Any) -> Iterator[tuple[Any, Any]]:
+        """Give the other tensors in this memory, each with the places of its elements in `x`.
+
+        -1 is the place of an element that is not in `x`.
+        """
+        own = _addresses(x)
+        for y in list(self._seen.get(_memory(x), {}).values()):
+            if y is x or y.dtype != x.dtype:
+                continue
+            others = _addresses(y)
+            places = np.full(max(own.max(initial=0), others.max(initial=0)) + 1, -1)
+            places[own.reshape(-1)] = np.arange(own.size)
+            found = places[others]
+            if (found >= 0).any():
+                yield y, found
+
+
+def _memory(x: Any) -> int:
+    return int(x.untyped_storage()._cdata)
+
+
+def _addresses(x: Any) -> Any:
+    """Where in its memory each element of a tensor is."""
+    found = np.array(x.storage_offset())
+    for n, step in zip(x.shape, x.stride(), strict=True):
+        found = found[..., None] + np.arange(n) * step
+    return found
