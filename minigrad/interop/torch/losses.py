@@ -52,9 +52,15 @@ def _cross_entropy(
     return _nll(f.log_softmax(x, _classes(x)), target, None, reduction, ignore_index)
 
 
-def _ignoring(x: Any, target: Any, *args: Any) -> Any:
+def _ignoring(
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    reduction: int = 1,
+    ignore_index: int = -100,
+    smoothing: float = 0.0,
+) -> Any:
     """Cross entropy for labels of which some are to be ignored."""
-    weight, reduction, ignore_index, smoothing = (*args, *(None, 1, -100, 0.0)[len(args) :])
     if weight is not None or smoothing:
         return NotImplemented
     return _nll(f.log_softmax(x, _classes(x)), target, None, reduction, ignore_index)
