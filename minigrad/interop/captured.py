@@ -23,13 +23,23 @@ TOLERANCE = 1e-5  # how far a value or a gradient may be from the original, of t
 
 
 @dataclass(frozen=True)
+class Refused:
+    """Why another system does not differentiate a model: its own words, the operator, the line."""
+
+    reason: str
+    operator: str = ""
+    line: Line | None = None
+
+
+@dataclass(frozen=True)
 class Captured:
     """A model of another system, once its operators stand in a graph of ours.
 
     outputs: the nodes of its results; feeds: what it was called with, by placeholder; leaves: the
     parameters and inputs that have a gradient, by name; values, gradients: what the original
     computes for these inputs, gradients of its results with `seed` (None: nothing flows there);
-    boxes: operators without a counterpart, which call the original.
+    boxes: operators without a counterpart, which call the original; refused: why the original has
+    no backward pass, where it refuses to differentiate; then nothing is played backward here.
     """
 
     system: str
@@ -40,14 +50,16 @@ class Captured:
     values: Sequence[Array]
     gradients: Mapping[str, Array | None]
     boxes: Sequence[str]
+    refused: Refused | None = None
 
     def gaps(self) -> tuple[float, float]:
         """How far values and gradients are from the original, each of the largest magnitude."""
         real = [y for y in self.outputs if y.dtype.kind == "f"]
         wanted = [self.leaves[name] for name in self.gradients]
+        flows = real and wanted and self.refused is None
         with self.graph:
             seeds = [self.graph.constant(seed(y)) for y in real]
-            found = gradients(real, wanted, seeds) if real and wanted else []
+            found = gradients(real, wanted, seeds) if flows else [None] * len(wanted)
         ends = [*self.outputs, *(g for g in found if g is not None)]
         firsts = {v: v.attrs["value"] for v in self.graph.variables}
         results = Interpreter(ends)(dict(self.feeds), firsts)
@@ -81,10 +93,11 @@ def gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
         if one.shape != other.shape:
             return np.inf
         same = (one == other) | (np.isnan(one) & np.isnan(other))
+        wide = complex if "c" in (one.dtype.kind, other.dtype.kind) else float
         with np.errstate(all="ignore"):
-            apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=float)))
+            apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=wide)))
         largest = max(largest, float(np.max(np.nan_to_num(apart, nan=np.inf), initial=0.0)))
-        finite = np.abs(other[np.isfinite(other)], dtype=float)
+        finite = np.abs(other[np.isfinite(other)].astype(wide))
         scale = max(scale, float(np.max(finite, initial=0.0)))
     return largest / scale if scale else largest
 
@@ -162,6 +175,7 @@ class Builder:
         outputs: Sequence[Any],
         values: Sequence[Array],
         found: Mapping[str, Array | None],
+        refused: Refused | None = None,
     ) -> Captured:
         """The end: what the original computed belongs to it."""
         with self.graph:
@@ -170,7 +184,9 @@ class Builder:
         feeds = {x: value for x, value in self.feeds.items() if x in used}
         theirs = {name: found.get(name) for name in self.leaves}
         boxes = tuple(dict.fromkeys(self.boxes))
-        return Captured(system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes)
+        return Captured(
+            system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, refused
+        )
 
 
 def users(filename: str, library: str) -> bool:

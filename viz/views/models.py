@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.diagnostics.source import Location
 from minigrad.interop.captured import TOLERANCE, Captured, gap
 from minigrad.interop.models import beside
 from viz.film.film import Film
@@ -20,14 +21,34 @@ def verdict(model: Captured) -> Pair:
     """How far values and gradients are from the original's, and which operators call it."""
     gaps = model.gaps()
     right = max(gaps) <= TOLERANCE
+    forward_only = _no_backward(model)
     key = "model_checked" if right else "model_differs"
+    if right and forward_only:
+        key = "model_checked_forward"
     values, gradients = (f"{gap:.1e}" if gap else "0" for gap in gaps)
     told = {"system": model.system, "values": values, "gradients": gradients}
     said = row(key, **told, allowed=f"{TOLERANCE:g}")
+    if forward_only:
+        said = f"{said[0]} {forward_only[0]}", f"{said[1]}{forward_only[1]}"
     if model.boxes:
         more = row("model_boxes", system=model.system, names=", ".join(model.boxes))
         said = f"{said[0]} {more[0]}", f"{said[1]}{more[1]}"
     return Right(said) if right else said
+
+
+def _no_backward(model: Captured) -> Pair | None:
+    """Why there is no backward pass, if there is none."""
+    if model.refused is not None:
+        reason, operator, line = model.refused.reason, model.refused.operator, model.refused.line
+        if line is None:
+            return row("model_refused", system=model.system, reason=reason)
+        where = Location(*line).label
+        told = {"operator": operator, "where": where, "reason": reason}
+        return row("model_refused_at", system=model.system, **told)
+    if all(y.dtype.kind != "f" for y in model.outputs):
+        dtypes = ", ".join(dict.fromkeys(str(y.dtype) for y in model.outputs))
+        return row("model_no_real_output", dtypes=dtypes)
+    return None if model.leaves else row("model_no_real_input")
 
 
 def compared(model: Any, inputs: Sequence[Any]) -> Player | None:

@@ -68,7 +68,8 @@ def step(
     """
     names = names_in(sys._getframe(1))
     if (model := capture(obj, inputs)) is not None:
-        return player_of(list(model.outputs), {}, model.feeds, None, verdict(model))
+        said, backward = verdict(model), model.refused is None
+        return player_of(list(model.outputs), {}, model.feeds, None, said, backward)
     return player_of(*_given(obj, names, inputs, (feed_dict, session)))
 
 
@@ -89,10 +90,12 @@ def player_of(
     feed_dict: Mapping[Any, Any] | None,
     session: Any,
     verdict: Pair | None = None,
+    backward: bool = True,
 ) -> Player:
     """The player of what `step` takes, with the names of variables as `names_of` gives them.
 
-    verdict: what was found out about it before, for the inputs that it starts with.
+    verdict: what was found out about it before, for the inputs that it starts with; backward:
+    whether a graph is played backward, too.
     """
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         try:
@@ -109,7 +112,9 @@ def player_of(
         items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
         return _movable(
-            sliders, lambda given: replay_graph(items, feed_dict, session, names, given), verdict
+            sliders,
+            lambda given: replay_graph(items, feed_dict, session, names, given, backward),
+            verdict,
         )
     if items and all(map(is_other, items)):
         return Player([other_film(items, names)])

@@ -1,0 +1,355 @@
+"""The equations of a JAX function, read one by one: each becomes nodes of ours."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.control import cond, while_loop
+from minigrad.core import Array, Spec
+from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.source import INSIDE, Location, SavedLine
+from minigrad.interop.boxes import whole_box
+from minigrad.interop.captured import Builder, Line, Refused, users
+from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
+from minigrad.static import Node
+from minigrad.static.run import Interpreter
+
+SYSTEM = "JAX"
+
+
+class Reader:
+    """Reads equations: each becomes nodes of ours, or a constant where it reads only constants."""
+
+    def __init__(self, jax: Any, builder: Builder, boxed: bool = False) -> None:
+        """boxed: call JAX for its own functions with a gradient of their own, too."""
+        self.jax, self.builder, self.boxed = jax, builder, boxed
+        self.library = str(Path(jax.__file__).parent)
+        self.called: tuple[tuple[str, ...], Line | None] | None = None  # from where, if by JAX
+        self.line: Line | None = None  # of the equation that is being read
+        self.opened = False  # whether a function with a gradient of its own was taken apart
+        self.suspects: list[tuple[str, Line | None, Any, Any]] = []
+
+    def given(self, name: str, path: Sequence[Any], x: Any) -> Any:
+        """An input: a parameter where it stands in a container; the key of random numbers as is."""
+        dtype = self.jax.numpy.result_type(x)
+        if self.is_key(dtype):
+            return x
+        self.expect_numbers(dtype)
+        value = np.array(x, dtype)[()]
+        if len(path) > 1:
+            return self.builder.variable(name, value, "", trained=True)
+        return self.builder.placeholder(name, value)
+
+    def is_key(self, dtype: Any) -> bool:
+        """Whether this is the data type of keys of random numbers."""
+        return bool(self.jax.dtypes.issubdtype(dtype, self.jax.dtypes.extended))
+
+    def expect_numbers(self, dtype: Any) -> None:
+        """TraceError for numbers that NumPy does not have, such as bfloat16."""
+        if self.is_key(dtype) or np.dtype(dtype).kind not in "fiubc":
+            line = None if self.line is None else Location(*self.line)
+            raise TraceError("capture_dtype", system=SYSTEM, dtype=dtype, defined=line)
+
+    def refusal(self, reason: str) -> Refused:
+        """Why JAX has no gradient, with the first operator that it does not differentiate."""
+        for name, line, run, free in self.suspects:
+            shapes = [self.jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in free]
+            try:
+                self.jax.eval_shape(functools.partial(self._pulled, run, {}), *shapes)
+            except Exception:  # each operator has its own way to refuse
+                return Refused(reason, name, line)
+        return Refused(reason)
+
+    def read(self, jaxpr: Any, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """What the equations make of these inputs."""
+        known = {
+            **dict(zip(jaxpr.constvars, consts, strict=True)),
+            **dict(zip(jaxpr.invars, inputs, strict=True)),
+        }
+        for equation in jaxpr.eqns:
+            operands = [x.val if hasattr(x, "val") else known[x] for x in equation.invars]
+            path, self.line = self.called or self.where(equation)
+            with self.builder.at(self.builder.entered(path), self.line):
+                results = self._results(jaxpr, equation, operands)
+            known.update(zip(equation.outvars, results, strict=True))
+        outputs = [x.val if hasattr(x, "val") else known[x] for x in jaxpr.outvars]
+        return [y if isinstance(y, Node) else self._array(y) for y in outputs]
+
+    def _results(self, jaxpr: Any, equation: Any, operands: list[Any]) -> list[Any]:
+        name, params = equation.primitive.name, equation.params
+        if not equation.outvars:  # it only prints, or checks
+            return []
+        if any(self.is_key(y.aval.dtype) for y in equation.outvars):
+            operands = [self._value(x) if isinstance(x, Node) else x for x in operands]
+        symbolic = any(isinstance(x, Node) for x in operands)
+        inner = _inner(name, params)
+        result: Any = NotImplemented
+        if not symbolic and inner is None:
+            free, values = _distinct(equation, operands)
+            return list(self._alone(jaxpr, equation, free)(*values))
+        if symbolic and inner is not None and self._is_own(inner):
+            result = NAMED.get(params.get("name", inner.jaxpr.debug_info.func_name), _none)(*operands)
+        if result is NotImplemented and inner is not None:
+            if not symbolic or not name.startswith("custom_") or self._opens(inner):
+                return self._called(equation, inner, operands)
+        elif name == "scan":
+            return self._scan(operands, **params)
+        elif name == "cond":
+            result = self._cond(operands, params["branches"])
+        elif name == "while":
+            result = self._while(jaxpr, equation, operands, **params)
+        elif name in PRIMITIVES and not self._is_complex(equation):
+            for y in equation.outvars:
+                self.expect_numbers(y.aval.dtype)
+            result = PRIMITIVES[name](*map(self._operand, operands), **params)
+        if result is NotImplemented:
+            result = self._box(jaxpr, equation, operands, inner)
+        return list(result) if isinstance(result, (list, tuple)) else [result]
+
+    def _is_own(self, inner: Any) -> bool:
+        """Whether a function is one of JAX's own."""
+        file = getattr(inner.jaxpr.debug_info, "func_filename", None) or self.library
+        return bool(file.startswith(self.library))
+
+    def _opens(self, inner: Any) -> bool:
+        """Whether a function with a gradient of its own is read as its parts.
+
+        Those of JAX are: their rules say the same as the parts do, as the check makes sure.
+        """
+        opens = self._is_own(inner) and not self.boxed
+        self.opened = self.opened or opens
+        return opens
+
+    def _is_complex(self, equation: Any) -> bool:
+        """Whether complex numbers go in or come out: the rules here are for real ones."""
+        values = (*equation.invars, *equation.outvars)
+        return any(np.dtype(x.aval.dtype).kind == "c" for x in values if not self.is_key(x.aval.dtype))
+
+    def _alone(self, jaxpr: Any, equation: Any, free: Sequence[Any]) -> Callable[..., Any]:
+        """One equation as a function of the variables that it reads."""
+        outvars = list(equation.outvars)
+        one = jaxpr.replace(constvars=[], invars=list(free), outvars=outvars, eqns=[equation])
+        return lambda *values: self.jax.core.eval_jaxpr(one, (), *values)
+
+    def _value(self, node: Node) -> Any:
+        """What a node is worth for the inputs as given: keys of random numbers are no nodes."""
+        if node.graph is not self.builder.graph:
+            raise TraceError("capture_key", system=SYSTEM, defined=Location(*self.line or node.where))
+        kept = {v: v.attrs["value"] for v in node.graph.variables}
+        (value,) = Interpreter([node])(dict(self.builder.feeds), kept)
+        return self.jax.numpy.asarray(value)
+
+    def _called(self, equation: Any, inner: Any, operands: list[Any]) -> list[Any]:
+        """The equations of a function; of one of JAX's own they belong to the line that calls it.
+
+        JAX keeps them from the first call, and with them that call's line.
+        """
+        before = self.called
+        if not users(getattr(inner.jaxpr.debug_info, "func_filename", None) or "", self.library):
+            self.called = before or self.where(equation)
+        try:
+            return self.read(inner.jaxpr, inner.consts, operands)
+        finally:
+            self.called = before
+
+    def _scan(
+        self,
+        operands: list[Any],
+        jaxpr: Any,
+        length: int,
+        num_consts: int,
+        num_carry: int,
+        reverse: bool,
+        **_: Any,
+    ) -> list[Any]:
+        """A loop, unrolled: each step in a scope of its own."""
+        consts, rest = operands[:num_consts], operands[num_consts:]
+        carry, xs = rest[:num_carry], rest[num_carry:]
+        made = []
+        outer = self.builder.steps
+        for i in sorted(range(length), reverse=reverse):
+            self.builder.steps = (*outer, f"t={i}")
+            now = [x[i] for x in xs]
+            results = self.read(jaxpr.jaxpr, jaxpr.consts, [*consts, *carry, *now])
+            carry = results[:num_carry]
+            made.append(results[num_carry:])
+        self.builder.steps = outer
+        columns = zip(*(made[::-1] if reverse else made), strict=True)
+        return [*carry, *(self._stacked(ys) for ys in columns)]
+
+    def _stacked(self, ys: Sequence[Any]) -> Any:
+        symbolic = any(isinstance(y, Node) for y in ys)
+        return PRIMITIVES["stack"](*ys) if symbolic else np.stack(ys)
+
+    def _cond(self, operands: list[Any], branches: Sequence[Any]) -> Any:
+        which, *given = operands
+        if not isinstance(which, Node):
+            taken = branches[min(max(int(which), 0), len(branches) - 1)]
+            return self.read(taken.jaxpr, taken.consts, given)
+        nodes = [i for i, x in enumerate(given) if isinstance(x, Node)]
+
+        def branch(closed: Any) -> Callable[..., Any]:
+            def read(*xs: Any) -> tuple[Any, ...]:
+                inside = dict(zip(nodes, xs, strict=True))
+                values = [inside.get(i, x) for i, x in enumerate(given)]
+                return tuple(self.read(closed.jaxpr, closed.consts, values))
+
+            return read
+
+        def chosen(first: int, which: Any, *xs: Any) -> Any:
+            if first == len(branches) - 1:
+                return branch(branches[first])(*xs)
+            others = lambda *ys: chosen(first + 1, *ys)  # noqa: E731
+            mine = lambda _, *ys: branch(branches[first])(*ys)  # noqa: E731
+            return cond(which <= first, mine, others, which, *xs)
+
+        given_nodes = [given[i] for i in nodes]
+        if len(branches) != 2:
+            return chosen(0, which, *given_nodes)
+        return cond(which != 0, branch(branches[1]), branch(branches[0]), *given_nodes)
+
+    def _while(
+        self,
+        jaxpr: Any,
+        equation: Any,
+        operands: list[Any],
+        cond_jaxpr: Any,
+        body_jaxpr: Any,
+        cond_nconsts: int,
+        body_nconsts: int,
+        **_: Any,
+    ) -> Any:
+        """A loop that ends when a value says so: one of ours, which JAX does not differentiate."""
+        if any(self.is_key(x.aval.dtype) for x in equation.invars):
+            return NotImplemented
+        free, _values = _distinct(equation, operands)
+        self._suspected(equation, self._alone(jaxpr, equation, free), free)
+        tested, repeated = operands[:cond_nconsts], operands[cond_nconsts:][:body_nconsts]
+        start = tuple(map(self._operand, operands[cond_nconsts + body_nconsts :]))
+
+        def goes_on(*state: Any) -> Any:
+            return self.read(cond_jaxpr.jaxpr, cond_jaxpr.consts, [*tested, *state])[0]
+
+        def step(*state: Any) -> tuple[Any, ...]:
+            return tuple(self.read(body_jaxpr.jaxpr, body_jaxpr.consts, [*repeated, *state]))
+
+        return while_loop(goes_on, step, start)
+
+    def _suspected(self, equation: Any, run: Callable[..., Any], free: Sequence[Any]) -> None:
+        """Note an equation that JAX may refuse to differentiate, and its line."""
+        if all(any(map(_real, xs)) for xs in (free, equation.outvars)):
+            self.suspects.append((equation.primitive.name, self.line, run, free))
+
+    def _pulled(self, run: Callable[..., Any], gs: Mapping[int, Any], *xs: Any) -> dict[int, Any]:
+        """The gradients of those of xs that have one, for the gradients of the results."""
+        real = [i for i, x in enumerate(xs) if _real(x)]
+
+        def of(*reals: Any) -> list[Any]:
+            moved = dict(zip(real, reals, strict=True))
+            return list(run(*(moved.get(i, x) for i, x in enumerate(xs))))
+
+        ys, back = self.jax.vjp(of, *(xs[i] for i in real))
+        found = back([self._cotangent(y, gs.get(i)) for i, y in enumerate(ys)])
+        return dict(zip(real, found, strict=True))
+
+    def _cotangent(self, y: Any, g: Any) -> Any:
+        """The gradient of a result as JAX takes it: zeros where nothing flows."""
+        if not _real(y):
+            return np.zeros(y.shape, self.jax.dtypes.float0)
+        return self.jax.numpy.zeros_like(y) if g is None else self.jax.numpy.asarray(g, y.dtype)
+
+    def _box(self, jaxpr: Any, equation: Any, operands: list[Any], inner: Any) -> list[Node]:
+        """A primitive without a counterpart: it is called as it is."""
+        name, title = equation.primitive.name, BOX
+        if inner is not None:
+            name, title = inner.jaxpr.debug_info.func_name, OWN_GRADIENT
+        self.builder.boxes.append(name)
+        for y in equation.outvars:
+            self.expect_numbers(y.aval.dtype)
+        specs = [Spec(y.aval.shape, np.dtype(y.aval.dtype)) for y in equation.outvars]
+        free, values = _distinct(equation, operands)
+        run = self._alone(jaxpr, equation, free)
+        self._suspected(equation, run, free)
+        nodes = [i for i, x in enumerate(values) if isinstance(x, Node)]
+
+        def filled(*arrays: Any) -> list[Any]:
+            inside = dict(zip(nodes, map(self.jax.numpy.asarray, arrays), strict=True))
+            return [inside.get(i, x) for i, x in enumerate(values)]
+
+        def call(*arrays: Array) -> list[Array]:
+            return [np.array(y) for y in run(*filled(*arrays))]
+
+        def pull(
+            gs: Mapping[int, Array], wanted: Sequence[int], arrays: Sequence[Array]
+        ) -> list[Array]:
+            found = self._pulled(run, gs, *filled(*arrays))
+            return [np.array(found[nodes[i]]) for i in wanted]
+
+        return whole_box(name, SYSTEM, call, pull, [values[i] for i in nodes], specs, title)
+
+    def _operand(self, x: Any) -> Any:
+        return x if isinstance(x, Node) else self._array(x)
+
+    def _array(self, x: Any) -> Any:
+        return plain_array(self.jax, x)
+
+    def where(self, equation: Any) -> tuple[tuple[str, ...], Line | None]:
+        """The user's functions that were being called, but for the outermost, and the line."""
+        traceback = equation.source_info.traceback
+        own = []
+        for frame in traceback.frames if traceback is not None else ():
+            if INSIDE[frame.file_name]:
+                break  # what is further out called us
+            if users(frame.file_name, self.library):
+                own.append(frame)
+        if not own:
+            return (), None
+        file, number = own[0].file_name, own[0].line_num
+        line = SavedLine(file, number, linecache.getline(file, number))
+        names = [frame.function_name.rpartition(".")[2] for frame in reversed(own[:-1])]
+        return tuple(name for name in names if not name.startswith("<")), (line, 0)
+
+
+def plain_array(jax: Any, x: Any) -> Any:
+    """An array of NumPy's; of a key of random numbers the whole numbers in it."""
+    if jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.extended):
+        x = jax.random.key_data(x)
+    return np.array(x)[()]
+
+
+def _distinct(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The variables that an equation reads, each once, and what they are here."""
+    pairs = zip(equation.invars, operands, strict=True)
+    known = {x: value for x, value in pairs if not hasattr(x, "val")}
+    return list(known), list(known.values())
+
+
+def _real(x: Any) -> bool:
+    """Whether a value or a variable has real or complex numbers, which have gradients."""
+    dtype = getattr(x, "aval", x).dtype
+    return isinstance(dtype, np.dtype) and dtype.kind in "fc"
+
+
+def _none(*operands: Any) -> Any:
+    return NotImplemented
+
+
+def _inner(name: str, params: Any) -> Any:
+    """The equations of a function that is called, as if they stood here; else None."""
+    if name in ("scan", "while", "cond"):
+        return None
+    return next((params[key] for key in BODIES if hasattr(params.get(key), "consts")), None)
+
+
+BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+BOX = ("no counterpart here: calls {system}", "这里没有对应的算子：调用 {system}")
+OWN_GRADIENT = (
+    "a function with a gradient rule of its own: calls {system}",
+    "自带梯度规则的函数：调用 {system}",
+)
