@@ -34,12 +34,13 @@ def whole_box(
     pull: JointPull | None,
     operands: Sequence[Any],
     specs: Sequence[Spec],
-    title: Title = ("no counterpart here: calls {system}", "这里没有对应的算子：调用 {system}"),
+    own_rule: bool = False,
 ) -> list[Any]:
     """An operator of another system as one node, whatever number of results it has.
 
     The other system is called once for all results, and once more for all gradients: what it
     passes back may depend on the gradients of several results. Without `pull` nothing flows back.
+    own_rule: it is called since its gradient is not that of its parts.
     """
 
     def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
@@ -53,8 +54,11 @@ def whole_box(
                 found[i] = part
         return found
 
-    shown = (title[0].format(system=system), title[1].format(system=system))
-    op = _joint(f"{system}_{name}", call, specs, back, shown, f"{system}.{name}({{0}})")
+    title = f"no counterpart here: calls {system}", f"这里没有对应的算子：调用 {system}"
+    if own_rule:
+        title = f"a gradient rule of its own: calls {system}", f"自带梯度规则：调用 {system}"
+    read = ", ".join(f"{{{i}}}" for i in range(len(operands)))
+    op = _joint(f"{system}_{name}", call, specs, back, title, f"{system}.{name}({read})")
     return several(op(*operands), len(specs))
 
 

@@ -6,6 +6,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import CodeType
 from typing import Any
 
@@ -19,6 +20,7 @@ from minigrad.static.gradients import gradients
 from minigrad.static.run import Interpreter
 
 Line = tuple[CodeType | SavedLine, int]  # a user's line, as nodes keep it
+Rule = tuple[str, Line | None]  # a function with a gradient rule of its own, and who calls it
 TOLERANCE = 1e-5  # how far a value or a gradient may be from the original, of the largest one
 
 
@@ -39,7 +41,8 @@ class Captured:
     parameters and inputs that have a gradient, by name; values, gradients: what the original
     computes for these inputs, gradients of its results with `seed` (None: nothing flows there);
     boxes: operators without a counterpart, which call the original; refused: why the original has
-    no backward pass, where it refuses to differentiate; then nothing is played backward here.
+    no backward pass, where it refuses to differentiate; then nothing is played backward here;
+    own_rules: functions whose gradient is not that of their parts, which call the original, too.
     """
 
     system: str
@@ -51,15 +54,21 @@ class Captured:
     gradients: Mapping[str, Array | None]
     boxes: Sequence[str]
     refused: Refused | None = None
+    own_rules: Sequence[Rule] = ()
+
+    @cached_property
+    def gradients_here(self) -> Sequence[Node | None]:
+        """The nodes of the gradients that the check is about; None: nothing flows there."""
+        real = [y for y in self.outputs if y.dtype.kind == "f"]
+        wanted = [self.leaves[name] for name in self.gradients]
+        if not real or not wanted or self.refused is not None:
+            return [None] * len(wanted)
+        with self.graph:
+            return gradients(real, wanted, [self.graph.constant(seed(y)) for y in real])
 
     def gaps(self) -> tuple[float, float]:
         """How far values and gradients are from the original, each of the largest magnitude."""
-        real = [y for y in self.outputs if y.dtype.kind == "f"]
-        wanted = [self.leaves[name] for name in self.gradients]
-        flows = real and wanted and self.refused is None
-        with self.graph:
-            seeds = [self.graph.constant(seed(y)) for y in real]
-            found = gradients(real, wanted, seeds) if flows else [None] * len(wanted)
+        found = self.gradients_here
         ends = [*self.outputs, *(g for g in found if g is not None)]
         firsts = {v: v.attrs["value"] for v in self.graph.variables}
         results = Interpreter(ends)(dict(self.feeds), firsts)
@@ -110,6 +119,7 @@ class Builder:
     feeds: dict[Node, Array] = field(default_factory=dict)
     leaves: dict[str, Node] = field(default_factory=dict)
     boxes: list[str] = field(default_factory=list)
+    own_rules: list[Rule] = field(default_factory=list)
     path: tuple[str, ...] = ()  # the layers or functions that are being read
     labels: list[str] = field(default_factory=list)  # what each of them is called
     steps: tuple[str, ...] = ()  # of loops that are unrolled here, the innermost last
@@ -183,9 +193,9 @@ class Builder:
         used = set(ancestors(nodes))
         feeds = {x: value for x, value in self.feeds.items() if x in used}
         theirs = {name: found.get(name) for name in self.leaves}
-        boxes = tuple(dict.fromkeys(self.boxes))
+        boxes, rules = (tuple(dict.fromkeys(names)) for names in (self.boxes, self.own_rules))
         return Captured(
-            system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, refused
+            system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, refused, rules
         )
 
 

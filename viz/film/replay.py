@@ -211,7 +211,9 @@ def replay_graph(
             problem = error
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
     drawn = picture(ends, new_names, bodies=True)
-    film = static_film(drawn, forward, contributed, ran.events, extra, problem)
+    reached = {e.node for e in contributed}
+    own = [y for y in dict.fromkeys(sums) if y in {*leaves} - reached]
+    film = static_film(drawn, forward, contributed, ran.events, extra, problem, own)
     return film.giving(results)
 
 

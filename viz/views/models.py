@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location
-from minigrad.interop.captured import TOLERANCE, Captured, gap
-from minigrad.interop.models import beside
+from minigrad.interop.captured import TOLERANCE, Captured, Rule, gap
+from minigrad.interop.models import beside, capture
 from viz.film.film import Film
 from viz.film.replay import replay_graph, replay_tape
 from viz.page.player import Player
 from viz.picture.aligning import alignment
 from viz.words.text import Pair, Right, row
+from viz.words.user import OWN, user
+
+
+T = TypeVar("T")
+
+
+def captured(model: Any, inputs: Sequence[Any]) -> Captured | None:
+    """A model of the user's as a graph of ours; None for other things."""
+    return _located(capture, model, inputs)
+
+
+def _located(function: Callable[..., T], model: Any, inputs: Sequence[Any]) -> T:
+    """What the function finds out about a model; an error that names no line names the user's."""
+    try:
+        return function(model, inputs)
+    except GraphError as error:
+        if error.ran is None or error.ran.filename.startswith(OWN):
+            error.ran = user()
+        raise
 
 
 def verdict(model: Captured) -> Pair:
@@ -33,7 +53,16 @@ def verdict(model: Captured) -> Pair:
     if model.boxes:
         more = row("model_boxes", system=model.system, names=", ".join(model.boxes))
         said = f"{said[0]} {more[0]}", f"{said[1]}{more[1]}"
+    if model.own_rules:
+        names = ", ".join(map(_ruled, model.own_rules))
+        more = row("model_own_rules", system=model.system, names=names)
+        said = f"{said[0]} {more[0]}", f"{said[1]}{more[1]}"
     return Right(said) if right else said
+
+
+def _ruled(rule: Rule) -> str:
+    name, line = rule
+    return name if line is None else f"{name} ({Location(*line).place})"
 
 
 def _no_backward(model: Captured) -> Pair | None:
@@ -48,22 +77,24 @@ def _no_backward(model: Captured) -> Pair | None:
     if all(y.dtype.kind != "f" for y in model.outputs):
         dtypes = ", ".join(dict.fromkeys(str(y.dtype) for y in model.outputs))
         return row("model_no_real_output", dtypes=dtypes)
-    return None if model.leaves else row("model_no_real_input")
+    if not model.leaves:
+        return row("model_no_real_input")
+    return row("model_no_path") if all(g is None for g in model.gradients_here) else None
 
 
 def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     """A PyTorch model as it runs, beside the graph captured of it; None for other things."""
-    both = beside(model, inputs)
+    both = _located(beside, model, inputs)
     if both is None:
         return None
-    captured, tensors = both
-    names = frozenset(x.name for x in captured.feeds)
+    graph, tensors = both
+    names = frozenset(x.name for x in graph.feeds)
     dynamic = replay_tape(tensors, {}, {}, names)
-    static = replay_graph(list(captured.outputs), captured.feeds, None, {})
+    static = replay_graph(list(graph.outputs), graph.feeds, None, {})
     films = [_whole(dynamic).ticking(), _whole(static).ticking()]
     apart = _apart(*films)
     said = row("model_beside", difference=f"{apart:.1e}" if apart else "0")
-    checked = verdict(captured)
+    checked = verdict(graph)
     told = f"{checked[0]} {said[0]}", f"{checked[1]}{said[1]}"
     right = isinstance(checked, Right) and apart <= TOLERANCE
     links = [alignment(dynamic.picture, static.picture)]

@@ -18,7 +18,6 @@ from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import functions_run_eagerly
-from minigrad.interop.models import capture
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.film.frames import Film, event_film, still_film, stopped_film
@@ -30,7 +29,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.models import compared, verdict
+from viz.views.models import captured, compared, verdict
 from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
 
@@ -67,7 +66,7 @@ def step(
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
     names = names_in(sys._getframe(1))
-    if (model := capture(obj, inputs)) is not None:
+    if (model := captured(obj, inputs)) is not None:
         said, backward = verdict(model), model.refused is None
         return player_of(list(model.outputs), {}, model.feeds, None, said, backward)
     return player_of(*_given(obj, names, inputs, (feed_dict, session)))

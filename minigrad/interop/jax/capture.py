@@ -14,7 +14,7 @@ from minigrad.diagnostics.source import here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import TOLERANCE, Builder, Captured, Refused, seed
 from minigrad.interop.jax.arguments import Arguments
-from minigrad.interop.jax.failed import error_for
+from minigrad.interop.jax.failed import error_for, quiet, reason
 from minigrad.interop.jax.reader import SYSTEM, Reader, plain_array
 from minigrad.interop.jax.recognise import mentions_jax
 
@@ -43,19 +43,19 @@ def capture(function: Any, inputs: Sequence[Any]) -> Captured:
     """
     jax: Any = sys.modules["jax"]
     arguments, closed = _traced(jax, function, inputs)
-    values, found, reason = _original(jax, arguments)
+    values, found, said = _original(jax, arguments)
 
-    def captured(boxed: bool) -> tuple[Captured, bool]:
-        reader = Reader(jax, Builder(), boxed)
+    def captured(careful: bool) -> Captured:
+        reader = Reader(jax, Builder(), careful)
         given = [reader.given(*named) for named in arguments.named()]
         outputs = reader.read(closed.jaxpr, closed.consts, given)
-        refused = None if reason is None else reader.refusal(reason)
-        return reader.builder.captured(SYSTEM, outputs, values, found, refused), reader.opened
+        refused = None if said is None else reader.refusal(said)
+        return reader.builder.captured(SYSTEM, outputs, values, found, refused)
 
-    model, opened = captured(boxed=False)
-    if opened and max(model.gaps()) > TOLERANCE:  # a gradient rule that says more than its parts
-        model, _ = captured(boxed=True)
-    return model
+    model = captured(careful=False)
+    if max(model.gaps()) <= TOLERANCE:
+        return model
+    return min((model, captured(careful=True)), key=lambda x: max(x.gaps()))
 
 
 def _traced(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Arguments, Any]:
@@ -101,17 +101,22 @@ def _original(
     run = jax.jit(results)
     reals = [arguments.given[i] for i in real]
     found: dict[str, Array | None] = {}
-    reason = None
+    said = None
     try:
-        values, pull = jax.vjp(run, *reals)
+        with quiet():
+            values, pull = jax.vjp(run, *reals)
         slopes = pull([_seed(jax, arguments, y) for y in values])
         names = [name for name, _, _ in arguments.named()]
         found = {names[i]: np.array(g) for i, g in zip(real, slopes, strict=True)}
     except Exception as error:  # each operator has its own way to refuse
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    if values is None:
-        values = run(*reals)
-    return [plain_array(jax, y) for y in values], found, reason
+        said = reason(error)
+    try:
+        with quiet():
+            values = run(*reals) if values is None else values
+            arrays = [plain_array(jax, y) for y in values]
+    except Exception as error:  # whatever a callback raises
+        raise error_for(jax, arguments, error) from error
+    return arrays, found, said
 
 
 def _seed(jax: Any, arguments: Arguments, y: Any) -> Any:

@@ -6,16 +6,17 @@ import functools
 import linecache
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.control import cond, while_loop
 from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import INSIDE, Location, SavedLine
 from minigrad.interop.boxes import whole_box
-from minigrad.interop.captured import Builder, Line, Refused, users
+from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, seed, users
 from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
 from minigrad.static import Node
 from minigrad.static.run import Interpreter
@@ -26,13 +27,12 @@ SYSTEM = "JAX"
 class Reader:
     """Reads equations: each becomes nodes of ours, or a constant where it reads only constants."""
 
-    def __init__(self, jax: Any, builder: Builder, boxed: bool = False) -> None:
-        """boxed: call JAX for its own functions with a gradient of their own, too."""
-        self.jax, self.builder, self.boxed = jax, builder, boxed
+    def __init__(self, jax: Any, builder: Builder, careful: bool = False) -> None:
+        """careful: hold the gradient of each equation against JAX's, and call JAX where they differ."""
+        self.jax, self.builder, self.careful = jax, builder, careful
         self.library = str(Path(jax.__file__).parent)
         self.called: tuple[tuple[str, ...], Line | None] | None = None  # from where, if by JAX
         self.line: Line | None = None  # of the equation that is being read
-        self.opened = False  # whether a function with a gradient of its own was taken apart
         self.suspects: list[tuple[str, Line | None, Any, Any]] = []
 
     def given(self, name: str, path: Sequence[Any], x: Any) -> Any:
@@ -73,12 +73,12 @@ class Reader:
             **dict(zip(jaxpr.invars, inputs, strict=True)),
         }
         for equation in jaxpr.eqns:
-            operands = [x.val if hasattr(x, "val") else known[x] for x in equation.invars]
+            operands = [_literal(x) if hasattr(x, "val") else known[x] for x in equation.invars]
             path, self.line = self.called or self.where(equation)
             with self.builder.at(self.builder.entered(path), self.line):
                 results = self._results(jaxpr, equation, operands)
             known.update(zip(equation.outvars, results, strict=True))
-        outputs = [x.val if hasattr(x, "val") else known[x] for x in jaxpr.outvars]
+        outputs = [_literal(x) if hasattr(x, "val") else known[x] for x in jaxpr.outvars]
         return [y if isinstance(y, Node) else self._array(y) for y in outputs]
 
     def _results(self, jaxpr: Any, equation: Any, operands: list[Any]) -> list[Any]:
@@ -96,8 +96,13 @@ class Reader:
         if symbolic and inner is not None and self._is_own(inner):
             result = NAMED.get(params.get("name", inner.jaxpr.debug_info.func_name), _none)(*operands)
         if result is NotImplemented and inner is not None:
-            if not symbolic or not name.startswith("custom_") or self._opens(inner):
-                return self._called(equation, inner, operands)
+            own_rule = symbolic and name.startswith("custom_")
+            if not own_rule or self._is_own(inner):
+                boxes = len(self.builder.boxes)
+                result = self._called(equation, inner, operands)
+                result = self._checked(jaxpr, equation, operands, result) if own_rule else result
+                if result is NotImplemented:
+                    del self.builder.boxes[boxes:]
         elif name == "scan":
             return self._scan(operands, **params)
         elif name == "cond":
@@ -107,7 +112,8 @@ class Reader:
         elif name in PRIMITIVES and not self._is_complex(equation):
             for y in equation.outvars:
                 self.expect_numbers(y.aval.dtype)
-            result = PRIMITIVES[name](*map(self._operand, operands), **params)
+            found = PRIMITIVES[name](*map(self._operand, operands), **params)
+            result = self._checked(jaxpr, equation, operands, _as_declared(found, equation))
         if result is NotImplemented:
             result = self._box(jaxpr, equation, operands, inner)
         return list(result) if isinstance(result, (list, tuple)) else [result]
@@ -117,14 +123,27 @@ class Reader:
         file = getattr(inner.jaxpr.debug_info, "func_filename", None) or self.library
         return bool(file.startswith(self.library))
 
-    def _opens(self, inner: Any) -> bool:
-        """Whether a function with a gradient of its own is read as its parts.
+    def _checked(self, jaxpr: Any, equation: Any, operands: list[Any], found: Any) -> Any:
+        """What an equation became, or NotImplemented if JAX's gradient of it is another.
 
-        Those of JAX are: their rules say the same as the parts do, as the check makes sure.
+        Rules may differ at a corner (|x| at 0), and a function of JAX's may have one of its own.
         """
-        opens = self._is_own(inner) and not self.boxed
-        self.opened = self.opened or opens
-        return opens
+        if not self.careful or found is NotImplemented:
+            return found
+        free, values = _distinct(equation, operands)
+        if any(isinstance(x, Node) and x.graph is not self.builder.graph for x in values):
+            return found  # inside a branch or a loop, where nothing has a value yet
+        given = [self._value(x) if isinstance(x, Node) else x for x in values]
+        one = _only(jaxpr, equation, free)
+        reader = Reader(self.jax, Builder())
+        nodes = [reader.given(f"x{i}", (), x) for i, x in enumerate(given)]
+        ends = reader.read(one, (), nodes)
+        run = self._alone(jaxpr, equation, free)
+        ys = run(*given)
+        seeds = {i: seed(np.asarray(y)) for i, y in enumerate(ys) if y.dtype.kind == "f"}
+        slopes = {f"x{i}": np.array(g) for i, g in self._pulled(run, seeds, *given).items()}
+        alone = reader.builder.captured(SYSTEM, ends, [*map(self._array, ys)], slopes)
+        return found if max(alone.gaps()) <= TOLERANCE else NotImplemented
 
     def _is_complex(self, equation: Any) -> bool:
         """Whether complex numbers go in or come out: the rules here are for real ones."""
@@ -133,8 +152,7 @@ class Reader:
 
     def _alone(self, jaxpr: Any, equation: Any, free: Sequence[Any]) -> Callable[..., Any]:
         """One equation as a function of the variables that it reads."""
-        outvars = list(equation.outvars)
-        one = jaxpr.replace(constvars=[], invars=list(free), outvars=outvars, eqns=[equation])
+        one = _only(jaxpr, equation, free)
         return lambda *values: self.jax.core.eval_jaxpr(one, (), *values)
 
     def _value(self, node: Node) -> Any:
@@ -143,7 +161,7 @@ class Reader:
             raise TraceError("capture_key", system=SYSTEM, defined=Location(*self.line or node.where))
         kept = {v: v.attrs["value"] for v in node.graph.variables}
         (value,) = Interpreter([node])(dict(self.builder.feeds), kept)
-        return self.jax.numpy.asarray(value)
+        return self.jax.numpy.asarray(value, value.dtype)
 
     def _called(self, equation: Any, inner: Any, operands: list[Any]) -> list[Any]:
         """The equations of a function; of one of JAX's own they belong to the line that calls it.
@@ -210,9 +228,12 @@ class Reader:
             return cond(which <= first, mine, others, which, *xs)
 
         given_nodes = [given[i] for i in nodes]
-        if len(branches) != 2:
-            return chosen(0, which, *given_nodes)
-        return cond(which != 0, branch(branches[1]), branch(branches[0]), *given_nodes)
+        try:
+            if len(branches) != 2:
+                return chosen(0, which, *given_nodes)
+            return cond(which != 0, branch(branches[1]), branch(branches[0]), *given_nodes)
+        except TraceError as error:
+            return self._unless_about_keys(error)
 
     def _while(
         self,
@@ -239,7 +260,16 @@ class Reader:
         def step(*state: Any) -> tuple[Any, ...]:
             return tuple(self.read(body_jaxpr.jaxpr, body_jaxpr.consts, [*repeated, *state]))
 
-        return while_loop(goes_on, step, start)
+        try:
+            return while_loop(goes_on, step, start)
+        except TraceError as error:
+            return self._unless_about_keys(error)
+
+    def _unless_about_keys(self, error: TraceError) -> Any:
+        """A branch or a loop that makes random keys inside is called as a whole."""
+        if error.key == "capture_key":
+            return NotImplemented
+        raise error
 
     def _suspected(self, equation: Any, run: Callable[..., Any], free: Sequence[Any]) -> None:
         """Note an equation that JAX may refuse to differentiate, and its line."""
@@ -266,10 +296,13 @@ class Reader:
 
     def _box(self, jaxpr: Any, equation: Any, operands: list[Any], inner: Any) -> list[Node]:
         """A primitive without a counterpart: it is called as it is."""
-        name, title = equation.primitive.name, BOX
-        if inner is not None:
-            name, title = inner.jaxpr.debug_info.func_name, OWN_GRADIENT
-        self.builder.boxes.append(name)
+        name = equation.primitive.name
+        name = name if inner is None else inner.jaxpr.debug_info.func_name
+        own_rule = inner is not None or (name in PRIMITIVES and self.careful)
+        if own_rule:
+            self.builder.own_rules.append((name, self.line))
+        else:
+            self.builder.boxes.append(name)
         for y in equation.outvars:
             self.expect_numbers(y.aval.dtype)
         specs = [Spec(y.aval.shape, np.dtype(y.aval.dtype)) for y in equation.outvars]
@@ -291,7 +324,7 @@ class Reader:
             found = self._pulled(run, gs, *filled(*arrays))
             return [np.array(found[nodes[i]]) for i in wanted]
 
-        return whole_box(name, SYSTEM, call, pull, [values[i] for i in nodes], specs, title)
+        return whole_box(name, SYSTEM, call, pull, [values[i] for i in nodes], specs, own_rule)
 
     def _operand(self, x: Any) -> Any:
         return x if isinstance(x, Node) else self._array(x)
@@ -323,6 +356,17 @@ def plain_array(jax: Any, x: Any) -> Any:
     return np.array(x)[()]
 
 
+def _literal(x: Any) -> Any:
+    """A number that stands in an equation, in the data type that it has there."""
+    return np.asarray(x.val, x.aval.dtype)[()]
+
+
+def _only(jaxpr: Any, equation: Any, free: Sequence[Any]) -> Any:
+    """The equations of a function, of which only one is left, with what it reads as inputs."""
+    results = list(equation.outvars)
+    return jaxpr.replace(constvars=[], invars=list(free), outvars=results, eqns=[equation])
+
+
 def _distinct(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The variables that an equation reads, each once, and what they are here."""
     pairs = zip(equation.invars, operands, strict=True)
@@ -336,6 +380,15 @@ def _real(x: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "fc"
 
 
+def _as_declared(found: Any, equation: Any) -> Any:
+    """The results in the data types that JAX gives them: it counts in 32 bits."""
+    if found is NotImplemented:
+        return found
+    listed = found if isinstance(found, (list, tuple)) else [found]
+    pairs = [(y, np.dtype(x.aval.dtype)) for y, x in zip(listed, equation.outvars, strict=True)]
+    return [y if y.dtype == dtype else ops.convert(y, dtype) for y, dtype in pairs]
+
+
 def _none(*operands: Any) -> Any:
     return NotImplemented
 
@@ -344,12 +397,20 @@ def _inner(name: str, params: Any) -> Any:
     """The equations of a function that is called, as if they stood here; else None."""
     if name in ("scan", "while", "cond"):
         return None
-    return next((params[key] for key in BODIES if hasattr(params.get(key), "consts")), None)
+    found = next((params[key] for key in BODIES if hasattr(params.get(key), "consts")), None)
+    if found is None and name in REMAT:
+        return Closed(params["jaxpr"], ())
+    return found
+
+
+class Closed(NamedTuple):
+    """Equations that read nothing but their inputs."""
+
+    jaxpr: Any
+    consts: Sequence[Any]
+
+
+REMAT = ("remat", "remat2", "checkpoint")  # computed again on the way back, with the same numbers
 
 
 BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-BOX = ("no counterpart here: calls {system}", "这里没有对应的算子：调用 {system}")
-OWN_GRADIENT = (
-    "a function with a gradient rule of its own: calls {system}",
-    "自带梯度规则的函数：调用 {system}",
-)

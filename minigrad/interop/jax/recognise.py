@@ -24,13 +24,17 @@ def mentions_jax(function: Any) -> bool:
     """
     waiting, seen = [function], set()
     while waiting:
-        f = waiting.pop()
-        if _is_jax(f):
+        x = waiting.pop()
+        if _is_jax(x):
             return True
-        for part in _functions(f):
-            if id(part) not in seen and (f is function or users(part.__code__.co_filename, "\0")):
-                seen.add(id(part))
-                waiting.extend(_used(part))
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, FunctionType):
+            if x is function or users(x.__code__.co_filename, "\0"):
+                waiting.extend(_used(x))
+        else:
+            waiting.extend(_parts(x))
     return False
 
 
@@ -41,16 +45,19 @@ def _is_jax(x: Any) -> bool:
     return any(str(n).partition(".")[0] in PACKAGES for n in names if isinstance(n, str))
 
 
-def _functions(x: Any) -> Iterator[FunctionType]:
-    """The Python functions that run when this is called."""
-    if isinstance(x, FunctionType):
-        yield x
-    elif isinstance(x, MethodType):
-        yield from _functions(x.__func__)
+def _parts(x: Any) -> Iterator[Any]:
+    """What a value holds: the functions that run when it is called, and what it is made of."""
+    if isinstance(x, MethodType):
+        yield from (x.__func__, x.__self__)
     elif isinstance(x, functools.partial):
-        yield from _functions(x.func)
+        yield from (x.func, *x.args, *x.keywords.values())
+    elif isinstance(x, dict):
+        yield from x.values()
+    elif isinstance(x, (list, tuple)):
+        yield from x
     elif not isinstance(x, (type, ModuleType)) and callable(x):
-        yield from _functions(getattr(type(x), "__call__", None))
+        yield type(x).__call__
+        yield from getattr(x, "__dict__", {}).values()
 
 
 def _used(function: FunctionType) -> Iterator[Any]:
