@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
+from minigrad import ops
+from minigrad.core import promote
 from minigrad.faces.face import Face
 
 __all__ = ["Array", "Tracer"]
+
+# What has a weak type, as a Python number does, while the types of a loop are found out.
+WEAK: contextvars.ContextVar[frozenset[Any]] = contextvars.ContextVar("WEAK", default=frozenset())
 
 SHORTER: dict[str, Any] = {"int64": mg.int32, "float64": mg.float32}
 
@@ -70,9 +76,12 @@ class At:
 
 
 class Array(mg.Tensor):
-    """Values of one shape and one data type, which never change."""
+    """Values of one shape and one data type, which never change.
 
-    __slots__ = ()
+    weak: whether it was made of a Python number alone, and takes the data type of others.
+    """
+
+    __slots__ = ("weak",)
 
     @classmethod
     def __torch_function__(
@@ -119,9 +128,15 @@ class TracerReader:
 
     def apply(self, op: Any, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Add a node to the graph."""
+        weak = WEAK.get()
         with shapes_as_jax():
             given = tuple(shortened(x) for x in operands)
-            return short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
+            if op.inputs is not None and any(has_weak_type(x, weak) for x in given):
+                given = unweakened(op, given, weak)
+            y = short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
+        if weak and op not in CONVERTS and all(has_weak_type(x, weak) for x in given):
+            WEAK.set(weak | {y} if y.dtype.kind in "iuf" else weak)
+        return y
 
     def __getattr__(self, name: str) -> Any:
         return getattr(mg.Node.reader, name)
@@ -139,6 +154,37 @@ class Tracer(mg.Node):
         return f"JitTracer({self.dtype}[{lengths}])"
 
     __str__ = __repr__
+
+
+CONVERTS = (ops.cast, ops.convert)
+
+
+def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
+    """The operands; those of a weak type in the data type of the others, if that says no less."""
+    chosen = [i for i in range(len(operands)) if i not in op.selectors] if op.selectors else [
+        *range(len(operands))
+    ]
+    strong = [operands[i].dtype for i in chosen if _is_strong(operands[i], weak)]
+    if not strong:
+        return operands
+    common, order = promote(*strong), "biuf".index
+    return tuple(
+        mg.cast(x, common)
+        if i in chosen and hasattr(x, "dtype") and has_weak_type(x, weak) and order(common.kind) >= order(x.dtype.kind)
+        else x
+        for i, x in enumerate(operands)
+    )
+
+
+def _is_strong(x: Any, weak: frozenset[Any]) -> bool:
+    return hasattr(x, "dtype") and not has_weak_type(x, weak)
+
+
+def has_weak_type(x: Any, weak: frozenset[Any]) -> bool:
+    """Whether this is a Python number, or was made of such alone; weak: the nodes that were."""
+    if isinstance(x, mg.Node):
+        return x in weak
+    return type(x) in (int, float, complex) or getattr(x, "weak", False)
 
 
 @contextlib.contextmanager
