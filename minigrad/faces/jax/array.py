@@ -92,7 +92,7 @@ class Array(mg.Tensor):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         with shapes_as_jax():
-            given = tuple(shortened(x) for x in args)
+            given = unweakened(func, tuple(shortened(x) for x in args), WEAK.get())
             return short(super(Array, Array).__torch_function__(func, types, given, kwargs))
 
     @property
@@ -131,8 +131,7 @@ class TracerReader:
         weak = WEAK.get()
         with shapes_as_jax():
             given = tuple(shortened(x) for x in operands)
-            if op.inputs is not None and any(has_weak_type(x, weak) for x in given):
-                given = unweakened(op, given, weak)
+            given = unweakened(op, given, weak)
             y = short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
         if weak and op not in CONVERTS and all(has_weak_type(x, weak) for x in given):
             WEAK.set(weak | {y} if y.dtype.kind in "iuf" else weak)
@@ -161,23 +160,22 @@ CONVERTS = (ops.cast, ops.convert)
 
 def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
     """The operands; those of a weak type in the data type of the others, if that says no less."""
-    chosen = [i for i in range(len(operands)) if i not in op.selectors] if op.selectors else [
-        *range(len(operands))
-    ]
-    strong = [operands[i].dtype for i in chosen if _is_strong(operands[i], weak)]
+    if op.inputs is None or not any(
+        hasattr(x, "dtype") and has_weak_type(x, weak) for x in operands
+    ):
+        return operands
+    chosen = [i for i in range(len(operands)) if i not in op.selectors]
+    given = [operands[i] for i in chosen if hasattr(operands[i], "dtype")]
+    strong = [x.dtype for x in given if not has_weak_type(x, weak)]
     if not strong:
         return operands
     common, order = promote(*strong), "biuf".index
-    return tuple(
-        mg.cast(x, common)
-        if i in chosen and hasattr(x, "dtype") and has_weak_type(x, weak) and order(common.kind) >= order(x.dtype.kind)
-        else x
-        for i, x in enumerate(operands)
-    )
-
-
-def _is_strong(x: Any, weak: frozenset[Any]) -> bool:
-    return hasattr(x, "dtype") and not has_weak_type(x, weak)
+    changed = list(operands)
+    for i in chosen:
+        x = operands[i]
+        if hasattr(x, "dtype") and has_weak_type(x, weak) and x.dtype != common:
+            changed[i] = mg.cast(x, common) if order(common.kind) >= order(x.dtype.kind) else x
+    return tuple(changed)
 
 
 def has_weak_type(x: Any, weak: frozenset[Any]) -> bool:

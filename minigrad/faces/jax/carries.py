@@ -101,7 +101,9 @@ def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any
             fields = {"before": str(old), "after": str(new)}
             raise TypesDiffer("face_carry_type", op=op, path=path, **fields, defined=here())
     rows = zip(leaves, before, taken, strict=True)
-    return rebuild(skeleton, [x if a.fits(b) else mg.cast(as_array(x), b.dtype) for x, a, b in rows])
+    return rebuild(
+        skeleton, [x if a.fits(b) else mg.cast(as_array(x), b.dtype) for x, a, b in rows]
+    )
 
 
 def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
@@ -200,5 +202,3 @@ def _paths(tree: Any, path: str = "") -> Iterator[tuple[str, Type]]:
     elif isinstance(tree, (list, tuple)):
         for i, part in enumerate(tree):
             yield from _paths(part, f"{path}[{i}]")
-
-

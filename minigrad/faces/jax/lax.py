@@ -106,12 +106,12 @@ def cond(
 
 def branched(op: str, branches: Sequence[Any], operands: Sequence[Any], choose: Any) -> Any:
     """The result of the branch that is chosen, in the arrangement that all of them return."""
-    operands = tree_map(as_array, operands)
+    given = tree_map(as_array, operands)
     if functions_run_eagerly():
-        return choose(branches, *operands)
+        return choose(branches, *given)
     kinds, arrangement = flatten(carries.same_branches(op, branches, operands))
     flat = [functools.partial(_typed, f, [kind.dtype for kind in kinds]) for f in branches]
-    return rebuild(arrangement, [*map(as_array, choose(flat, *operands))])
+    return rebuild(arrangement, [*map(as_array, choose(flat, *given))])
 
 
 def _typed(function: Callable[..., Any], dtypes: Sequence[Any], *args: Any) -> tuple[Any, ...]:

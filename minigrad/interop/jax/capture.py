@@ -28,7 +28,9 @@ def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
     if jax is None or not hasattr(jax, "Array") or not callable(obj):
         return False
     leaves = jax.tree_util.tree_leaves(tuple(inputs))
-    if isinstance(obj, (Tensor, BaseNode)) or any(isinstance(x, (Tensor, BaseNode)) for x in leaves):
+    if isinstance(obj, (Tensor, BaseNode)) or any(
+        isinstance(x, (Tensor, BaseNode)) for x in leaves
+    ):
         return False
     arrays = any(isinstance(x, jax.Array) for x in leaves)
     return isinstance(obj, jax.stages.Wrapped) or arrays or mentions_jax(obj)

@@ -35,7 +35,9 @@ def error_for(jax: Any, arguments: Arguments, error: Exception) -> TraceError:
         said = _short(lines[-1:])
         fields["defined"] = _told_line(str(error), library) or line
     given = ", ".join(_described(jax, *named) for named in arguments.named())
-    return TraceError("capture_raises", function=arguments.called, given=given, reason=said, **fields)
+    return TraceError(
+        "capture_raises", function=arguments.called, given=given, reason=said, **fields
+    )
 
 
 CALLED_BACK = "Traceback (most recent call last)"

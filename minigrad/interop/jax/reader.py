@@ -94,7 +94,9 @@ class Reader:
             free, values = _distinct(equation, operands)
             return list(self._alone(jaxpr, equation, free)(*values))
         if symbolic and inner is not None and self._is_own(inner):
-            result = NAMED.get(params.get("name", inner.jaxpr.debug_info.func_name), _none)(*operands)
+            result = NAMED.get(params.get("name", inner.jaxpr.debug_info.func_name), _none)(
+                *operands
+            )
         if result is NotImplemented and inner is not None:
             own_rule = symbolic and name.startswith("custom_")
             if not own_rule or self._is_own(inner):
@@ -148,7 +150,9 @@ class Reader:
     def _is_complex(self, equation: Any) -> bool:
         """Whether complex numbers go in or come out: the rules here are for real ones."""
         values = (*equation.invars, *equation.outvars)
-        return any(np.dtype(x.aval.dtype).kind == "c" for x in values if not self.is_key(x.aval.dtype))
+        return any(
+            np.dtype(x.aval.dtype).kind == "c" for x in values if not self.is_key(x.aval.dtype)
+        )
 
     def _alone(self, jaxpr: Any, equation: Any, free: Sequence[Any]) -> Callable[..., Any]:
         """One equation as a function of the variables that it reads."""
@@ -158,7 +162,9 @@ class Reader:
     def _value(self, node: Node) -> Any:
         """What a node is worth for the inputs as given: keys of random numbers are no nodes."""
         if node.graph is not self.builder.graph:
-            raise TraceError("capture_key", system=SYSTEM, defined=Location(*self.line or node.where))
+            raise TraceError(
+                "capture_key", system=SYSTEM, defined=Location(*self.line or node.where)
+            )
         kept = {v: v.attrs["value"] for v in node.graph.variables}
         (value,) = Interpreter([node])(dict(self.builder.feeds), kept)
         return self.jax.numpy.asarray(value, value.dtype)
