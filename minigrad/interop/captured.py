@@ -193,7 +193,7 @@ class Builder:
         used = set(ancestors(nodes))
         feeds = {x: value for x, value in self.feeds.items() if x in used}
         theirs = {name: found.get(name) for name in self.leaves}
-        boxes, rules = (tuple(dict.fromkeys(names)) for names in (self.boxes, self.own_rules))
+        boxes, rules = tuple(dict.fromkeys(self.boxes)), tuple(dict.fromkeys(self.own_rules))
         return Captured(
             system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, refused, rules
         )

@@ -29,5 +29,5 @@ def beside(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]] |
     TraceError for a function of JAX, which has no tape.
     """
     if not torch.belongs(model, inputs) and jax.belongs(model, inputs):
-        raise TraceError("capture_one_way", system=jax.SYSTEM, ran=here())
+        raise TraceError("capture_one_way", system="JAX", ran=here())
     return torch.both_ways(model, inputs) if torch.belongs(model, inputs) else None

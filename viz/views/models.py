@@ -18,7 +18,6 @@ from viz.picture.aligning import alignment
 from viz.words.text import Pair, Right, row
 from viz.words.user import OWN, user
 
-
 T = TypeVar("T")
 
 

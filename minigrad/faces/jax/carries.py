@@ -98,7 +98,7 @@ def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any
     pairs = zip(_paths(rebuild(skeleton, taken)), flatten(after)[0], strict=True)
     for (path, old), new in pairs:
         if not old.fits(new):
-            fields = {"before": str(old), "after": str(new)}
+            fields: dict[str, Any] = {"before": str(old), "after": str(new)}
             raise TypesDiffer("face_carry_type", op=op, path=path, **fields, defined=here())
     rows = zip(leaves, before, taken, strict=True)
     return rebuild(
@@ -155,7 +155,7 @@ def expect_bounds(lower: Any, upper: Any) -> None:
     """TypesDiffer for bounds of a loop of which only one is a whole number."""
     one, other = Type.of(lower), Type.of(upper)
     if one.dtype.kind != other.dtype.kind:
-        fields = {"lower": str(one), "upper": str(other)}
+        fields: dict[str, Any] = {"lower": str(one), "upper": str(other)}
         raise TypesDiffer("face_bounds", op="fori_loop", **fields, defined=here())
 
 

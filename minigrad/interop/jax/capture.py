@@ -12,7 +12,7 @@ from minigrad.core import Array, BaseNode
 from minigrad.diagnostics.errors import GraphError, TraceError
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.tensor import Tensor
-from minigrad.interop.captured import TOLERANCE, Builder, Captured, Refused, seed
+from minigrad.interop.captured import TOLERANCE, Builder, Captured, seed
 from minigrad.interop.jax.arguments import Arguments
 from minigrad.interop.jax.failed import error_for, quiet, reason
 from minigrad.interop.jax.reader import SYSTEM, Reader, plain_array
@@ -110,7 +110,7 @@ def _original(
         slopes = pull([_seed(jax, arguments, y) for y in values])
         names = [name for name, _, _ in arguments.named()]
         found = {names[i]: np.array(g) for i, g in zip(real, slopes, strict=True)}
-    except Exception as error:  # each operator has its own way to refuse
+    except Exception as error:  # noqa: BLE001  (each operator has its own way to refuse)
         said = reason(error)
     try:
         with quiet():

@@ -28,7 +28,7 @@ class Reader:
     """Reads equations: each becomes nodes of ours, or a constant where it reads only constants."""
 
     def __init__(self, jax: Any, builder: Builder, careful: bool = False) -> None:
-        """careful: hold the gradient of each equation against JAX's, and call JAX where they differ."""
+        """careful: hold the gradient of each equation against JAX's; where it differs, call JAX."""
         self.jax, self.builder, self.careful = jax, builder, careful
         self.library = str(Path(jax.__file__).parent)
         self.called: tuple[tuple[str, ...], Line | None] | None = None  # from where, if by JAX
@@ -58,11 +58,12 @@ class Reader:
 
     def refusal(self, reason: str) -> Refused:
         """Why JAX has no gradient, with the first operator that it does not differentiate."""
+        jax = self.jax
         for name, line, run, free in self.suspects:
-            shapes = [self.jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in free]
+            shapes = [jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in free]
             try:
-                self.jax.eval_shape(functools.partial(self._pulled, run, {}), *shapes)
-            except Exception:  # each operator has its own way to refuse
+                jax.eval_shape(functools.partial(self._pulled, run, {}), *shapes)
+            except Exception:  # noqa: BLE001  (each operator has its own way to refuse)
                 return Refused(reason, name, line)
         return Refused(reason)
 
@@ -94,9 +95,8 @@ class Reader:
             free, values = _distinct(equation, operands)
             return list(self._alone(jaxpr, equation, free)(*values))
         if symbolic and inner is not None and self._is_own(inner):
-            result = NAMED.get(params.get("name", inner.jaxpr.debug_info.func_name), _none)(
-                *operands
-            )
+            named = NAMED.get(params.get("name", inner.jaxpr.debug_info.func_name))
+            result = NotImplemented if named is None else named(*operands)
         if result is NotImplemented and inner is not None:
             own_rule = symbolic and name.startswith("custom_")
             if not own_rule or self._is_own(inner):
@@ -162,9 +162,8 @@ class Reader:
     def _value(self, node: Node) -> Any:
         """What a node is worth for the inputs as given: keys of random numbers are no nodes."""
         if node.graph is not self.builder.graph:
-            raise TraceError(
-                "capture_key", system=SYSTEM, defined=Location(*self.line or node.where)
-            )
+            line = node.where if self.line is None else Location(*self.line)
+            raise TraceError("capture_key", system=SYSTEM, defined=line)
         kept = {v: v.attrs["value"] for v in node.graph.variables}
         (value,) = Interpreter([node])(dict(self.builder.feeds), kept)
         return self.jax.numpy.asarray(value, value.dtype)
@@ -393,10 +392,6 @@ def _as_declared(found: Any, equation: Any) -> Any:
     listed = found if isinstance(found, (list, tuple)) else [found]
     pairs = [(y, np.dtype(x.aval.dtype)) for y, x in zip(listed, equation.outvars, strict=True)]
     return [y if y.dtype == dtype else ops.convert(y, dtype) for y, dtype in pairs]
-
-
-def _none(*operands: Any) -> Any:
-    return NotImplemented
 
 
 def _inner(name: str, params: Any) -> Any:

@@ -63,7 +63,7 @@ def _parts(x: Any) -> Iterator[Any]:
 def _used(function: FunctionType) -> Iterator[Any]:
     """What stands behind the names that a function uses and does not define."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
-    inner = {name: cell for name, cell in cells}
+    inner = dict(cells)
     for name in _names(function.__code__):
         if name in inner:
             try:
