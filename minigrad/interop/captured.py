@@ -68,6 +68,10 @@ class Captured:
 
     def gaps(self) -> tuple[float, float]:
         """How far values and gradients are from the original, each of the largest magnitude."""
+        return self._gaps
+
+    @cached_property
+    def _gaps(self) -> tuple[float, float]:
         found = self.gradients_here
         ends = [*self.outputs, *(g for g in found if g is not None)]
         firsts = {v: v.attrs["value"] for v in self.graph.variables}

@@ -99,22 +99,24 @@ def _original(
         given = dict(zip(real, leaves, strict=True))
         return arguments.results(*(given.get(i, x) for i, x in enumerate(arguments.given)))
 
-    values = None
-    run = jax.jit(results)
     reals = [arguments.given[i] for i in real]
-    found: dict[str, Array | None] = {}
-    said = None
+    names = [name for name, _, _ in arguments.named()]
+    values, found, said = None, {}, None
+    # As it stands, too: a bound that it knows then makes a loop of so many steps, which has one.
+    for run in (jax.jit(results), results):
+        try:
+            with quiet():
+                values, pull = jax.vjp(run, *reals)
+            slopes = pull([_seed(jax, arguments, y) for y in values])
+        except Exception as error:  # noqa: BLE001  (each operator has its own way to refuse)
+            said = said or reason(error)
+        else:
+            found = {names[i]: np.array(g) for i, g in zip(real, slopes, strict=True)}
+            said = None
+            break
     try:
         with quiet():
-            values, pull = jax.vjp(run, *reals)
-        slopes = pull([_seed(jax, arguments, y) for y in values])
-        names = [name for name, _, _ in arguments.named()]
-        found = {names[i]: np.array(g) for i, g in zip(real, slopes, strict=True)}
-    except Exception as error:  # noqa: BLE001  (each operator has its own way to refuse)
-        said = reason(error)
-    try:
-        with quiet():
-            values = run(*reals) if values is None else values
+            values = jax.jit(results)(*reals) if values is None else values
             arrays = [plain_array(jax, y) for y in values]
     except Exception as error:  # whatever a callback raises
         raise error_for(jax, arguments, error) from error
