@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad import ops
-from minigrad.core import promote
 from minigrad.faces.face import Face
 
 __all__ = ["Array", "Tracer"]
 
 # What has a weak type, as a Python number does, while the types of a loop are found out.
 WEAK: contextvars.ContextVar[frozenset[Any]] = contextvars.ContextVar("WEAK", default=frozenset())
+
+AT_ONCE: contextvars.ContextVar[bool] = contextvars.ContextVar("AT_ONCE", default=False)
 
 SHORTER: dict[str, Any] = {"int64": mg.int32, "float64": mg.float32}
 
@@ -133,7 +133,7 @@ class TracerReader:
             given = tuple(shortened(x) for x in operands)
             given = unweakened(op, given, weak)
             y = short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
-        if weak and op not in CONVERTS and all(has_weak_type(x, weak) for x in given):
+        if weak and op.name not in CONVERTS and all(has_weak_type(x, weak) for x in given):
             WEAK.set(weak | {y} if y.dtype.kind in "iuf" else weak)
         return y
 
@@ -155,7 +155,7 @@ class Tracer(mg.Node):
     __str__ = __repr__
 
 
-CONVERTS = (ops.cast, ops.convert)
+CONVERTS = ("Cast", "Convert")
 
 
 def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
@@ -169,7 +169,8 @@ def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tupl
     strong = [x.dtype for x in given if not has_weak_type(x, weak)]
     if not strong:
         return operands
-    common, order = promote(*strong), "biuf".index
+    floats = [dtype for dtype in strong if dtype.kind == "f"]
+    common, order = np.result_type(*(floats or strong)), "biuf".index
     changed = list(operands)
     for i in chosen:
         x = operands[i]

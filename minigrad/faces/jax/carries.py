@@ -6,6 +6,7 @@ weak type: beside an array, and as the start of a loop, it takes the other's dat
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,19 +14,20 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.control.bodies import build_body
-from minigrad.core import Spec
-from minigrad.core.structure import flatten, rebuild
-from minigrad.diagnostics.source import here
-from minigrad.faces.jax.array import WEAK, as_array, has_weak_type
-from minigrad.hybrid.tracing import functions_run_eagerly
-from minigrad.static import Body, get_default_graph, listen_to_nobody
+from minigrad.faces.face import failed
+from minigrad.faces.jax.array import AT_ONCE, WEAK, as_array, has_weak_type
+from minigrad.faces.jax.tree_util import tree_flatten as flatten
+from minigrad.faces.jax.tree_util import tree_unflatten as rebuild
 
 __all__ = ["Type", "carried", "one_bool", "same_branches", "types_of"]
 
 
 class TypesDiffer(mg.ControlFlowError, TypeError):
     """A carry or a branch of another type, which JAX calls a TypeError."""
+
+
+class _Known(Exception):
+    """The types of a function are known, and its graph is not wanted."""
 
 
 @dataclass(frozen=True)
@@ -62,21 +64,19 @@ def types_of(function: Callable[..., Any], arguments: Any) -> Any:
     leaves, skeleton = flatten(arguments)
     found: list[Any] = []
 
-    def probe(*values: Any) -> list[Any]:
-        nodes, _ = flatten(values)
+    def probe(*nodes: Any) -> Any:
         weak = {x for x, kind in zip(nodes, leaves, strict=True) if kind.weak}
         token = WEAK.set(WEAK.get() | weak)
         try:
-            results, arrangement = flatten(function(*rebuild(skeleton, [*map(as_array, nodes)])))
+            results, arrangement = flatten(function(*rebuild(skeleton, map(as_array, nodes))))
             found.append(rebuild(arrangement, [*map(Type.of, results)]))
         finally:
             WEAK.reset(token)
-        return []
+        raise _Known
 
-    specs = [Spec(kind.shape, kind.dtype) for kind in leaves]
-    around = get_default_graph()
-    with listen_to_nobody():
-        build_body(around if isinstance(around, Body) else None, probe, skeleton, specs)
+    specs = [mg.TensorSpec(kind.shape, kind.dtype) for kind in leaves]
+    with contextlib.suppress(_Known):
+        mg.make_graph(probe)(*specs)
     return found[0]
 
 
@@ -86,7 +86,7 @@ def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any
     function: of the state and of what has the types `more`; it returns the next state. TypesDiffer
     where that has another arrangement, shape or data type.
     """
-    if functions_run_eagerly():
+    if AT_ONCE.get():
         return init
     leaves, skeleton = flatten(init)
     before = [Type.of(x) for x in leaves]
@@ -99,7 +99,7 @@ def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any
     for (path, old), new in pairs:
         if not old.fits(new):
             fields: dict[str, Any] = {"before": str(old), "after": str(new)}
-            raise TypesDiffer("face_carry_type", op=op, path=path, **fields, defined=here())
+            raise failed(TypesDiffer, "face_carry_type", op=op, path=path, **fields)
     rows = zip(leaves, before, taken, strict=True)
     return rebuild(
         skeleton, [x if a.fits(b) else mg.cast(as_array(x), b.dtype) for x, a, b in rows]
@@ -115,18 +115,18 @@ def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
         pairs = zip(map(as_array, leaves), kinds, strict=True)
         return rebuild(skeleton, [x if x.dtype == d else mg.cast(x, d) for x, d in pairs])
 
-    return step if not functions_run_eagerly() else function
+    return step if not AT_ONCE.get() else function
 
 
 def one_bool(function: Callable[..., Any], state: Any) -> None:
     """TypesDiffer for a condition of a loop that returns anything but a single bool."""
-    if functions_run_eagerly():
+    if AT_ONCE.get():
         return
     leaves, skeleton = flatten(state)
     found = types_of(function, (rebuild(skeleton, [Type.of(x) for x in leaves]),))
     if not isinstance(found, Type) or (found.shape, found.dtype) != ((), np.dtype(bool)):
         shown = ", ".join(map(str, flatten(found)[0]))
-        raise TypesDiffer("face_loop_condition", op="while_loop", found=shown, defined=here())
+        raise failed(TypesDiffer, "face_loop_condition", op="while_loop", found=shown)
 
 
 def same_branches(op: str, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]) -> Any:
@@ -139,7 +139,7 @@ def same_branches(op: str, functions: Sequence[Callable[..., Any]], operands: Se
         for (path, old), new in zip(_paths(first), flatten(other)[0], strict=True):
             if not old.fits(new):
                 fields: dict[str, Any] = {"first": str(old), "other": str(new), "number": number}
-                raise TypesDiffer("face_branch_type", op=op, path=path, **fields, defined=here())
+                raise failed(TypesDiffer, "face_branch_type", op=op, path=path, **fields)
     return first
 
 
@@ -148,7 +148,7 @@ def expect_one(op: str, name: str, x: Any, kinds: str) -> None:
     found = Type.of(x)
     if found.shape != () or found.dtype.kind not in kinds:
         key = "face_one_whole" if kinds == "iu" else "face_one_number"
-        raise TypesDiffer(key, op=op, name=name, found=str(found), defined=here())
+        raise failed(TypesDiffer, key, op=op, name=name, found=str(found))
 
 
 def expect_bounds(lower: Any, upper: Any) -> None:
@@ -156,17 +156,17 @@ def expect_bounds(lower: Any, upper: Any) -> None:
     one, other = Type.of(lower), Type.of(upper)
     if one.dtype.kind != other.dtype.kind:
         fields: dict[str, Any] = {"lower": str(one), "upper": str(other)}
-        raise TypesDiffer("face_bounds", op="fori_loop", **fields, defined=here())
+        raise failed(TypesDiffer, "face_bounds", op="fori_loop", **fields)
 
 
 def _expect_arrangement(op: str, before: Any, after: Any, number: int | None = None) -> None:
     if flatten(before)[1] == flatten(after)[1] and not [*_kinds_differ(before, after)]:
         return
     path, one, other = next(_kinds_differ(before, after), ("", _kind(before), _kind(after)))
-    fields: dict[str, Any] = {"op": op, "path": path, "defined": here()}
+    fields: dict[str, Any] = {"op": op, "path": path}
     if number is None:
-        raise TypesDiffer("face_carry_tree", before=one, after=other, **fields)
-    raise TypesDiffer("face_branch_tree", first=one, other=other, number=number, **fields)
+        raise failed(TypesDiffer, "face_carry_tree", before=one, after=other, **fields)
+    raise failed(TypesDiffer, "face_branch_tree", first=one, other=other, number=number, **fields)
 
 
 def _kinds_differ(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
@@ -174,7 +174,7 @@ def _kinds_differ(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, s
     if _kind(one) != _kind(other):
         yield path, _kind(one), _kind(other)
     elif isinstance(one, dict):
-        for key in one:
+        for key in sorted(one):
             yield from _kinds_differ(one[key], other[key], f"{path}[{key!r}]")
     elif isinstance(one, (list, tuple)):
         for i, pair in enumerate(zip(one, other, strict=True)):
@@ -197,7 +197,7 @@ def _paths(tree: Any, path: str = "") -> Iterator[tuple[str, Type]]:
     if isinstance(tree, Type):
         yield path, tree
     elif isinstance(tree, dict):
-        for key, part in tree.items():
+        for key, part in sorted(tree.items()):
             yield from _paths(part, f"{path}[{key!r}]")
     elif isinstance(tree, (list, tuple)):
         for i, part in enumerate(tree):

@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.control.dynamic import pair
-from minigrad.core.structure import flatten, rebuild
-from minigrad.diagnostics.source import here
-from minigrad.faces.face import Face
+from minigrad.faces.face import Face, failed
 from minigrad.faces.jax import carries
-from minigrad.faces.jax.array import as_array
-from minigrad.faces.jax.tree_util import tree_leaves, tree_map
-from minigrad.hybrid.tracing import functions_run_eagerly
+from minigrad.faces.jax.array import AT_ONCE, as_array
+from minigrad.faces.jax.tree_util import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["cond", "fori_loop", "scan", "switch", "while_loop"]
 
@@ -42,6 +38,13 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def pair(result: Any) -> Any:
+    """A carry and an output, as a step of a scan returns them."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise failed(carries.TypesDiffer, "scan_pair", op="scan", value=repr(result)[:60])
+    return result
+
+
 def scan(
     f: Callable[..., Any],
     init: Any,
@@ -55,7 +58,7 @@ def scan(
     for x in tree_leaves(along) if length is not None else ():
         if x.shape[:1] != (length,):
             lengths = [length, *x.shape[:1]]
-            raise LengthsDiffer("scan_lengths", op="scan", lengths=lengths, defined=here())
+            raise failed(LengthsDiffer, "scan_lengths", op="scan", lengths=lengths)
     step = of_arrays(f if xs is not None else lambda carry, x: f(carry, None))
     rows = tree_map(lambda x: carries.Type(tuple(x.shape[1:]), x.dtype), along)
     init = carries.carried("scan", lambda c, x: pair(step(c, x))[0], init, rows)
@@ -107,16 +110,16 @@ def cond(
 def branched(op: str, branches: Sequence[Any], operands: Sequence[Any], choose: Any) -> Any:
     """The result of the branch that is chosen, in the arrangement that all of them return."""
     given = tree_map(as_array, operands)
-    if functions_run_eagerly():
+    if AT_ONCE.get():
         return choose(branches, *given)
-    kinds, arrangement = flatten(carries.same_branches(op, branches, operands))
+    kinds, arrangement = tree_flatten(carries.same_branches(op, branches, operands))
     flat = [functools.partial(_typed, f, [kind.dtype for kind in kinds]) for f in branches]
-    return rebuild(arrangement, [*map(as_array, choose(flat, *given))])
+    return tree_unflatten(arrangement, [*map(as_array, choose(flat, *given))])
 
 
 def _typed(function: Callable[..., Any], dtypes: Sequence[Any], *args: Any) -> tuple[Any, ...]:
     """The values in what the function returns, of these data types."""
-    found = zip(map(as_array, flatten(function(*args))[0]), dtypes, strict=True)
+    found = zip(map(as_array, tree_flatten(function(*args))[0]), dtypes, strict=True)
     return tuple(x if x.dtype == dtype else mg.cast(x, dtype) for x, dtype in found)
 
 

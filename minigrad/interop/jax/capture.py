@@ -101,7 +101,8 @@ def _original(
 
     reals = [arguments.given[i] for i in real]
     names = [name for name, _, _ in arguments.named()]
-    values, found, said = None, {}, None
+    values, said = None, None
+    found: dict[str, Array | None] = {}
     # As it stands, too: a bound that it knows then makes a loop of so many steps, which has one.
     for run in (jax.jit(results), results):
         try:
