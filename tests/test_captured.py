@@ -13,10 +13,11 @@ import viz
 from minigrad.core import Spec, float32
 from minigrad.core.events import Event, listen
 from minigrad.diagnostics.source import SavedLine
-from minigrad.interop.boxes import box
-from minigrad.interop.captured import About, Builder, Captured, gap, seed
+from minigrad.interop.boxes import box, whole_box
+from minigrad.interop.captured import About, Builder, Captured, Refused, gap, seed
 from viz.film.replay import replay_tape
 from viz.page.player import Player
+from viz.picture.summary import summarize
 from viz.views.models import verdict
 from viz.views.step import player_of
 
@@ -133,12 +134,13 @@ def test_the_verdict_names_the_first_value_apart() -> None:
     assert model.first_value_apart() is node
 
 
-def test_gradients_that_the_original_refuses_are_not_called_checked() -> None:
-    english, chinese = verdict(chain(About(refused="a tensor was written to")))
-    assert english.startswith("Compared with Other, values differ by 0 of")
-    assert "Other itself can't differentiate this model (a tensor was written to)" in english
-    assert "这里的梯度没有得到检验" in chinese
-    assert not Player([], verdict(chain(About(refused="no")))).data["equal"]
+def test_a_model_whose_original_refuses_to_differentiate_is_played_forward() -> None:
+    refused = chain(About(refused=Refused("a tensor was written to.")))
+    english, chinese = verdict(refused)
+    assert english.startswith("checked against Other: of the largest magnitude, values differ by 0")
+    assert "because Other cannot differentiate this function: a tensor was written to." in english
+    assert "Other 无法对这个函数求导" in chinese
+    assert refused.gradients == {}
 
 
 def test_a_gap_that_is_gone_in_float64_is_rounding() -> None:
@@ -169,6 +171,128 @@ def test_a_tape_that_keeps_its_operands_can_run_again() -> None:
     np.testing.assert_array_equal(found, [4, 7])
 
 
+def plays(model: Captured) -> Player:
+    backward = model.about.refused is None
+    return player_of(list(model.outputs), {}, model.feeds, None, verdict(model), backward)
+
+
+def test_a_model_that_is_not_differentiated_plays_forward_and_says_why() -> None:
+    build = Builder()
+    x = build.placeholder("x", X)
+    line = SavedLine("theirs.py", 7, "y = loop(x)"), 0
+    why = Refused("no rule for it.", "loop", line)
+    model = build.captured("Other", [x * 2], [X * 2], {}, About(refused=why))
+    assert model.gaps() == (0, 0)
+    player = plays(model)
+    assert player.films[0].results.keys() == {("output", "0")}
+    english, chinese = (text.splitlines()[-1] for text in player.text())
+    assert english.endswith(
+        "There is no backward pass, because Other cannot differentiate loop "
+        "(theirs.py, line 7:  y = loop(x)): no rule for it."
+    )
+    assert "没有反向传播，因为 Other 无法对 loop 求导" in chinese
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (lambda x: x > 2, "only floating-point results have a gradient, and these are bool"),
+        (lambda x: mg.argmax(x, 0), "only floating-point results have a gradient, and these are i"),
+        (lambda x: mg.stop_gradient(x) * 2, "no gradient flows from the results back to an input"),
+    ],
+)
+def test_results_without_a_gradient_play_forward_and_say_so(result: Any, said: str) -> None:
+    build = Builder()
+    y = result(build.placeholder("x", X))
+    values = [np.asarray(mg.run(mg.build_graph([], y), {"x": X}))]
+    model = build.captured("Other", [y], values, {"x": np.zeros(2, np.float32)})
+    assert model.gaps() == (0, 0)
+    assert f"There is no backward pass: {said}" in plays(model).text()[0]
+
+
+def test_an_input_that_is_returned_has_the_gradient_1() -> None:
+    build = Builder()
+    x = build.placeholder("x", X)
+    film = plays(build.captured("Other", [x], [X], {"x": seed(X)})).films[0]
+    assert film.results["gradient", "", "x"].tolist() == [1, 1]
+
+
+def test_a_box_passes_back_from_all_its_results_at_once() -> None:
+    """As a rule that is not linear needs: this one scales two gradients to the length 5."""
+
+    def back(gs: Any, positions: Sequence[int], arrays: Sequence[Any]) -> list[Any]:
+        length = np.sqrt(sum(np.sum(g**2) for g in gs.values()))
+        return [np.sum(gs[0]) * 5 / length + 0 * arrays[i] for i in positions]
+
+    called = []
+
+    def split(x: Any) -> list[Any]:
+        called.append(1)
+        return [x[0], x[1]]
+
+    build = Builder()
+    x = build.placeholder("x", X)
+    with build.graph:
+        both = [Spec((), float32)] * 2
+        a, b = whole_box("split", "Other", split, back, [x], both, own_rule=True)
+        y = a * 6 + b * 8
+    build.own_rules.append(("split", (SavedLine("theirs.py", 7, "a, b = split(x)"), 0)))
+    model = build.captured("Other", [y], [np.float32(70)], {"x": np.full(2, 3.0, np.float32)})
+    assert max(model.gaps()) < 1e-6
+    called.clear()
+    player = plays(model)
+    assert len(called) == 1
+    assert player.films[0].results["gradient", "", "x"].tolist() == [3, 3]
+    (node,) = [n for n in player.films[0].picture.nodes if n.op == "Other_split"]
+    assert node.title == ("a gradient rule of its own: calls Other", "自带梯度规则：调用 Other")
+    assert player.text()[0].endswith("Other itself is called: split (theirs.py, line 7).")
+
+
+def test_complex_numbers_pass_through_boxes_and_are_drawn_by_their_size() -> None:
+    """|x + i x| · √2⁻¹ is |x|, by way of complex numbers."""
+    z = X + 1j * X
+    build = Builder()
+    x = build.placeholder("x", X)
+    turned = whole_box(
+        "turn",
+        "Other",
+        lambda x: [x + 1j * x],
+        lambda gs, positions, arrays: [(gs[0] * (1 + 1j)).real],
+        [x],
+        [Spec((2,), np.dtype(complex))],
+    )
+    size = whole_box(
+        "size",
+        "Other",
+        lambda z: [np.abs(z).astype(np.float32)],
+        lambda gs, positions, arrays: [gs[0] * np.conj(arrays[0]) / np.abs(arrays[0])],
+        turned,
+        [Spec((2,), float32)],
+    )
+    length = np.abs(z).astype(np.float32)
+    slopes = {"x": seed(length) * np.float32(2**0.5)}
+    model = build.captured("Other", size, [length], slopes)
+    assert max(model.gaps()) < 1e-6
+    player = plays(model)
+    np.testing.assert_allclose(player.films[0].results["gradient", "", "x"], [2**0.5] * 2, 1e-6)
+    assert "[1+1j, 8+8j]" in player.text()[0]
+    many = summarize(np.full(20, 3 + 4j))
+    assert (many.short, many.grid[0][0]) == ("5 … 5", 5)
+
+
+def test_complex_numbers_may_be_fed_only_where_they_are_declared() -> None:
+    build = Builder()
+    z = np.array([1 + 2j], np.complex64)
+    node = build.placeholder("z", z)
+    found = mg.run(mg.build_graph([], mg.reshape(node, (1, 1))), {node: z})
+    assert found.tolist() == [[1 + 2j]]
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(1,))
+        graph = mg.build_graph(x, x * 2)
+    with pytest.raises(mg.FeedError):
+        mg.run(graph, {x: z})
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "apart"),
     [
@@ -178,6 +302,8 @@ def test_a_tape_that_keeps_its_operands_can_run_again() -> None:
         ([None], [np.array([2.0])], 1.0),
         ([np.array([np.nan])], [np.array([1.0])], np.inf),
         ([np.array([np.inf])], [np.array([np.inf])], 0.0),
+        ([np.array([1 + 1j])], [np.array([1 - 3j])], 4 / 10**0.5),
+        ([np.array([True])], [np.array([False])], 1.0),
     ],
 )
 def test_how_far_two_results_are_apart(ours: Any, theirs: Any, apart: float) -> None:

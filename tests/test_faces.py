@@ -423,6 +423,50 @@ def test_a_gradient_through_a_compiled_function_is_an_array_of_jax() -> None:
     assert twice.tolist() == [0, 6, 12]
 
 
+@pytest.mark.parametrize("call", [lambda f: f, jax.jit], ids=["plain", "jit"])
+def test_a_carry_of_another_type_is_told_with_its_place_and_its_line(call: Any) -> None:
+    lax, jnp = jax.lax, jax.numpy
+    xs = jnp.ones(2)
+    doubts = {
+        r"scan: carry\['n'\] is int32\[\] before a step and float32\[\] after": lambda: lax.scan(
+            lambda c, x: ({"n": c["n"] + x}, x), {"n": jnp.zeros((), "int32")}, xs
+        ),
+        r"fori_loop: carry is float32\[\] before a step and float32\[2\] after": lambda: (
+            lax.fori_loop(0, 3, lambda i, c: c + xs, 0.0)
+        ),
+        r"while_loop: carry is tuple\[2\] before a step and list\[2\] after": lambda: (
+            lax.while_loop(lambda c: c[0] < 1, lambda c: [*c], (0, 1))
+        ),
+        r"while_loop: the condition must return a single bool, and returned int32\[\]": lambda: (
+            lax.while_loop(lambda c: 1 - c, lambda c: c + 1, 0)
+        ),
+        r"cond: branch 0 returns float32\[2\], and branch 1 returns float32\[3\]": lambda: lax.cond(
+            True, lambda: xs, lambda: jnp.ones(3)
+        ),
+        r"switch: .*branch 2 returns int32\[\]": lambda: lax.switch(
+            0, [lambda: 1.0, lambda: 2.0, lambda: 3]
+        ),
+    }
+    for said, doubt in doubts.items():
+        with pytest.raises(TypeError, match=said) as caught:
+            call(doubt)()
+        assert "test_faces.py, line" in str(caught.value)
+        assert "解决办法" in caught.value.pair[1]  # type: ignore[attr-defined]
+
+
+def test_a_number_that_begins_a_loop_takes_the_type_of_the_step() -> None:
+    lax, jnp = jax.lax, jax.numpy
+    halves = jnp.ones(2, "float16")
+    for start, xs, kind in [
+        (0, jnp.ones(2), "float32"),
+        (0.0, halves, "float16"),
+        (0, halves, "float16"),
+    ]:
+        last, _ = lax.scan(lambda c, x: (c + x, x), start, xs)
+        assert (last.item(), last.dtype.name) == (2, kind)
+    assert jax.grad(lambda w: lax.fori_loop(0, 3, lambda i, c: c + w, 0))(2.0).item() == 3
+
+
 def test_the_first_argument_may_be_static() -> None:
     f = jax.jit(lambda n, x: sum(x[i] for i in range(n)), static_argnums=0)
     assert [f(n, jax.numpy.ones(3)).item() for n in (1, 3)] == [1, 3]

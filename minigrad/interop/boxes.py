@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad.core import Array, Attrs, Op, Spec, into
+from minigrad.core import Array, Attrs, Op, Spec, TupleSpec, into
+from minigrad.ops.parts import Parts, output
 
 Call = Callable[..., Sequence[Array]]  # arrays of the operands -> arrays of all results
 Pull = Callable[..., Array]  # (position of a result, of an operand, gradient, operands) -> gradient
+# (gradients by position of the result, positions of operands, operands) -> a gradient for each
+JointPull = Callable[[Mapping[int, Array], Sequence[int], Sequence[Array]], Sequence[Array]]
+Title = tuple[str, str]
 
 
 def box(
@@ -32,6 +36,82 @@ def box(
         to = range(len(operands)) if passing is None else [k for y, k in passing if y == i]
         made.append(_part(name, system, call, pull, i, spec, to)(*operands))
     return made
+
+
+def whole_box(
+    name: str,
+    system: str,
+    call: Call,
+    pull: JointPull | None,
+    operands: Sequence[Any],
+    specs: Sequence[Spec],
+    own_rule: bool = False,
+) -> list[Any]:
+    """An operator of another system as one node, whatever number of results it has.
+
+    The other system is called once for all results, and once more for all gradients: what it
+    passes back may depend on the gradients of several results. Without `pull` nothing flows back.
+    own_rule: it is called since its gradient is not that of its parts.
+    """
+
+    def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
+        found: list[Any] = [None] * len(xs)
+        positions = [i for i in wanted if xs[i].dtype.kind in "fc"]
+        if pull is not None and positions:
+            given = Parts.of(g).parts
+            mine = _gradients(name, system, pull, tuple(given), positions, xs)
+            parts = several(mine(*given.values(), *xs), len(positions))
+            for i, part in zip(positions, parts, strict=True):
+                found[i] = part
+        return found
+
+    title = f"no counterpart here: calls {system}", f"这里没有对应的算子：调用 {system}"
+    if own_rule:
+        title = f"a gradient rule of its own: calls {system}", f"自带梯度规则：调用 {system}"
+    read = ", ".join(f"{{{i}}}" for i in range(len(operands)))
+    op = _joint(f"{system}_{name}", call, specs, back, title, f"{system}.{name}({read})")
+    return several(op(*operands), len(specs))
+
+
+def several(node: Any, count: int) -> list[Any]:
+    """The results of a node that has so many."""
+    return [node] if count == 1 else [output(node, index=i) for i in range(count)]
+
+
+def _gradients(
+    name: str,
+    system: str,
+    pull: JointPull,
+    results: Sequence[int],
+    positions: Sequence[int],
+    xs: Sequence[Any],
+) -> Op:
+    def call(*arrays: Array) -> Sequence[Array]:
+        gs, rest = arrays[: len(results)], arrays[len(results) :]
+        return pull(dict(zip(results, gs, strict=True)), positions, rest)
+
+    specs = [Spec(xs[i].spec.shape, xs[i].dtype) for i in positions]
+    title = (f"gradient computed by {system}", f"由 {system} 计算的梯度")
+    return _joint(f"{system}_{name}_gradient", call, specs, (), title, f"{system}.{name}′({{0}})")
+
+
+def _joint(
+    name: str, call: Call, specs: Sequence[Spec], vjp: Any, title: Title, formula: str
+) -> Op:
+    def kernel(out: Array | None, *arrays: Array, **attrs: Any) -> Any:
+        found = [np.asarray(y)[()] for y in call(*arrays)]
+        return into(out, found[0]) if len(specs) == 1 else tuple(found)
+
+    return Op(
+        name.replace(".", "_"),
+        shape=_by_infer,
+        run=kernel,
+        vjp=vjp,
+        infer=lambda given, attrs: TupleSpec.of(specs),
+        inputs=None,
+        title=title,
+        formula=formula,
+    )
 
 
 def _part(

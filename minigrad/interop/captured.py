@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import CodeType
 from typing import Any
 
@@ -20,7 +20,17 @@ from minigrad.static.gradients import gradients
 from minigrad.static.run import Interpreter
 
 Line = tuple[CodeType | SavedLine, int]  # a user's line, as nodes keep it
+Rule = tuple[str, Line | None]  # a function with a gradient rule of its own, and who calls it
 TOLERANCE = 1e-5  # how far a value or a gradient may be from the original, of the largest one
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why another system does not differentiate a model: its own words, the operator, the line."""
+
+    reason: str
+    operator: str = ""
+    line: Line | None = None
 
 
 @dataclass(frozen=True)
@@ -43,19 +53,25 @@ class Captured:
     boxes: Sequence[str]
     about: About = field(default_factory=lambda: About())
 
+    @cached_property
+    def gradients_here(self) -> Sequence[Node | None]:
+        """The nodes of the gradients that the check is about; None: nothing flows there."""
+        real = [y for y in self.outputs if y.dtype.kind == "f"]
+        wanted = [self.leaves[name] for name in self.gradients]
+        if not real or not wanted or self.about.refused is not None:
+            return [None] * len(wanted)
+        with self.graph:
+            return gradients(real, wanted, [self.graph.constant(seed(y)) for y in real])
+
     def gaps(self) -> tuple[float, float]:
         """How far values and gradients are from the original, each of the largest magnitude."""
         values, ours = self._computed
         return gap(values, self.values), gap([*ours.values()], [*self.gradients.values()])
 
-    @functools.cached_property
+    @cached_property
     def _computed(self) -> tuple[list[Array], dict[str, Array | None]]:
         """The values and the gradients of the graph."""
-        real = [y for y in self.outputs if y.dtype.kind == "f"]
-        wanted = [self.leaves[name] for name in self.gradients]
-        with self.graph:
-            seeds = [self.graph.constant(seed(y)) for y in real]
-            found = gradients(real, wanted, seeds) if real and wanted else [None] * len(wanted)
+        found = self.gradients_here
         ends = [*self.outputs, *(g for g in found if g is not None)]
         results = self._run(ends)
         rest = iter(results[len(self.outputs) :])
@@ -96,14 +112,17 @@ class About:
 
     tied: the names of each parameter that has several; hooks: where the model changes gradients by
     hooks, which are not captured; lost: operators that have no derivative in their system; refused:
-    why the original has no gradients at all; originals: what some nodes hold in the original;
-    precise: gives the same model in float64, None if it cannot be had.
+    why the original has no gradients at all, then nothing is played backward here; own_rules:
+    functions whose gradient is not that of their parts, which call the original, too; originals:
+    what some nodes hold in the original; precise: gives the same model in float64, None if it
+    cannot be had.
     """
 
     tied: Sequence[Sequence[str]] = ()
     hooks: Sequence[str] = ()
     lost: Sequence[str] = ()
-    refused: str = ""
+    refused: Refused | None = None
+    own_rules: Sequence[Rule] = ()
     originals: Mapping[Node, Any] = field(default_factory=dict)
     precise: Callable[[], Captured | None] = lambda: None
 
@@ -127,7 +146,8 @@ def gap(ours: Sequence[Any], theirs: Sequence[Any]) -> float:
     for a, b in zip(ours, theirs, strict=True):
         largest = max(largest, absolute_gap(a, b))
         other = np.zeros(()) if b is None else np.asarray(b)
-        finite = np.abs(other[np.isfinite(other)], dtype=float)
+        wide = complex if other.dtype.kind == "c" else float
+        finite = np.abs(other[np.isfinite(other)].astype(wide))
         scale = max(scale, float(np.max(finite, initial=0.0)))
     return largest / scale if scale else largest
 
@@ -141,8 +161,9 @@ def absolute_gap(a: Any, b: Any) -> float:
     if one.shape != other.shape:
         return np.inf
     same = (one == other) | (np.isnan(one) & np.isnan(other))
+    wide = complex if "c" in (one.dtype.kind, other.dtype.kind) else float
     with np.errstate(all="ignore"):
-        apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=float)))
+        apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=wide)))
     return float(np.max(np.nan_to_num(apart, nan=np.inf), initial=0.0))
 
 
@@ -155,6 +176,7 @@ class Builder:
     leaves: dict[str, Node] = field(default_factory=dict)
     boxes: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)  # boxes without a derivative in their system
+    own_rules: list[Rule] = field(default_factory=list)
     originals: dict[Node, Any] = field(default_factory=dict)  # what nodes hold in the original
     path: tuple[str, ...] = ()  # the layers or functions that are being read
     labels: list[str] = field(default_factory=list)  # what each of them is called
@@ -229,8 +251,9 @@ class Builder:
         used = set(ancestors(nodes))
         feeds = {x: value for x, value in self.feeds.items() if x in used}
         about = about or About()
-        about.originals = self.originals
-        theirs = {} if about.refused else {name: found.get(name) for name in self.leaves}
+        about.originals, about.own_rules = self.originals, tuple(dict.fromkeys(self.own_rules))
+        none = about.refused is not None
+        theirs = {} if none else {name: found.get(name) for name in self.leaves}
         boxes = tuple(dict.fromkeys(self.boxes))
         return Captured(system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, about)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.source import here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import Captured
 from minigrad.interop.jax import capture as jax
@@ -22,5 +24,10 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
 
 
 def beside(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]] | None:
-    """A PyTorch model captured, and what its operators computed as they ran; else None."""
+    """A PyTorch model captured, and what its operators computed as they ran; else None.
+
+    TraceError for a function of JAX, which has no tape.
+    """
+    if not torch.belongs(model, inputs) and jax.belongs(model, inputs):
+        raise TraceError("capture_one_way", system="JAX", ran=here())
     return torch.both_ways(model, inputs) if torch.belongs(model, inputs) else None

@@ -62,7 +62,7 @@ def _fed(node: Node, value: Any) -> Array:
     dtype, declared = node.spec.dtype, node.spec.shape
     try:
         given = np.asarray(value)
-        if given.dtype.kind not in "fiub":
+        if given.dtype.kind not in "fiub" and given.dtype != dtype:
             raise TypeError(value)  # NumPy would make NaN of None, and drop imaginary parts
     except (TypeError, ValueError):
         raise _wrong(node, "feed_value", value=repr(value)[:60], dtype=dtype) from None

@@ -65,9 +65,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Gradients:
             g = one if y.spec.shape == one.spec.shape else ops.broadcast_like(one, y)
             found[y] = found[y] + g if y in found else g
         known = set(targets) - {None}
-        leading = set(known)  # nodes of real numbers that some target leads to
+        leading = set(known)  # nodes of real or complex numbers that some target leads to
         for node in nodes:
-            if node.dtype.kind == "f" and not leading.isdisjoint(node.inputs):
+            if node.dtype.kind in "fc" and not leading.isdisjoint(node.inputs):
                 leading.add(node)
         sweep(
             [n for n in nodes if n in leading],

@@ -459,7 +459,7 @@ def test_a_model_that_pytorch_cannot_differentiate_says_so() -> None:
     torch.manual_seed(3)
     player = viz.step(Net(written(lambda net, x, h: h.exp_().mul_(2))), inputs())
     assert not player.data["equal"]
-    assert "PyTorch itself can't differentiate this model (one of the var" in player.text()[0]
+    assert "because PyTorch cannot differentiate this function: one of the var" in player.text()[0]
 
 
 # ---- Embeddings ---------------------------------------------------------------------------------

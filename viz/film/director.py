@@ -298,6 +298,14 @@ class Director:
         frame = self.add(Frame(caption, (i,), {}, marks=(Mark(GRADIENT, i, "seed"),)))
         self.tracks[i].gradients.append((frame, summary))
         self.tracks[i].shares.append((frame, ()))
+        self._keep(i, value)
+
+    def _keep(self, i: str, gradient: Any) -> None:
+        """Note the gradient of a leaf, one of the results."""
+        box = self.nodes[i]
+        if not box.inputs and gradient is not None:
+            found = np.asarray(getattr(gradient, "data", gradient))
+            self.results["gradient", box.group, box.label] = found
 
     def handed_on(self, source: BaseNode, target: Any) -> None:
         """A gradient reached what has several results, through one of them."""
@@ -331,11 +339,7 @@ class Director:
         track.gradients.append((frame, summarize(total)))
         earlier = () if first or not track.shares else track.shares[-1][1]
         track.shares.append((frame, (*earlier, (self.nodes[s].label, flow.value.told))))
-        box = self.nodes[i]
-        if not box.inputs and total is not None:
-            self.results["gradient", box.group, box.label] = np.asarray(
-                getattr(total, "data", total)
-            )
+        self._keep(i, total)
 
 
 def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from minigrad.core import BaseNode, Spec
 from minigrad.core.events import Event, phase_of
 from minigrad.diagnostics.errors import GraphError
@@ -185,12 +187,13 @@ def static_film(
     ran: Sequence[Event],
     extra: int = 0,
     error: GraphError | None = None,
+    own: Iterable[Node] = (),
 ) -> Film:
     """The film of a static graph: every node is born, then the fed graph runs.
 
     `built` holds the contributions noted while the gradient nodes were built, `ran` the run of
     the forward nodes and the gradient nodes, `extra` how many gradient nodes there are, `error`
-    what stopped the run.
+    what stopped the run, `own` the inputs that are outputs, too, and get no other gradient.
     """
     director = Director(picture)
     for node in nodes:
@@ -208,4 +211,6 @@ def static_film(
         return director.failed(picture.ids.get(culprit, ""), culprit, error)
     for event in built:
         contribute(director, event, values)
+    for node in own:
+        director.seed(node, np.ones_like(values[node]))
     return director.film()

@@ -169,10 +169,12 @@ def replay_graph(
     session: Any,
     names: Mapping[int, str],
     given: Mapping[Node, Any] = NOTHING_GIVEN,
+    backward: bool = True,
 ) -> Film:
     """Run a static graph with its gradients, recorded, in a graph of its own.
 
-    `given` are other values for some of the placeholders that are fed.
+    `given` are other values for some of the placeholders that are fed. Without `backward` it runs
+    forward alone.
     Variables have the session's values, or their first ones. Nothing is added to the user's graph.
     A run that stops is shown as far as it came; where no gradients can be built, without them.
     Of a graph that holds gradient nodes itself, these are shown.
@@ -193,7 +195,8 @@ def replay_graph(
         leaves = [n for n in forward if n.op in (state.placeholder, state.variable)]
         leaves = [n for n in leaves if n.dtype.kind == "f" and n.attrs.get("role") != "buffer"]
         drawn_back = any(phase_of(n) == "backward" for n in forward)  # they show it themselves
-        sums = [] if drawn_back else [y for y in ends if y.dtype.kind == "f"]
+        plays_back = backward and not drawn_back
+        sums = [y for y in ends if y.dtype.kind == "f"] if plays_back else []
         problem = _differentiated(sums, leaves) if sums and leaves else None
     extra = 0 if problem is not None else built.counts.built
     contributed = [e for e in built.of_kind("contributed") if e.node in graph]  # not in bodies
@@ -207,7 +210,9 @@ def replay_graph(
             problem = error
     new_names = {id(twin[n]): names[id(n)] for n in nodes if id(n) in names}
     drawn = picture(ends, new_names, bodies=True)
-    film = static_film(drawn, forward, contributed, ran.events, extra, problem)
+    reached = {e.node for e in contributed}
+    own = [y for y in dict.fromkeys(sums) if y in {*leaves} - reached]
+    film = static_film(drawn, forward, contributed, ran.events, extra, problem, own)
     return film.giving(results)
 
 

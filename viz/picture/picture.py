@@ -263,7 +263,7 @@ def number(value: Any) -> str:
     array = np.asarray(value)
     if array.size == 1:
         x = array.reshape(-1)[0]
-        return f"{x:.4g}" if array.dtype.kind == "f" else str(x)
+        return f"{x:.4g}" if array.dtype.kind in "fc" else str(x)
     if array.ndim == 1 and array.size <= 3:
         return "[" + ", ".join(number(x) for x in array) + "]"
     return "…"

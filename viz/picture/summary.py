@@ -79,6 +79,7 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
     shape = show_shape(array.shape)
     if array.size == 0:
         return Summary("∅", row("summary_empty", shape=shape))
+    array = np.abs(array) if array.dtype.kind == "c" else array  # how large they are
     with np.errstate(all="ignore"):
         low, high = array.min(), array.max()  # NaN where there is one
     if not np.isfinite([low, high]).all():
@@ -102,7 +103,8 @@ def _grid(array: np.ndarray[Any, Any]) -> Grid:
     """
     if array.ndim == 0 or array.size < 2:
         return ()
-    matrix = array.reshape(-1, array.shape[-1])
+    sizes = np.abs(array) if array.dtype.kind == "c" else array
+    matrix = sizes.reshape(-1, array.shape[-1])
     rows, columns = (-(-n // GRID) for n in matrix.shape)
     thin = matrix[::rows, ::columns].astype(float)
     return tuple(

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from minigrad.interop.captured import TOLERANCE, Captured, gap
-from minigrad.interop.models import beside
+from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.source import Location
+from minigrad.interop.captured import TOLERANCE, Captured, Rule, gap
+from minigrad.interop.models import beside, capture
 from viz.film.film import Film
 from viz.film.replay import replay_graph, replay_tape
 from viz.page.player import Player
 from viz.picture.aligning import alignment
 from viz.words.text import Pair, Right, row
+from viz.words.user import OWN, user
+
+T = TypeVar("T")
+
+
+def captured(model: Any, inputs: Sequence[Any]) -> Captured | None:
+    """A model of the user's as a graph of ours; None for other things."""
+    return _located(capture, model, inputs)
+
+
+def _located(function: Callable[..., T], model: Any, inputs: Sequence[Any]) -> T:
+    """What the function finds out about a model; an error that names no line names the user's."""
+    try:
+        return function(model, inputs)
+    except GraphError as error:
+        if error.ran is None or error.ran.filename.startswith(OWN):
+            error.ran = user()
+        raise
 
 
 def verdict(model: Captured) -> Pair:
     """How far values and gradients are from the original's, and which operators call it."""
     gaps = model.gaps()
     right = max(gaps) <= TOLERANCE
+    forward_only = _no_backward(model)
     precise = None if right else _gaps_in_float64(model)
     key = "model_checked" if right else "model_differs" if precise is None else "model_rounded"
-    if model.about.refused:
-        key = "model_values"
+    if right and forward_only:
+        key = "model_checked_forward"
     told = {"system": model.system, "values": _number(gaps[0]), "gradients": _number(gaps[1])}
     if precise is not None:
         told |= {"exact_values": _number(precise[0]), "exact_gradients": _number(precise[1])}
     said = [row(key, **told, allowed=f"{TOLERANCE:g}")]
     right = right or precise is not None
-    said += [*([] if right else _where(model, *gaps)), *_about(model)]
+    said += [*([] if right else _where(model, *gaps)), *forward_only, *_about(model)]
     pair = " ".join(one for one, _ in said), "".join(other for _, other in said)
-    return Right(pair) if right and not model.about.refused else pair
+    return Right(pair) if right else pair
 
 
 def _number(gap: float) -> str:
@@ -58,8 +79,6 @@ def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
 def _about(model: Captured) -> Iterator[Pair]:
     """What is to be said beside the numbers."""
     about, system = model.about, model.system
-    if about.refused:
-        yield row("model_refused_gradients", system=system, reason=about.refused)
     if about.lost:
         yield row("model_lost", system=system, names=", ".join(about.lost))
     if about.hooks:
@@ -68,21 +87,44 @@ def _about(model: Captured) -> Iterator[Pair]:
         yield row("model_tied", names=" = ".join(names))
     if model.boxes:
         yield row("model_boxes", system=system, names=", ".join(model.boxes))
+    if about.own_rules:
+        yield row("model_own_rules", system=system, names=", ".join(map(_ruled, about.own_rules)))
+
+
+def _ruled(rule: Rule) -> str:
+    name, line = rule
+    return name if line is None else f"{name} ({Location(*line).place})"
+
+
+def _no_backward(model: Captured) -> list[Pair]:
+    """Why there is no backward pass, if there is none."""
+    if (refused := model.about.refused) is not None:
+        told = {"system": model.system, "reason": refused.reason}
+        if refused.line is None:
+            return [row("model_refused", **told)]
+        where = Location(*refused.line).label
+        return [row("model_refused_at", operator=refused.operator, where=where, **told)]
+    if all(y.dtype.kind != "f" for y in model.outputs):
+        dtypes = ", ".join(dict.fromkeys(str(y.dtype) for y in model.outputs))
+        return [row("model_no_real_output", dtypes=dtypes)]
+    if not model.leaves:
+        return [row("model_no_real_input")]
+    return [row("model_no_path")] if all(g is None for g in model.gradients_here) else []
 
 
 def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     """A PyTorch model as it runs, beside the graph captured of it; None for other things."""
-    both = beside(model, inputs)
+    both = _located(beside, model, inputs)
     if both is None:
         return None
-    captured, tensors = both
-    names = frozenset(x.name for x in captured.feeds)
+    graph, tensors = both
+    names = frozenset(x.name for x in graph.feeds)
     dynamic = replay_tape(tensors, {}, {}, names)
-    static = replay_graph(list(captured.outputs), captured.feeds, None, {})
+    static = replay_graph(list(graph.outputs), graph.feeds, None, {})
     films = [_whole(dynamic).ticking(), _whole(static).ticking()]
     apart = _apart(*films)
     said = row("model_beside", difference=f"{apart:.1e}" if apart else "0")
-    checked = verdict(captured)
+    checked = verdict(graph)
     told = f"{checked[0]} {said[0]}", f"{checked[1]}{said[1]}"
     right = isinstance(checked, Right) and apart <= TOLERANCE
     links = [alignment(dynamic.picture, static.picture)]

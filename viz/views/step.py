@@ -18,7 +18,6 @@ from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import functions_run_eagerly
-from minigrad.interop.models import capture
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.film.frames import Film, event_film, still_film, stopped_film
@@ -30,7 +29,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.models import compared, verdict
+from viz.views.models import captured, compared, verdict
 from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
 
@@ -67,8 +66,9 @@ def step(
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
     names = names_in(sys._getframe(1))
-    if (model := capture(obj, inputs)) is not None:
-        return player_of(list(model.outputs), {}, model.feeds, None, verdict(model))
+    if (model := captured(obj, inputs)) is not None:
+        said, backward = verdict(model), model.about.refused is None
+        return player_of(list(model.outputs), {}, model.feeds, None, said, backward)
     return player_of(*_given(obj, names, inputs, (feed_dict, session)))
 
 
@@ -89,10 +89,12 @@ def player_of(
     feed_dict: Mapping[Any, Any] | None,
     session: Any,
     verdict: Pair | None = None,
+    backward: bool = True,
 ) -> Player:
     """The player of what `step` takes, with the names of variables as `names_of` gives them.
 
-    verdict: what was found out about it before, for the inputs that it starts with.
+    verdict: what was found out about it before, for the inputs that it starts with; backward:
+    whether a graph is played backward, too.
     """
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         try:
@@ -109,7 +111,9 @@ def player_of(
         items = _differentiated(items)
         sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
         return _movable(
-            sliders, lambda given: replay_graph(items, feed_dict, session, names, given), verdict
+            sliders,
+            lambda given: replay_graph(items, feed_dict, session, names, given, backward),
+            verdict,
         )
     if items and all(map(is_other, items)):
         return Player([other_film(items, names)])

@@ -154,9 +154,11 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callab
 def at_once() -> Iterator[None]:
     """Let functions run as they are, without a graph."""
     mg.run_functions_eagerly(True)
+    token = array.AT_ONCE.set(True)
     try:
         yield
     finally:
+        array.AT_ONCE.reset(token)
         mg.run_functions_eagerly(False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,11 @@ import minigrad as mg
 from minigrad.faces.face import Face
 
 __all__ = ["Array", "Tracer"]
+
+# What has a weak type, as a Python number does, while the types of a loop are found out.
+WEAK: contextvars.ContextVar[frozenset[Any]] = contextvars.ContextVar("WEAK", default=frozenset())
+
+AT_ONCE: contextvars.ContextVar[bool] = contextvars.ContextVar("AT_ONCE", default=False)
 
 SHORTER: dict[str, Any] = {"int64": mg.int32, "float64": mg.float32}
 
@@ -70,9 +76,12 @@ class At:
 
 
 class Array(mg.Tensor):
-    """Values of one shape and one data type, which never change."""
+    """Values of one shape and one data type, which never change.
 
-    __slots__ = ()
+    weak: whether it was made of a Python number alone, and takes the data type of others.
+    """
+
+    __slots__ = ("weak",)
 
     @classmethod
     def __torch_function__(
@@ -83,7 +92,7 @@ class Array(mg.Tensor):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         with shapes_as_jax():
-            given = tuple(shortened(x) for x in args)
+            given = unweakened(func, tuple(shortened(x) for x in args), WEAK.get())
             return short(super(Array, Array).__torch_function__(func, types, given, kwargs))
 
     @property
@@ -119,9 +128,14 @@ class TracerReader:
 
     def apply(self, op: Any, operands: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Add a node to the graph."""
+        weak = WEAK.get()
         with shapes_as_jax():
             given = tuple(shortened(x) for x in operands)
-            return short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
+            given = unweakened(op, given, weak)
+            y = short(traced(mg.Node.reader.apply(op, given, dict(attrs))))
+        if weak and op.name not in CONVERTS and all(has_weak_type(x, weak) for x in given):
+            WEAK.set(weak | {y} if y.dtype.kind in "iuf" else weak)
+        return y
 
     def __getattr__(self, name: str) -> Any:
         return getattr(mg.Node.reader, name)
@@ -139,6 +153,37 @@ class Tracer(mg.Node):
         return f"JitTracer({self.dtype}[{lengths}])"
 
     __str__ = __repr__
+
+
+CONVERTS = ("Cast", "Convert")
+
+
+def unweakened(op: Any, operands: tuple[Any, ...], weak: frozenset[Any]) -> tuple[Any, ...]:
+    """The operands; those of a weak type in the data type of the others, if that says no less."""
+    if op.inputs is None or not any(
+        hasattr(x, "dtype") and has_weak_type(x, weak) for x in operands
+    ):
+        return operands
+    chosen = [i for i in range(len(operands)) if i not in op.selectors]
+    given = [operands[i] for i in chosen if hasattr(operands[i], "dtype")]
+    strong = [x.dtype for x in given if not has_weak_type(x, weak)]
+    if not strong:
+        return operands
+    floats = [dtype for dtype in strong if dtype.kind == "f"]
+    common, order = np.result_type(*(floats or strong)), "biuf".index
+    changed = list(operands)
+    for i in chosen:
+        x = operands[i]
+        if hasattr(x, "dtype") and has_weak_type(x, weak) and x.dtype != common:
+            changed[i] = mg.cast(x, common) if order(common.kind) >= order(x.dtype.kind) else x
+    return tuple(changed)
+
+
+def has_weak_type(x: Any, weak: frozenset[Any]) -> bool:
+    """Whether this is a Python number, or was made of such alone; weak: the nodes that were."""
+    if isinstance(x, mg.Node):
+        return x in weak
+    return type(x) in (int, float, complex) or getattr(x, "weak", False)
 
 
 @contextlib.contextmanager

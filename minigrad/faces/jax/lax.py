@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import Face
-from minigrad.faces.jax.array import as_array
-from minigrad.faces.jax.tree_util import tree_map
+from minigrad.faces.face import Face, failed
+from minigrad.faces.jax import carries
+from minigrad.faces.jax.array import AT_ONCE, as_array
+from minigrad.faces.jax.tree_util import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-__all__ = ["scan", "switch"]
+__all__ = ["cond", "fori_loop", "scan", "switch", "while_loop"]
+
+
+class LengthsDiffer(mg.ShapeError, ValueError):
+    """Lengths that contradict each other."""
 
 
 def moved(x: Any, source: int, target: int) -> Any:
@@ -33,6 +38,13 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def pair(result: Any) -> Any:
+    """A carry and an output, as a step of a scan returns them."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise failed(carries.TypesDiffer, "scan_pair", op="scan", value=repr(result)[:60])
+    return result
+
+
 def scan(
     f: Callable[..., Any],
     init: Any,
@@ -42,36 +54,96 @@ def scan(
 ) -> Any:
     """Carry a state along the first axis, f(carry, x) -> (carry, y), or so many times."""
     along = xs if length is None or xs is not None else np.zeros(length, np.float32)
+    along = tree_map(as_array, along)
+    for x in tree_leaves(along) if length is not None else ():
+        if x.shape[:1] != (length,):
+            lengths = [length, *x.shape[:1]]
+            raise failed(LengthsDiffer, "scan_lengths", op="scan", lengths=lengths)
     step = of_arrays(f if xs is not None else lambda carry, x: f(carry, None))
-    return tree_map(
-        as_array, mg.scan(step, tree_map(as_array, init), tree_map(as_array, along), reverse)
-    )
+    rows = tree_map(lambda x: carries.Type(tuple(x.shape[1:]), x.dtype), along)
+    init = carries.carried("scan", lambda c, x: pair(step(c, x))[0], init, rows)
+
+    def keeping(carry: Any, x: Any) -> Any:
+        new, y = pair(step(carry, x))
+        return carries.kept(lambda: new, init)(), y
+
+    return tree_map(as_array, mg.scan(keeping, tree_map(as_array, init), along, reverse))
+
+
+def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
+    """The state after the last step: body_fun(state) as long as cond_fun(state) holds."""
+    return loop("while_loop", cond_fun, body_fun, init_val)
+
+
+def loop(op: str, test: Callable[..., Any], step: Callable[..., Any], init: Any) -> Any:
+    """A loop over a state that keeps its types."""
+    test, step = of_arrays(test), of_arrays(step)
+    init = carries.carried(op, step, init)
+    carries.one_bool(test, init)
+    state = tree_map(as_array, (init,))
+    keeping = carries.kept(lambda x: step(x), init)
+    return tree_map(as_array, mg.while_loop(lambda s: test(s), lambda s: (keeping(s),), state))[0]
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any) -> Any:
+    """The state after body_fun(i, state) for each i from `lower` up to, and without, `upper`."""
+    carries.expect_bounds(lower, upper)
+    number = carries.Type((), np.dtype(np.int32))
+    body = of_arrays(body_fun)
+    init = carries.carried("fori_loop", lambda x, i: body(i, x), init_val, number)
+    keeping = carries.kept(body, init)
+    start = (mg.tensor(lower, dtype=mg.int32), init)
+    state = tree_map(as_array, start)
+    end = mg.while_loop(lambda i, x: i < upper, lambda i, x: (i + 1, keeping(i, x)), state)
+    return tree_map(as_array, end)[1]
+
+
+def cond(
+    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
+) -> Any:
+    """true_fun(*operands) where `pred` holds, else false_fun(*operands)."""
+    carries.expect_one("cond", "pred", pred, "biuf")
+    branches = [of_arrays(true_fun), of_arrays(false_fun)]
+    return branched("cond", branches, operands, lambda fs, *xs: mg.cond(pred, *fs, *xs))
+
+
+def branched(op: str, branches: Sequence[Any], operands: Sequence[Any], choose: Any) -> Any:
+    """The result of the branch that is chosen, in the arrangement that all of them return."""
+    given = tree_map(as_array, operands)
+    if AT_ONCE.get():
+        return choose(branches, *given)
+    kinds, arrangement = tree_flatten(carries.same_branches(op, branches, operands))
+    flat = [functools.partial(_typed, f, [kind.dtype for kind in kinds]) for f in branches]
+    return tree_unflatten(arrangement, [*map(as_array, choose(flat, *given))])
+
+
+def _typed(function: Callable[..., Any], dtypes: Sequence[Any], *args: Any) -> tuple[Any, ...]:
+    """The values in what the function returns, of these data types."""
+    found = zip(map(as_array, tree_flatten(function(*args))[0]), dtypes, strict=True)
+    return tuple(x if x.dtype == dtype else mg.cast(x, dtype) for x, dtype in found)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """The result of the branch of this number; the first or last for a number outside."""
-    chosen, *others = map(of_arrays, branches)
+    carries.expect_one("switch", "index", index, "iu")
+    functions = [*map(of_arrays, branches)]
+    return branched("switch", functions, operands, lambda fs, *xs: chosen(index, fs, *xs))
+
+
+def chosen(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """The result of the branch of this number, all of which return the same types."""
+    first, *others = branches
     if not others:
-        return chosen(*operands)
-    rest = lambda *xs: switch(index - 1, others, *xs)  # noqa: E731
-    return tree_map(as_array, mg.cond(index <= 0, chosen, rest, *operands))
+        return first(*operands)
+    rest = lambda *xs: chosen(index - 1, others, *xs)  # noqa: E731
+    return mg.cond(index <= 0, first, rest, *operands)
 
 
 __getattr__ = face = Face(
     "jax.lax",
     "stop_gradient",
     calls={
-        "cond(pred, true_fun, false_fun, *operands)": (
-            "arrays(mg.cond(pred, body(true_fun), body(false_fun), *arrays(operands)))"
-        ),
-        "fori_loop(lower, upper, body_fun, init_val)": (
-            "arrays(mg.while_loop(lambda i, x: i < upper, lambda i, x: (i + 1,"
-            " body(body_fun)(i, x)), (mg.tensor(lower, dtype=mg.int32), arrays(init_val)))[1])"
-        ),
         "map(f, xs)": "scan(lambda carry, x: (carry, f(x)), 0.0, xs)[1]",
-        "while_loop(cond_fun, body_fun, init_val)": (
-            "arrays(mg.while_loop(body(cond_fun), body(body_fun), arrays(init_val)))"
-        ),
     },
     lacks={
         "jnp.add(x, y)": "add mul sub",
@@ -80,8 +152,6 @@ __getattr__ = face = Face(
         "x[i + jnp.arange(3)]": "dynamic_index_in_dim dynamic_slice",
         "x.at[i + jnp.arange(3)].set(y)": "dynamic_update_slice",
     },
-    arrays=functools.partial(tree_map, as_array),
-    body=of_arrays,
     scan=scan,
 )
 __dir__ = face.names

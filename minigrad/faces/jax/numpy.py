@@ -36,7 +36,9 @@ def array(object: Any, dtype: Any = None) -> Any:
     if isinstance(object, (mg.Tensor, mg.Node)):
         found = as_array(object)
         return found if dtype is None else found.astype(dtype)
-    return as_array(np.asarray(object, dtype))
+    found = as_array(np.asarray(object, dtype))
+    found.weak = dtype is None and type(object) in (int, float)
+    return found
 
 
 REDUCED = "x, axis=None, keepdims=False"

@@ -252,6 +252,7 @@ PRIMITIVES: Table = {
     "clamp": _clamp,
     "convert_element_type": _convert,
     "stop_gradient": _plain(f.stop_gradient),
+    "device_put": lambda *xs, **_: list(xs),
     "copy": _plain(lambda x: x),
     "copy_p": _plain(lambda x: x),
     "reduce_precision": _plain(lambda x: x),

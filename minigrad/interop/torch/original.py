@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from minigrad.core import Array
-from minigrad.interop.captured import seed
+from minigrad.interop.captured import Refused, seed
 from minigrad.interop.torch.functions import applied_by
 from minigrad.interop.torch.reader import array, seeded
 from minigrad.interop.torch.state import called, copied, copied_state
@@ -15,7 +15,7 @@ from minigrad.interop.torch.state import called, copied, copied_state
 
 def original(
     torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, lost: Collection[str] = ()
-) -> tuple[list[Array], dict[str, Array | None], str]:
+) -> tuple[list[Array], dict[str, Array | None], Refused | None]:
     """Its results, their gradients with `seed`, and why there are none, if PyTorch refuses.
 
     inputs: the arguments, flat and by name; shape: how they are arranged; lost: operators that have
@@ -33,9 +33,9 @@ def original(
     results = [y for y in torch.utils._pytree.tree_leaves(result) if isinstance(y, torch.Tensor)]
     leaves = {n: x for n, x in {**state, **given}.items() if getattr(x, "requires_grad", False)}
     try:
-        found, refused = _gradients(torch, results, leaves), ""
+        found, refused = _gradients(torch, results, leaves), None
     except RuntimeError as error:  # its own backward pass stops: a tensor was written to, ...
-        found, refused = {}, str(error).strip().splitlines()[0].rstrip(".")
+        found, refused = {}, Refused(str(error).strip().splitlines()[0].rstrip(".") + ".")
     return [array(y) for y in results], found, refused
 
 

@@ -1,0 +1,204 @@
+"""What the loops and branches of JAX demand: the same types before and after, and on all sides.
+
+A function is built once from types alone, as JAX does, before anything runs. A Python number has a
+weak type: beside an array, and as the start of a loop, it takes the other's data type.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.faces.face import failed
+from minigrad.faces.jax.array import AT_ONCE, WEAK, as_array, has_weak_type
+from minigrad.faces.jax.tree_util import tree_flatten as flatten
+from minigrad.faces.jax.tree_util import tree_unflatten as rebuild
+
+__all__ = ["Type", "carried", "one_bool", "same_branches", "types_of"]
+
+
+class TypesDiffer(mg.ControlFlowError, TypeError):
+    """A carry or a branch of another type, which JAX calls a TypeError."""
+
+
+class _Known(Exception):
+    """The types of a function are known, and its graph is not wanted."""
+
+
+@dataclass(frozen=True)
+class Type:
+    """The shape and the data type of an array; `weak`: of a Python number, or made of such only."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak: bool = False
+
+    @classmethod
+    def of(cls, x: Any) -> Type:
+        """The type of an array, of a number, or of what stands for one."""
+        array = as_array(x)
+        shape, dtype = tuple(array.shape or ()), np.dtype(array.dtype)
+        return cls(shape, dtype, has_weak_type(x, WEAK.get()))
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+    def fits(self, other: Type) -> bool:
+        """Whether both are the same but for the weakness."""
+        return (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def beside(self, other: Type) -> Type:
+        """The type that a weak number takes beside another value: that which says no less."""
+        order = "biuf".index
+        takes = self.weak and order(other.dtype.kind) >= order(self.dtype.kind)
+        return replace(self, dtype=other.dtype, weak=other.weak) if takes else self
+
+
+def types_of(function: Callable[..., Any], arguments: Any) -> Any:
+    """The types of what a function returns for arguments of these types, in its arrangement."""
+    leaves, skeleton = flatten(arguments)
+    found: list[Any] = []
+
+    def probe(*nodes: Any) -> Any:
+        weak = {x for x, kind in zip(nodes, leaves, strict=True) if kind.weak}
+        token = WEAK.set(WEAK.get() | weak)
+        try:
+            results, arrangement = flatten(function(*rebuild(skeleton, map(as_array, nodes))))
+            found.append(rebuild(arrangement, [*map(Type.of, results)]))
+        finally:
+            WEAK.reset(token)
+        raise _Known
+
+    specs = [mg.TensorSpec(kind.shape, kind.dtype) for kind in leaves]
+    with contextlib.suppress(_Known):
+        mg.make_graph(probe)(*specs)
+    return found[0]
+
+
+def carried(op: str, function: Callable[..., Any], init: Any, *more: Any) -> Any:
+    """The state that a loop begins with, in the data types that it keeps.
+
+    function: of the state and of what has the types `more`; it returns the next state. TypesDiffer
+    where that has another arrangement, shape or data type.
+    """
+    if AT_ONCE.get():
+        return init
+    leaves, skeleton = flatten(init)
+    before = [Type.of(x) for x in leaves]
+    after = types_of(function, (rebuild(skeleton, before), *more))
+    _expect_arrangement(op, rebuild(skeleton, before), after)
+    taken = [a.beside(b) for a, b in zip(before, flatten(after)[0], strict=True)]
+    if taken != before:
+        after = types_of(function, (rebuild(skeleton, taken), *more))
+    pairs = zip(_paths(rebuild(skeleton, taken)), flatten(after)[0], strict=True)
+    for (path, old), new in pairs:
+        if not old.fits(new):
+            fields: dict[str, Any] = {"before": str(old), "after": str(new)}
+            raise failed(TypesDiffer, "face_carry_type", op=op, path=path, **fields)
+    rows = zip(leaves, before, taken, strict=True)
+    return rebuild(
+        skeleton, [x if a.fits(b) else mg.cast(as_array(x), b.dtype) for x, a, b in rows]
+    )
+
+
+def kept(function: Callable[..., Any], init: Any) -> Callable[..., Any]:
+    """A step whose numbers are arrays of the data types that the state has."""
+    kinds = [Type.of(x).dtype for x in flatten(init)[0]]
+
+    def step(*args: Any) -> Any:
+        leaves, skeleton = flatten(function(*args))
+        pairs = zip(map(as_array, leaves), kinds, strict=True)
+        return rebuild(skeleton, [x if x.dtype == d else mg.cast(x, d) for x, d in pairs])
+
+    return step if not AT_ONCE.get() else function
+
+
+def one_bool(function: Callable[..., Any], state: Any) -> None:
+    """TypesDiffer for a condition of a loop that returns anything but a single bool."""
+    if AT_ONCE.get():
+        return
+    leaves, skeleton = flatten(state)
+    found = types_of(function, (rebuild(skeleton, [Type.of(x) for x in leaves]),))
+    if not isinstance(found, Type) or (found.shape, found.dtype) != ((), np.dtype(bool)):
+        shown = ", ".join(map(str, flatten(found)[0]))
+        raise failed(TypesDiffer, "face_loop_condition", op="while_loop", found=shown)
+
+
+def same_branches(op: str, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]) -> Any:
+    """The types that all branches return, in their arrangement; TypesDiffer where they differ."""
+    leaves, skeleton = flatten(tuple(operands))
+    given = rebuild(skeleton, [Type.of(x) for x in leaves])
+    first, *others = (types_of(f, given) for f in functions)
+    for number, other in enumerate(others, 1):
+        _expect_arrangement(op, first, other, number)
+        for (path, old), new in zip(_paths(first), flatten(other)[0], strict=True):
+            if not old.fits(new):
+                fields: dict[str, Any] = {"first": str(old), "other": str(new), "number": number}
+                raise failed(TypesDiffer, "face_branch_type", op=op, path=path, **fields)
+    return first
+
+
+def expect_one(op: str, name: str, x: Any, kinds: str) -> None:
+    """TypesDiffer for anything but a single number of these kinds, as NumPy writes them."""
+    found = Type.of(x)
+    if found.shape != () or found.dtype.kind not in kinds:
+        key = "face_one_whole" if kinds == "iu" else "face_one_number"
+        raise failed(TypesDiffer, key, op=op, name=name, found=str(found))
+
+
+def expect_bounds(lower: Any, upper: Any) -> None:
+    """TypesDiffer for bounds of a loop of which only one is a whole number."""
+    one, other = Type.of(lower), Type.of(upper)
+    if one.dtype.kind != other.dtype.kind:
+        fields: dict[str, Any] = {"lower": str(one), "upper": str(other)}
+        raise failed(TypesDiffer, "face_bounds", op="fori_loop", **fields)
+
+
+def _expect_arrangement(op: str, before: Any, after: Any, number: int | None = None) -> None:
+    if flatten(before)[1] == flatten(after)[1] and not [*_kinds_differ(before, after)]:
+        return
+    path, one, other = next(_kinds_differ(before, after), ("", _kind(before), _kind(after)))
+    fields: dict[str, Any] = {"op": op, "path": path}
+    if number is None:
+        raise failed(TypesDiffer, "face_carry_tree", before=one, after=other, **fields)
+    raise failed(TypesDiffer, "face_branch_tree", first=one, other=other, number=number, **fields)
+
+
+def _kinds_differ(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """The places where two structures differ, and what stands there in either."""
+    if _kind(one) != _kind(other):
+        yield path, _kind(one), _kind(other)
+    elif isinstance(one, dict):
+        for key in sorted(one):
+            yield from _kinds_differ(one[key], other[key], f"{path}[{key!r}]")
+    elif isinstance(one, (list, tuple)):
+        for i, pair in enumerate(zip(one, other, strict=True)):
+            yield from _kinds_differ(*pair, f"{path}[{i}]")
+
+
+def _kind(tree: Any) -> str:
+    """What a structure is, in a word of Python's: of an array nothing but that."""
+    if tree is None:
+        return "None"
+    if isinstance(tree, dict):
+        return f"dict({', '.join(map(repr, sorted(tree, key=repr)))})"
+    if isinstance(tree, (list, tuple)):
+        return f"{type(tree).__name__}[{len(tree)}]"
+    return "array"
+
+
+def _paths(tree: Any, path: str = "") -> Iterator[tuple[str, Type]]:
+    """The leaves of a structure, in order, with the way to each."""
+    if isinstance(tree, Type):
+        yield path, tree
+    elif isinstance(tree, dict):
+        for key, part in sorted(tree.items()):
+            yield from _paths(part, f"{path}[{key!r}]")
+    elif isinstance(tree, (list, tuple)):
+        for i, part in enumerate(tree):
+            yield from _paths(part, f"{path}[{i}]")
