@@ -152,7 +152,7 @@ class Optimizer:
                 kept = self._slots.get(i)
                 if kept is None:
                     kept = tuple(self.slots(p).values())
-                self._slots[i] = self._update(p, p.grad.data, kept)
+                self._slots[i] = self._update(p, p.grad._array, kept)
 
     def _expect_some(self) -> None:
         if not self.params:
@@ -162,7 +162,7 @@ class Optimizer:
         """Change one parameter; the new slots."""
         if events.listeners or in_body():
             return self._told(p, g, slots)
-        array = p.data
+        array = p._array
         if type(self).rule is not Optimizer.rule or type(array) is not np.ndarray:
             new, *renewed = self.rule(array, g, *slots)
             overwrite(p, new)
@@ -181,7 +181,7 @@ class Optimizer:
         Rules of others may be written for arrays alone; of them, what is assigned is told.
         """
         ours = all(getattr(type(self), name).__module__ == __name__ for name in ("rule", "move"))
-        given = [Tensor._around(x) if ours else x for x in (p.data, g, *slots)]
+        given = [Tensor._around(x) if ours else x for x in (p._array, g, *slots)]
         with events.during("update"):
             new, *renewed = map(plain, self.rule(*given))
             overwrite(p, new)
@@ -459,7 +459,7 @@ def clip_grad_value(params: Any, clip_value: float) -> None:
 
 def _read(g: Tensor) -> Any:
     """The tensor where somebody listens, as it tells of each kernel; else its array: quicker."""
-    return g if events.listeners or in_body() else g.data
+    return g if events.listeners or in_body() else g._array
 
 
 def clip_by_global_norm(values: Sequence[Any], clip_norm: float) -> tuple[list[Any], Any]:

@@ -135,7 +135,7 @@ def _may_stretch(mine: Shape, wanted: Shape) -> bool:
 
 def plain(x: Any) -> Any:
     """The array of a tensor that has no history; anything else as it is."""
-    return x.data if hasattr(x, "creator") and not x.requires_grad else x
+    return x._array if hasattr(x, "creator") and not x.requires_grad else x
 
 
 def shape_of(source: Any) -> Any:

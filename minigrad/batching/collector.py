@@ -162,7 +162,7 @@ class Collector:
         first = _only_row(item) if keep else item
         if type(x) is not Tensor or type(first) is not int:
             return None
-        length = len(x.data) if x.data.ndim else 0
+        length = len(x._array) if x._array.ndim else 0
         if not -length <= first < length:
             return None
         op = ops.slice_

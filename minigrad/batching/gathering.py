@@ -144,7 +144,7 @@ def _pick(batch: Any, rows: Any, own: bool = True) -> Any:
 def _joined(values: Sequence[Any], folded: bool) -> Any:
     """Single values as a batch."""
     if not listeners and not any(x.requires_grad for x in values):
-        arrays = [x.data for x in values]
+        arrays = [x._array for x in values]
         return Tensor._around(np.concatenate(arrays) if folded else np.array(arrays))
     return (ops.concatenate if folded else ops.stack)(*values, axis=0)
 

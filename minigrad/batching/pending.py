@@ -17,7 +17,7 @@ from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.methods import Size, size_of
 from minigrad.static import Node
 
-PARTS = ("data", "creator", "requires_grad", "grad", "name")  # what a tensor always has
+PARTS = ("_array", "creator", "requires_grad", "grad", "name")  # what a tensor always has
 
 
 class Pending(Tensor):
@@ -30,7 +30,7 @@ class Pending(Tensor):
     __slots__ = ()
     __init__ = object.__init__
     reader = Tensor.reader
-    group: Any = Tensor.__dict__["data"]
+    group: Any = Tensor.__dict__["_array"]
     row: Any = Tensor.__dict__["creator"]
 
     @property
@@ -52,7 +52,7 @@ class Pending(Tensor):
         return size_of(self.shape)
 
     def __len__(self) -> int:
-        return self.shape[0] if self.shape else len(self.data)  # which says what is wrong
+        return self.shape[0] if self.shape else len(self._array)  # which says what is wrong
 
     def detach(self) -> Tensor:
         """The same values without their history; still noted."""
@@ -69,7 +69,7 @@ def settle(pending: Pending) -> None:
     for name in PARTS:
         setattr(pending, name, getattr(value, name))
     if group.single and group.count > 1:  # one result serves several, each with its own memory
-        pending.data = np.array(pending.data)[()]
+        pending._array = np.array(pending._array)[()]
 
 
 def run_first(group: Group) -> None:
@@ -102,6 +102,7 @@ KNOWN: dict[str, Callable[[Pending], Any]] = {
 for _name in PARTS:
     _part = _settling(_name)
     setattr(Pending, _name, _part.getter(KNOWN[_name]) if _name in KNOWN else _part)
+Pending.data = vars(Pending)["_array"]
 
 
 def seen(x: Tensor) -> Any:
@@ -109,7 +110,7 @@ def seen(x: Tensor) -> Any:
 
     A matrix, and a leaf that requires a gradient, look like a parameter: the tensor itself counts.
     """
-    data, wants = x.data, x.requires_grad
+    data, wants = x._array, x.requires_grad
     shape = data.shape
     if (len(shape) > 1 and shape[0] > 1) or (wants and shape and x.creator is None):
         return x

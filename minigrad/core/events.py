@@ -206,7 +206,7 @@ class Recording:
             self.counts.update += event.phase == "update"
             self.counts.by_op[str(event.op)] += 1
             if event.op is not None and event.op.products is not None:
-                shapes = [np.shape(getattr(x, "data", x)) for x in (event.value, *event.operands)]
+                shapes = [np.shape(getattr(x, "_array", x)) for x in (event.value, *event.operands)]
                 self.counts.multiplications += event.op.products(*shapes)
             self._weigh(event.value)
         elif event.kind == "traced":
@@ -310,7 +310,7 @@ def _check_finite(event: Event) -> None:
     if event.node is None and event.phase == "backward":  # what comes of the whole rule is told
         return
     value = event.operands[1] if event.kind == "contributed" else event.value
-    value = np.asarray(getattr(value, "data", value))
+    value = np.asarray(getattr(value, "_array", value))
     if value.dtype.kind == "f" and not np.isfinite(value).all():
         through, line = event.source or event.node, here()
         defined = through.where if isinstance(through, BaseNode) else line
@@ -318,7 +318,7 @@ def _check_finite(event: Event) -> None:
             "not_finite",
             op=f"∂{through}" if event.kind == "contributed" else event.op,
             count=int(value.size - np.isfinite(value).sum()),
-            shapes=show_shapes(*(np.shape(getattr(x, "data", x)) for x in event.operands)),
+            shapes=show_shapes(*(np.shape(getattr(x, "_array", x)) for x in event.operands)),
             defined=defined,
             ran=None if line == defined else line,
         )

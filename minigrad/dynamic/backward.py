@@ -160,7 +160,7 @@ class Walk:
             answer = hook(given)
             if answer is None:
                 continue
-            g = as_array(getattr(answer, "data", answer), g.dtype, "register_hook")
+            g = as_array(getattr(answer, "_array", answer), g.dtype, "register_hook")
             if g.shape != shape:
                 raise GradientError("hook_shape", found=g.shape, shape=shape, defined=here())
             if self.create_graph:
@@ -170,9 +170,9 @@ class Walk:
 
 def _seed(y: Any, seed: Any) -> Array:
     """The weights of the elements of an output: 1 for a single number."""
-    data = y.data
+    data = y._array
     if seed is not None:
-        given = as_array(getattr(seed, "data", seed), data.dtype, "backward")
+        given = as_array(getattr(seed, "_array", seed), data.dtype, "backward")
         if given.shape != data.shape:
             raise GradientError("seed_shape", seed=given.shape, shape=y.shape, defined=here())
         return given
@@ -244,7 +244,7 @@ def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> N
     with accumulating:
         for x, part in zip(found, _unshared(found.values()), strict=True):
             before = x._grad
-            total = part if before is None else silently(add, before.data, part)
+            total = part if before is None else silently(add, before._array, part)
             x._grad = x._around(total)
 
 

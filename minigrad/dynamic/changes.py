@@ -98,12 +98,12 @@ class Changes:
         A scalar gives its place to an array without axes. Nodes that saved the scalar are to be
         treated as if they had saved that.
         """
-        if not isinstance(tensor.data, np.ndarray):
-            scalar = tensor.data
-            tensor.data = array = np.asarray(scalar)
+        if not isinstance(tensor._array, np.ndarray):
+            scalar = tensor._array
+            tensor._array = array = np.asarray(scalar)
             key = id(array)
             self._scalars[key] = scalar, weakref.ref(array, lambda _: self._scalars.pop(key, None))
-        return tensor.data
+        return tensor._array
 
     def note(self, array: Array) -> None:
         """An array is about to change."""

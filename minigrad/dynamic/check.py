@@ -50,8 +50,8 @@ def check_grads(
     """
     function("check_grads", "f", f)
     for x in xs:
-        as_array(getattr(x, "data", x), None, "check_grads")  # refuses what is not numbers
-    given = [np.asarray(getattr(x, "data", x)) for x in xs]
+        as_array(getattr(x, "_array", x), None, "check_grads")  # refuses what is not numbers
+    given = [np.asarray(getattr(x, "_array", x)) for x in xs]
     arrays = [
         a if a.dtype.kind in "bu" or _is_labels(a, x) else a.astype(float64)
         for a, x in zip(given, xs, strict=True)
@@ -84,14 +84,14 @@ def _check(
         def gradient(*values: Any, i: int = i) -> Any:
             leaves = [v if isinstance(v, Tensor) else Tensor(v) for v in values]
             if leaves[i].is_leaf and not leaves[i].requires_grad:
-                leaves[i] = Tensor(leaves[i].data, requires_grad=True)
+                leaves[i] = Tensor(leaves[i]._array, requires_grad=True)
             y = total(*leaves)  # without history when f is linear and this is its gradient
             options = {"create_graph": True, "allow_unused": True}
             found = grad(y, leaves[i], **options) if y.requires_grad else None
             return Tensor(np.zeros(leaves[i].shape)) if found is None else found
 
         expected = numerical_gradient(lambda *v: total(*v).item(), xs, i, step)
-        actual = np.asarray(gradient(*xs).data)
+        actual = np.asarray(gradient(*xs)._array)
         difference = np.max(np.abs(actual - expected) / np.maximum(1, np.abs(expected)), initial=0)
         worst = max(worst, float(difference))
         if not difference <= tolerance:

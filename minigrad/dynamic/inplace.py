@@ -59,9 +59,9 @@ def change(
         with at_once():
             return change(x, op, operands, attrs, who, convert)
     for z in (x, *operands):
-        getattr(z, "data", None)  # a promise of a tensor becomes one when it is looked at
+        getattr(z, "_array", None)  # a promise of a tensor becomes one when it is looked at
     tensors = [_fitted(op, i, z, x, who, convert) for i, z in enumerate(operands)]
-    arrays = [z.data if isinstance(z, InPlace) else z for z in tensors]
+    arrays = [z._array if isinstance(z, InPlace) else z for z in tensors]
     spec = op.spec([spec_of(a) for a in arrays], attrs)
     if spec.shape != x.shape:
         found = show_shape(spec.shape)
@@ -77,24 +77,27 @@ def change(
     kept = None
     saved = arrays
     if tracked and True in mask:
-        kept = reader.pullback(op, mask, x.data, arrays, attrs)
+        kept = reader.pullback(op, mask, x._array, arrays, attrs)
         saved = [  # what is needed of the old values has to be copied
             np.array(a) if keeps and owner_of(a) is memory else a
             for a, keeps in zip(arrays, kept.keeps[1:], strict=True)
         ]
-    changes.note(x.data)
+    changes.note(x._array)
     _write(
-        op, x.data, [x.data if z is x else a for z, a in zip(tensors, arrays, strict=True)], attrs
+        op,
+        x._array,
+        [x._array if z is x else a for z, a in zip(tensors, arrays, strict=True)],
+        attrs,
     )
     node = None
     if kept is not None and kept.wanted:
-        node = reader.record(kept, attrs, tensors, saved, mask, x.data)
+        node = reader.record(kept, attrs, tensors, saved, mask, x._array)
     if tracked:
         x.creator, x.requires_grad = node, node is not None
     if events.listeners:
         if node is not None:
             events.emit("built", op, node, None, tuple(tensors))
-        events.emit("run", op, node, np.array(x.data)[()], tuple(arrays))
+        events.emit("run", op, node, np.array(x._array)[()], tuple(arrays))
     return x
 
 
@@ -187,7 +190,7 @@ class InPlace(Value):
 
     __slots__ = ()
     reader: ClassVar[TapeReader]
-    data: Array
+    _array: Array
     requires_grad: bool
 
     add_, __iadd__ = _changed_by(ops.add, "add_"), _written_as(ops.add, "+=")

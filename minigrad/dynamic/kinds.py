@@ -45,7 +45,7 @@ class KindReader(TapeReader):
 def _of_kind(kind: type[Any], data: Array, creator: TapeNode | None = None) -> Any:
     """A tensor of this class around an array that is known to be in order."""
     result = new(kind)
-    result.data, result.creator, result.requires_grad = data, creator, creator is not None
+    result._array, result.creator, result.requires_grad = data, creator, creator is not None
     result._grad = result.name = None
     return result
 

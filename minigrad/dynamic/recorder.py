@@ -53,7 +53,7 @@ class TapeReader:
         tensor = self.tensor
         given = [x if type(x) is tensor else self._given(op, x) for x in operands]
         tensors = unify(op, given, _cast)
-        arrays = [x.data if isinstance(x, tensor) else x for x in tensors]
+        arrays = [x._array if isinstance(x, tensor) else x for x in tensors]
         y = run_kernel(op, arrays, attrs)
         node = None
         mask = tuple([isinstance(x, tensor) and x.requires_grad for x in tensors])
@@ -78,7 +78,7 @@ class TapeReader:
     def _given(self, op: Op, x: Any) -> Any:
         """An operand that is no tensor yet: a promise of one becomes it when it is looked at."""
         if isinstance(x, self.tensor):
-            x.data  # noqa: B018
+            x._array  # noqa: B018
             return x
         return as_operand(op, as_weak(op, x))
 
@@ -101,7 +101,7 @@ class TapeReader:
 def as_view(result: Any, operands: Sequence[Any]) -> Any:
     """The result, noted as a view of the operand whose memory it looks at, if there is one."""
     for x in operands:
-        if isinstance(x, type(result)) and looks_at(result.data, x.data):
+        if isinstance(x, type(result)) and looks_at(result._array, x._array):
             share(result, x)
             break
     return result
@@ -115,7 +115,7 @@ def looks_at(y: Array, a: Array) -> bool:
 
 def stub(x: Any) -> Any:
     """What the tape remembers of an operand without gradient: a number, or shape and name."""
-    data = getattr(x, "data", x) if hasattr(x, "creator") else x
+    data = getattr(x, "_array", x) if hasattr(x, "creator") else x
     if type(data) is not ndarray:
         return data
     return data.shape, data.dtype, x.name if data is not x else None

@@ -50,19 +50,20 @@ class Tensor(InPlace):
 
     __slots__ = (
         *("__weakref__", "_hooks", "_sharing"),  # both are unset until there is one
-        *("_grad", "creator", "data", "name", "requires_grad"),
+        *("_array", "_grad", "creator", "name", "requires_grad"),
     )
     reader: ClassVar[TapeReader]
-    data: Array
+    _array: Array
+    data: Array  # for users; a subclass may show it as another system does
     creator: TapeNode | None
     _grad: Tensor | None
     requires_grad: bool
     name: str | None
 
     def __init__(self, data: Any, requires_grad: bool = False, name: str | None = None) -> None:
-        self.data = float32.type(data) if type(data) is float else as_array(data, None, "tensor")
+        self._array = float32.type(data) if type(data) is float else as_array(data, None, "tensor")
         if requires_grad:
-            _expect_floats(self.data, requires_grad, "tensor")
+            _expect_floats(self._array, requires_grad, "tensor")
         self.requires_grad, self.name = requires_grad, name
         self.creator = self._grad = None
 
@@ -94,31 +95,31 @@ class Tensor(InPlace):
     def _around(data: Array, creator: TapeNode | None = None) -> Tensor:
         """A tensor around an array that is known to be in order."""
         result = new(Tensor)
-        result.data, result.creator, result.requires_grad = data, creator, creator is not None
+        result._array, result.creator, result.requires_grad = data, creator, creator is not None
         result._grad = result.name = None
         return result
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of all axes."""
-        shape: tuple[int, ...] = self.data.shape
+        shape: tuple[int, ...] = self._array.shape
         return shape
 
     @property
     def dtype(self) -> Dtype:
         """The data type of the elements."""
-        dtype: Dtype = self.data.dtype
+        dtype: Dtype = self._array.dtype
         return dtype
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self.data.shape)
+        return len(self._array.shape)
 
     @property
     def size(self) -> Size:
         """The number of elements; x.size() are the lengths of the axes, x.size(0) one of them."""
-        return size_of(self.data.shape)
+        return size_of(self._array.shape)
 
     @property
     def is_leaf(self) -> bool:
@@ -128,7 +129,7 @@ class Tensor(InPlace):
     @property
     def version(self) -> int:
         """How often the memory of this tensor was changed in place."""
-        return changes.count(self.data)
+        return changes.count(self._array)
 
     @property
     def grad(self) -> Tensor | None:
@@ -154,22 +155,22 @@ class Tensor(InPlace):
         return self._single("item")
 
     def _single(self, use: str) -> Any:
-        if self.data.size != 1:
+        if self._array.size != 1:
             raise ShapeError("one_element", op=use, shape=self.shape, defined=here())
-        return self.data.item()
+        return self._array.item()
 
     def numpy(self) -> np.ndarray[Any, Any]:
         """The values as an array that shares memory; read-only when a gradient may need them."""
-        view = np.asarray(self.data).view()
+        view = np.asarray(self._array).view()
         view.flags.writeable = view.flags.writeable and not self.requires_grad
         return view
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
-        return self.data.tolist()
+        return self._array.tolist()
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
-        return np.array(self.data, dtype=dtype) if copy else np.asarray(self.numpy(), dtype=dtype)
+        return np.array(self._array, dtype=dtype) if copy else np.asarray(self.numpy(), dtype=dtype)
 
     def __bool__(self) -> bool:
         return bool(self._single("bool"))
@@ -191,7 +192,7 @@ class Tensor(InPlace):
         return self.shape[0]
 
     def __repr__(self) -> str:
-        values = np.array2string(np.asarray(self.data), separator=", ", prefix="tensor(")
+        values = np.array2string(np.asarray(self._array), separator=", ", prefix="tensor(")
         facts = [] if self.dtype in (float32, np.int64, np.bool_) else [f"dtype={self.dtype}"]
         if self.creator is not None:
             facts.append(f"creator={self.creator}")
@@ -249,7 +250,7 @@ class Tensor(InPlace):
         """
         if self.creator is not None and not requires_grad:
             raise GradientError("not_a_leaf", op="requires_grad_", defined=here())
-        _expect_floats(self.data, requires_grad, "requires_grad_")
+        _expect_floats(self._array, requires_grad, "requires_grad_")
         self.requires_grad = bool(requires_grad)
         return self
 
@@ -264,7 +265,7 @@ class Tensor(InPlace):
         """This tensor in a static graph: a parameter is a variable, anything else a constant."""
         if self.creator is not None:
             raise GraphError("has_history", op=self.creator.op, defined=here())
-        value = np.array(self.data)[()]
+        value = np.array(self._array)[()]
         if self.requires_grad:
             return graph.variable(value, self.name, "parameter")
         return graph.constant(value, self.name)
@@ -272,17 +273,20 @@ class Tensor(InPlace):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         """A leaf with a copy of values and gradient; the result of an operation has none."""
         self._expect_leaf("deepcopy")
-        twin = Tensor(self.data, self.requires_grad, self.name)
+        twin = Tensor(self._array, self.requires_grad, self.name)
         twin.grad = copy.deepcopy(self.grad, memo)
         return twin
 
     def __reduce__(self) -> Any:
         self._expect_leaf("pickle")
-        return _restore, (np.asarray(self.data), self.requires_grad, self.name, self.grad)
+        return _restore, (np.asarray(self._array), self.requires_grad, self.name, self.grad)
 
     def _expect_leaf(self, who: str) -> None:
         if self.creator is not None:
             raise GradientError("copy_history", op=who, creator=self.creator.op, defined=here())
+
+
+Tensor.data = vars(Tensor)["_array"]  # the same slot under the name that users know
 
 
 def _restore(data: Array, requires_grad: bool, name: str | None, grad: Tensor | None) -> Tensor:

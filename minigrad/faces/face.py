@@ -32,8 +32,8 @@ class Face:
 
     place: what users call the module there. same: names that mean the same in the module `of` of
     minigrad, or `theirs=ours`. calls: how a call is written there, and here. lacks: ours, and the
-    names that are refused with it. around: what becomes of each function. helpers: what
-    `calls` speak of beside `mg`.
+    names that are refused with it. around: what becomes of each function; classes: of each class.
+    helpers: what `calls` speak of beside `mg`.
     """
 
     def __init__(
@@ -44,13 +44,14 @@ class Face:
         calls: Mapping[str, str] | None = None,
         lacks: Mapping[str | tuple[str, ...], str] | None = None,
         around: Callable[[Any], Any] = lambda call: call,
+        classes: Callable[[Any], Any] = lambda kind: kind,
         **helpers: Any,
     ) -> None:
         self.place, self.of = place, of
         pairs = (name.partition("=") for name in same.split())
         self.same = {theirs: ours or theirs for theirs, _, ours in pairs}
         said = spoken(calls, place, **helpers) if calls else {}
-        self.around = around
+        self.around, self.classes = around, classes
         self.known: dict[str, Any] = {}  # what stands for the names of `same`
         self.calls = {name: around(word.call) for name, word in said.items()}
         self.lacks: Mapping[str, Word] = {**KNOWN.get(of, {}), **refused(lacks or {})}
@@ -62,8 +63,11 @@ class Face:
             if name not in self.known:
                 inside = filter(None, (self.of, self.same[name]))
                 found = operator.attrgetter(".".join(inside))(mg)
-                is_function = callable(found) and not isinstance(found, type)
-                self.known[name] = self.around(found) if is_function else found
+                if isinstance(found, type):
+                    found = self.classes(found)
+                elif callable(found):
+                    found = self.around(found)
+                self.known[name] = found
             return self.known[name]
         if name in self.calls:
             return self.calls[name]

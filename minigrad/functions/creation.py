@@ -54,7 +54,7 @@ def tensor(
     >>> mg.tensor([[1.0, 2.0]], requires_grad=True)
     tensor([[1., 2.]], requires_grad=True)
     """
-    given = data.data if isinstance(data, Tensor) else data
+    given = data._array if isinstance(data, Tensor) else data
     if dtype is not None:
         given = as_array(given, arguments.as_dtype("tensor", dtype), "tensor")
     return Tensor(given, requires_grad, name)

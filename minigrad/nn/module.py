@@ -192,7 +192,7 @@ class Module:
 
     def state_dict(self) -> dict[str, Array]:
         """Copies of all parameters and buffers by name."""
-        return {name: np.array(x.data) for name, x in self._state().items()}
+        return {name: np.array(x._array) for name, x in self._state().items()}
 
     def _state(self) -> dict[str, Tensor]:
         return dict([*self.named_parameters(), *self.named_buffers()])
@@ -219,7 +219,7 @@ class Module:
                     "state_shape", name=name, expected=x.shape, shape=shape, defined=here()
                 )
         for name, x in own.items():
-            x.data = np.array(values[name], dtype=x.dtype)[()]
+            x._array = np.array(values[name], dtype=x.dtype)[()]
 
     def extra_repr(self) -> str:
         """What `repr` says of this module besides its sub-modules."""

@@ -51,7 +51,7 @@ def _spread(name: str, key: Key, shape: Shape) -> list[Item]:
     count = sum(item is not None and item != "..." for item in key)
     if count > len(shape):
         shown = show_shape(public_shape(shape))
-        raise ShapeError("index_count", op=name, count=count, shape=shown)
+        raise IndexRangeError("index_count", op=name, count=count, shape=shown)
     place = key.index("...") if "..." in key else len(key)
     return [*key[:place], *[FULL] * (len(shape) - count), *key[place + 1 :]]
 
@@ -176,7 +176,7 @@ def _take_shape(x: Shape, *indices: Shape, axis: int = 0) -> Shape:
     axis = positive_axis("Take", axis, x)
     if axis + len(indices) > len(x):
         shown = show_shape(public_shape(x))
-        raise ShapeError("index_count", op="Take", count=axis + len(indices), shape=shown)
+        raise IndexRangeError("index_count", op="Take", count=axis + len(indices), shape=shown)
     return (*x[:axis], *broadcast_shapes("Take", *indices), *x[axis + len(indices) :])
 
 

@@ -220,8 +220,8 @@ class Value:
         """
         result = self.reshape(*shape)
         me: Any = self
-        new = getattr(result, "data", None)
-        if isinstance(new, np.ndarray) and new.size and not np.may_share_memory(me.data, new):
+        new = getattr(result, "_array", None)
+        if isinstance(new, np.ndarray) and new.size and not np.may_share_memory(me._array, new):
             raise ShapeError("view_copies", op="view", shape=show_shape(me.shape), defined=here())
         return result
 

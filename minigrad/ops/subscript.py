@@ -71,7 +71,7 @@ def _part(item: Any) -> Part:
 
 def _positions(item: Any) -> Part:
     """An array, tensor or list: a single integer is a place, bools are a mask."""
-    given = item.data if hasattr(type(item), "as_node") else item
+    given = item._array if hasattr(type(item), "as_node") else item
     if not isinstance(given, (list, np.ndarray, np.generic)):
         raise DtypeError("index_type", op="Slice", value=repr(given)[:60])
     data = np.asarray(as_array(given, None, "Slice") if isinstance(given, list) else given)

@@ -97,7 +97,7 @@ def Variable(
     ...     sess.run(W * 3).tolist()
     [3.0, 6.0]
     """
-    given = initial_value.data if hasattr(type(initial_value), "as_node") else initial_value
+    given = initial_value._array if hasattr(type(initial_value), "as_node") else initial_value
     value = as_array(given, None if dtype is None else as_dtype("Variable", dtype), "Variable")
     return get_default_graph().variable(value, node_name("Variable", name))
 

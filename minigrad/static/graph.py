@@ -207,7 +207,7 @@ class Graph:
         """The variable for a tensor that is kept from run to run though it has no gradient."""
         with lifting:
             if id(x) not in self._lifted:
-                self._lifted[id(x)] = (x, self.variable(np.array(x.data)[()], x.name, "buffer"))
+                self._lifted[id(x)] = (x, self.variable(np.array(x._array)[()], x.name, "buffer"))
         return self._lifted[id(x)][1]
 
     def is_variable(self, node: Node) -> bool:

@@ -124,7 +124,7 @@ class Director:
             for value in _held(key, values):
                 track.values.append((0, summarize(value)))
             if isinstance(key, Tensor) and key.grad is not None:
-                track.gradients.append((0, summarize(key.grad.data)))
+                track.gradients.append((0, summarize(key.grad._array)))
         for key, i in self.picture.ids.items():
             operands = [self.tracks[j].values for j in self.nodes[i].inputs]
             if isinstance(key, TapeNode) and all(operands):
@@ -348,7 +348,7 @@ def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
         node, index = key
         return [] if isinstance(node.inputs[index], Spec) else [node.inputs[index]]
     if isinstance(key, Tensor):
-        return [key.data]
+        return [key._array]
     return [values[key]] if key in values else []
 
 

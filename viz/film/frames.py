@@ -82,7 +82,7 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
     """
     director = Director(picture)
     told = list(events)
-    director.show_leaves((t, t.data) for t in picture.ids if isinstance(t, Tensor))
+    director.show_leaves((t, t._array) for t in picture.ids if isinstance(t, Tensor))
     later = _Later(director, told)
     for event in told:
         later.heard(event)

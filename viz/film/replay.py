@@ -83,7 +83,7 @@ def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Te
     ends = zip(again, outputs, strict=True)
     new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
     film = event_film(picture(again, new_names, bodies=True), log.events)
-    return film.giving(y.data for y in again)
+    return film.giving(y._array for y in again)
 
 
 def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
@@ -93,7 +93,7 @@ def values(outputs: list[Tensor]) -> dict[TapeNode, Any]:
     new: dict[Any, Any] = {}
     with listen_to_nobody(), recording(True), contextlib.suppress(GraphError):
         _run_again(outputs, {}, new, {})
-    return {x: y.data for x, y in new.items() if isinstance(x, TapeNode) and hasattr(y, "data")}
+    return {x: y._array for x, y in new.items() if isinstance(x, TapeNode) and hasattr(y, "_array")}
 
 
 def _run_again(
@@ -137,7 +137,7 @@ def _operand(
         return new[x]
     if isinstance(x, Tensor):
         if x not in new:
-            new[x] = Tensor(x.data, x.requires_grad, x.name)
+            new[x] = Tensor(x._array, x.requires_grad, x.name)
             new_names[id(new[x])] = names.get(id(x), "")
         return new[x]
     if isinstance(x, Spec):

@@ -77,7 +77,7 @@ def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[s
     """
     op = source.op
     if op.elementwise and known:
-        data = [x.data if isinstance(x, Tensor) else x for x in known]
+        data = [x._array if isinstance(x, Tensor) else x for x in known]
         ones = np.broadcast_to(np.ones_like(data[0], shape=()), np.shape(data[0]))[()]
         with np.errstate(all="ignore"):  # as in the run itself
             (local,) = pull_back(op, [index], ones, data, source.attrs)

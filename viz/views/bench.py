@@ -218,7 +218,7 @@ def _numbers(result: Any) -> NDArray[Any]:
     """What a program gave, in a row if it is several things; 0 for nothing."""
     if isinstance(result, list | tuple):
         return np.concatenate([np.ravel(_numbers(part)) for part in result])
-    plain = result.data if isinstance(result, Tensor) else result
+    plain = result._array if isinstance(result, Tensor) else result
     return np.asarray(0 if plain is None else plain)
 
 

@@ -102,10 +102,10 @@ class _Side:
         tensors = list(obj) if isinstance(obj, (list, tuple)) else [obj]
         ids = self.picture.ids
         held: dict[Any, Any] = dict(tape_values(tensors))
-        held.update((t, t.data) for t in ids if isinstance(t, Tensor))
+        held.update((t, t._array) for t in ids if isinstance(t, Tensor))
         self.values = {ids[x]: value for x, value in held.items() if x in ids}
-        self.inputs = tuple(np.asarray(t.data).tobytes() for t in ids if isinstance(t, Tensor))
-        self.outputs = [np.asarray(t.data) for t in tensors]
+        self.inputs = tuple(np.asarray(t._array).tobytes() for t in ids if isinstance(t, Tensor))
+        self.outputs = [np.asarray(t._array) for t in tensors]
 
     def _run(self, nodes: list[Node], feed: Mapping[str, Any]) -> None:
         """Run a static graph on inputs that depend on their places and shapes alone."""

@@ -106,8 +106,8 @@ class Twins:
 
     def event(self, event: Event) -> Event:
         """The event, told of copies."""
-        operands = tuple(x.data if isinstance(x, Tensor) else x for x in event.operands)
-        value = event.value.data if isinstance(event.value, Tensor) else event.value
+        operands = tuple(x._array if isinstance(x, Tensor) else x for x in event.operands)
+        value = event.value._array if isinstance(event.value, Tensor) else event.value
         node, source = self.of(event.node), self.of(event.source)
         return event._replace(node=node, source=source, operands=operands, value=value)
 

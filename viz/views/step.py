@@ -124,7 +124,7 @@ def _leaves(items: Iterable[Tensor], names: Mapping[int, str]) -> Sliders:
     """Sliders for the leaves of a tape."""
     nodes = ancestors(t.creator for t in items if t.creator is not None)
     leaves = dict.fromkeys(x for n in nodes for x in n.inputs if isinstance(x, Tensor))
-    return Sliders((t, t.name or names.get(id(t), "tensor"), t.data) for t in leaves)
+    return Sliders((t, t.name or names.get(id(t), "tensor"), t._array) for t in leaves)
 
 
 def _differentiated(items: list[Node]) -> list[Node]:

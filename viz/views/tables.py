@@ -222,7 +222,7 @@ def _backward(f: Callable[..., Tensor], arrays: list[Any]) -> Mapping[int, Any]:
     if y.requires_grad:
         y.backward()
     found = {i: x.grad for i, x in enumerate(leaves) if x.requires_grad}
-    return {i: None if g is None else g.data for i, g in found.items()}
+    return {i: None if g is None else g._array for i, g in found.items()}
 
 
 def _verdict(gradient: Any, approximate: Any, tolerance: float) -> tuple[bool, Pair]:

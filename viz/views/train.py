@@ -189,7 +189,7 @@ def _by_layer(model: Module | None) -> dict[str, float]:
     for name, parameter in model.named_parameters() if model is not None else ():
         if parameter.grad is not None:
             layer = name.rpartition(".")[0] or name
-            part = float(np.sum(np.square(parameter.grad.data, dtype=np.float64)))
+            part = float(np.sum(np.square(parameter.grad._array, dtype=np.float64)))
             squares[layer] = squares.get(layer, 0.0) + part
     return {layer: float(np.sqrt(total)) for layer, total in squares.items()}
 

@@ -82,7 +82,7 @@ def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         called = {id(t): name for t, name in zip(tensors, names, strict=True)}
         drawn = picture(ends, called)
         worth = {e.node: summarize(e.value).short for e in log.of_kind("run") if e.node is not None}
-        worth |= {t: summarize(t.data).short for t in tensors}
+        worth |= {t: summarize(t._array).short for t in tensors}
         new = names_of.of(drawn)
         pictures.append(renamed(drawn, new))
         known = {drawn.ids[x]: text for x, text in worth.items() if x in drawn.ids}
@@ -130,7 +130,7 @@ def called_way(f: Any, inputs: Sequence[tuple[Any, ...]]) -> Way:
         with mg.record(values=True) as log:
             result = f(*tensors)
         worth = zip(f.graph.inputs, tensors, strict=False)
-        fed = [Event(0, "read", x.op, x, t.data) for x, t in worth]
+        fed = [Event(0, "read", x.op, x, t._array) for x, t in worth]
         log.events = [*fed, *log.events]
         ran = _ran(drawn, log, shown(result))
         runs.append(_checked(f, ran, tensors) if isinstance(f, Traced) else ran)

@@ -131,7 +131,7 @@ class QuickReader(TapeReader):
         user = None  # the code that called last, known to be the user's
 
         def bare(x: Any, attrs: Attrs) -> Any:
-            a = x.data
+            a = x._array
             if type(x) is not tensor or a.dtype not in FLOATS:
                 return general(op, (x,), attrs)
             try:
@@ -149,7 +149,7 @@ class QuickReader(TapeReader):
                 if listeners:
                     return general(op, (x,), attrs)
                 return bare(x, attrs)
-            a = x.data
+            a = x._array
             kind: Any = type(a)
             if kind is ndarray:
                 kind = a.dtype
@@ -194,7 +194,7 @@ class QuickReader(TapeReader):
             else:
                 node._code, node._lasti = now.place or caller(frame)
             result = new(tensor)
-            result.data = y
+            result._array = y
             result.creator = node
             result.requires_grad = True
             result._grad = result.name = None
@@ -223,10 +223,10 @@ class QuickReader(TapeReader):
             a: Any = None
             b: Any = None
             if type(x) is tensor:
-                a = x.data
-                b = z.data if type(z) is tensor else _beside(a, z)
+                a = x._array
+                b = z._array if type(z) is tensor else _beside(a, z)
             elif type(z) is tensor:
-                b = z.data
+                b = z._array
                 a = _beside(b, x)
             if a is None or b is None or a.dtype is not b.dtype or a.dtype not in FLOATS:
                 return _read(general, op, (x, z), attrs)
@@ -250,7 +250,7 @@ class QuickReader(TapeReader):
             if x_kind is z_kind:
                 if x_kind is not tensor:
                     return _read(general, op, (x, z), attrs)
-                a, b = x.data, z.data
+                a, b = x._array, z._array
                 kind = type(a)
                 if kind is ndarray or kind is not type(b):
                     kind = a.dtype
@@ -266,7 +266,7 @@ class QuickReader(TapeReader):
                 else:
                     return bare(x, z, attrs)
             elif z_kind in NUMBERS and x_kind is tensor and x.requires_grad:
-                a, x_wants, z_wants, kept = x.data, True, False, kept_left
+                a, x_wants, z_wants, kept = x._array, True, False, kept_left
                 kind = type(a)
                 try:
                     if kind is ndarray:
@@ -276,7 +276,7 @@ class QuickReader(TapeReader):
                 except OverflowError:
                     return general(op, (x, z), attrs)
             elif x_kind in NUMBERS and z_kind is tensor and z.requires_grad:
-                b, x_wants, z_wants, kept = z.data, False, True, kept_right
+                b, x_wants, z_wants, kept = z._array, False, True, kept_right
                 kind = type(b)
                 try:
                     if kind is ndarray:
@@ -345,7 +345,7 @@ class QuickReader(TapeReader):
             else:
                 node._code, node._lasti = now.place or caller(frame)
             result = new(tensor)
-            result.data = y
+            result._array = y
             result.creator = node
             result.requires_grad = True
             result._grad = result.name = None

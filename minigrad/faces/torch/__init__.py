@@ -66,7 +66,7 @@ def _extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 def sort(x: Any, dim: int = -1, descending: bool = False) -> Sorted:
     """The values along an axis in order, and where each of them was."""
-    keys = -np.asarray(x.data) if descending else np.asarray(x.data)
+    keys = -np.asarray(x._array) if descending else np.asarray(x._array)
     places = as_torch(mg.tensor(np.argsort(keys, dim, kind="stable")))
     return Sorted(mg.gather(x, places, dim), places)
 
@@ -100,7 +100,7 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
     """Write tensors by their names, such as a model's `state_dict()`, as arrays; nothing else."""
     if not isinstance(obj, dict) or not all(isinstance(x, ARRAYS) for x in obj.values()):
         raise face.refuse("save")
-    arrays: dict[str, Any] = {str(name): np.asarray(mg.tensor(x).data) for name, x in obj.items()}
+    arrays: dict[str, Any] = {str(name): np.asarray(mg.tensor(x)._array) for name, x in obj.items()}
     if isinstance(f, (str, os.PathLike)):
         with open(f, "wb") as file:
             np.savez(file, **arrays)

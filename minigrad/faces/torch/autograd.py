@@ -1,6 +1,37 @@
 """PyTorch's gradients without `.grad`: `torch.autograd.grad`."""
 
-from minigrad.faces.face import Face, ordered
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import minigrad as mg
+from minigrad.diagnostics.messages import choose, fill
+from minigrad.faces.face import Face, failed, ordered
+from minigrad.faces.torch.tensors import as_torch
+
+__all__ = ["Variable"]
+
+
+class _Kind(type):
+    """What `isinstance` asks: every tensor is a Variable today."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, mg.Tensor)
+
+
+class Variable(metaclass=_Kind):
+    """In programs from before PyTorch 0.4: a leaf with the memory of a tensor."""
+
+    def __new__(  # type: ignore[misc]
+        cls, data: Any, requires_grad: bool = False, volatile: bool = False
+    ) -> Any:
+        if not isinstance(data, mg.Tensor):
+            raise failed(mg.DtypeError, "face_data", found=type(data).__name__)
+        if volatile:
+            warnings.warn(choose(fill("face_volatile")), stacklevel=2)
+        return as_torch(data.detach().requires_grad_(requires_grad))
+
 
 __getattr__ = face = Face(
     "torch.autograd",

@@ -55,7 +55,7 @@ def _followed(x: Any) -> dict[str, Any]:
 
 
 def _leaf(x: Any) -> Any:
-    return x * 1 if x.requires_grad else as_torch(mg.tensor(x.data, True))
+    return x * 1 if x.requires_grad else as_torch(mg.tensor(x._array, True))
 
 
 def _zeros(slope: Any, x: Any) -> Any:

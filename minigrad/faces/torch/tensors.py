@@ -1,4 +1,4 @@
-"""PyTorch's tensors, where they differ: single numbers are weak, arrays asked for."""
+"""PyTorch's tensors, where they differ: single numbers are weak, `data` is a tensor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.faces.face import followed
+from minigrad.dynamic.changes import changes
+from minigrad.faces.face import failed, followed
 
 __all__ = ["Tensor", "of_torch"]
 
@@ -40,11 +41,127 @@ class Tensor(mg.Tensor):
         return super().numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(self.data, dtype=dtype) if copy else np.asarray(self.data, dtype=dtype)
+        return np.array(self._array, dtype=dtype) if copy else np.asarray(self._array, dtype=dtype)
+
+    @property
+    def data(self) -> Any:
+        """The same values without their history, as a tensor that shares memory.
+
+        What changes in place through it is noticed by `backward`; in PyTorch it is not.
+        """
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, mg.Tensor):
+            raise failed(mg.DtypeError, "face_data", found=type(value).__name__)
+        if self.requires_grad and value.dtype.kind != "f":
+            raise failed(mg.DtypeError, "float_only", op="data", dtype=value.dtype)
+        self._array = changes.array_of(value)
+
+    @property
+    def grad(self) -> Any:
+        """The accumulated gradient, None as long as none was computed."""
+        return as_torch(super().grad)
+
+    @grad.setter
+    def grad(self, gradient: Any) -> None:
+        mg.Tensor.grad.fset(self, gradient)  # type: ignore[attr-defined]
 
     def detach(self) -> Any:
         """The same values without their history; memory is shared."""
         return as_torch(super().detach())
+
+    def norm(self, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
+        """The length of the vector of all elements, or along an axis."""
+        if p == 2:
+            return mg.sqrt(mg.sum(mg.square(self), axis=dim, keepdims=keepdim))
+        return mg.sum(mg.abs(self) ** p, axis=dim, keepdims=keepdim) ** (1 / p)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return as_torch(super().__deepcopy__(memo))
+
+    def __reduce__(self) -> Any:
+        return _restored, super().__reduce__()
+
+    def detach_(self) -> Any:
+        """Forget the history of this tensor itself."""
+        self.creator, self.requires_grad = None, False
+        return self
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Call hook(gradient) in every backward pass; what it returns takes its place."""
+        return super().register_hook(of_torch_inside(hook))
+
+    # ---- in place
+
+    def add_(self, other: Any, deprecated: Any = None, *, alpha: float = 1) -> Any:
+        """Add a multiple of another tensor: x.add_(y, alpha=2), in old programs x.add_(2, y)."""
+        if deprecated is not None:
+            other, alpha = deprecated, other
+        return super().add_(_scaled(other, alpha))
+
+    def sub_(self, other: Any, deprecated: Any = None, *, alpha: float = 1) -> Any:
+        """Subtract a multiple of another tensor: x.sub_(y, alpha=2)."""
+        if deprecated is not None:
+            other, alpha = deprecated, other
+        return super().sub_(_scaled(other, alpha))
+
+    def addcmul_(self, a: Any, b: Any, deprecated: Any = None, *, value: float = 1) -> Any:
+        """Add a multiple of a product: x.addcmul_(a, b, value=2), in old programs (2, a, b)."""
+        if deprecated is not None:
+            value, a, b = a, b, deprecated
+        return super().add_(_scaled(a * b, value))
+
+    def addcdiv_(self, a: Any, b: Any, deprecated: Any = None, *, value: float = 1) -> Any:
+        """Add a multiple of a quotient: x.addcdiv_(a, b, value=2), in old programs (2, a, b)."""
+        if deprecated is not None:
+            value, a, b = a, b, deprecated
+        return super().add_(_scaled(a / b, value))
+
+    def lerp_(self, end: Any, weight: Any) -> Any:
+        """Go this share of the way to another tensor."""
+        return super().add_((end - self) * weight)
+
+    def clamp_(self, min: float | None = None, max: float | None = None) -> Any:
+        """Confine the elements between two bounds."""
+        return super().clamp_(min, max)
+
+    def abs_(self) -> Any:
+        """Drop the signs."""
+        return self.copy_(mg.abs(self))
+
+    def log_(self) -> Any:
+        """Take the natural logarithm."""
+        return self.copy_(mg.log(self))
+
+    def square_(self) -> Any:
+        """Take the square."""
+        return self.copy_(mg.square(self))
+
+    def sign_(self) -> Any:
+        """Keep the signs alone."""
+        return self.copy_(mg.sign(self))
+
+    def round_(self) -> Any:
+        """Round to whole numbers."""
+        return self.copy_(mg.round(self))
+
+    def masked_fill_(self, mask: Any, value: float) -> Any:
+        """Write a number wherever the mask is true."""
+        return self.copy_(mg.masked_fill(self, mask, value))
+
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
+        """Draw every element around a mean."""
+        return self.copy_(mg.randn(*self.shape) * std + mean)
+
+    def uniform_(self, low: float = 0.0, high: float = 1.0) -> Any:
+        """Draw every element between two bounds."""
+        return self.copy_(mg.rand(*self.shape) * (high - low) + low)
+
+    def bernoulli_(self, p: Any = 0.5) -> Any:
+        """Draw ones with probability p, else zeros."""
+        return self.copy_(mg.cast(mg.rand(*self.shape) < p, self.dtype))
 
     @property
     def grad_fn(self) -> Recorded | None:
@@ -86,6 +203,25 @@ def as_torch(x: Any) -> Any:
     if type(x) is mg.Tensor:
         x.__class__ = Tensor
     return type(x)(map(as_torch, x)) if type(x) in (list, tuple) else x
+
+
+def _restored(restore: Callable[..., Any], parts: tuple[Any, ...]) -> Any:
+    """A pickled leaf again."""
+    return as_torch(restore(*parts))
+
+
+def of_torch_inside(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called with tensors of this face."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return function(*map(as_torch, args))
+
+    return call
+
+
+def _scaled(x: Any, factor: Any) -> Any:
+    return x if factor == 1 else x * factor
 
 
 def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:

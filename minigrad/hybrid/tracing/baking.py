@@ -109,7 +109,7 @@ class ExampleBody(TracedBody):
         if node in self.captures:
             captured = self.captures[node]
             if isinstance(captured, Tensor):
-                return captured.data
+                return captured._array
             super().python_value(node, "use_array")  # a node from around: there is no value
         if node.op is state.placeholder:  # the counter of runs
             return np.int64(0)
@@ -206,7 +206,7 @@ class Traced:
         body = ExampleBody(self.__name__, code and code.__code__, warn)
         with afresh(), body:
             nodes = stand_ins(body, arrays)
-            body.values.update((n, x.data) for n, (_, x) in zip(nodes, arrays, strict=True))
+            body.values.update((n, x._array) for n, (_, x) in zip(nodes, arrays, strict=True))
             return body, self._parameters.call(self.python_function, replaced(values, nodes))
 
 
@@ -272,7 +272,7 @@ def _difference(expected: Any, actual: Any) -> float:
 def _gap(right: Any, found: Any) -> float:
     if not (is_array(right) or _is_number(right)):
         return 0.0 if right is found or (is_value(right) and right == found) else np.inf
-    a, b = (np.asarray(getattr(x, "data", x)) for x in (right, found))
+    a, b = (np.asarray(getattr(x, "_array", x)) for x in (right, found))
     if a.shape != b.shape or a.dtype != b.dtype or a.dtype.kind not in "fiub":
         return np.inf
     a, b = a.astype(float), b.astype(float)

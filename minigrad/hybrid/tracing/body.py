@@ -79,7 +79,7 @@ class TracedBody(Body):
         if isinstance(value, Node):
             about: dict[str, Any] = {"function": self.function, "name": value.name, "op": value.op}
             raise FormatError("format_captured", **about, defined=value.where)
-        array = np.array(value.data if isinstance(value, Tensor) else value)[()]
+        array = np.array(value._array if isinstance(value, Tensor) else value)[()]
         if id(self.captures[x]) in self.buffers:
             return state.variable, state.valued(array, "buffer")
         if isinstance(value, Tensor) and value.is_leaf and value.requires_grad:

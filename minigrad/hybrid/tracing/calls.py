@@ -136,7 +136,7 @@ class Call:
         waits = taker is not None and not taker.builds
         if waits and len(self.body.outputs) == 1 and not self.body.updates:
             return [taker.apply(self.op, operands, NONE)]
-        arrays = [x.data if isinstance(x, Tensor) else x for x in operands]
+        arrays = [x._array if isinstance(x, Tensor) else x for x in operands]
         if context.recording:
             wants = [i for i, x in enumerate(operands) if isinstance(x, Tensor) and x.requires_grad]
             derivative = self._derivative(tuple(wants)) if wants else None
@@ -180,7 +180,7 @@ class Call:
         return [Tensor._around(y, creators.get(i)) for i, y in enumerate(results[:count])]
 
     def _vjp(self, g: Any, y: Any, *operands: Any, wanted: Positions, **attrs: Any) -> list[Any]:
-        saved = y.data if isinstance(y, Tensor) else y
+        saved = y._array if isinstance(y, Tensor) else y
         if not isinstance(saved, Saved):  # a call is a thing of the tape; a graph inlines it
             raise VerifyError("no_kernel")
         parts = g.parts if isinstance(g, Parts) else {saved.derivative.outputs[0]: g}

@@ -105,7 +105,7 @@ def _same_array(get: Get, before: Any) -> Callable[[], bool]:
 
     def tensor_holds() -> bool:
         x = get()
-        return type(x) is kind and x.data.shape == shape and x.data.dtype == dtype
+        return type(x) is kind and x._array.shape == shape and x._array.dtype == dtype
 
     def holds() -> bool:
         x = get()

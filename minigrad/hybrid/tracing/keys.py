@@ -131,7 +131,7 @@ def key_of(x: Any, operands: Operands) -> Key:
     kind = type(x)
     if kind is Tensor:
         operands.append(x)
-        return "array", x.data.shape, x.data.dtype
+        return "array", x._array.shape, x._array.dtype
     if kind in PLAIN:
         return kind, x
     if kind is float:

@@ -2,16 +2,66 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
+from minigrad.dynamic.changes import changes
 from minigrad.faces.face import Face
 from minigrad.faces.torch.nn import functional, init, utils
+from minigrad.faces.torch.tensors import as_torch
+from minigrad.optim import overwrite
 
-__all__ = ["Sequential", "functional", "init", "utils"]
+__all__ = ["Module", "Parameter", "Sequential", "functional", "init", "utils"]
 
 
-class Sequential(mg.nn.Sequential):
+class Module(mg.nn.Module):
+    """A part of a model, whose parameters and buffers are tensors of PyTorch."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        as_torch(value)  # which changes their class, not the list that holds them
+        super().__setattr__(name, value)
+
+    def state_dict(self) -> Any:
+        """All parameters and buffers by name, as tensors that share their memory."""
+        return OrderedDict((name, x.detach()) for name, x in self._state().items())
+
+    def load_state_dict(self, values: Any) -> None:
+        """Overwrite all parameters and buffers in place; if one does not fit, none of them."""
+        own = self._state()
+        before = {name: changes.array_of(x) for name, x in own.items()}
+        super().load_state_dict(values)
+        for name, x in own.items():
+            new, x._array = x._array, before[name]
+            overwrite(x, new)
+
+    def apply(self, fn: Callable[[Any], Any]) -> Any:
+        """Call a function with each module within this one, and with this one last."""
+        for child in self.children():
+            Module.apply(child, fn)  # type: ignore[arg-type]
+        fn(self)
+        return self
+
+
+class Parameter(mg.nn.Parameter):
+    """A tensor that is trained; it shares the memory of the tensor that it is made of."""
+
+    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:  # type: ignore[misc]
+        shared = data.detach() if isinstance(data, mg.Tensor) else mg.tensor(data)
+        return as_torch(shared.requires_grad_(requires_grad))
+
+
+def of_module(layer: type) -> type:
+    """A layer as a module of this face."""
+    if not issubclass(layer, mg.nn.Module):
+        return layer
+    made = type(layer.__name__, (Module, layer), {"__doc__": layer.__doc__})
+    made.__module__ = __name__
+    return made
+
+
+class Sequential(Module, mg.nn.Sequential):
     """Layers one after the other, by their numbers or, of an OrderedDict, by their names."""
 
     def __init__(self, *modules: Any) -> None:
@@ -25,8 +75,9 @@ __getattr__ = face = Face(
     "torch.nn",
     "AvgPool2d BCEWithLogitsLoss BatchNorm1d BatchNorm2d Conv2d CrossEntropyLoss Dropout Embedding"
     " Flatten GELU GRU GRUCell Identity L1Loss LSTM LSTMCell LayerNorm Linear MSELoss MaxPool2d"
-    " Module ModuleList NLLLoss Parameter RNN RNNCell ReLU Sigmoid Softmax Tanh",
+    " ModuleList NLLLoss RNN RNNCell ReLU Sigmoid Softmax Tanh",
     of="nn",
+    classes=of_module,
     lacks={
         "F.leaky_relu(x)": "LeakyReLU",
         "F.log_softmax(x, dim=1)": "LogSoftmax",
