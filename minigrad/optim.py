@@ -22,6 +22,7 @@ from minigrad.diagnostics.errors import GradientError, GraphError
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.changes import changes
+from minigrad.dynamic.inplace import make_writable
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
 from minigrad.nn import updates
@@ -165,12 +166,13 @@ class Optimizer:
         array = p._array
         if type(self).rule is not Optimizer.rule or type(array) is not np.ndarray:
             new, *renewed = self.rule(array, g, *slots)
-            overwrite(p, new)
+            overwrite(p, new, type(self).__name__)
             return tuple(renewed)
         move, *renewed = self.move(array, g, *slots)
+        make_writable(p, type(self).__name__)
         if type(move) is np.ndarray:  # one large array less than with the rule
             changes.note(array)
-            np.subtract(array, move, array)
+            np.subtract(array, move, p._array)
         else:  # there are no axes, or the rate is a tensor
             overwrite(p, array - move)
         return tuple(renewed)
@@ -184,7 +186,7 @@ class Optimizer:
         given = [Tensor._around(x) if ours else x for x in (p._array, g, *slots)]
         with events.during("update"):
             new, *renewed = map(plain, self.rule(*given))
-            overwrite(p, new)
+            overwrite(p, new, type(self).__name__)
             for slot in renewed:
                 events.emit("run", state.assign, None, slot, (slot,))
         return tuple(renewed)
@@ -394,8 +396,9 @@ def _parameters(optimizer: Optimizer, params: Any) -> Iterator[Any]:
         yield p
 
 
-def overwrite(p: Tensor, new: Array) -> None:
+def overwrite(p: Tensor, new: Array, who: str = "copy_") -> None:
     """Change a tensor in place to values of its own shape and type, made for it."""
+    make_writable(p, who)
     array = changes.array_of(p)  # a number becomes one, which can change in place
     changes.note(array)
     np.copyto(array, new)

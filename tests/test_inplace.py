@@ -408,3 +408,63 @@ def test_nodes_refuse_every_change_that_tensors_take() -> None:
         for name in names:
             with pytest.raises(mg.TraceError, match=name):
                 getattr(node, name)(1.0)
+
+
+# ---- Expanded tensors -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.add_(1.0),
+        lambda x: x.exp_(),
+        lambda x: x.copy_([1.0, 2.0, 3.0]),
+        lambda x: x[0].mul_(2.0),
+        lambda x: x.T.mul_(2.0),
+        lambda x: x.detach().mul_(2.0),
+        lambda x: x.__setitem__(0, 5.0),
+        lambda x: mg.tensor([[[1.0]]]).expand(2, 1, 3).add_(1.0),
+    ],
+)
+def test_a_change_of_repeated_elements_says_to_clone_first(change: Callable[[Any], Any]) -> None:
+    repeated = mg.broadcast_to(mg.ones(2, 1), (2, 3))
+    with pytest.raises(mg.ShapeError, match=r"was expanded.*clone it first"):
+        change(repeated)
+    assert repeated.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_elements_of_an_expanded_tensor_change_where_each_is_meant_once() -> None:
+    x = mg.ones(2, 1)
+    repeated = mg.broadcast_to(x, (2, 3))
+    repeated[0, 1] = 5.0  # as in PyTorch, all that are this number change with it
+    assert (x.tolist(), repeated.tolist()) == ([[5], [1]], [[5, 5, 5], [1, 1, 1]])
+    repeated.fill_(2.0)
+    assert x.tolist() == [[2], [2]]
+    assert mg.broadcast_to(mg.ones(3), (1, 3)).add_(1.0).tolist() == [[2, 2, 2]]
+
+
+def test_a_recorded_change_of_an_expanded_tensor_is_refused_as_its_gradient_would_be_wrong() -> (
+    None
+):
+    x = mg.ones(1, requires_grad=True)
+    repeated = mg.broadcast_to(x * 2, (3,))
+    with pytest.raises(mg.ShapeError, match="clone it first"):
+        repeated[0] = 5.0
+
+
+@pytest.mark.parametrize("optimiser", [mg.optim.SGD, mg.optim.Adam])
+def test_an_optimiser_says_that_an_expanded_parameter_is_to_be_cloned(optimiser: Any) -> None:
+    weight = mg.broadcast_to(mg.ones(1), (3,)).requires_grad_()
+    (weight * weight).sum().backward()
+    with pytest.raises(mg.ShapeError, match="clone it first"):
+        optimiser([weight], lr=0.1).step()
+
+
+def test_contiguous_copies_only_what_does_not_lie_in_order() -> None:
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    turned = x.T.contiguous()
+    assert turned.view(-1).tolist() == [1, 3, 2, 4]
+    turned.zero_()
+    x.contiguous().add_(1.0)
+    assert x.tolist() == [[2, 3], [4, 5]]
+    assert mg.broadcast_to(mg.ones(1), (3,)).contiguous().add_(1.0).tolist() == [2, 2, 2]

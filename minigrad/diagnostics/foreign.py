@@ -199,7 +199,7 @@ VALUES |= EITHER_WAY | spoken(
         "add(x, other)": "x + other",
         "bool(x)": "x.astype('bool')",
         "chunk(x, chunks, axis=0)": "mg.chunk(x, chunks, axis)",
-        "contiguous(x)": "x",
+        "contiguous(x)": "in_order(x)",
         "cpu(x)": "x",
         "dim(x)": "x.ndim",
         "div(x, other)": "x / other",

@@ -83,9 +83,19 @@ def _moved(x: Any, wanted: tuple[Any, ...]) -> Any:
     return x
 
 
+def _in_order(x: Any) -> Any:
+    """x itself where its elements lie one after the other in memory, else a copy."""
+    array = getattr(x, "_array", None)
+    if array is None or array.flags.c_contiguous:  # a node has no memory
+        return x
+    copy = x.clone()  # which keeps the order of the axes
+    return copy if copy._array.flags.c_contiguous else copy.reshape(-1).reshape(x.shape)
+
+
 _MEANT = {
     "__name__": __name__,
     "flat": _flat,
+    "in_order": _in_order,
     "mg": sys.modules["minigrad"],
     "moved": _moved,
     "on_cpu": _on_cpu,

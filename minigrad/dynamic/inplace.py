@@ -41,7 +41,10 @@ from minigrad.dynamic.changes import changes, owner_of
 from minigrad.dynamic.recorder import TapeReader
 from minigrad.dynamic.recording import at_once
 from minigrad.ops.methods import Value
-from minigrad.ops.placing import put_item
+from minigrad.ops.indexing import numpy_key
+from minigrad.ops.placing import put, put_item, put_slice
+
+FILLING = ("fill_", "zero_")  # every element gets the same number
 
 
 def change(
@@ -72,7 +75,9 @@ def change(
     tracked = context.recording and (x.requires_grad or True in mask)
     if tracked:
         _expect_own(x, who)
-    memory = owner_of(changes.array_of(x))
+    array = changes.array_of(x)
+    make_writable(x, who, None if tracked else _changed_part(array, op, attrs, who))
+    memory = owner_of(x._array)
     reader: TapeReader = x.reader
     kept = None
     saved = arrays
@@ -141,6 +146,36 @@ def _expect_own(x: Any, who: str) -> None:
         raise GradientError("view_of_leaf", op=who)
     if sharing.others(x):
         raise GradientError("view_in_place", op=who)
+
+
+def make_writable(x: Any, who: str, changed: Array | None = None) -> None:
+    """ShapeError where one number in memory stands for several elements that are to change.
+
+    An expanded tensor is such a view. `changed` is the part of its array that is written to, by
+    default all of it.
+    """
+    array = changes.array_of(x)
+    if array.flags.writeable:
+        return
+    memory = owner_of(array)
+    if is_repeated(array if changed is None else changed) or not memory.flags.writeable:
+        raise ShapeError("in_place_expanded", op=who, shape=x.shape, defined=here())
+    start = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+    flat = memory.ravel("K")
+    x._array = np.ndarray(array.shape, array.dtype, flat, start, array.strides)
+
+
+def _changed_part(array: Array, op: Op, attrs: Attrs, who: str) -> Array:
+    """The elements that are written to, where it matters that none is meant twice."""
+    if op is put or who in FILLING:  # named one by one, or all to become the same number
+        return np.empty(0)
+    return np.asarray(array[numpy_key(attrs["key"])]) if op is put_slice else array
+
+
+def is_repeated(array: Array) -> bool:
+    """Whether some elements are the same number in memory."""
+    steps = zip(array.shape, array.strides, strict=True)
+    return array.size > 1 and any(n > 1 and not step for n, step in steps)
 
 
 def _write(op: Op, out: Array, arrays: list[Array], attrs: Attrs) -> None:
@@ -220,25 +255,30 @@ class InPlace(Value):
 
         What this one was computed from gets gradients of 0, as in PyTorch.
         """
+        return self._replaced(value, "copy_")
+
+    def _replaced(self, value: Any, who: str) -> Self:
         target: Any = self
-        _expect_at_once(target, "copy_")
+        _expect_at_once(target, who)
         if issubclass(type(value), BaseNode):
             value = value.numpy()  # a TraceError: a node of a graph has none
         elif not hasattr(value, "shape") and not is_weak(value):
-            value = as_array(value, None, "copy_")
+            value = as_array(value, None, who)
         shape = value.shape if hasattr(value, "shape") else ()
         if not _stretches(shape, target.shape):
-            raise ShapeError("broadcast", op="copy_", shapes=show_shapes(target.shape, shape))
-        result: Self = change(self, *put_item(self, ..., value), "copy_", convert=True)
+            raise ShapeError("broadcast", op=who, shapes=show_shapes(target.shape, shape))
+        result: Self = change(self, *put_item(self, ..., value), who, convert=True)
         return result
 
+    @located
     def fill_(self, value: Any) -> Self:
         """Set every element to one number."""
-        return self.copy_(value)
+        return self._replaced(value, "fill_")
 
+    @located
     def zero_(self) -> Self:
         """Set every element to 0."""
-        return self.copy_(0)
+        return self._replaced(0, "zero_")
 
     @located
     def __setitem__(self, key: Any, value: Any) -> None:

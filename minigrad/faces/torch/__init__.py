@@ -19,7 +19,7 @@ import numpy as np
 import minigrad as mg
 from minigrad.faces.face import Face
 from minigrad.faces.torch import autograd, cuda, func, jit, nn, optim, utils
-from minigrad.faces.torch.tensors import Tensor, as_torch, of_torch
+from minigrad.faces.torch.tensors import Tensor, as_torch, extreme, of_torch
 
 __all__ = [
     "Tensor",
@@ -49,19 +49,12 @@ LIKE_US = "dtype=dtype, requires_grad=requires_grad"
 
 def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element; along `dim` values and positions; or the larger of two tensors."""
-    return _extreme(mg.max, x, dim, keepdim)
+    return extreme(mg.max, x, dim, keepdim)
 
 
 def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
-    return _extreme(mg.min, x, dim, keepdim)
-
-
-def _extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    if dim is None:
-        return choose(x)
-    whole = isinstance(dim, (int, np.integer))
-    return choose(x, dim=dim, keepdims=keepdim) if whole else choose(x, dim)
+    return extreme(mg.min, x, dim, keepdim)
 
 
 def sort(x: Any, dim: int = -1, descending: bool = False) -> Sorted:
@@ -116,7 +109,7 @@ def load(f: str | os.PathLike[str] | IO[bytes], weights_only: bool = True) -> di
 
 __getattr__ = face = Face(
     "torch",
-    "abs add all amax amin any argmax argmin bmm bool=bool_ cat ceil chunk clamp clip"
+    "abs add all amax amin any argmax argmin bmm bool=bool_ broadcast_to cat ceil chunk clamp clip"
     " clone concat cos cumsum div double=float64 enable_grad eq erf exp flatten flip"
     " float=float32 float32 float64 floor floor_divide full_like ge gt inference_mode=no_grad"
     " int=int32 int32 int64 is_grad_enabled isnan le linspace log log1p log_softmax logical_and"
@@ -132,6 +125,10 @@ __getattr__ = face = Face(
         "as_tensor(data, dtype=None)": "data if is_tensor(data) else mg.tensor(data, dtype=dtype)",
         "argsort(x, dim=-1, descending=False)": "sort(x, dim, descending).indices",
         "bernoulli(x)": "mg.cast(mg.rand(*x.shape) < x, x.dtype)",
+        "broadcast_tensors(*tensors)": (
+            "tuple(mg.broadcast_to(x, np.broadcast_shapes(*[x.shape for x in tensors]))"
+            " for x in tensors)"
+        ),
         "compile(model=None, **options)": "compiled(model)",
         "device(type, index=None)": "on_cpu(type, type)",
         "equal(a, b)": "a.shape == b.shape and bool(mg.all(mg.equal(a, b)))",

@@ -9,10 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.dynamic.changes import changes
+from minigrad.core import in_body
+from minigrad.dynamic.changes import changes, share
 from minigrad.faces.face import failed, followed
 
 __all__ = ["Tensor", "of_torch"]
+
+VIEWS = "BroadcastTo", "ExpandDims", "Reshape"
+TYPES = {
+    "float32": "FloatTensor",
+    "float64": "DoubleTensor",
+    "int32": "IntTensor",
+    "int64": "LongTensor",
+    "bool": "BoolTensor",
+}
 
 
 class Tensor(mg.Tensor):
@@ -30,9 +40,54 @@ class Tensor(mg.Tensor):
     ) -> Any:
         """An operator; a tensor without axes takes the data type of those with axes beside it."""
         tensors = [x for x in args if isinstance(x, mg.Tensor)]
+        if func.name in VIEWS:
+            for x in tensors:
+                changes.array_of(x)  # of a single number, too, views share the memory
         if func.broadcasts and len({x.dtype for x in tensors}) > 1:
             args = tuple(weakened(x, tensors) for x in args)
         return super(Tensor, Tensor).__torch_function__(func, types, args, kwargs)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Part of the elements; a single one shares its memory as well."""
+        result = super().__getitem__(key)
+        parts = key if isinstance(key, tuple) else (key,)
+        if all(type(part) is int for part in parts) and len(parts) == self.ndim > 0:
+            if not in_body():
+                result._array = self._array[(*parts, ...)]
+                share(result, self)
+        return result
+
+    def max(self, dim: Any = None, keepdim: bool = False) -> Any:
+        """The largest element; along `dim` values and positions; or the larger of two tensors."""
+        return extreme(mg.max, self, dim, keepdim)
+
+    def min(self, dim: Any = None, keepdim: bool = False) -> Any:
+        """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
+        return extreme(mg.min, self, dim, keepdim)
+
+    def broadcast_to(self, *size: Any) -> Any:
+        """The elements repeated to a shape, without a copy."""
+        return self.expand(*size)
+
+    def expand_as(self, other: Any) -> Any:
+        """The elements repeated to the shape of another tensor, without a copy."""
+        return self.expand(*other.shape)
+
+    def repeat(self, *sizes: Any) -> Any:
+        """Copies of this tensor beside each other, so many along each axis."""
+        return mg.tile(self, sizes[0] if len(sizes) == 1 else sizes)
+
+    def squeeze(self, dim: Any = None) -> Any:
+        """Without axes of length 1: all of them, or the one named if it is such an axis."""
+        named = dim is not None and self.shape[dim] != 1
+        return self if named else super().squeeze(dim)
+
+    def type(self, dtype: Any = None) -> Any:
+        """The name of the data type, as a class of old programs; or converted to another one."""
+        if dtype is None:
+            return f"torch.{TYPES[str(self.dtype)]}"
+        names = {f"torch.{kind}": name for name, kind in TYPES.items()}
+        return self.astype(names.get(dtype, dtype))
 
     def numpy(self) -> Any:
         """The values as an array that shares memory; RuntimeError if a gradient may be wanted."""
@@ -149,7 +204,8 @@ class Tensor(mg.Tensor):
 
     def masked_fill_(self, mask: Any, value: float) -> Any:
         """Write a number wherever the mask is true."""
-        return self.copy_(mg.masked_fill(self, mask, value))
+        self[np.broadcast_to(np.asarray(mask, bool), self.shape)] = value
+        return self
 
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
         """Draw every element around a mean."""
@@ -224,11 +280,24 @@ def _scaled(x: Any, factor: Any) -> Any:
     return x if factor == 1 else x * factor
 
 
+def extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """`max` and `min`, by what stands in the second place."""
+    if dim is None:
+        return choose(x)
+    whole = isinstance(dim, (int, np.integer))
+    return choose(x, dim=dim, keepdims=keepdim) if whole else choose(x, dim)
+
+
 def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that gives tensors of this face."""
+    """A function that gives tensors of this face, or writes into `out`."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return as_torch(function(*args, **kwargs))
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return as_torch(function(*args, **kwargs))
+        for x in (out, *args):
+            if getattr(x, "requires_grad", False) and mg.is_grad_enabled():
+                raise failed(mg.GradientError, "face_out", op=function.__name__)
+        return out.copy_(function(*args, **kwargs))
 
     return call

@@ -12,7 +12,7 @@ from minigrad.faces.face import Face
 def filled(tensor: Any, values: Any) -> Any:
     """A tensor with other values; nothing is recorded."""
     with mg.no_grad():
-        tensor.copy_(mg.broadcast_to(mg.tensor(values), tensor.shape))
+        tensor.copy_(values) if hasattr(values, "shape") else tensor.fill_(values)
     return tensor
 
 
