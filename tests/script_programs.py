@@ -9,6 +9,7 @@ become tensors (floats float32, integers int64), lists become vectors.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -747,3 +748,218 @@ def checked(x):
     assert x > 0, "positive, please"
     assert len("abc") == 3
     return x * 2
+
+
+# ---- Statements of Python that stay what they are ------------------------------------------------
+
+
+@on(1.0, 20.0)
+def deleted_in_a_loop(x):
+    while x < 10:
+        t = x * x
+        x = x + t
+        del t
+    return x
+
+
+@on(*SIGNS)
+def deleted_and_given_again(x):
+    t, d = x * 2, {"a": x, "b": x * 3}
+    del t, d["a"]
+    if x > 0:
+        t = d["b"]
+    else:
+        t = x
+    return t + len(d)
+
+
+@on(*SIGNS)
+def cleaned_up(x):
+    try:
+        if x > 0:
+            x = x * 2
+    finally:
+        x = x + 1
+    return x
+
+
+@on(*SIGNS)
+def caught(x):
+    try:
+        if x > 0:
+            x = x * 2
+        int("three")
+    except ValueError as error:
+        x = x + len(error.args)
+    else:
+        x = x * 100
+    finally:
+        x = x - 0.5
+    return x
+
+
+@on(*SIGNS)
+def not_raised(x):
+    try:
+        y = x * 2
+    except ValueError:
+        y = x
+    else:
+        if x > 0:
+            y = y + 1
+    return y
+
+
+@on(*SIGNS)
+def returned_from_try(x):
+    try:
+        if x > 0:
+            return x * 2
+        x = x + 5
+    except KeyError:
+        x = x * 100
+    else:
+        x = x - 1
+    finally:
+        x = x + 1
+    return x
+
+
+@on((1.0, 4), (0.25, 3), (40.0, 2))
+def jumps_out_of_try(x, n):
+    for k in range(n):
+        try:
+            x = x * 2
+            if x > 20:
+                break
+            if k == 1:
+                continue
+            x = x + 1
+        finally:
+            x = x + 0.5
+    return x
+
+
+@on(1.0, 6.0)
+def raised_in_a_step(x):
+    for k in range(3):
+        try:
+            if x > 5:
+                x = x - 1
+            {0: 1}[k]
+        except KeyError:
+            x = x + 10
+    return x
+
+
+@on(*SIGNS)
+def own_manager(x):
+    with contextlib.suppress(ValueError):
+        if x > 0:
+            x = x * 2
+        int("three")
+        x = x * 100
+    return x
+
+
+@contextlib.contextmanager
+def scaled_by(k):
+    yield k
+
+
+@on(*SIGNS)
+def returned_from_a_manager(x):
+    with scaled_by(3) as k, scaled_by(2):
+        while x < -1:
+            x = x + 1
+        if x > 0:
+            return x * k
+    return x - k
+
+
+CALLS = 0
+
+
+@on(*SIGNS)
+def counted_calls(x):
+    global CALLS
+    CALLS = 0
+    for _ in range(3):
+        CALLS += 1
+    if x > 0:
+        x = x + CALLS
+    return x
+
+
+@on(*SIGNS)
+def set_by_a_nested_function(x):
+    total = x * 0
+
+    def add(v):
+        nonlocal total
+        if v > 0:
+            total = total + v
+
+    add(x)
+    add(x + 1)
+    return total
+
+
+@on(*SIGNS)
+def imported_inside(x):
+    import math as m
+    from math import e
+
+    if x > 0:
+        x = x * m.floor(e)
+    return x
+
+
+@on(*SIGNS)
+def class_inside(x):
+    class Scale:
+        factor = 2.0
+
+        def __init__(self, extra):
+            self.extra = extra
+
+        def of(self, v):
+            if v > 0:
+                return v * self.factor + self.extra
+            return v
+
+    return Scale(1.0).of(x)
+
+
+@on((1.0, 20.0), (30.0, 20.0), (1.0, 1000.0))
+def loop_with_else(x, limit):
+    for _ in range(5):
+        x = x * 2
+        if x > limit:
+            break
+    else:
+        x = x + 100
+    while x > 3:
+        x = x / 2
+    else:
+        x = -x
+    return x
+
+
+@on(*SIGNS)
+def matched(x):
+    for kind in (1, 2, (1, 5), {"k": 4, "other": 1}, "?"):
+        match kind:
+            case 1 | 7:
+                x = x + 3
+            case 2 if kind > 1:
+                if x > 0:
+                    x = x * 2
+            case (a, b):
+                x = x * b - a
+            case {"k": k, **rest}:
+                for _ in range(k):
+                    x = x + len(rest)
+            case _:
+                x = x - 1
+    return x

@@ -200,6 +200,32 @@ def test_minigrad_loads_no_face() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_function_that_cannot_be_rewritten_says_which_line_is_why() -> None:
+    tf: Any = importlib.import_module("minigrad.faces.tensorflow")
+
+    def of_rows(x: Any) -> Any:
+        def rows() -> Any:
+            yield x * 2.0
+
+        for v in rows():
+            if v > 0.0:
+                return v
+        return x
+
+    def walrus(x: Any) -> Any:
+        while (y := x * 2.0) < 10.0:
+            x = y
+        return x
+
+    with pytest.raises(TypeError, match=r"of_rows was traced as it is.*no generators") as found:
+        tf.function(of_rows)(tf.constant(1.0))
+    assert "yield x * 2.0" in str(found.value)
+    with pytest.raises(TypeError, match=r"walrus was traced as it is.*assignment with :=") as found:
+        tf.function(walrus)(tf.constant(1.0))
+    assert "while (y := x * 2.0) < 10.0:" in str(found.value)
+    assert float(tf.function(walrus)(1.0)) == 8, "Python decides, and nothing stands in its way"
+
+
 # ---- PyTorch ------------------------------------------------------------------------------------
 
 torch: Any = importlib.import_module("minigrad.faces.torch")

@@ -698,3 +698,38 @@ def test_collatz_of_many_numbers_needs_one_trace() -> None:
     scripted = mg.script(collatz)
     assert [scripted(mg.tensor(n)).item() for n in (27, 97, 1)] == [111, 118, 0]
     assert scripted.traces == 1
+
+
+def test_a_lambda_is_found_by_its_place_in_the_line() -> None:
+    larger, smaller = (
+        mg.script(lambda x: x if x > 0 else -x),
+        mg.script(lambda x: x if x < 0 else -x),
+    )
+    assert [float(f(mg.tensor(x))) for f in (larger, smaller) for x in (2.0, -3.0)] == [
+        2,
+        3,
+        -2,
+        -3,
+    ]
+    assert larger.traces == 1
+
+
+def test_what_happens_to_exceptions_is_what_plain_python_does() -> None:
+    log: list[str] = []
+
+    def risky(x: Any, kind: type[Exception]) -> Any:
+        try:
+            try:
+                if x > 0:
+                    x = x * 2
+                raise kind("three")
+            finally:
+                log.append("inner")
+        except KeyError:
+            x = x + 1
+        return x
+
+    assert float(mg.script(risky)(mg.tensor(2.0), KeyError)) == 5
+    with pytest.raises(IndexError, match="three"):
+        mg.script(risky)(mg.tensor(2.0), IndexError)
+    assert log == ["inner", "inner"]

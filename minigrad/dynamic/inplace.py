@@ -40,8 +40,8 @@ from minigrad.diagnostics.source import here
 from minigrad.dynamic.changes import changes, owner_of
 from minigrad.dynamic.recorder import TapeReader
 from minigrad.dynamic.recording import at_once
-from minigrad.ops.methods import Value
 from minigrad.ops.indexing import numpy_key
+from minigrad.ops.methods import Value
 from minigrad.ops.placing import put, put_item, put_slice
 
 FILLING = ("fill_", "zero_")  # every element gets the same number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from minigrad.faces.face import not_again
 from minigrad.faces.tensorflow import config
 from minigrad.faces.tensorflow.errors import NotTheSignature, again, following
 from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, recorded
+from minigrad.hybrid.scripting.convert import rewritten_or_unchanged
 
 __all__ = ["Function", "function"]
 
@@ -29,10 +29,8 @@ class Function(TRACED):  # type: ignore[misc]
     def __init__(
         self, python_function: Callable[..., Any], input_signature: Any, autograph: bool
     ) -> None:
-        self._plain = converted = python_function  # what cannot be rewritten is traced as it is
-        if autograph:
-            with contextlib.suppress(mg.ScriptError):
-                converted = mg.script(python_function).converted
+        self._plain = python_function
+        converted = rewritten_or_unchanged(python_function) if autograph else python_function
         self._begin = functools.partial(
             super().__init__, on_tensors(python_function, converted), None, input_signature
         )

@@ -1,7 +1,8 @@
 """From source to graph: the control flow of a Python function becomes part of the graph.
 
 When a function is rewritten: `reading` finds its source, `refusals` says what cannot be part of a
-graph, `names` which variables are read and written where, `jumps` does away with break, continue
+graph, `desugar` replaces statements that others can express, `names` says which variables are read
+and written where, `jumps` does away with break, continue
 and early return, `statements` and `expressions` turn what is left into calls (`syntax` has the
 pieces), and `convert` puts the function together again.
 

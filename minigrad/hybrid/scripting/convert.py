@@ -15,10 +15,11 @@ from types import BuiltinMethodType, CodeType, FunctionType, MethodType, SimpleN
 from typing import Any
 
 from minigrad.diagnostics.errors import ScriptError, TraceError
+from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import LIBRARIES, here
 from minigrad.hybrid.scripting import loops, missing, regions, runtime
-from minigrad.hybrid.scripting.expressions import MISSING, resolved
-from minigrad.hybrid.scripting.names import FunctionDef
+from minigrad.hybrid.scripting.expressions import MISSING
+from minigrad.hybrid.scripting.names import Comprehension, FunctionDef, stores
 from minigrad.hybrid.scripting.reading import Source, assemble, codes_in, compiled, place, read
 from minigrad.hybrid.scripting.refusals import refuse
 from minigrad.hybrid.scripting.replacements import REPLACED
@@ -98,15 +99,8 @@ def _rewritten_or_reason(function: FunctionType) -> Rewritten | ScriptError:
 def _rewrite(function: FunctionType) -> Rewritten:
     source = read(function)
     known = _known(function, source.tree)
-
-    def own_context(manager: ast.expr) -> bool:
-        """Whether a context manager is the engine's own."""
-        value = resolved(manager.func if isinstance(manager, ast.Call) else manager, known)
-        home = getattr(value, "__module__", None) or ""
-        return home.split(".")[0] == "minigrad"
-
     at = functools.partial(place, source.filename, source.lines)
-    refuse(source.tree, at, own_context)
+    refuse(source.tree, at)
     rewriter = Rewriter(source.tree, known, _needs_nothing)
     rewriter.function(source.tree)
     code = compiled(source, function.__code__, rewriter.runtime)
@@ -123,10 +117,10 @@ def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any
     """What a name stands for in the function, unless it is a variable there."""
     variables = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            variables.add(node.id)
-        elif isinstance(node, FunctionDef) and node is not tree:
-            variables.add(node.name)
+        if isinstance(node, FunctionDef | ast.Lambda):
+            variables |= stores(*(node.body if isinstance(node.body, list) else [node.body])).keys()
+        elif isinstance(node, ast.ClassDef | Comprehension):
+            variables |= stores(*ast.iter_child_nodes(node)).keys()
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     spaces = (function.__globals__, vars(builtins))
 
@@ -149,7 +143,7 @@ def _known(function: FunctionType, tree: ast.FunctionDef) -> Callable[[str], Any
 def callee(f: Any) -> Any:
     """What to call instead of f: functions and methods of the user's are rewritten first."""
     if isinstance(f, FunctionType):
-        return f if f.__code__ in _done or _of_a_library(f) else _rewritten_or_unchanged(f)
+        return f if f.__code__ in _done or _of_a_library(f) else rewritten_or_unchanged(f)
     if isinstance(f, MethodType):
         return MethodType(callee(f.__func__), f.__self__)
     if isinstance(f, BuiltinMethodType):
@@ -183,19 +177,24 @@ class _WithForward:
         return getattr(self._layer, name)
 
 
-def _rewritten_or_unchanged(f: FunctionType) -> Callable[..., Any]:
+def rewritten_or_unchanged(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function rewritten; else itself, and where it meets a node, the reason why it is not."""
     try:
         return convert(f)
     except ScriptError as error:
         reason = error
+    name = getattr(f, "__name__", type(f).__name__)
 
     @functools.wraps(f)
     def unchanged(*args: Any, **kwargs: Any) -> Any:
         try:
             return f(*args, **kwargs)
-        except TraceError:
-            raise _again(reason) from None
+        except TraceError as error:
+            if error.key == "script_unrewritten":  # of a function that this one calls
+                raise
+            why = fill(reason.key, **reason.fields)
+            where: dict[str, Any] = {"defined": reason.defined, "ran": error.ran}
+            raise TraceError("script_unrewritten", function=name, why=why, **where) from None
 
     return unchanged
 
@@ -232,4 +231,6 @@ RUNTIME = SimpleNamespace(
     set_attribute=regions.set_attribute,
     set_item=regions.set_item,
     raising=regions.raising,
+    caught=regions.caught,
+    matched=runtime.matched,
 )

@@ -128,6 +128,11 @@ class Expressions(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return self.function(node, self.doubtful)
 
+    def visit_match_case(self, node: ast.match_case) -> Any:
+        if node.guard is not None:
+            node.guard = self.visit(node.guard)
+        return node  # patterns stay what they are
+
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return self._shadowed(node, set(parameters(node.args)))
 

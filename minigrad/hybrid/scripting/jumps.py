@@ -33,6 +33,7 @@ from minigrad.hybrid.scripting.names import (
 )
 from minigrad.hybrid.scripting.syntax import placed
 
+Compound = ast.If | Loop | ast.With | ast.Try
 Unique = Callable[[str], str]
 Alive = Set[str] | None
 
@@ -99,6 +100,8 @@ class _Lowering:
                 done += self._loop(s)
             elif isinstance(s, ast.With):
                 done.append(placed(s, ast.With(s.items, self.block(s.body, around))))
+            elif isinstance(s, ast.Try):
+                done.append(self._try(s, around))
             else:
                 done.append(s)
             if jumps:
@@ -127,6 +130,23 @@ class _Lowering:
         new = ast.If(s.test, self.block(body, around), self.block(orelse, around))
         self.flow.alive[new] = (self._alive(body), self._alive(orelse))
         return placed(s, new)
+
+    def _try(self, s: ast.Try, around: Around | None) -> ast.Try:
+        """The same with each part lowered; `else` runs unless the body jumped."""
+        jumps, orelse = escaping(*s.body), s.orelse
+        if ends(s.body) or not orelse:
+            orelse = []
+        elif jumps:
+            orelse = [self._guarded(s, jumps, orelse, around)]
+        else:
+            orelse = self.block(orelse, around)
+        handlers = [
+            placed(h, ast.ExceptHandler(h.type, h.name, self.block(h.body, around)))
+            for h in s.handlers
+        ]
+        final = self.block(s.finalbody, around)
+        new = placed(s, ast.Try(self.block(s.body, around), handlers, orelse, final))
+        return new
 
     def _alive(self, statements: Sequence[ast.stmt]) -> Alive:
         """What is still needed where these statements lead to, if they end in jumps."""
@@ -178,10 +198,13 @@ class _Lowering:
         idle = self.flow.flags - self.asked - {self.result}
         kept = [s for s in statements if not any(_targets(s, f) for f in idle)]
         for s in kept:
-            if isinstance(s, ast.If | Loop | ast.With):
+            if isinstance(s, Compound):
                 s.body = self._clean(s.body) or [placed(s, ast.Pass())]
-            if isinstance(s, ast.If):
+            if isinstance(s, ast.If | ast.Try):
                 s.orelse = self._clean(s.orelse)
+            if isinstance(s, ast.Try):
+                for h in s.handlers:
+                    h.body = self._clean(h.body) or [placed(h, ast.Pass())]
         return kept
 
 
@@ -190,10 +213,11 @@ def reachable(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     kept: list[ast.stmt] = []
     for s in statements:
         kept.append(s)
-        for name in ("body", "orelse"):
-            inner = getattr(s, name, None)
-            if inner and isinstance(s, ast.If | Loop | ast.With):
-                setattr(s, name, reachable(inner))
+        for part in (s, *(s.handlers if isinstance(s, ast.Try) else ())):
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(part, name, None)
+                if inner and isinstance(s, Compound):
+                    setattr(part, name, reachable(inner))
         if ends([s]):
             break
     return kept

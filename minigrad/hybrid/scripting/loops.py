@@ -20,7 +20,7 @@ from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import here
 from minigrad.hybrid.scripting.carry import Carry, State, naming, spec_of_number, start
 from minigrad.hybrid.scripting.missing import Maybe, Undefined, is_missing
-from minigrad.hybrid.scripting.regions import region
+from minigrad.hybrid.scripting.regions import losing, region
 from minigrad.hybrid.scripting.runtime import and_, branch, is_symbolic, listed, not_
 from minigrad.static import Body, Graph, graph_of
 
@@ -60,15 +60,11 @@ class Rows(Uncounted):
 def while_(test: Step, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
     """The variables after a loop that runs as long as test(*state) holds and no flag is set."""
     loop = Loop("while", body, listed(gives), listed(stop))
-    while True:
-        holds = loop.clear(state)
-        if not is_symbolic(holds):
-            holds = holds and test(*state)
-        if is_symbolic(holds):
-            return loop.repeated(graph_of(control.WHILE, [holds]), test, state)
-        if not holds:
-            return state
-        state = body(*state) or ()
+    try:
+        return loop.going_on(test, state)
+    except Exception as error:
+        losing(error, gives)
+        raise
 
 
 def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str = "") -> State:
@@ -79,18 +75,11 @@ def for_(items: Any, body: Step, gives: str = "", state: State = (), stop: str =
     and each later element of anything else a branch.
     """
     loop = Loop("for", body, listed(gives), listed(stop))
-    if isinstance(items, Span):
-        return loop.counted(items, state)
-    if isinstance(items, Rows) or is_symbolic(items):
-        return loop.along(items if isinstance(items, Rows) else Rows(items), state)
-    for element in items:
-        clear = loop.clear(state)
-        if is_symbolic(clear) and isinstance(items, range):
-            return loop.counted(Span(element, items.stop, items.step), state)
-        state = loop.step_if(clear, element, state)
-        if loop.clear(state) is False:
-            break
-    return state
+    try:
+        return loop.going_through(items, state)
+    except Exception as error:
+        losing(error, gives)
+        raise
 
 
 class Loop:
@@ -120,6 +109,33 @@ class Loop:
             return (self.body(element, *state) or ()) if clear else state
         step = functools.wraps(self.body)(lambda: self.body(element, *state))
         return branch(clear, step, lambda: state, self.names)
+
+    def going_on(self, test: Step, state: State) -> State:
+        """`while`: in Python until a node decides."""
+        while True:
+            holds = self.clear(state)
+            if not is_symbolic(holds):
+                holds = holds and test(*state)
+            if is_symbolic(holds):
+                return self.repeated(graph_of(control.WHILE, [holds]), test, state)
+            if not holds:
+                return state
+            state = self.body(*state) or ()
+
+    def going_through(self, items: Any, state: State) -> State:
+        """`for`: in Python where the elements are at hand."""
+        if isinstance(items, Span):
+            return self.counted(items, state)
+        if isinstance(items, Rows) or is_symbolic(items):
+            return self.along(items if isinstance(items, Rows) else Rows(items), state)
+        for element in items:
+            clear = self.clear(state)
+            if is_symbolic(clear) and isinstance(items, range):
+                return self.counted(Span(element, items.stop, items.step), state)
+            state = self.step_if(clear, element, state)
+            if self.clear(state) is False:
+                break
+        return state
 
     # ---- In the graph -----------------------------------------------------------------------
 

@@ -25,12 +25,18 @@ def stores(*nodes: ast.AST) -> Names:
 def _stored(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
-    elif isinstance(node, FunctionDef):
+    elif isinstance(node, FunctionDef | ast.ClassDef):
         yield node.name
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
     elif isinstance(node, Comprehension):  # its variables are its own
         named = (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
         yield from (n.target.id for n in named)
     elif not isinstance(node, ast.Lambda):
+        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            yield node.name
+        if isinstance(node, ast.MatchMapping) and node.rest:
+            yield node.rest
         for child in ast.iter_child_nodes(node):
             yield from _stored(child)
 
@@ -57,6 +63,9 @@ def _read(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Lambda):
         yield from reads(*_defaults(node.args))
         yield from captured(node)
+    elif isinstance(node, ast.ClassDef):
+        yield from reads(*node.decorator_list, *node.bases, *node.keywords)
+        yield from reads(*node.body) - stores(*node.body).keys()
     elif isinstance(node, Comprehension):
         own = stores(*(g.target for g in node.generators))
         inside = {name for child in ast.iter_child_nodes(node) for name in _read(child)}
@@ -75,7 +84,14 @@ def _defaults(arguments: ast.arguments) -> list[ast.expr]:
 def captured(node: FunctionDef | ast.Lambda) -> set[str]:
     """What a nested function uses and does not define."""
     body = [node.body] if isinstance(node, ast.Lambda) else node.body
-    return reads(*body) - stores(*body).keys() - set(parameters(node.args))
+    outer = nonlocals(node)
+    return reads(*body) - (stores(*body).keys() - outer) - set(parameters(node.args)) | outer
+
+
+def nonlocals(node: FunctionDef | ast.Lambda) -> set[str]:
+    """The variables of the function around it that a nested function sets."""
+    body = [] if isinstance(node, ast.Lambda) else node.body
+    return {n for s in own_nodes(*body) if isinstance(s, ast.Nonlocal) for n in s.names}
 
 
 def own_nodes(*nodes: ast.AST) -> Iterator[ast.AST]:
@@ -114,9 +130,10 @@ def _ends(s: ast.stmt) -> bool:
     if isinstance(s, ast.While):
         forever = isinstance(s.test, ast.Constant) and bool(s.test.value)
         return forever and not any(isinstance(j, ast.Break) for j in _jumps_in(s))
-    if isinstance(s, ast.With):
-        return ends(s.body)
-    return isinstance(s, Jump | ast.Raise)
+    if isinstance(s, ast.Try):
+        ways = [s.body + s.orelse, *(h.body for h in s.handlers)]
+        return ends(s.finalbody) or all(map(ends, ways))
+    return isinstance(s, Jump | ast.Raise)  # not `with`: it may stop an exception on its way
 
 
 def _jumps_in(loop: Loop) -> list[Jump]:
@@ -150,6 +167,7 @@ class Liveness:
         self.branches: dict[ast.If, tuple[Set[str], Set[str]]] = {}  # where each begins
         self.inside: dict[ast.AST, Set[str]] = {}  # where a step of a loop begins
         self.target: dict[Jump, Set[str]] = {}  # where a jump leads to
+        self.handlers: dict[ast.Try, Set[str]] = {}  # where an exception leads to
 
     def before(
         self,
@@ -182,6 +200,8 @@ class Liveness:
             return self._loop(s, after)
         if isinstance(s, ast.With):
             return reads(*s.items) | (self.before(s.body, after, jumps) - stores(*s.items).keys())
+        if isinstance(s, ast.Try):
+            return self._try(s, after, jumps)
         if isinstance(s, Jump):
             self.target[s] = (
                 frozenset() if isinstance(s, ast.Return) else jumps[isinstance(s, ast.Continue)]
@@ -190,6 +210,20 @@ class Liveness:
         if isinstance(s, ast.Raise):
             return reads(s)
         return (after - _certain(s).keys()) | reads(s)
+
+    def _try(self, s: ast.Try, after: Set[str], jumps: tuple[Set[str], Set[str]]) -> Set[str]:
+        """What a handler or `finally` needs is needed all along: an exception may come anywhere."""
+        final = self.before(s.finalbody, after, jumps)
+        caught = final.union(
+            *(self.before(h.body, final, jumps) - {h.name} for h in s.handlers),
+            *(reads(h.type) for h in s.handlers if h.type is not None),
+        )
+        self.handlers[s] = caught
+        orelse = self.before(s.orelse, final, jumps)
+        always, self.always = self.always, self.always | caught
+        body = self.before(s.body, orelse, jumps)
+        self.always = always
+        return body
 
     def _loop(self, s: Loop, after: Set[str]) -> Set[str]:
         again = reads(s.test) if isinstance(s, ast.While) else set()
@@ -212,4 +246,4 @@ def _certain(s: ast.stmt) -> Names:
         return {}
     if isinstance(s, ast.AugAssign | ast.AnnAssign):
         return stores(s.target)
-    return {s.name: None} if isinstance(s, FunctionDef) else {}
+    return stores(s) if isinstance(s, FunctionDef | ast.ClassDef | ast.Import) else {}

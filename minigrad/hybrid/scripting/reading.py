@@ -20,6 +20,7 @@ from typing import Any
 from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import Location, SavedLine
 from minigrad.hybrid.scripting.names import FunctionDef
+from minigrad.hybrid.scripting.syntax import definition, placed
 
 _FLAGS = functools.reduce(
     int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
@@ -50,11 +51,11 @@ def read(function: FunctionType) -> Source:
     code = function.__code__
     where = Location(code, 0)
     name = function.__qualname__
-    if code.co_name == "<lambda>":
-        raise ScriptError("script_lambda", defined=where)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     try:
-        found = list(_definitions(_parsed("".join(lines)), code))
+        module = _parsed("".join(lines))
+        of_lambda = code.co_name == "<lambda>"
+        found = list(_lambdas(module, code) if of_lambda else _definitions(module, code))
     except SyntaxError:
         found = []
     if not found:
@@ -85,7 +86,25 @@ def _definitions(module: ast.Module, code: CodeType) -> Iterator[tuple[str | Non
         waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
 
 
-def _takes(node: FunctionDef) -> set[str]:
+def _lambdas(module: ast.Module, code: CodeType) -> Iterator[tuple[str | None, FunctionDef]]:
+    """The lambdas that this code may come from, as definitions that return their expression."""
+    places = {(line, column) for line, _, column, _ in code.co_positions() if column is not None}
+    taken = _plain(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    waiting: list[tuple[str | None, ast.AST]] = [(None, module)]
+    while waiting:
+        within, node = waiting.pop()
+        inner = node.name if isinstance(node, ast.ClassDef) else within
+        waiting += [(inner, child) for child in ast.iter_child_nodes(node)]
+        if not isinstance(node, ast.Lambda) or _takes(node) != taken:
+            continue
+        body = node.body
+        if node.lineno == code.co_firstlineno and (body.lineno, body.col_offset) in places:
+            made: Any = definition("<lambda>", (), [ast.Return(body)])
+            made.args = node.args
+            yield within, placed(node, made)
+
+
+def _takes(node: FunctionDef | ast.Lambda) -> set[str]:
     """The names of the parameters, for the file may have changed since."""
     arguments = node.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)

@@ -8,10 +8,17 @@ from typing import Any
 
 from minigrad.diagnostics.errors import ScriptError
 from minigrad.diagnostics.source import Location
-from minigrad.hybrid.scripting.names import FunctionDef, own_nodes, parameters, reads, stores
+from minigrad.hybrid.scripting.names import (
+    FunctionDef,
+    escaping,
+    nonlocals,
+    own_nodes,
+    parameters,
+    reads,
+    stores,
+)
 
 REFUSED: dict[type[ast.AST], str] = {
-    ast.Try: "script_try",
     ast.TryStar: "script_try",
     ast.Yield: "script_yield",
     ast.YieldFrom: "script_yield",
@@ -19,38 +26,23 @@ REFUSED: dict[type[ast.AST], str] = {
     ast.AsyncFor: "script_async",
     ast.AsyncWith: "script_async",
     ast.Await: "script_async",
-    ast.Global: "script_global",
-    ast.Nonlocal: "script_global",
-    ast.Delete: "script_del",
-    ast.Import: "script_import",
-    ast.ImportFrom: "script_import",
-    ast.ClassDef: "script_class",
-    ast.Match: "script_match",
 }
 HIDDEN = {"locals", "eval", "exec"}  # they look for variables that now live in other functions
 
 
-def refuse(
-    function: FunctionDef,
-    at: Callable[[Any], Location],
-    own_context: Callable[[ast.expr], bool],
-) -> None:
+def refuse(function: FunctionDef, at: Callable[[Any], Location]) -> None:
     """Raise ScriptError for the first thing that cannot be rewritten, in nested functions as well.
 
-    at: the location of a node. own_context: whether a context manager is one of the engine's.
+    at: the location of a node.
     """
     for one in ast.walk(function):
         if isinstance(one, FunctionDef):
-            _refuse_in(one, at, own_context)
+            _refuse_in(one, at)
 
 
-def _refuse_in(
-    function: FunctionDef,
-    at: Callable[[Any], Location],
-    own_context: Callable[[ast.expr], bool],
-) -> None:
+def _refuse_in(function: FunctionDef, at: Callable[[Any], Location]) -> None:
     for node in own_nodes(*function.body):
-        key = REFUSED.get(type(node)) or _other(node, own_context)
+        key = REFUSED.get(type(node)) or _other(node)
         if key:
             text = ast.unparse(node).splitlines()[0].rstrip(":")
             raise ScriptError(key, code=text[:60], defined=at(node))
@@ -58,11 +50,9 @@ def _refuse_in(
         raise ScriptError("script_closure", name=name, defined=at(node))
 
 
-def _other(node: ast.AST, own_context: Callable[[ast.expr], bool]) -> str | None:
-    if isinstance(node, ast.While | ast.For) and node.orelse:
-        return "script_loop_else"
-    if isinstance(node, ast.With) and not all(own_context(i.context_expr) for i in node.items):
-        return "script_with"
+def _other(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Try) and escaping(*node.finalbody):
+        return "script_finally"
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in HIDDEN:
         return "script_locals"
     if any(isinstance(n, ast.NamedExpr) for part in _later(node) for n in ast.walk(part)):
@@ -99,8 +89,9 @@ def _split(function: FunctionDef) -> Iterator[tuple[str, ast.AST]]:
             for name, nested in _named(node):
                 if nested not in inside and name in used:
                     body = nested.body if isinstance(nested.body, list) else [nested.body]
-                    own = {*parameters(nested.args), *stores(*body)}
-                    for variable in sorted((reads(*body) - own) & changed):
+                    own = {*parameters(nested.args), *stores(*body)} - nonlocals(nested)
+                    both = nonlocals(nested) & (reads(region) | changed)
+                    for variable in sorted((reads(*body) - own) & changed | both):
                         yield variable, region
 
 

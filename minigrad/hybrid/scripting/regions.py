@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from minigrad.diagnostics.errors import ScriptError
+from minigrad.diagnostics.errors import ControlFlowError, ScriptError, TraceError
 from minigrad.diagnostics.source import here
 
 DEEPEST = 40  # the same branch within itself so many times: a recursion that never ends
+LOST = "_minigrad_lost"  # attribute of an exception
 CHANGING: dict[type, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
     dict: {"update", "pop", "popitem", "setdefault", "clear"},
@@ -87,6 +89,24 @@ def raising() -> None:
     """Refuse `raise` there."""
     if _regions.codes:
         raise ScriptError("script_raise", defined=here())
+
+
+def caught(names: str) -> None:
+    """Raise again what must not be caught: a refusal, or what leaves `names` with old values.
+
+    A branch or a loop that an exception leaves does not hand out the variables that it has set.
+    """
+    error = sys.exc_info()[1]
+    if isinstance(error, ScriptError | TraceError | ControlFlowError):
+        raise error
+    lost = getattr(error, LOST, set()) & set(names.split(", "))
+    if lost:
+        raise ScriptError("script_lost", name=min(lost), defined=here()) from error
+
+
+def losing(error: Exception, names: str) -> None:
+    """Note the variables that a branch or a loop would have set."""
+    setattr(error, LOST, getattr(error, LOST, set()) | set(names.split(", ")) - {""})
 
 
 def check_method(method: Any) -> None:

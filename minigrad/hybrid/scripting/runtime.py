@@ -16,10 +16,12 @@ from minigrad import control, ops
 from minigrad.control.bodies import Built
 from minigrad.core import is_weak
 from minigrad.core.structure import transform
+from minigrad.diagnostics.errors import ScriptError
+from minigrad.diagnostics.source import here
 from minigrad.hybrid.scripting.carry import State, naming
 from minigrad.hybrid.scripting.merging import Merge
 from minigrad.hybrid.scripting.missing import Falsy
-from minigrad.hybrid.scripting.regions import region
+from minigrad.hybrid.scripting.regions import losing, region
 from minigrad.static import Body, Node, graph_of, has_effect
 
 is_symbolic = control.is_symbolic
@@ -36,9 +38,13 @@ def if_(
     takes: State = (),
 ) -> Any:
     """The values that the one function or the other returns for the variables `gives`."""
-    if not is_symbolic(test):
-        return (then if test else orelse)(*takes)
-    return branch(test, then, orelse, listed(gives), takes)
+    try:
+        if not is_symbolic(test):
+            return (then if test else orelse)(*takes)
+        return branch(test, then, orelse, listed(gives), takes)
+    except Exception as error:
+        losing(error, gives)
+        raise
 
 
 def branch(
@@ -169,6 +175,13 @@ def single(x: Any, who: str) -> Node:
     node = graph_of(control.COND, [x]).lift(x)
     control.expect_one(who, node)
     return node
+
+
+def matched(x: Any) -> Any:
+    """What `match` looks at, which Python must know."""
+    if is_symbolic(x):
+        raise ScriptError("script_match", defined=here())
+    return x
 
 
 def assert_(test: Any, message: Callable[[], Any] | None = None) -> None:

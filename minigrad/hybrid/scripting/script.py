@@ -52,7 +52,8 @@ def script(
     what decides on a tensor are in the graph, and one runs: what stands behind `and` and `or`, too,
     runs only if it is needed. A range of Python numbers is unrolled, unless a tensor decides on
     break; `x += 1` gives x a new value, and nothing changes in place; print and assert act whenever
-    the graph runs. `code` shows the rewritten source. ScriptError, with the line, for what cannot
+    the graph runs. try, with, import and class act while it is traced: what the graph raises when
+    it runs is not caught. `code` shows the rewritten source. ScriptError, with the line, for what cannot
     be rewritten. (torch.jit.script, tf.autograph.)
 
     >>> import minigrad as mg

@@ -17,6 +17,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any
 
+from minigrad.hybrid.scripting.desugar import desugar, global_name, is_deletion
 from minigrad.hybrid.scripting.expressions import Expressions, Known
 from minigrad.hybrid.scripting.jumps import after_docstring, lower
 from minigrad.hybrid.scripting.missing import RETURNED
@@ -25,7 +26,9 @@ from minigrad.hybrid.scripting.names import (
     Liveness,
     Loop,
     captured,
+    ends,
     nested_functions,
+    nonlocals,
     own_nodes,
     parameters,
     reads,
@@ -79,17 +82,20 @@ class _Function:
             first[0].arg if first else None,
             rewriter.function,
         )
+        desugar(tree, rewriter.runtime, rewriter.unique)
+        self.outer = nonlocals(tree)
         nested = nested_functions(*tree.body)
-        always = {name for f in nested for name in captured(f)}
+        always = {name for f in nested for name in captured(f)} | self.outer
         self.body, self.flow, self.result = lower(tree, rewriter.unique)
         self.live = Liveness(always, self.flow)
-        self.live.before(self.body, frozenset())
-        regions = [n for n in own_nodes(*self.body) if isinstance(n, ast.If | Loop)]
+        self.live.before(self.body, self.outer)
+        doubtful = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
+        regions = [n for n in own_nodes(*self.body) if isinstance(n, doubtful) or is_deletion(n)]
         self.maybe = stores(*regions).keys() - self.flow.flags
         self.around = around - stores(*tree.body).keys() - set(parameters(tree.args))
 
     def rewritten(self) -> ast.FunctionDef:
-        tree, own = self.tree, set(parameters(self.tree.args))
+        tree, own = self.tree, set(parameters(self.tree.args)) | self.outer
         scope = Scope(set(own), set(own))
         body = self._block(self.body, scope)
         tree.body = after_docstring(body, self._marks(scope, tree)) or [ast.Pass()]
@@ -121,6 +127,8 @@ class _Function:
             items = [self._expression(item, scope) for item in s.items]
             scope.give(stores(*s.items))
             return [placed(s, ast.With(items, self._block(s.body, scope) or [ast.Pass()]))]
+        if isinstance(s, ast.Try):
+            return self._try(s, scope)
         if isinstance(s, ast.Assert):
             return [placed(s, ast.Expr(self._assertion(s, scope)))]
         if isinstance(s, ast.Pass) or self._idle(s):
@@ -129,10 +137,15 @@ class _Function:
             if s.value is None:
                 return []
             s = placed(s, ast.Assign([s.target], s.value))
-        first = self._checks(s) + self._first_read(s, scope)
+        if isinstance(s, ast.Match):
+            scope.take(stores(s))  # what a pattern that does not fit leaves without a value
+        first, deletes = self._checks(s) + self._first_read(s, scope), is_deletion(s)
         new = self._expression(s, scope)
-        if isinstance(s, FunctionDef):
-            scope.give([s.name])
+        if deletes:
+            scope.bound.update(stores(s))
+            scope.defined.difference_update(stores(s))
+        elif isinstance(s, FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+            scope.give(stores(s))
         elif isinstance(s, ast.Assign):
             scope.give(stores(*s.targets))
         elif isinstance(s, ast.AugAssign):
@@ -167,15 +180,15 @@ class _Function:
         """Statements that refuse, inside a branch of the graph, what only Python can do."""
         if isinstance(s, ast.Raise):
             return [placed(s, ast.Expr(self.expressions.call("raising")))]
-        targets = s.targets if isinstance(s, ast.Assign) else []
+        targets = s.targets if isinstance(s, ast.Assign | ast.Delete) else []
         if isinstance(s, ast.AugAssign):
             targets = [s.target]
         found: list[ast.stmt] = []
         for target in own_nodes(*targets):
             if isinstance(target, ast.Attribute | ast.Subscript) and isinstance(
-                target.ctx, ast.Store
+                target.ctx, ast.Store | ast.Del
             ):
-                text = ast.Constant(ast.unparse(target))
+                text = ast.Constant(global_name(target) or ast.unparse(target))
                 found.append(placed(s, ast.Expr(self._check(target, text))))
         return found
 
@@ -191,6 +204,34 @@ class _Function:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
             return self.expressions.call("set_item", text, load(target.value.id))
         return self.expressions.call("set_attribute", text)
+
+    def _try(self, s: ast.Try, scope: Scope) -> list[ast.stmt]:
+        """`try` stays what it is: exceptions come while Python runs, or builds."""
+        scope.take(stores(s))
+        before = set(scope.defined)
+        body, orelse = self._block(s.body, scope), self._block(s.orelse, scope)
+        ways = [] if ends(s.body + s.orelse) else [scope.defined]
+        handlers = []
+        for h in s.handlers:
+            scope.defined = before | ({h.name} if h.name else set())
+            inside = [self._caught(s, h), *self._block(h.body, scope)]
+            kind = self._expression(h.type, scope) if h.type else None
+            handlers.append(placed(h, ast.ExceptHandler(kind, h.name, inside)))
+            ways += [] if ends(h.body) else [scope.defined - {h.name}]
+        after = set.intersection(*ways) if ways else before
+        scope.defined = set(before)
+        final = self._block(s.finalbody, scope)
+        scope.defined |= after
+        if not (handlers or final):
+            return body + orelse
+        return [placed(s, ast.Try(body or [ast.Pass()], handlers, orelse, final))]
+
+    def _caught(self, s: ast.Try, handler: ast.ExceptHandler) -> ast.stmt:
+        """script.caught("x") at the beginning of a handler; see there."""
+        regions = (n for n in own_nodes(*s.body) if isinstance(n, ast.If | Loop))
+        names = [v for v in stores(*regions) if v in self.live.handlers[s]]
+        call = self.expressions.call("caught", ast.Constant(self._labels(names)))
+        return placed(handler, ast.Expr(call))
 
     # ---- branches and loops -----------------------------------------------------------------
 
