@@ -410,7 +410,7 @@ def test_nodes_refuse_every_change_that_tensors_take() -> None:
                 getattr(node, name)(1.0)
 
 
-# ---- Expanded tensors -----------------------------------------------------------------------------
+# ---- Expanded tensors ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

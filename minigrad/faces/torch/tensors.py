@@ -51,10 +51,10 @@ class Tensor(mg.Tensor):
         """Part of the elements; a single one shares its memory as well."""
         result = super().__getitem__(key)
         parts = key if isinstance(key, tuple) else (key,)
-        if all(type(part) is int for part in parts) and len(parts) == self.ndim > 0:
-            if not in_body():
-                result._array = self._array[(*parts, ...)]
-                share(result, self)
+        single = len(parts) == self.ndim > 0 and all(type(part) is int for part in parts)
+        if single and not in_body():
+            result._array = self._array[(*parts, ...)]
+            share(result, self)
         return result
 
     def max(self, dim: Any = None, keepdim: bool = False) -> Any:

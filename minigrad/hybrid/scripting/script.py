@@ -53,8 +53,8 @@ def script(
     runs only if it is needed. A range of Python numbers is unrolled, unless a tensor decides on
     break; `x += 1` gives x a new value, and nothing changes in place; print and assert act whenever
     the graph runs. try, with, import and class act while it is traced: what the graph raises when
-    it runs is not caught. `code` shows the rewritten source. ScriptError, with the line, for what cannot
-    be rewritten. (torch.jit.script, tf.autograph.)
+    it runs is not caught. `code` shows the rewritten source. ScriptError, with the line, for what
+    cannot be rewritten. (torch.jit.script, tf.autograph.)
 
     >>> import minigrad as mg
     >>> @mg.script

@@ -1,4 +1,4 @@
-"""Statements of Python in a tf.function: del, try, with, import, global, nonlocal, class, lambda."""
+"""Statements of Python in a tf.function: del, try, with, import, global, nonlocal, class."""
 
 import contextlib
 

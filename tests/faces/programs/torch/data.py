@@ -1,4 +1,4 @@
-"""`.data` in programs from before `torch.no_grad()`: a tensor without history that shares memory."""
+"""`.data` in old programs: a tensor without history that shares its memory."""
 
 import copy
 
