@@ -246,6 +246,46 @@ def test_a_line_of_pytorch_is_answered_or_refused(line: str) -> None:
         assert show(asked(line, torch, torch.nn.functional, torch.tensor)) == LINES[line]
 
 
+def test_a_trace_says_what_of_an_input_does_not_fit_it() -> None:
+    row = torch.ones(1, 2)
+    trace = torch.jit.trace(lambda x: x * 2, row)
+    with pytest.raises(mg.FeedError, match=r"example with 2 axes .* shape \(2,\) has 1"):
+        trace(torch.ones(2))
+    with pytest.raises(mg.FeedError, match=r"convert it first"):
+        trace(torch.ones(1, 2, dtype=torch.int64))
+    with pytest.warns(mg.TraceWarning, match="was 2 for the example"):
+        rows = torch.jit.trace(lambda x: sum(row for row in x), torch.ones(2, 2))
+    with pytest.raises(mg.FeedError, match=r"an axis of length 2 part by part.* length is 3"):
+        rows(torch.ones(3, 2))
+    with pytest.raises(mg.ShapeError, match=r"Reshape: 6 elements of shape \(3, 2\)"):
+        torch.jit.trace(lambda x: x.view(2, 1), row)(torch.ones(3, 2))
+
+
+def test_a_trace_with_a_loop_of_the_graph_is_made_again_unless_python_would_decide_otherwise() -> (
+    None
+):
+    steps = torch.nn.GRU(2, 3)
+
+    def f(x: Any) -> Any:
+        return steps(x)[0] * (2.0 if x.sum() > 0 else 1.0)
+
+    with pytest.warns(mg.TraceWarning):
+        trace = torch.jit.trace(f, torch.ones(4, 1, 2))
+    more = torch.ones(6, 3, 2)
+    np.testing.assert_allclose(trace(more).detach().numpy(), f(more).detach().numpy(), 1e-6)
+    with pytest.raises(mg.FeedError, match=r"Python would decide otherwise"):
+        trace(-torch.ones(4, 5, 2))
+
+
+def test_inputs_that_a_trace_is_checked_with_are_compared() -> None:
+    example, others = torch.ones(1), [(-torch.ones(1),)]
+    differ = pytest.raises(mg.TraceError, match=r"gives -2, the graph gives -1.*torch\.jit\.script")
+    with pytest.warns(mg.TraceWarning), differ:
+        torch.jit.trace(lambda x: x if x > 0 else x * 2, example, check_inputs=others)
+    with pytest.raises(mg.MissingNameError, match=r"torch\.jit\.trace\(model, x\)"):
+        torch.jit.trace_module(torch.nn.Linear(1, 1), {"other": torch.ones(1, 1)})
+
+
 def test_a_file_holds_tensors_by_name_and_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(mg.MissingNameError, match="state_dict"):
         torch.save(torch.nn.Linear(2, 2), tmp_path / "model.pt")

@@ -97,7 +97,8 @@ def whole_numbers(op: str, name: str, value: Any, least: int = -1) -> tuple[int,
     items = (value,) if is_whole(value) else value
     if not isinstance(items, (tuple, list)) or not all(map(is_whole, items)):
         raise refuse(op, name, value, fill("expect_shape", least=least))
-    return tuple(map(int, items))
+    # a length that a trace has read stays what it is
+    return tuple([n if isinstance(n, int) else int(n) for n in items])
 
 
 def allocated(op: str, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Any]) -> Any:
@@ -127,7 +128,8 @@ def axes(op: str, axis: Any) -> tuple[int, ...]:
     items = axis if isinstance(axis, (tuple, list)) else (axis,)
     if not all(map(is_whole, items)):
         raise refuse(op, "axis", axis, fill("expect_axes"))
-    return tuple(map(int, items))
+    # a length that a trace has read stays what it is
+    return tuple([n if isinstance(n, int) else int(n) for n in items])
 
 
 def as_dtype(op: str, dtype: npt.DTypeLike) -> np.dtype[Any]:

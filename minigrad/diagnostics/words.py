@@ -7,6 +7,7 @@ each; here it becomes a function with this signature, for `help` and completion 
 from __future__ import annotations
 
 import linecache
+import math
 import sys
 from collections.abc import Mapping
 from types import FunctionType
@@ -92,8 +93,15 @@ def _in_order(x: Any) -> Any:
     return copy if copy._array.flags.c_contiguous else copy.reshape(-1).reshape(x.shape)
 
 
+def _count(x: Any) -> Any:
+    """How many elements x has; ShapeError for a node that does not know."""
+    shape = x.shape or (x.size,)
+    return int(x.size) if None in shape else math.prod(shape)
+
+
 _MEANT = {
     "__name__": __name__,
+    "count": _count,
     "flat": _flat,
     "in_order": _in_order,
     "mg": sys.modules["minigrad"],

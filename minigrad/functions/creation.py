@@ -68,6 +68,8 @@ def zeros(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = 
     tensor([0., 0.])
     """
     kind = arguments.as_dtype("zeros", dtype)
+    if _is_traced(shape):
+        return _repeated(kind.type(0), shape)
     return Tensor(_filled("zeros", shape, lambda lengths: np.zeros(lengths, kind)), requires_grad)
 
 
@@ -79,6 +81,8 @@ def ones(*shape: Length, dtype: npt.DTypeLike = float32, requires_grad: bool = F
     tensor([1., 1.])
     """
     kind = arguments.as_dtype("ones", dtype)
+    if _is_traced(shape):
+        return _repeated(kind.type(1), shape)
     return Tensor(_filled("ones", shape, lambda lengths: np.ones(lengths, kind)), requires_grad)
 
 
@@ -95,6 +99,8 @@ def full(
     one = as_array(value, kind, "full")
     if one.shape:
         raise ShapeError("rank", op="full", expected="no axes", shape=one.shape, defined=here())
+    if _is_traced((shape,)):
+        return _repeated(one[()], (shape,))
     filled = _filled("full", (shape,), lambda lengths: np.full(lengths, one))
     return Tensor(filled, requires_grad)
 
@@ -125,6 +131,9 @@ def arange(*bounds: float, dtype: npt.DTypeLike | None = None) -> Tensor:
     whole = all(map(arguments.is_whole, bounds))
     kind = arguments.as_dtype("arange", dtype or (int64 if whole else float32))
     start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if len(bounds) == 1 and _is_traced(bounds):
+        counted: Tensor = ops.cumsum(_repeated(kind.type(1), bounds), axis=0) - kind.type(1)
+        return counted
     count = max(0, math.ceil((stop - start) / step))
     for number in (start, start + (count - 1) * step) if count and kind.kind in "iu" else ():
         _expect_place("arange", int(number), kind)
@@ -284,9 +293,26 @@ def _filled(op: str, shape: tuple[Any, ...], make: Callable[[tuple[int, ...]], A
     return arguments.allocated(op, _lengths(op, shape), make)
 
 
-def _lengths(op: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
+def _flat(shape: tuple[Any, ...]) -> tuple[Any, ...]:
     nested = len(shape) == 1 and isinstance(shape[0], (tuple, list))
-    lengths = tuple(shape[0]) if nested else shape
+    return tuple(shape[0]) if nested else shape
+
+
+def _is_traced(shape: tuple[Any, ...]) -> bool:
+    """Whether a trace has read one of these lengths from the shape of a node."""
+    return any(hasattr(n, "repeated") for n in _flat(shape))
+
+
+def _repeated(value: Any, shape: tuple[Any, ...]) -> Tensor:
+    """A node that repeats a number, for a trace that is used with other lengths."""
+    lengths = _flat(shape)
+    traced = next(n for n in lengths if hasattr(n, "repeated"))
+    node: Tensor = traced.repeated(value, lengths)
+    return node
+
+
+def _lengths(op: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
+    lengths = _flat(shape)
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in lengths):
         raise ShapeError("lengths", op=op, shape=lengths, defined=here())
     return tuple(int(n) for n in lengths)

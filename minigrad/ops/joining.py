@@ -190,8 +190,12 @@ def split(x: Any, way: str, wanted: Any, axis: int = 0) -> list[Any]:
     if way in WAYS:
         number = arguments.whole("Split", way, wanted, least=1)
         lengths = [] if n is None else WAYS[way](n, number)
+        if hasattr(n, "expect"):  # it is of an example; the number of parts stays
+            n.expect(lambda m: len(WAYS[way](m, number)) == len(lengths))
     else:
         lengths = list(arguments.lengths("Split", way, wanted))
+        if hasattr(n, "expect"):
+            n.expect(lambda m: m == sum(lengths))
     if (n is None and way in WAYS) or (n is not None and sum(lengths) != n):
         shape, about = show_shape(x.shape), f"{way}={wanted}"
         raise ShapeError("split", op="Split", sections=about, axis=axis, shape=shape)

@@ -98,7 +98,7 @@ def _bounds(item: slice) -> tuple[int | None, int | None, int | None]:
 def _index(item: Any) -> int:
     if not isinstance(item, (bool, np.bool_)):
         try:
-            return py.index(item)
+            return item if isinstance(item, int) else py.index(item)
         except GraphError:  # a node has no value
             raise
         except TypeError:

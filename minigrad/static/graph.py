@@ -17,6 +17,7 @@ from minigrad.core import (
     Attrs,
     Dtype,
     Op,
+    PublicShape,
     Spec,
     as_array,
     context,
@@ -43,6 +44,7 @@ from minigrad.static.labels import DECLARED, labels
 from minigrad.static.node import Node
 from minigrad.static.order import dependency_order, topological_orders
 from minigrad.static.text import describe
+from minigrad.static.traced_length import with_lengths
 from minigrad.static.unlisted import Gradients
 
 __all__ = ["Graph"]
@@ -69,6 +71,7 @@ class Graph:
     _exporter: ClassVar[Callable[..., Any]]  # set by `minigrad.interop.onnx`
     claimed: ClassVar[Container[Op]] = DECLARED  # operators whose nodes are called as written
     reads_tensors: ClassVar[bool] = False  # tensors are read as nodes while it is built
+    open_lengths = False  # lengths that Python reads from shapes are traced, see `TracedLength`
     history: tuple[Any, ...] = ()  # what each optimiser pass did to make this graph
 
     def __init__(self) -> None:
@@ -82,6 +85,7 @@ class Graph:
         self._counter: Node | None = None
         self._layers: dict[int, tuple[Any, int, Iterator[int]]] = {}  # see `call_counter`
         self.first_layer = 0  # layers below it were counted where the graph was saved
+        self.expected: list[tuple[Any, Callable[[int], bool]]] = []  # see `TracedLength.expect`
         self.single = False  # one output was asked for, not a list of them
         self.frozen = False
         self._operators: frozenset[Op] | None = None
@@ -355,23 +359,29 @@ class Graph:
         other.single = self.single
         return other.freeze().verify()
 
+    def shape_of(self, node: Node) -> PublicShape | None:
+        """The shape of a node as Python may know it while the graph is built."""
+        return public_shape(node.spec.shape)
+
     def add_copy(
         self,
         node: Node,
         inputs: tuple[Node, ...],
         spec: Spec | None = None,
         name: str | None = None,
+        attrs: Attrs | None = None,
     ) -> Node:
         """Append a node like `node`, of whatever graph, on other inputs: same name, same line.
 
-        spec: what is known of it, where that is known already. name: another name.
+        spec: what is known of it, where that is known already. name, attrs: others than its own.
         """
         copy = Node()
-        copy.op, copy.attrs, copy.inputs = node.op, node.attrs, inputs
+        attrs = node.attrs if attrs is None else attrs
+        copy.op, copy.attrs, copy.inputs = node.op, attrs, inputs
         copy.order, copy.scope, copy.graph = next_order(), node.scope, self
         copy.code, copy.lasti, copy.name = node.code, node.lasti, name or node.name
         if spec is None:
-            spec = node.op.spec([x.spec for x in inputs], node.attrs) if inputs else node.spec
+            spec = node.op.spec([x.spec for x in inputs], attrs) if inputs else node.spec
         copy.spec = spec
         copy.controls = ()
         self._names.setdefault(copy.name, [0])
@@ -435,9 +445,10 @@ class Graph:
                 new[node] = new[node.inputs[0]]
                 continue
             name = self._unique(node.name, context.scope)
-            copy = self.add_copy(node, tuple(new[x] for x in node.inputs), name=name)
+            attrs = with_lengths(node.attrs, new) if body.open_lengths else node.attrs
+            copy = self.add_copy(node, tuple(new[x] for x in node.inputs), name=name, attrs=attrs)
             new[node] = copy
-            copy.attrs = node.attrs if effects else without_effects(node.attrs)
+            copy.attrs = attrs if effects else without_effects(attrs)
             copy.controls = (*self._own_controls(), *(new[x] for x in node.controls))
             copy.scope = "/".join(filter(None, (context.scope, node.scope)))
             if events.listeners:

@@ -15,7 +15,6 @@ from minigrad.core import (
     PublicShape,
     Reader,
     Spec,
-    public_shape,
     show_shape,
 )
 from minigrad.diagnostics import foreign
@@ -23,6 +22,7 @@ from minigrad.diagnostics.errors import ShapeError, TraceError
 from minigrad.diagnostics.messages import one_line
 from minigrad.diagnostics.source import here
 from minigrad.ops.methods import Lengths, Value, size_of
+from minigrad.static.traced_length import TracedLength
 
 __all__ = ["Node"]
 
@@ -79,7 +79,8 @@ class Node(BaseNode, Value):
     @property
     def shape(self) -> PublicShape | None:
         """The shape; None stands for an unknown length, or for a wholly unknown shape."""
-        return public_shape(self.spec.shape)
+        shape: PublicShape | None = self.graph.shape_of(self)
+        return shape
 
     @property
     def dtype(self) -> Dtype:
@@ -132,7 +133,11 @@ class Node(BaseNode, Value):
         return self.graph.python_value(self, "use_array")
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[i] for i in range(len(self.graph.python_value(self, "use_loop")))])
+        count = len(self.graph.python_value(self, "use_loop"))
+        length = self.shape and self.shape[0]
+        if isinstance(length, TracedLength):
+            length.expect(lambda n: n == count)
+        return iter([self[i] for i in range(count)])
 
     def __len__(self) -> int:
         return len(self.graph.python_value(self, "use_loop"))

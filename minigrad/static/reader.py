@@ -14,6 +14,7 @@ from minigrad.static.body import Body
 from minigrad.static.current import building
 from minigrad.static.graph import Graph
 from minigrad.static.node import Node
+from minigrad.static.traced_length import TracedLength
 from minigrad.static.unlisted import Gradients
 
 __all__ = ["control_dependencies", "get_default_graph", "reset_default_graph"]
@@ -34,7 +35,7 @@ class GraphReader:
             ready: Graph = operands[0].graph
             return ready.add(op, operands, attrs)
         graph = graph_of(op, operands)
-        given = [as_weak(op, x) for x in operands]
+        given = [x.as_node() if isinstance(x, TracedLength) else as_weak(op, x) for x in operands]
         mixed = [x if is_weak(x) else graph.lift(x, who=op.name) for x in given]
         node = graph.add(op, [graph.lift(x) for x in unify(op, mixed, _cast)], attrs)
         if context.recording or node.dtype.kind != "f" or op is ops.stop_gradient:

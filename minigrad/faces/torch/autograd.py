@@ -23,9 +23,7 @@ class _Kind(type):
 class Variable(metaclass=_Kind):
     """In programs from before PyTorch 0.4: a leaf with the memory of a tensor."""
 
-    def __new__(  # type: ignore[misc]
-        cls, data: Any, requires_grad: bool = False, volatile: bool = False
-    ) -> Any:
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
         if not isinstance(data, mg.Tensor):
             raise failed(mg.DtypeError, "face_data", found=type(data).__name__)
         if volatile:

@@ -1,17 +1,60 @@
 """TorchScript's words: `torch.jit.trace`, `script`, `save`, `load`."""
 
-from minigrad.faces.face import Face, by_order, ordered
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import minigrad as mg
+from minigrad.diagnostics import arguments
+from minigrad.diagnostics.errors import TraceError
+from minigrad.faces.face import Face, by_order, failed, ordered
+from minigrad.hybrid.tracing.baking import Traced
+
+__all__ = ["trace", "trace_module"]
+
+mg.trace  # noqa: B018 - so that all is loaded that a graph can do, such as `save`
+
+
+def trace(
+    func: Any,
+    example_inputs: Any = None,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Sequence[Any] | None = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+) -> Any:
+    """The graph of what a function does with examples, for inputs with as many axes.
+
+    Lengths that it reads from shapes are read anew for each input; what Python did with a number
+    (a loop, an `if`, `int(n)`) stays as it was for the examples. Each of `check_inputs` is tried
+    on the function and on the graph: TraceError where they differ.
+    """
+    arguments.function("trace", "func", func)
+    traced = Traced(func, ordered(example_inputs), open_lengths=True)
+    for inputs in check_inputs or ():
+        check = traced.check(*ordered(inputs), tolerance=check_tolerance)
+        if not check:
+            raise failed(TraceError, "face_check", check=repr(check))
+    return traced
+
+
+def trace_module(mod: Any, inputs: Mapping[str, Any], **options: Any) -> Any:
+    """The same by the names of methods; here `forward` alone."""
+    if [*inputs] != ["forward"]:
+        raise face.refuse("trace_module")
+    return trace(mod, inputs["forward"], **options)
+
 
 __getattr__ = face = Face(
     "torch.jit",
     "script",
-    calls={
-        "load(f)": "by_order(mg.load_graph(f))",
-        "save(m, f)": "m.save(f)",
-        "trace(func, example_inputs)": "mg.trace(func, *ordered(example_inputs))",
+    calls={"load(f)": "by_order(mg.load_graph(f))", "save(m, f)": "m.save(f)"},
+    lacks={
+        "a function without it": "ignore unused export",
+        "torch.jit.trace(model, x)": "trace_module",
     },
-    lacks={"a function without it": "ignore unused export"},
     by_order=by_order,
-    ordered=ordered,
 )
 __dir__ = face.names

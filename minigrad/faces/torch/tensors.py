@@ -57,21 +57,17 @@ class Tensor(mg.Tensor):
             share(result, self)
         return result
 
-    def max(self, dim: Any = None, keepdim: bool = False) -> Any:
+    def max(self, *other: Any, **options: Any) -> Any:
         """The largest element; along `dim` values and positions; or the larger of two tensors."""
-        return extreme(mg.max, self, dim, keepdim)
+        return super().max(*_tensors(other), **_along(other), **options)
 
-    def min(self, dim: Any = None, keepdim: bool = False) -> Any:
+    def min(self, *other: Any, **options: Any) -> Any:
         """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
-        return extreme(mg.min, self, dim, keepdim)
+        return super().min(*_tensors(other), **_along(other), **options)
 
     def broadcast_to(self, *size: Any) -> Any:
         """The elements repeated to a shape, without a copy."""
-        return self.expand(*size)
-
-    def expand_as(self, other: Any) -> Any:
-        """The elements repeated to the shape of another tensor, without a copy."""
-        return self.expand(*other.shape)
+        return mg.broadcast_to(self, size[0] if len(size) == 1 else size)
 
     def repeat(self, *sizes: Any) -> Any:
         """Copies of this tensor beside each other, so many along each axis."""
@@ -130,7 +126,7 @@ class Tensor(mg.Tensor):
     def norm(self, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
         """The length of the vector of all elements, or along an axis."""
         if p == 2:
-            return mg.sqrt(mg.sum(mg.square(self), axis=dim, keepdims=keepdim))
+            return mg.sqrt(mg.sum(self * self, axis=dim, keepdims=keepdim))
         return mg.sum(mg.abs(self) ** p, axis=dim, keepdims=keepdim) ** (1 / p)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -192,7 +188,7 @@ class Tensor(mg.Tensor):
 
     def square_(self) -> Any:
         """Take the square."""
-        return self.copy_(mg.square(self))
+        return self.copy_(self * self)
 
     def sign_(self) -> Any:
         """Keep the signs alone."""
@@ -278,6 +274,16 @@ def of_torch_inside(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _scaled(x: Any, factor: Any) -> Any:
     return x if factor == 1 else x * factor
+
+
+def _along(given: tuple[Any, ...]) -> dict[str, Any]:
+    """x.max(1), x.max(1, True): the axis, and whether it stays."""
+    whole = bool(given) and isinstance(given[0], (int, np.integer))
+    return dict(zip(("dim", "keepdims"), given, strict=False)) if whole else {}
+
+
+def _tensors(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return () if _along(given) else given
 
 
 def extreme(choose: Any, x: Any, dim: Any, keepdim: bool) -> Any:

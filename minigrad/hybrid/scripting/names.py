@@ -214,7 +214,7 @@ class Liveness:
     def _try(self, s: ast.Try, after: Set[str], jumps: tuple[Set[str], Set[str]]) -> Set[str]:
         """What a handler or `finally` needs is needed all along: an exception may come anywhere."""
         final = self.before(s.finalbody, after, jumps)
-        caught = final.union(
+        caught = set(final).union(
             *(self.before(h.body, final, jumps) - {h.name} for h in s.handlers),
             *(reads(h.type) for h in s.handlers if h.type is not None),
         )

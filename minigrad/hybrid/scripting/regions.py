@@ -99,7 +99,7 @@ def caught(names: str) -> None:
     error = sys.exc_info()[1]
     if isinstance(error, ScriptError | TraceError | ControlFlowError):
         raise error
-    lost = getattr(error, LOST, set()) & set(names.split(", "))
+    lost: set[str] = getattr(error, LOST, set()) & set(names.split(", "))
     if lost:
         raise ScriptError("script_lost", name=min(lost), defined=here()) from error
 

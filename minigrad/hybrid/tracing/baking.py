@@ -19,7 +19,7 @@ import numpy as np
 from minigrad.core import Array, in_body, silently
 from minigrad.core.structure import flatten, transform
 from minigrad.diagnostics import arguments, foreign
-from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.errors import FeedError, TraceError
 from minigrad.diagnostics.messages import Pair, choose, fill
 from minigrad.diagnostics.source import Location, function_name, here
 from minigrad.dynamic.recording import recording
@@ -30,9 +30,10 @@ from minigrad.hybrid.tracing.guards import python_function
 from minigrad.hybrid.tracing.keys import Operands, TensorSpec, brief, is_array, is_value, leaves_of
 from minigrad.hybrid.tracing.parameters import TRACED, Parameters, conform
 from minigrad.ops import state
-from minigrad.static import Graph, Node, ancestors
+from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.handlers import Run
 from minigrad.static.run import Interpreter
+from minigrad.static.traced_length import TracedLength
 
 __all__ = ["TraceWarning", "trace"]
 
@@ -79,12 +80,21 @@ class Baked:
 class ExampleBody(TracedBody):
     """The graph of a function that is run on examples: Python is told the values of nodes."""
 
-    def __init__(self, function: str, code: Any, warn: bool) -> None:
+    def __init__(self, function: str, code: Any, warn: bool, open_lengths: bool = False) -> None:
         super().__init__(function, code)
+        self.open_lengths = open_lengths
         self.values: dict[Node, Any] = {}
         self.baked: list[Baked] = []
         self._warn = warn
         self._warned: set[Any] = set()
+
+    def shape_of(self, node: Node) -> Any:
+        shape = super().shape_of(node)
+        if not self.open_lengths or shape is None or self.frozen:
+            return shape
+        return tuple(
+            n if n is None else TracedLength.of(n, (node, axis)) for axis, n in enumerate(shape)
+        )
 
     def python_value(self, node: Node, use: str) -> Any:
         if node.graph is not self:  # inside a branch or a loop
@@ -135,16 +145,23 @@ class Traced:
     graph: the frozen graph; baked: the decisions that the examples made, in order.
     """
 
-    def __init__(self, python_function: Callable[..., Any], examples: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        examples: Sequence[Any],
+        open_lengths: bool = False,
+    ) -> None:
         self.__name__ = function_name(python_function)
         self.python_function = python_function
         self._parameters = Parameters(python_function)
         self._calls = itertools.count()
         values = self._bound(examples)
-        self._declared = transform(values, _declared)
+        self._open = open_lengths
+        self._declared = transform(values, _any_length if open_lengths else _declared)
         body, result = self._run_on_stand_ins(values, warn=True)
         self.baked = tuple(body.baked)
         self._concrete = Concrete(body, result, {})
+        self._shapes = {tuple(x.spec.shape for x in body.arguments): self._concrete}
 
     def __repr__(self) -> str:
         return (
@@ -170,7 +187,41 @@ class Traced:
             conform(spec, x, name, operands, TRACED)
         if operands.symbolic or self._concrete.symbolic or in_body():
             return self._concrete.inline(operands)
-        return self._concrete.run(operands, next(self._calls))
+        return self._for_shapes(values, operands).run(operands, next(self._calls))
+
+    def _for_shapes(self, values: tuple[Any, ...], operands: Sequence[Any]) -> Concrete:
+        """The graph for inputs of these shapes."""
+        shapes = tuple([x.shape for x in operands])
+        if not self._open:
+            return self._concrete
+        if shapes not in self._shapes:
+            loops = any(isinstance(x, Body) for n in self.graph.nodes for x in n.attrs.values())
+            self._shapes[shapes] = self._once_more(values) if loops else self._rebuilt(operands)
+        return self._shapes[shapes]
+
+    def _rebuilt(self, operands: Sequence[Any]) -> Concrete:
+        """The same operators on inputs of other shapes; Python does not run again."""
+        example = self._concrete.body
+        body = TracedBody(self.__name__, example.code)
+        placed: dict[Node, Node] = {}
+        with afresh(), body:
+            pairs = [*zip(example.arguments.values(), operands, strict=True)]
+            result = self._concrete.inline(stand_ins(body, pairs), placed)
+        for length, holds in example.expected:
+            if not holds(length.evaluated(placed)):
+                about = {"before": int(length), "now": length.evaluated(placed)}
+                raise FeedError("traced_length", function=self.__name__, **about, ran=here())
+        return Concrete(body, result, {})
+
+    def _once_more(self, values: tuple[Any, ...]) -> Concrete:
+        """Trace again, where loops or branches of the graph hold shapes; the rest may not differ."""
+        body, result = self._run_on_stand_ins(values, warn=False)
+        turn = self._turn(body.baked)
+        if turn is not None:
+            raise FeedError(
+                "traced_turn", baked=turn[0].pair, now=brief(turn[1].outcome), ran=here()
+            )
+        return Concrete(body, result, {})
 
     def check(self, *inputs: Any, tolerance: float = 1e-5) -> Check:
         """Run the function and the graph on other inputs, and compare.
@@ -203,7 +254,7 @@ class Traced:
         named = zip(self._parameters.names, values, strict=True)
         arrays = [leaf for name, x in named for leaf in leaves_of(name, x) if is_array(leaf[1])]
         code = python_function(self.python_function)[0]
-        body = ExampleBody(self.__name__, code and code.__code__, warn)
+        body = ExampleBody(self.__name__, code and code.__code__, warn, self._open)
         with afresh(), body:
             nodes = stand_ins(body, arrays)
             body.values.update((n, x._array) for n, (_, x) in zip(nodes, arrays, strict=True))
@@ -259,6 +310,10 @@ def _as_tensor(x: Any) -> Any:
 
 def _declared(x: Any) -> Any:
     return TensorSpec(x.shape, x.dtype) if is_array(x) else x
+
+
+def _any_length(x: Any) -> Any:
+    return TensorSpec((None,) * x.ndim, x.dtype) if is_array(x) else x
 
 
 def _difference(expected: Any, actual: Any) -> float:

@@ -66,8 +66,11 @@ class Concrete:
                     captured[i].copy_(value)
         return self.arrangement.of(results)
 
-    def inline(self, operands: Sequence[Any]) -> Any:
-        """The results as nodes: the graph once more, inside the one that is being built."""
+    def inline(self, operands: Sequence[Any], placed: dict[Node, Node] | None = None) -> Any:
+        """The results as nodes: the graph once more, inside the one that is being built.
+
+        placed: is given for each node the one that stands for it there.
+        """
         body = self.body
         graph = graph_of(self._call.op, [*operands, *self.symbolic])
         values = [graph.lift(x) for x in operands]
@@ -79,6 +82,8 @@ class Concrete:
         with building:
             new = graph.inlined(body, values)
         self._renew(graph, new)
+        if placed is not None:
+            placed.update(new)
         results = [new[y] for y in body.outputs[: self._results]]
         if not context.recording:
             results = [ops.stop_gradient(y) if y.dtype.kind == "f" else y for y in results]

@@ -47,7 +47,7 @@ class Module(mg.nn.Module):
 class Parameter(mg.nn.Parameter):
     """A tensor that is trained; it shares the memory of the tensor that it is made of."""
 
-    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:  # type: ignore[misc]
+    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
         shared = data.detach() if isinstance(data, mg.Tensor) else mg.tensor(data)
         return as_torch(shared.requires_grad_(requires_grad))
 
