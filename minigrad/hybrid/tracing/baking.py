@@ -214,7 +214,7 @@ class Traced:
         return Concrete(body, result, {})
 
     def _once_more(self, values: tuple[Any, ...]) -> Concrete:
-        """Trace again, where loops or branches of the graph hold shapes; the rest may not differ."""
+        """Trace again, where loops or branches of the graph hold shapes."""
         body, result = self._run_on_stand_ins(values, warn=False)
         turn = self._turn(body.baked)
         if turn is not None:
