@@ -17,7 +17,7 @@ from minigrad.diagnostics.errors import DtypeError, GradientError, GraphError, S
 from minigrad.diagnostics.messages import fill
 from minigrad.diagnostics.source import here
 from minigrad.dynamic.backward import backward
-from minigrad.dynamic.changes import changes
+from minigrad.dynamic.changes import changes, share
 from minigrad.dynamic.hooks import Handle, hooks_of
 from minigrad.dynamic.inplace import InPlace
 from minigrad.dynamic.kinds import read_as_kind
@@ -98,6 +98,17 @@ class Tensor(InPlace):
         result._array, result.creator, result.requires_grad = data, creator, creator is not None
         result._grad = result.name = None
         return result
+
+    def _element(self, place: tuple[int, ...], element: Tensor) -> Tensor:
+        """This element of a tensor as a view, which shares its memory; a number is a copy."""
+        if not in_body():
+            element._array = self._array[(*place, ...)]
+            share(element, self)
+        return element
+
+    def _shared_memory(self) -> Array:
+        """The array of this tensor, which other tensors can share, unlike a NumPy scalar."""
+        return changes.array_of(self)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -204,7 +215,7 @@ class Tensor(InPlace):
         """The same values without their history; memory is shared."""
         if in_body():
             return self._apply(ops.stop_gradient)
-        return Tensor._around(changes.array_of(self))
+        return Tensor._around(self._shared_memory())
 
     def backward(
         self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False

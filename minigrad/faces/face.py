@@ -15,6 +15,7 @@ from typing import Any
 
 import minigrad as mg
 from minigrad.diagnostics import foreign
+from minigrad.diagnostics.messages import choose, fill
 from minigrad.diagnostics.source import here
 from minigrad.diagnostics.words import Word, refused, spoken
 
@@ -91,6 +92,11 @@ class Face:
 def failed(kind: type[mg.GraphError], key: str, **fields: Any) -> mg.GraphError:
     """The error of a row of the sentences, with the user's line."""
     return kind(key, **fields, defined=here())
+
+
+def sentence(key: str, **fields: Any) -> str:
+    """A row of the sentences in the language chosen."""
+    return choose(fill(key, **fields))
 
 
 def ordered(values: Any) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ from minigrad.faces.face import not_again
 from minigrad.faces.tensorflow import config
 from minigrad.faces.tensorflow.errors import NotTheSignature, again, following
 from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, recorded
-from minigrad.hybrid.scripting.convert import rewritten_or_unchanged
 
 __all__ = ["Function", "function"]
 
@@ -30,7 +29,9 @@ class Function(TRACED):  # type: ignore[misc]
         self, python_function: Callable[..., Any], input_signature: Any, autograph: bool
     ) -> None:
         self._plain = python_function
-        converted = rewritten_or_unchanged(python_function) if autograph else python_function
+        converted = python_function
+        if autograph:
+            converted = mg.script(python_function, strict=False).converted
         self._begin = functools.partial(
             super().__init__, on_tensors(python_function, converted), None, input_signature
         )

@@ -6,8 +6,7 @@ import warnings
 from typing import Any
 
 import minigrad as mg
-from minigrad.diagnostics import messages
-from minigrad.faces.face import Face, failed, ordered
+from minigrad.faces.face import Face, failed, ordered, sentence
 from minigrad.faces.torch.tensors import as_torch
 
 __all__ = ["Variable"]
@@ -27,7 +26,7 @@ class Variable(metaclass=_Kind):
         if not isinstance(data, mg.Tensor):
             raise failed(mg.DtypeError, "face_data", found=type(data).__name__)
         if volatile:
-            warnings.warn(messages.choose(messages.fill("face_volatile")), stacklevel=2)
+            warnings.warn(sentence("face_volatile"), stacklevel=2)
         return as_torch(data.detach().requires_grad_(requires_grad))
 
 

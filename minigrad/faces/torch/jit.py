@@ -6,14 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.diagnostics import arguments
-from minigrad.diagnostics.errors import TraceError
 from minigrad.faces.face import Face, by_order, failed, ordered
-from minigrad.hybrid.tracing.baking import Traced
 
 __all__ = ["trace", "trace_module"]
-
-mg.trace  # noqa: B018 - so that all is loaded that a graph can do, such as `save`
 
 
 def trace(
@@ -31,12 +26,11 @@ def trace(
     (a loop, an `if`, `int(n)`) stays as it was for the examples. Each of `check_inputs` is tried
     on the function and on the graph: TraceError where they differ.
     """
-    arguments.function("trace", "func", func)
-    traced = Traced(func, ordered(example_inputs), open_lengths=True)
+    traced = mg.trace(func, *ordered(example_inputs), open_lengths=True)
     for inputs in check_inputs or ():
         check = traced.check(*ordered(inputs), tolerance=check_tolerance)
         if not check:
-            raise failed(TraceError, "face_check", check=repr(check))
+            raise failed(mg.TraceError, "face_check", check=repr(check))
     return traced
 
 

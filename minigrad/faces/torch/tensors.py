@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as mg
-from minigrad.core import in_body
-from minigrad.dynamic.changes import changes, share
 from minigrad.faces.face import failed, followed
 
 __all__ = ["Tensor", "of_torch"]
@@ -42,7 +40,7 @@ class Tensor(mg.Tensor):
         tensors = [x for x in args if isinstance(x, mg.Tensor)]
         if func.name in VIEWS:
             for x in tensors:
-                changes.array_of(x)  # of a single number, too, views share the memory
+                x._shared_memory()  # of a single number, too, views share the memory
         if func.broadcasts and len({x.dtype for x in tensors}) > 1:
             args = tuple(weakened(x, tensors) for x in args)
         return super(Tensor, Tensor).__torch_function__(func, types, args, kwargs)
@@ -52,10 +50,7 @@ class Tensor(mg.Tensor):
         result = super().__getitem__(key)
         parts = key if isinstance(key, tuple) else (key,)
         single = len(parts) == self.ndim > 0 and all(type(part) is int for part in parts)
-        if single and not in_body():
-            result._array = self._array[(*parts, ...)]
-            share(result, self)
-        return result
+        return self._element(parts, result) if single else result
 
     def max(self, *other: Any, **options: Any) -> Any:
         """The largest element; along `dim` values and positions; or the larger of two tensors."""
@@ -108,7 +103,7 @@ class Tensor(mg.Tensor):
             raise failed(mg.DtypeError, "face_data", found=type(value).__name__)
         if self.requires_grad and value.dtype.kind != "f":
             raise failed(mg.DtypeError, "float_only", op="data", dtype=value.dtype)
-        self._array = changes.array_of(value)
+        self._array = value._shared_memory()
 
     @property
     def grad(self) -> Any:

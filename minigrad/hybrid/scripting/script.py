@@ -10,7 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from minigrad.diagnostics import arguments
-from minigrad.hybrid.scripting.convert import convert, rewritten, source_function
+from minigrad.hybrid.scripting.convert import (
+    convert,
+    rewritten,
+    rewritten_or_unchanged,
+    source_function,
+)
 from minigrad.hybrid.tracing import Function
 
 __all__ = ["script"]
@@ -20,9 +25,13 @@ class Script(Function):
     """A function whose source was rewritten before it is traced. Made by `script`."""
 
     def __init__(
-        self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None
+        self,
+        python_function: Callable[..., Any],
+        input_signature: Sequence[Any] | None = None,
+        strict: bool = True,
     ) -> None:
-        self.converted = convert(python_function)  # now, so that refusals come now
+        rewrite = convert if strict else rewritten_or_unchanged
+        self.converted = rewrite(python_function)  # now, so that refusals come now
         super().__init__(
             python_function, input_signature=input_signature, convert=lambda _: self.converted
         )
@@ -35,14 +44,18 @@ class Script(Function):
 
 @overload
 def script(
-    python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None
+    python_function: Callable[..., Any],
+    input_signature: Sequence[Any] | None = None,
+    strict: bool = True,
 ) -> Script: ...
 @overload
 def script(
-    python_function: None = None, input_signature: Sequence[Any] | None = None
+    python_function: None = None, input_signature: Sequence[Any] | None = None, strict: bool = True
 ) -> Callable[[Callable[..., Any]], Script]: ...
 def script(
-    python_function: Callable[..., Any] | None = None, input_signature: Sequence[Any] | None = None
+    python_function: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    strict: bool = True,
 ) -> Any:
     """A function like `function`, whose if, while and for on tensors become part of the graph.
 
@@ -54,7 +67,8 @@ def script(
     break; `x += 1` gives x a new value, and nothing changes in place; print and assert act whenever
     the graph runs. try, with, import and class act while it is traced: what the graph raises when
     it runs is not caught. `code` shows the rewritten source. ScriptError, with the line, for what
-    cannot be rewritten. (torch.jit.script, tf.autograph.)
+    cannot be rewritten; unless it is `strict`, that is traced as it is, and the error comes where
+    Python meets a value of the graph. (torch.jit.script, tf.autograph.)
 
     >>> import minigrad as mg
     >>> @mg.script
@@ -68,8 +82,8 @@ def script(
     (tensor(111), tensor(16), 1)
     """
     if python_function is None:
-        return functools.partial(script, input_signature=input_signature)
+        return functools.partial(script, input_signature=input_signature, strict=strict)
     if isinstance(python_function, Function):
         python_function = python_function.python_function
     arguments.function("script", "python_function", python_function)
-    return Script(python_function, input_signature)
+    return Script(python_function, input_signature, strict)

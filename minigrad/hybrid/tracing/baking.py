@@ -342,17 +342,19 @@ def _shown(x: Any) -> str:
     return f"{x.item():g}" if isinstance(x, Tensor) and x.size == 1 else brief(x)
 
 
-def trace(function: Callable[..., Any], *examples: Any) -> Traced:
+def trace(function: Callable[..., Any], *examples: Any, open_lengths: bool = False) -> Traced:
     """Run `function` once on examples, and keep what it computed as a graph. (torch.jit.trace.)
 
     examples: tensors, arrays or numbers, also nested; anything else is a constant. Where Python
     decides by a value, the example decides, and a TraceWarning names the line: the graph keeps that
     for all inputs. The result is called as the function is, with inputs of the examples' shapes and
-    types (FeedError for others); `.graph`, `.baked`, and `.check(*inputs)` against Python.
+    types (FeedError for others); `.graph`, `.baked`, and `.check(*inputs)` against Python. With
+    `open_lengths` as many axes are enough: a length that is read from a shape is read anew, and
+    what Python did with it, in a loop or by int(n), stays. (As in PyTorch.)
 
     >>> import minigrad as mg
     >>> double = mg.trace(lambda x: 2 * x, 3.0)
     >>> double(5.0), double.check(-1.0)
     (tensor(10.), <lambda>: Python and the graph agree; the largest difference is 0.)
     """
-    return Traced(arguments.function("trace", "function", function), examples)
+    return Traced(arguments.function("trace", "function", function), examples, open_lengths)

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import minigrad as mg
-from minigrad.dynamic.changes import changes
 from minigrad.faces.face import Face
 from minigrad.faces.torch.nn import functional, init, utils
 from minigrad.faces.torch.tensors import as_torch
-from minigrad.optim import overwrite
 
 __all__ = ["Module", "Parameter", "Sequential", "functional", "init", "utils"]
 
@@ -29,12 +27,10 @@ class Module(mg.nn.Module):
 
     def load_state_dict(self, values: Any) -> None:
         """Overwrite all parameters and buffers in place; if one does not fit, none of them."""
-        own = self._state()
-        before = {name: changes.array_of(x) for name, x in own.items()}
+        held = [(x, x.detach()) for x in self._state().values()]
         super().load_state_dict(values)
-        for name, x in own.items():
-            new, x._array = x._array, before[name]
-            overwrite(x, new)
+        for x, memory in held:
+            x.data = memory.copy_(x.detach())
 
     def apply(self, fn: Callable[[Any], Any]) -> Any:
         """Call a function with each module within this one, and with this one last."""
