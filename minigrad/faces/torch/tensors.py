@@ -118,6 +118,27 @@ class Tensor(mg.Tensor):
         """The same values without their history; memory is shared."""
         return as_torch(super().detach())
 
+    def new_zeros(self, *size: Any) -> Any:
+        """Zeros of this data type."""
+        return as_torch(mg.zeros(*size, dtype=self.dtype))
+
+    def new_ones(self, *size: Any) -> Any:
+        """Ones of this data type."""
+        return as_torch(mg.ones(*size, dtype=self.dtype))
+
+    def new_full(self, size: Any, fill_value: float) -> Any:
+        """One number of this data type in every place."""
+        return as_torch(mg.full(size, fill_value, self.dtype))
+
+    def new_tensor(self, data: Any) -> Any:
+        """A tensor of this data type."""
+        return as_torch(mg.tensor(data, dtype=self.dtype))
+
+    def new(self, *size: Any) -> Any:
+        """In old programs: a tensor of this data type, from lengths or from a list."""
+        listed = len(size) == 1 and isinstance(size[0], list)
+        return self.new_tensor(size[0]) if listed else self.new_zeros(*size)
+
     def norm(self, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
         """The length of the vector of all elements, or along an axis."""
         if p == 2:

@@ -102,4 +102,6 @@ net.apply(begin)
 answers["begun"] = [bool((net[0].weight.data.abs() <= 1).all()), net[2].bias.tolist()]
 scores = torch.tensor([[1.0, 3.0], [4.0, 2.0]], requires_grad=True)
 answers["predicted"] = scores.data.max(1, keepdim=True)[1].tolist()
+hidden = next(net.parameters()).data
+answers["new"] = [list(hidden.new(1, 2).zero_().shape), hidden.new_ones(2).tolist()]
 answers["length"] = [scores.data.norm().item(), scores.data[0].norm(p=1).item()]
