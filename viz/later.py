@@ -19,6 +19,7 @@ from viz.lesson.keep import *
 from viz.lesson.letters import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
+from viz.lesson.probe import *
 from viz.lesson.progress import *
 from viz.lesson.recorded import *
 from viz.lesson.shipped import *

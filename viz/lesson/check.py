@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import CodeType, FunctionType
+from types import FrameType, FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
 from weakref import WeakSet
 
@@ -25,7 +25,7 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
 from viz.lesson.answers import cut, equal, has_gap, reached, silent
 from viz.lesson.differs import Comparison
-from viz.lesson.limit import Endless, limited
+from viz.lesson.limit import Endless, TooManyLines, limited
 from viz.lesson.progress import note
 from viz.lesson.wording import GRADING, MARKS, Shown, lines_of, result
 from viz.questions import called, find_check
@@ -99,7 +99,7 @@ def check(
     asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
-        got, problem = _call(got, caller.f_code)
+        got, problem = _call(got, caller, entry.lines)
     if has_gap(got):
         if not graded:
             return Shown([entry.text, row("check_gap")], "…", id)
@@ -172,12 +172,14 @@ def _view(answer: Drawn, wrong: str | None) -> Any:
         return answer.drawn(wrong)
 
 
-def _call(got: Callable[[], Any], cell: CodeType) -> tuple[Any, list[Pair]]:
-    """The value of a learner's function, or what it raised and where; `cell` asks for the check."""
+def _call(got: Callable[[], Any], cell: FrameType, most: int) -> tuple[Any, list[Pair]]:
+    """Return the value of a learner's function, or what it raised and where; `cell` checks it."""
     try:
-        with limited(LONGEST):
+        with limited(LONGEST, most, getattr(got, "__globals__", None)):
             value = got()
             return (list(value) if isinstance(value, Iterator) else value), []
+    except TooManyLines as stopped:
+        return None, [row("check_lines", lines=f"{most:,}"), *_where(stopped, got, cell)]
     except Endless:
         return None, [row("check_endless", seconds=LONGEST)]
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer
@@ -188,17 +190,18 @@ def _call(got: Callable[[], Any], cell: CodeType) -> tuple[Any, list[Pair]]:
         return None, [*lines, *_where(error, got, cell)]
 
 
-def _where(error: Exception, got: Any, cell: CodeType) -> list[Pair]:
+def _where(error: BaseException, got: Any, cell: FrameType) -> list[Pair]:
     """The line of the learner's cell in which an error arose; or the function of their engine."""
+    file = cell.f_code.co_filename
     asked = [*reached(got)] if isinstance(got, FunctionType) else []
     judged = {f.__name__ for f in asked}
-    here = {f.__name__ for f in asked if f.__code__.co_filename == cell.co_filename}
-    here -= {"<lambda>", cell.co_name}
+    here = {f.__name__ for f in asked if f.__code__.co_filename == file}
+    here -= {"<lambda>", cell.f_code.co_name}
     found, caller, kept = list[Pair](), "", ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         code, name = frame.f_code, frame.f_code.co_qualname.partition(".")[0]
         engine = code.co_filename.startswith("<my_engine")
-        if name in here and (engine or code.co_filename == cell.co_filename):
+        if name in here and (engine or code.co_filename == file):
             text = linecache.getline(code.co_filename, line).strip()
             found, caller = [row("check_line", name=name, code=text)], name
         if not (engine and name == kept):  # a function within it is a part of it

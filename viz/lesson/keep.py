@@ -264,6 +264,11 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     return _loaded(assembled(lesson, own))  # who comes back from a later one, too
 
 
+def reference(lesson: str) -> ModuleType:
+    """Return the engine at the end of a lesson with our parts alone, whatever the learner kept."""
+    return _loaded(assembled(lesson, {}, gaps=False))
+
+
 def keep(*functions: FunctionType) -> Shown | None:
     """Put functions of the notebook into the learner's engine, in the place of ours.
 

@@ -1,25 +1,37 @@
-"""An answer that never ends is stopped: `limited`."""
+"""Stop an answer that never ends, or does far too much work: `limited`."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any
 
-__all__ = ["Endless", "limited"]
+__all__ = ["Endless", "TooManyLines", "limited"]
 
 
 class Endless(BaseException):
     """A program was stopped; no `except Exception` of a learner takes it for an error."""
 
 
-@contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raise Endless in this thread after so many seconds, unless the block has ended by then.
+class TooManyLines(Endless):
+    """A program was stopped because it had run too many lines."""
 
+
+@contextlib.contextmanager
+def limited(
+    seconds: float, lines: int | None = None, names: Mapping[str, Any] | None = None
+) -> Iterator[None]:
+    """Raise TooManyLines in this thread after so many lines, or Endless after so many seconds.
+
+    Lines count in functions of a notebook, whose globals are `names`, and of a learner's engine.
+    The same answer runs the same lines on every machine, so the lines decide and the seconds are
+    the second net: for a debugger, which needs the trace function itself, and for other threads.
     A loop of Python is stopped; a single call into C ends first. Where there are no threads, as in
-    a browser, nothing is stopped.
+    a browser, only lines are counted.
     """
     here = ctypes.c_ulong(threading.get_ident())
     raised = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -27,7 +39,31 @@ def limited(seconds: float) -> Iterator[None]:
     timer.daemon = True
     with contextlib.suppress(RuntimeError):  # threads cannot be started here
         timer.start()
+    counts = lines is not None and sys.gettrace() is None
+    if counts:
+        sys.settrace(_Counter(lines or 0, names).entered)
     try:
         yield
     finally:
+        if counts:
+            sys.settrace(None)
         timer.cancel()
+
+
+class _Counter:
+    """A trace function that counts the lines of some functions, and stops when none is left."""
+
+    def __init__(self, lines: int, names: Mapping[str, Any] | None) -> None:
+        self.left, self.names = lines, names
+
+    def entered(self, frame: FrameType, event: str, arg: object) -> Any:
+        """Follow a function if its lines count."""
+        own = frame.f_globals is self.names
+        return self.ran if own or frame.f_code.co_filename.startswith("<my_engine") else None
+
+    def ran(self, frame: FrameType, event: str, arg: object) -> Any:
+        """Count a line."""
+        self.left -= 1
+        if self.left < 0:
+            raise TooManyLines
+        return self.ran

@@ -128,9 +128,15 @@ def _changes(data: Mapping[str, Any]) -> list[tuple[str, int | None, str, Any]]:
         ("a node that reads a later one", reader, "inputs", [last, 0]),
         ("a node that reads a later one", reader, "inputs", [0, last]),
         ("a node that reads node -1", last, "inputs", [-1]),
+        ("a node that reads node -2", last, "inputs", [-2]),
+        ("a node that reads node -2", reader, "inputs", [0, -2]),
+        (f"a node that reads node {-last - 1}", last, "inputs", [-last - 1, 0]),
         (f"an output {last + 1} of {last + 1} nodes", None, "outputs", [last + 1, last]),
         (f"an output {last + 1} of {last + 1} nodes", None, "outputs", [last, last + 1]),
         ("an output -1", None, "outputs", [-1]),
+        ("an output -2", None, "outputs", [-2]),
+        ("an output -2", None, "outputs", [last, -2]),
+        (f"an output {-last - 1}", None, "outputs", [-last - 1, last]),
     ]
 
 

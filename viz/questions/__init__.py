@@ -18,6 +18,7 @@ from minigrad.diagnostics.messages import Pair
 from viz.words.text import printed, row
 
 Kind = Literal["predict", "quiz", "order"]
+LINES = 1_000_000  # that an answer may run; the longest right one but one needs a quarter of it
 
 
 class UnknownIdError(KeyError):
@@ -72,7 +73,8 @@ class Check:
 
     hints: for known mistakes a sentence of their own, behind a pattern which is looked for in what
     is told of the mistake in English. parts: those of the learner's engine that it judges. The
-    answer is empty where it is one of these, or there is nothing to hide.
+    answer is empty where it is one of these, or there is nothing to hide. lines: how many lines of
+    the notebook and of the engine an answer may run.
     """
 
     id: str
@@ -81,6 +83,7 @@ class Check:
     ours: str = ""
     hints: tuple[tuple[str, Pair], ...] = ()
     parts: tuple[str, ...] = ()
+    lines: int = LINES
 
     def hint_for(self, told: str) -> Pair | None:
         """The sentence for what is told of a mistake, if it is a known one."""
@@ -227,7 +230,8 @@ def _beside(data: Mapping[str, Any]) -> Beside:
 def _check(data: Mapping[str, Any]) -> Check:
     hints = tuple((when["told"], _pair(when)) for when in data.get("when", ()))
     ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
-    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts)
+    lines = data.get("lines", LINES)
+    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts, lines)
 
 
 def _question(data: Mapping[str, Any]) -> Question:
