@@ -133,6 +133,7 @@ def _run(mine: ModuleType, x: Any, outputs: list[Any]) -> Iterator[tuple[str, An
 def _lifetimes(mine: ModuleType) -> dict[str, Any]:
     found = {}
     graphs = "a b(a) c(b) → ac", "a b c(ba) d(ca) e(c) f(bd) → f", "a b(a) c(a) d(aa) → db"
+    graphs += ("a b(a) c(b) d(c) e(d) f(e) g(f) h(g) i(ah) j(bi) k → j",)  # read late, or never
     for text in graphs:
         order, kept = _written(mine, text)
         lives = mine.lifetimes(order, kept)
@@ -141,9 +142,9 @@ def _lifetimes(mine: ModuleType) -> dict[str, Any]:
     return found
 
 
-PLANS = {  # the first and the last step of each value, and its bytes; a planner can do it in 180
-    "180": {"u": (2, 4, 60), "v": (3, 5, 40), "w": (4, 7, 60), "x": (5, 5, 80), "y": (6, 8, 60)},
-    "24": {"u": (0, 1, 8), "v": (1, 2, 16), "w": (3, 4, 24), "x": (5, 6, 4)},
+PLANS = {  # by the bytes that it takes: the first and the last step of each value, and its bytes
+    216: {"u": (2, 4, 72), "v": (3, 5, 48), "w": (4, 7, 72), "x": (5, 5, 96), "y": (6, 8, 72)},
+    24: {"u": (0, 1, 8), "v": (1, 2, 16), "w": (3, 4, 24), "x": (5, 6, 8)},
 }
 
 
