@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbformat import from_dict
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearOutput,
@@ -38,7 +39,7 @@ class Readable(NbGraderPreprocessor):
         return cell, resources
 
 
-# ---- Submissions whose cells were copied, split, moved, deleted, or stripped ----------------------
+# ---- Submissions whose cells were copied, split, moved, deleted or stripped ------------------
 
 
 class Restored(NbGraderPreprocessor):
@@ -51,13 +52,9 @@ class Restored(NbGraderPreprocessor):
         told, directory = resources["nbgrader"], self.parent.parent.coursedir
         folder = directory.format_path(directory.source_directory, ".", told["assignment"])
         path = Path(folder, told["notebook"] + ".ipynb")
-        source = json.loads(path.read_text("utf-8"))["cells"] if path.exists() else []
-        make = type(nb)
-        cells = [make(cell) for cell in restored(nb.cells, source)]
-        nb.cells = [make(cell, metadata=make(cell["metadata"])) for cell in cells]
-        for cell in nb.cells:
-            if "nbgrader" in cell.metadata:
-                cell.metadata.nbgrader = make(cell.metadata.nbgrader)
+        if path.exists():
+            source = json.loads(path.read_text("utf-8"))["cells"]
+            nb = from_dict({**nb, "cells": restored(nb.cells, source)})
         repair(nb)
         return nb, resources
 
@@ -71,27 +68,27 @@ def restored(cells, source):
     """
     exercises = list(exercises_of(source))
     asked = set().union(*(names for _, names, _ in exercises))
-    graded = {grade_id(cell) for _, _, pair in exercises for cell in pair}
-    known = {plain(cell) for _, _, pair in exercises for cell in pair} | {STUB}
+    stubs, tests = ({grade_id(pair[half]) for *_, pair in exercises} for half in (0, 1))
+    known = {plain(cell) for *_, pair in exercises for cell in pair} | {plain({"source": STUB})}
+
+    def is_ours(cell):
+        found = grade_id(cell)
+        edited = found in tests and not binds(cell, asked)
+        return plain(cell) in known or edited or (found in stubs and not plain(cell))
+
     kept, places = [], {}
     for cell in cells:
-        found = grade_id(cell)
-        is_stub_or_tests = plain(cell) in known or found in graded and not (
-            binds(cell, asked) or (found and not found.endswith("-tests") and plain(cell))
-        )
-        if is_stub_or_tests:
-            places[found] = len(kept)
+        if is_ours(cell):
+            places[grade_id(cell)] = len(kept)
         else:
             kept.append(without_grading(cell))
     added = {}
     for number, (start, names, pair) in enumerate(exercises):
         later = {plain(cell) for cell in source[start + 1 :]} - known - {""}
         others = set().union(*(others for _, others, _ in exercises[number + 1 :])) - names
-        tests = places.get(grade_id(pair[-1]))
-        place = place_of_tests(kept, names, later, others, tests)
-        stub, tests = copy.deepcopy(pair)
-        stub["source"] = STUB
-        added.setdefault(place, []).extend([stub, tests])
+        place = place_of_tests(kept, names, later, others, places.get(grade_id(pair[1])))
+        stub, judge = copy.deepcopy(pair)
+        added.setdefault(place, []).extend([{**stub, "source": STUB}, judge])
     return [
         cell
         for place in range(len(kept) + 1)
@@ -115,7 +112,9 @@ def asked_names(code):
             yield from (
                 [statement.name]
                 if isinstance(statement, ast.FunctionDef | ast.ClassDef)
-                else [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+                else [
+                    n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+                ]
             )
 
 

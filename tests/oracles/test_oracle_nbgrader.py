@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from lessons import LESSONS, ROOT, code_cells
 from test_exercises import answers, tasks_of, under_our_name, with_gaps_filled, with_solution
+from test_restoring import HARM, TESTS
 
 sys.path.append(str(ROOT / "docs" / "kit"))
 import notebooks
@@ -86,10 +87,16 @@ def hand_in(folder: Path, notebook: dict[str, Any]) -> None:
 
 def nbgrader(folder: Path, *arguments: str) -> str:
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths, "MINIGRAD_LEARNER": str(folder / "kept")},
+        env={
+            **os.environ,
+            "PATH": programs,  # nbgrader calls alembic, which is installed beside it
+            "PYTHONPATH": paths,
+            "MINIGRAD_LEARNER": str(folder / "kept"),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -154,3 +161,73 @@ def test_feedback_can_be_read_in_one_language(course, name) -> None:
     core, _ = LEARNERS[name][2]
     assert ("0 / 2  L04.core" in page) is (core == 0)
     assert "✓ L04.core " in page or core == 0
+
+
+# ---- Notebooks that were harmed on the way ---------------------------------------------------
+
+FIRST = LESSONS[0]
+GAP = "def dynamic(steps, x):\n    return ..."
+RIGHT = """def dynamic(steps, x):
+    for name, f in steps:
+        note('built', name)
+        x = f(x)
+        note('run', name)
+    return x"""
+WRONG = "def dynamic(steps, x):\n    for _, f in steps:\n        x = f(x)\n    return x"
+HARMED = ["nothing", "tests twice", "stub twice", "all metadata lost", "ids lost", "both deleted"]
+HARMED += ["graded cells shuffled", "tests moved to the start", "answer split", "tests split"]
+HARMED += ["answered in the stub", "answer, stub and tests merged", "tests edited"]
+OTHERWISE = ["old format", "large outputs", "another name"]
+EARNED = ["nothing", "all metadata lost", "graded cells shuffled", "tests edited"]  # by the wrong
+
+
+def harmed(harm: str, answer: str) -> dict[str, Any]:
+    """What a learner hands in whose notebook was harmed."""
+    notebook = notebooks.for_learners(read(FIRST))
+    for cell in notebook["cells"]:
+        # `HARM` knows the cell of the answer by this line, as it would be for `test_restoring`.
+        cell["source"] = notebooks.text(cell).replace(GAP, MINE)
+    HARM.get(harm, lambda cells: None)(notebook["cells"])
+    for cell in notebook["cells"]:
+        cell["source"] = cell["source"].replace(MINE, answer)
+        if harm == "old format":
+            cell.pop("id", None)
+        if harm == "large outputs" and cell["cell_type"] == "code":
+            text = {"output_type": "stream", "name": "stdout", "text": "x" * 2_000_000}
+            cell["outputs"] = [text]
+    if harm == "old format":
+        notebook["nbformat_minor"] = 4
+    return notebook
+
+
+MINE = "def dynamic(steps, x):\n    return 'mine'"
+
+
+def test_harm_to_a_notebook_costs_no_mark_and_earns_none(tmp_path: Path) -> None:
+    from nbgrader.api import Gradebook
+
+    shutil.copy(ROOT / "docs" / "kit" / "nbgrader_config.py", tmp_path)
+    source = tmp_path / "source" / "L00"
+    source.mkdir(parents=True)
+    (source / FIRST.name).write_text(json.dumps(notebooks.for_nbgrader(read(FIRST))), "utf-8")
+    learners: dict[str, tuple[str, str]] = {}
+    for i, harm in enumerate([*HARMED, *OTHERWISE]):
+        for kind, answer in (("right", RIGHT), ("wrong", WRONG)):
+            if kind == "wrong" and harm not in EARNED:
+                continue
+            learners[f"{kind}{i}"] = harm, kind
+            folder = tmp_path / "submitted" / f"{kind}{i}" / "L00"
+            folder.mkdir(parents=True)
+            name = "mine (2).ipynb" if harm == "another name" else FIRST.name
+            (folder / name).write_text(json.dumps(harmed(harm, answer)), "utf-8")
+    for step in ("generate_assignment", "autograde"):
+        nbgrader(tmp_path, step, "L00")
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "minigrad") as gradebook:
+        found = {
+            learners[each.student.id]: grade.auto_score
+            for each in gradebook.assignment_submissions("L00")
+            for book in each.notebooks
+            for grade in book.grades
+            if grade.name == TESTS
+        }
+    assert found == {told: 2.0 if told[1] == "right" else 0.0 for told in learners.values()}
