@@ -69,6 +69,21 @@ def _walked_once(mine: ModuleType) -> dict[str, Any]:
     return {"gradients": len(found), "x": found.get(x)}
 
 
+# ---- Errors ----------------------------------------------------------------------------------
+
+
+def _told(mine: ModuleType) -> dict[str, Any]:
+    x, found = mine.placeholder("x"), {}
+    nodes = {"Mul": x * x, "MatMul": x @ x, "Neg": -x}  # no shape may stand in this line
+    shapes: dict[str, list[tuple[int, ...]]] = {"Mul": [(3, 4), (5, 6)]}
+    shapes |= {"MatMul": [(7,), (8, 9)], "Neg": [(2, 1)]}
+    for op, node in nodes.items():
+        words = [*map(str, shapes[op]), "mismatch"]
+        text = mine.told(node, list(map(np.ones, shapes[op])), words[-1])
+        found[op] = {f"the text says {word}": word in text for word in words}
+    return found
+
+
 # ---- Passes ----------------------------------------------------------------------------------
 
 
@@ -132,8 +147,8 @@ def _run(mine: ModuleType, x: Any, outputs: list[Any]) -> Iterator[tuple[str, An
 
 def _lifetimes(mine: ModuleType) -> dict[str, Any]:
     found = {}
-    graphs = "a b(a) c(b) → ac", "a b c(ba) d(ca) e(c) f(bd) → f", "a b(a) c(a) d(aa) → db"
-    graphs += ("a b(a) c(b) d(c) e(d) f(e) g(f) h(g) i(ah) j(bi) k → j",)  # read late, or never
+    graphs = ["a b(a) c(b) → ac", "a b c(ba) d(ca) e(c) f(bd) → f", "a b(a) c(a) d(aa) → db"]
+    graphs += ["a b(a) c(b) d(c) e(d) f(e) g(f) h(g) i(ah) j(bi) k → j"]  # read late, or never
     for text in graphs:
         order, kept = _written(mine, text)
         lives = mine.lifetimes(order, kept)
@@ -196,10 +211,14 @@ def _either(x: Any, negated: bool) -> Any:
 
 def _traced(mine: ModuleType) -> dict[str, Any]:
     four, one = np.array([4.0, 2.0]), np.array([1.0, 3.0])
-    calls = {"y / x": {"x = 4, 2": (3, four, one), "x = 1, 3": (3, one, four)}}
-    calls["-x"] = {"x = 4, 2": (four, True), "x = 1, 3": (one, True)}
-    functions = {"y / x": _powers, "-x": _either}
-    return {name: replayed(mine, functions[name], given) for name, given in calls.items()}
+    found = {}
+    given: dict[str, tuple[Callable[..., Any], Any, Any]] = {
+        "y / x": (_powers, (3, four, one), (3, one, four)),
+        "-x": (_either, (four, True), (one, True)),
+    }
+    for name, (f, *both) in given.items():
+        found[name] = replayed(mine, f, dict(zip(("x = 4, 2", "x = 1, 3"), both, strict=True)))
+    return found
 
 
 def _asked(x: Any) -> Any:
@@ -240,6 +259,7 @@ def _won_back(mine: ModuleType) -> dict[str, Any]:
 CASES: Mapping[str, Callable[[ModuleType], dict[str, Any]]] = {
     "L01.stretch.once": _ordered_once,
     "L02.core.once": _walked_once,
+    "L07.core": _told,
     "L08.core": _same_work,
     "L08.stretch": _merged,
     "L09.core": _lifetimes,
