@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -512,6 +513,32 @@ def test_an_answer_that_never_ends_is_stopped(monkeypatch):
     with pytest.raises(AssertionError, match="did not come to an end"):
         check("L00.core", lambda: (x for x in iter(int, 1)), [1])
     assert check("L00.core", lambda: 7, 7)
+
+
+def test_an_answer_is_stopped_after_so_many_lines_and_told_where(monkeypatch):
+    monkeypatch.setattr("viz.lesson.check.LONGEST", 60)
+
+    def doubled(depth):
+        return doubled(depth - 1) + doubled(depth - 1) if depth else 1
+
+    with pytest.raises(AssertionError, match=r"Stopped after 1,000,000 lines"):
+        check("L00.core", lambda: doubled(40), 1)
+    with pytest.raises(AssertionError, match=r"Stopped after 100,000 lines"):
+        check("L02.core.once", lambda: doubled(20), 1)
+    assert check("L00.core", lambda: doubled(10), 1024)
+    assert sys.gettrace() is None
+
+
+def test_a_debugger_is_left_alone():
+    def trace(*_):
+        return None
+
+    sys.settrace(trace)
+    try:
+        assert check("L00.core", lambda: 7, 7)
+        assert sys.gettrace() is trace
+    finally:
+        sys.settrace(None)
 
 
 def test_a_verdict_may_be_computed_by_the_lesson():
