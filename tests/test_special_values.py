@@ -206,12 +206,83 @@ def test_where_passes_on_the_gradient_of_what_was_chosen_only() -> None:
     np.testing.assert_equal(b.grad.tolist(), [0.0, NAN])
 
 
-@pytest.mark.parametrize("f", [mg.sign, mg.floor, mg.ceil, mg.round, lambda x: x // 2])
-def test_steps_have_no_gradient_rather_than_a_gradient_of_zero(f: Any) -> None:
+STEPS: tuple[Any, ...] = (
+    *(mg.sign, mg.floor, mg.ceil, mg.round),
+    *(lambda x: x // 2, lambda x: 2 // x, lambda x: mg.sign(x) // x),
+)
+
+
+@pytest.mark.parametrize("f", STEPS)
+def test_the_gradient_of_steps_is_zero(f: Any) -> None:
+    x = mg.tensor([1.5, -2.5], requires_grad=True)
+    f(x).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+    with mg.Graph():
+        node = mg.placeholder("x", shape=(2,))
+        [slope] = mg.gradients(mg.sum(f(node)), [node])
+        graph = mg.build_graph(node, slope)
+    feed = {node: [1.5, -2.5]}
+    for found in (mg.run(graph, feed), graph.compile()(feed), graph.compile(executor="c")(feed)):
+        assert np.asarray(found).tolist() == [0.0, 0.0]
+
+
+def test_a_number_that_was_not_computed_from_x_still_has_no_gradient() -> None:
     x = mg.tensor([1.5], requires_grad=True)
-    assert f(x).creator is None
-    (f(x) + x).sum().backward()
+    for f in (lambda x: x > 0, mg.argmax, mg.isnan, lambda x: mg.cast(x, int)):
+        assert f(x).creator is None
+    (mg.floor(x) + x).sum().backward()
     assert x.grad.tolist() == [1.0]
+
+
+ONE, ZERO = np.ones(1000, np.float32), np.zeros(1000, np.float32)
+MASKED: dict[str, tuple[Any, list[Any], list[Any]]] = {
+    "relu": (mg.relu, [[-1, 0, 2]], [[0, 0, INF]]),
+    "clip": (lambda x: mg.clip(x, -1.0, 1.0), [[-2, 1, 2]], [[0, INF, 0]]),
+    "maximum": (mg.maximum, [[1, 2, 3], [2, 2, 2]], [[0, INF, INF], [INF, INF, 0]]),
+    "minimum": (mg.minimum, [[1, 2, 3], [2, 2, 2]], [[INF, INF, 0], [0, INF, INF]]),
+    "where": (lambda x: mg.where(x > 0, x, 0.0), [[-1, 0, 2]], [[0, 0, INF]]),
+    "max": (lambda x: mg.max(x), [[1, 3, 3]], [[0, INF, INF]]),
+    "max along an axis": (lambda x: mg.max(x, axis=0), [[1, 3, 3]], [[0, INF, INF]]),
+    "max along a dimension": (lambda x: mg.max(x, dim=0)[0], [[1, 3, 3]], [[0, INF, 0]]),
+    "min along a dimension": (lambda x: mg.min(x, dim=0)[0], [[1, 1, 3]], [[INF, 0, 0]]),
+    "max_pool2d": (
+        lambda x: mg.max_pool2d(mg.reshape(x, (1, 1, 2, 2)), 2),
+        [[1, 3, 3, 2]],
+        [[0, INF, 0, 0]],
+    ),
+    "max_pool2d that overlaps": (
+        lambda x: mg.max_pool2d(mg.reshape(x, (1, 1, 2, 3)), 2, 1),
+        [[1, 3, 2, 2, 0, 4]],
+        [[0, INF, 0, 0, 0, INF]],
+    ),
+    "many": (mg.relu, [np.append(-ONE, ONE)], [np.append(ZERO, INF * ONE)]),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("value", [INF, -INF, NAN])
+def test_an_infinite_gradient_stays_where_it_belongs(name: str, value: float) -> None:
+    """Zero times infinity would be NaN: a mask is no factor. The expected values are PyTorch's."""
+    f, values, expected = MASKED[name]
+    xs = [mg.tensor(np.asarray(v, np.float32), requires_grad=True) for v in values]
+    y = f(*xs)
+    y.backward(np.full(y.shape, value, np.float32))
+    for x, slope in zip(xs, expected, strict=True):
+        np.testing.assert_array_equal(x.grad.data, np.where(np.asarray(slope) > 0, value, 0))
+    with mg.Graph():
+        nodes = [mg.placeholder(f"x{i}", shape=x.shape) for i, x in enumerate(xs)]
+        weights = mg.constant(np.full(y.shape, value, np.float32))
+        graph = mg.build_graph(nodes, [*mg.gradients(f(*nodes), nodes, weights)])
+    feed = {node: x.data for node, x in zip(nodes, xs, strict=True)}
+    for run in (graph.compile(), graph.compile(executor="c"), lambda feed: mg.run(graph, feed)):
+        for x, slope in zip(xs, run(feed), strict=True):
+            np.testing.assert_array_equal(slope, x.grad.data)
+
+
+def test_a_dead_relu_hides_the_infinite_slope_behind_it() -> None:
+    x = mg.tensor([-1.0, 4.0], requires_grad=True)
+    mg.sqrt(mg.relu(x)).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.25]
 
 
 def test_integers_have_no_answer_to_division_by_zero() -> None:

@@ -137,7 +137,7 @@ def abs(x: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """−1, 0 or 1; no gradient flows.
+    """−1, 0 or 1; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.sign(mg.tensor([-2.0, 0.0, 3.0]))
@@ -147,7 +147,7 @@ def sign(x: Any) -> Any:
 
 
 def floor(x: Any) -> Any:
-    """The largest whole number that is not larger; no gradient flows.
+    """The largest whole number that is not larger; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.floor(mg.tensor([1.5, -1.5]))
@@ -157,7 +157,7 @@ def floor(x: Any) -> Any:
 
 
 def ceil(x: Any) -> Any:
-    """The smallest whole number that is not smaller; no gradient flows.
+    """The smallest whole number that is not smaller; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.ceil(mg.tensor([1.5, -1.5]))
@@ -167,7 +167,7 @@ def ceil(x: Any) -> Any:
 
 
 def round(x: Any) -> Any:
-    """The nearest whole number, the even one of two equally near; no gradient flows.
+    """The nearest whole number, the even one of two equally near; the gradient is 0.
 
     >>> import minigrad as mg
     >>> mg.round(mg.tensor([0.5, 1.5, 2.4]))
@@ -177,7 +177,7 @@ def round(x: Any) -> Any:
 
 
 def floor_divide(a: Any, b: Any) -> Any:
-    """a ÷ b rounded down, also written a // b; no gradient flows.
+    """a ÷ b rounded down, also written a // b; the gradient is 0.
 
     Floats divided by 0 give infinity or NaN, integers raise NumericError.
 

@@ -73,9 +73,10 @@ def max(
 ) -> Any:
     """The largest element; NaN if there is one. Equal ones share the gradient.
 
-    Along `axis` it is the elements (np.max, torch.amax); along `dim` the elements and their
-    positions, as of torch.max. mg.max(x, 1) is refused, since it could mean either; mg.max(a, b) is
-    `maximum`. Raises ShapeError where there are no elements.
+    Along `axis` it is the elements (np.max, torch.amax). Along `dim` it is the elements and their
+    positions, as of torch.max, and the whole gradient goes to these positions. mg.max(x, 1) is
+    refused, since it could mean either; mg.max(a, b) is `maximum`. Raises ShapeError where there
+    are no elements.
 
     >>> import minigrad as mg
     >>> x = mg.tensor([[1.0, 5.0], [3.0, 4.0]])

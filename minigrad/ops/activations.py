@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.core import Array, Op, Sample, float32, float64, into
 from minigrad.ops.define import ANY, elementwise, smooth
 from minigrad.ops.elementwise import exp
+from minigrad.ops.logic import where
 
 __all__ = ["erf", "gelu", "relu", "sigmoid", "softplus", "step", "tanh"]
 
@@ -61,7 +62,7 @@ def _relu(out: Array, x: Array) -> Array:
 relu = elementwise(
     "ReLU",
     _relu,
-    vjp=(lambda g, y, x: g * step(y),),  # the slope at 0 is taken as 0
+    vjp=(lambda g, y, x: where(y > 0, g, 0),),  # the slope at 0 is taken as 0
     title=("rectified linear unit", "ReLU 激活函数"),
     formula="max({0}, 0)",
     samples=ANY,

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.core import Array, Attrs, Dtype, Op, Sample, Spec, as_float, into
 from minigrad.diagnostics.errors import NumericError
+from minigrad.ops.arrange import full_like
 from minigrad.ops.define import (
     ANY,
     PAIRS,
@@ -105,6 +106,11 @@ neg = infix(
 )
 
 
+def _flat(g: Any, *values: Any, **attrs: Any) -> Any:
+    """The gradient of steps: 0, which says something else than no gradient."""
+    return full_like(g, value=0)
+
+
 def _slope_in_base(g: Any, y: Any, a: Any, b: Any) -> Any:
     """b aᵇ⁻¹; where b is 0 the factor 0 decides, not 0⁻¹, and a⁰ is flat at 0, too."""
     return g * b * pow(a, b - (b != 0))
@@ -142,7 +148,7 @@ DIVISIONS = tuple(Sample(s.shapes, low=1.1, high=2.9) for s in PAIRS)  # no mult
 floor_divide = _whole_division(
     "FloorDivide",
     np.floor_divide,
-    vjp=(None, None),
+    vjp=(_flat, _flat),
     title=("quotient rounded down", "向下取整的商"),
     formula="⌊{0} ÷ {1}⌋",
     samples=DIVISIONS,
@@ -210,7 +216,7 @@ atan = smooth(
 sign = elementwise(
     "Sign",
     np.sign,
-    vjp=(None,),
+    vjp=(_flat,),
     dtype=no_bools("Sign", "what_sign"),
     title=("sign", "符号"),
     formula="sign({0})",
@@ -227,7 +233,7 @@ abs = elementwise(
 
 
 def _rounding(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) -> Op:
-    """Steps are flat: no gradient flows. Integers are whole already."""
+    """Steps are flat: their gradient is 0. Integers are whole already."""
 
     def run(out: Array, x: Array) -> Array:
         whole = ufunc if x.dtype.kind == "f" else np.positive
@@ -235,7 +241,7 @@ def _rounding(name: str, ufunc: np.ufunc, title: tuple[str, str], formula: str) 
 
     dtype = no_bools(name, "what_rounding")
     return elementwise(
-        name, run, vjp=(None,), dtype=dtype, title=title, formula=formula, samples=ANY
+        name, run, vjp=(_flat,), dtype=dtype, title=title, formula=formula, samples=ANY
     )
 
 
@@ -247,9 +253,10 @@ round = _rounding(
 
 
 def _share(out: Array, a: Array, b: Array) -> Array:
-    lost = (a < b).astype(a.dtype)  # 2 where b is larger, 1 where they are equal
-    lost += a <= b
-    return np.subtract(1, lost * a.dtype.type(0.5), out=out, dtype=a.dtype)
+    lost = np.less(a, b).view(np.int8) + np.less_equal(a, b).view(np.int8)
+    half = lost.astype(a.dtype)  # 2 where b is larger, 1 where they are equal
+    half *= a.dtype.type(-0.5)
+    return np.add(half, 1, out=out, dtype=a.dtype)
 
 
 share_of_maximum = elementwise(
@@ -266,8 +273,8 @@ maximum = elementwise(
     "Maximum",
     np.maximum,
     vjp=(  # equal operands get half of the gradient each
-        lambda g, y, a, b: g * share_of_maximum(a, b),
-        lambda g, y, a, b: g * share_of_maximum(b, a),
+        lambda g, y, a, b: where(a < b, 0, g * share_of_maximum(a, b)),
+        lambda g, y, a, b: where(b < a, 0, g * share_of_maximum(b, a)),
     ),
     title=("the larger of two", "两者中较大的"),
     formula="max({0}, {1})",
@@ -277,8 +284,8 @@ minimum = elementwise(
     "Minimum",
     np.minimum,
     vjp=(
-        lambda g, y, a, b: g * share_of_maximum(b, a),
-        lambda g, y, a, b: g * share_of_maximum(a, b),
+        lambda g, y, a, b: where(b < a, 0, g * share_of_maximum(b, a)),
+        lambda g, y, a, b: where(a < b, 0, g * share_of_maximum(a, b)),
     ),
     title=("the smaller of two", "两者中较小的"),
     formula="min({0}, {1})",
@@ -331,7 +338,7 @@ within = elementwise(
 clip = elementwise(
     "Clip",
     _clip,
-    vjp=(lambda g, y, x, low=None, high=None: g * within(x, low=low, high=high),),
+    vjp=(lambda g, y, x, **bounds: where(within(x, **bounds) > 0, g, 0),),
     infer=_clip_spec,
     title=("confined between two bounds", "限制在上下界之间"),
     formula="clip({0})",

@@ -303,19 +303,19 @@ class Value:
         return self._alone(ops.abs)
 
     def sign(self) -> Self:
-        """−1, 0 or 1; no gradient flows."""
+        """−1, 0 or 1; the gradient is 0."""
         return self._alone(ops.sign)
 
     def floor(self) -> Self:
-        """Rounded down; no gradient flows."""
+        """Rounded down; the gradient is 0."""
         return self._alone(ops.floor)
 
     def ceil(self) -> Self:
-        """Rounded up; no gradient flows."""
+        """Rounded up; the gradient is 0."""
         return self._alone(ops.ceil)
 
     def round(self) -> Self:
-        """The nearest whole number, the even one of two equally near; no gradient flows."""
+        """The nearest whole number, the even one of two equally near; the gradient is 0."""
         return self._alone(ops.round)
 
     def isnan(self) -> Self:

@@ -14,6 +14,7 @@ import numpy as np
 
 from minigrad.core import Array, Dtype, Op, Sample, Shape, as_float, operator
 from minigrad.diagnostics.errors import ShapeError
+from minigrad.ops.logic import masked
 from minigrad.ops.windows import Window, along, as_pair, inward, outward
 
 __all__ = ["avg_pool2d", "avg_pool2d_input", "max_pool2d", "max_pool2d_input", "max_pool2d_pick"]
@@ -115,7 +116,7 @@ def _max_pool_input(out: Array, g: Array, y: Array, x: Array, **attrs: Any) -> A
     window = _window("MaxPool2dInput", **attrs)
     frame, slopes = window.frame(x.shape, g.dtype), inward(g)
     for at, hit in _first_largest(y, x, window):
-        frame[at] += slopes * hit  # windows may overlap
+        frame[at] += masked(slopes, hit)  # windows may overlap
     return outward(out, window.inside(frame))
 
 
@@ -139,7 +140,7 @@ def _max_pool_pick(out: Array, h: Array, y: Array, x: Array, **attrs: Any) -> Ar
     window = _window("MaxPool2dPick", **attrs)
     frame, total = window.framed(h), inward(np.zeros(y.shape, h.dtype))
     for at, hit in _first_largest(y, x, window):
-        total += frame[at] * hit
+        total += masked(frame[at], hit)
     return outward(out, total)
 
 

@@ -24,9 +24,11 @@ from minigrad.core import (
 from minigrad.diagnostics.arguments import refuse, two_readings
 from minigrad.diagnostics.errors import ShapeError
 from minigrad.diagnostics.messages import fill
+from minigrad.ops.arrange import squeeze
 from minigrad.ops.define import summed
 from minigrad.ops.elementwise import exp, maximum, minimum, sqrt
-from minigrad.ops.logic import where
+from minigrad.ops.indexing import gather
+from minigrad.ops.logic import equal, where
 from minigrad.ops.shape import (
     REDUCTIONS,
     Axis,
@@ -82,7 +84,8 @@ def extreme(
 ) -> Any:
     """`max` or `min` of one operand; of two, as in PyTorch, the larger or smaller of each pair.
 
-    Along `dim` it is PyTorch's pair, along `axis` NumPy's values; a bare number could mean either.
+    Along `dim` it is PyTorch's pair, whose whole gradient goes to the position it names; along
+    `axis` it is NumPy's values. A bare number could mean either.
     """
     op, position, of_two = _EXTREMES[name]
     if len(others) == 1 and hasattr(others[0], "shape") and axis is dim is None:
@@ -95,8 +98,11 @@ def extreme(
         return op(x, **over(op.name, axis, keepdims))
     if axis is not None:
         raise refuse(op.name, "dim", dim, fill("expect_one_of_two", other="axis"))
-    options = {"axis": dim, "keepdims": keepdims}
-    return Extreme(op(x, **options), position(x, **options))
+    positions = position(x, axis=dim, keepdims=True)
+    values = gather(x, positions, axis=dim)  # the gradient goes to these alone
+    if keepdims:
+        return Extreme(values, positions)
+    return Extreme(squeeze(values, axis=dim), squeeze(positions, axis=dim))
 
 
 def _share_of_extreme(
@@ -132,7 +138,8 @@ def _extreme(name: str, ufunc: np.ufunc, **record: Any) -> Op:
 
     def rule(g: Any, y: Any, x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         options = {"axis": axis, "keepdims": keepdims}
-        return broadcast_like(g, x, **options) * share_of_extreme(x, y, **options)
+        share = share_of_extreme(x, y, **options)
+        return where(equal(share, 0), 0, broadcast_like(g, x, **options) * share)
 
     return operator(
         name, shape=_never_of_nothing(name), run=run, vjp=(rule,), samples=REDUCTIONS, **record

@@ -353,7 +353,7 @@ def max_pool_gradient(
         at = f"[{k // wide * width + k % wide}]"
         writer.line(f"hit = free & (w{at} == top);")
         writer.line("free ^= hit;")
-        writer.line(f"to{at} = 0 + slope * hit;")
+        writer.line(f"to{at} = hit ? 0 + slope : 0;")
     writer.close(2)
     return writer.block()
 

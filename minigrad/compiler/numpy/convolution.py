@@ -15,9 +15,10 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.compiler.layout import Layout, Specs
-from minigrad.compiler.numpy.expand import Expansion, maximum, shaped, turned
+from minigrad.compiler.numpy.expand import Expansion, keep_where, maximum, shaped, turned
 from minigrad.compiler.slots import OUTWARD, Calls, Slot, base_of, outward
 from minigrad.core import Op
+from minigrad.ops.logic import BITS
 from minigrad.ops.parts import output
 from minigrad.ops.windows import Window, along
 from minigrad.static import Node
@@ -227,15 +228,16 @@ def _max_pool_input(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot
     slopes, tops, base = (_read(calls, v) for v in (g, y, x))
     result = _written(calls, out)
     free, hit = (calls.scratch(tops.shape, np.dtype(np.bool_)) for _ in range(2))
-    weight = calls.scratch(tops.shape, out.spec.dtype)
+    mask = calls.scratch(tops.shape, np.dtype(BITS[out.spec.dtype]))
     for i, (rows, columns) in enumerate(window.offsets(places)):
         chosen = hit if i else free
         calls.call(np.equal, _part(base, rows, columns), tops, chosen)
         if i:
             calls.call(np.greater, hit, free, hit)  # not if an earlier one was chosen
             calls.call(np.logical_or, free, hit, free)
-        calls.call(np.copyto, weight, chosen.view(chosen.shape, "view", np.int8))
-        calls.call(np.multiply, slopes, weight, _part(result, rows, columns))
+        to = _part(result, rows, columns)
+        keep_where(calls, chosen, slopes, mask, to)
+        calls.call(np.add, to, calls.constant(0, out.spec.dtype), to)  # as what adds up has no −0
     _hand(calls, result, out)
     return True
 

@@ -16,6 +16,7 @@ from minigrad import ops
 from minigrad.compiler.slots import Calls, Slot, base_of, like
 from minigrad.core import Array, Op
 from minigrad.diagnostics.errors import ShapeError
+from minigrad.ops.logic import BITS, is_zero
 from minigrad.ops.shape import positive_axes, single_axes_first
 from minigrad.static import Node
 
@@ -130,6 +131,27 @@ def _step(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool
     calls.call(np.greater, x, calls.constant(0, x.spec.dtype), mask)
     calls.call(np.copyto, out, mask.view(mask.shape, "view", np.int8))
     return True
+
+
+def _where(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
+    """Of a value and the number 0: as of a gradient that is masked."""
+    condition, x, zero = operands
+    if zero.kind != "constant" or not is_zero(zero.array) or x.spec.dtype not in BITS:
+        return False
+    if x.shape != condition.shape or x.spec != out.spec:
+        return False
+    mask = like(calls, x, x.shape, np.dtype(BITS[x.spec.dtype]))
+    keep_where(calls, condition, x, mask, out)
+    return True
+
+
+def keep_where(calls: Calls, condition: Slot, x: Slot, mask: Slot, out: Slot) -> None:
+    """Copy x where the condition holds, and write 0 elsewhere; see `masked`."""
+    bits = mask.spec.dtype
+    calls.call(np.copyto, mask, condition.view(condition.shape, "view", np.int8))
+    calls.call(np.negative, mask, mask)  # all bits, or none
+    as_bits = (y.view(y.shape, "view", bits) for y in (x, out))
+    calls.call(np.bitwise_and, next(as_bits), mask, next(as_bits))
 
 
 def _sigmoid(calls: Calls, node: Node, out: Slot, operands: Sequence[Slot]) -> bool:
@@ -274,6 +296,7 @@ EXPANSIONS: dict[Op, Expansion] = {
     ops.mean: _mean,
     ops.relu: _relu,
     ops.step: _step,
+    ops.where: _where,
     ops.sigmoid: _sigmoid,
     ops.softmax: _softmax,
     ops.softmax_cross_entropy: _loss,
