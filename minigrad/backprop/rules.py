@@ -5,15 +5,16 @@ Each wanted operand gets its contribution, in the operand's own shape.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from minigrad import ops
-from minigrad.core import Attrs, BaseNode, Dim, Op, Shape, Spec
+from minigrad.core import Attrs, BaseNode, Dim, Op, Shape, Spec, context
 from minigrad.diagnostics.errors import GradientError
 from minigrad.diagnostics.source import here
 from minigrad.ops.shape import single_axes_first
@@ -21,6 +22,7 @@ from minigrad.ops.shape import single_axes_first
 ndarray = np.ndarray
 
 Contribution = tuple[Any, Any, int]  # where to, how much, and for which operand
+Rules = tuple[Callable[..., Any] | None, ...] | Callable[..., Any]  # as `Op.vjp` holds them
 Pull = Callable[[Any, Any], Iterable[Contribution]]
 NOTHING, SHAPE, DATA = 0, 1, 2
 
@@ -66,7 +68,7 @@ class Pullback:
 
 
 def apply_rules(
-    op: Op, needs: Retained, fit: Container[int], g: Any, node: Any
+    op: Op, needs: Retained | Pullback, fit: Container[int], g: Any, node: Any
 ) -> list[Contribution]:
     """Apply the rules as they stand: for any number of operands, and with attributes.
 
@@ -93,19 +95,47 @@ def contributions(
 ) -> list[Contribution]:
     """What the rules give to each wanted operand; nothing is said of one to which nothing flows."""
     found = []
-    for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs), strict=True):
+    vjp = context.now.rules.get(op, op.vjp)
+    for i, part in zip(wanted, pull_back(vjp, wanted, g, values, attrs), strict=True):
         if part is not None:
             target = targets[i]
             found.append((target, unbroadcast(part, target) if i in fit else part, i))
     return found
 
 
-def pull_back(op: Op, wanted: Iterable[int], g: Any, values: Sequence[Any], attrs: Attrs) -> Any:
-    """The gradients of the operands at the positions `wanted`, by the operator's rules."""
-    if not isinstance(op.vjp, tuple):
-        parts = op.vjp(g, *values, wanted=tuple(wanted), **attrs)
+@contextlib.contextmanager
+def following(rules: Mapping[Op, Rules]) -> Iterator[None]:
+    """Differentiate these operators by other rules inside the block: by those of another system.
+
+    Systems differ where a function has a corner. A rule may read what the operator's own rule
+    reads, and nothing else: the tape saved no more.
+    """
+    now = context.now
+    before, now.rules = now.rules, rules
+    try:
+        yield
+    finally:
+        now.rules = before
+
+
+def pull_as_followed(g: Any, node: Any) -> list[Contribution]:
+    """What a node of the tape contributes by the rules that hold now, which may be others."""
+    op = node.op
+    if op not in context.now.rules:
+        found: list[Contribution] = node._kept.pull(g, node)
+        return found
+    fit = range(node._kept.count) if op.broadcasts else ()
+    return apply_rules(op, node._kept, fit, g, node)
+
+
+def pull_back(
+    vjp: Rules, wanted: Iterable[int], g: Any, values: Sequence[Any], attrs: Attrs
+) -> Any:
+    """The gradients of the operands at the positions `wanted`, by an operator's rules."""
+    if not isinstance(vjp, tuple):
+        parts = vjp(g, *values, wanted=tuple(wanted), **attrs)
         return [parts[i] for i in wanted]
-    rules = [op.vjp[i] for i in wanted]
+    rules = [vjp[i] for i in wanted]
     return [None if rule is None else rule(g, *values, **attrs) for rule in rules]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
 
@@ -52,15 +52,17 @@ class State:
     who: on whose behalf it works: its own, or that of the thread that has it do a part
     told: whose listeners hear what it does: those of `who`, or only those that come later
     phase: what the dynamic graph is at, as `events.phase_of` tells it
+    rules: gradient rules that hold instead of the operators' own; see `backprop.rules.following`
     """
 
-    __slots__ = ("phase", "place", "quick", "recording", "scope", "taker", "told", "who")
+    __slots__ = ("phase", "place", "quick", "recording", "rules", "scope", "taker", "told", "who")
 
     def __init__(self) -> None:
         self.who = self.told = object()
         self.recording, self.scope, self.quick = True, "", True
         self.phase = "forward"
         self.taker: Any = None
+        self.rules: Mapping[Any, Any] = {}
         self.place: tuple[CodeType | SavedLine, int] | None = None
 
 

@@ -15,6 +15,7 @@ from minigrad.backprop.rules import (
     contributions,
     freed,
     plain,
+    pull_as_followed,
     shape_of,
 )
 from minigrad.backprop.sweep import sweep
@@ -77,12 +78,14 @@ class Walk:
             keep = {place_of(x)[0] for x in targets}
             nodes = _leading(nodes, keep)
         if not (hooked or events.listeners or self.create_graph):
-            silently(sweep, nodes, found, not retain_graph, None, keep)
+            pull = pull_as_followed if context.now.rules else None
+            silently(sweep, nodes, found, not retain_graph, pull, keep)
             return found
         adjust = {n: self._hooks_of(n) for n in nodes if hasattr(n, "_hooks")} if hooked else {}
         drop = not (retain_graph or hooked or self.may_stop)
         self.used = () if retain_graph or drop else nodes
-        pull = self._pull if self.on_tensors else None
+        plainly = pull_as_followed if context.now.rules else None
+        pull = self._pull if self.on_tensors else plainly
         with recording(self.create_graph), events.during("backward"), np.errstate(all="ignore"):
             sweep(nodes, found, drop, pull, keep, adjust)
         found.update((key, plain(g)) for key, g in found.items())
@@ -231,10 +234,11 @@ def _leading(nodes: Iterable[TapeNode], targets: Iterable[Any]) -> list[TapeNode
 
 def backward(y: Any, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Add the gradient of a tensor to `.grad` of every leaf it depends on; see Tensor.backward."""
-    if context.now.taker is not None and not in_body():
+    now = context.now
+    if now.taker is not None and not in_body():
         with at_once():
             return backward(y, gradient, retain_graph, create_graph)
-    if create_graph or hooked or events.listeners or not y.requires_grad:
+    if now.rules or create_graph or hooked or events.listeners or not y.requires_grad:
         return _backward_with_care(y, gradient, retain_graph or create_graph, create_graph)
     end = y.creator  # what Walk.run does, without its detours
     found = {end or y: _seed(y, gradient)}

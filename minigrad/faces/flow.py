@@ -8,9 +8,39 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad import ops
+from minigrad.backprop.rules import following
 from minigrad.faces.face import ordered
 
+# Where TensorFlow's own rules differ: of equal operands the first gets all; a negative base has no
+# logarithm, and its exponent the gradient 0; a slope of 0 stays 0 where the root is 0; no gradient
+# flows through what is rounded.
+RULES: dict[Any, Any] = {
+    ops.maximum: (
+        lambda g, y, a, b: mg.where(a >= b, g, 0),
+        lambda g, y, a, b: mg.where(a >= b, 0, g),
+    ),
+    ops.minimum: (
+        lambda g, y, a, b: mg.where(a <= b, g, 0),
+        lambda g, y, a, b: mg.where(a <= b, 0, g),
+    ),
+    ops.pow: (
+        lambda g, y, a, b: g * b * mg.pow(a, b - 1),
+        lambda g, y, a, b: g * y * mg.log(mg.where(a > 0, a, 1)),
+    ),
+    ops.sqrt: (lambda g, y, x: mg.where(mg.equal(g, 0), 0, g / (2 * y)),),
+    ops.floor: (None,),
+    ops.ceil: (None,),
+    ops.round: (None,),
+    ops.floor_divide: (None, None),
+}
 FIRST, LAST = (0, 3, 1, 2), (0, 2, 3, 1)  # where the channels stand: here, and in TensorFlow
+
+
+def gradients(ys: Any, xs: Any, grad_ys: Any = None) -> Any:
+    """The gradients of nodes, by TensorFlow's rules."""
+    with following(RULES):
+        return mg.gradients(ys, xs, grad_ys)
 
 
 def kind(value: Any) -> Any:
@@ -113,13 +143,14 @@ LOOPS = {
     ),
     "unstack(x, axis=0)": "mg.unbind(x, axis)",
 }
-ENTROPY = "-mg.sum({labels} * mg.log_softmax(logits), axis=-1)"
+ENTROPY = "-mg.sum(labels * mg.log_softmax(logits), axis=-1)"
 NN = "bias_add=add embedding_lookup=embedding relu sigmoid softmax log_softmax softplus tanh"
 NN_CALLS = {
     "sigmoid_cross_entropy_with_logits(labels, logits)": "mg.softplus(logits) - logits * labels",
-    "softmax_cross_entropy_with_logits(labels, logits)": ENTROPY.format(labels="labels"),
-    "sparse_softmax_cross_entropy_with_logits(labels, logits)": ENTROPY.format(
-        labels="mg.one_hot(labels, logits.shape[-1])"
+    "softmax_cross_entropy_with_logits(labels, logits)": ENTROPY,
+    # not a product with one-hot labels: 0 times the logarithm of 0 is NaN
+    "sparse_softmax_cross_entropy_with_logits(labels, logits)": (
+        "-mg.squeeze(mg.gather(mg.log_softmax(logits), mg.expand_dims(labels, -1), -1), -1)"
     ),
 }
 

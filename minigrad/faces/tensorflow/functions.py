@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import minigrad as mg
+from minigrad.backprop.rules import following as by_rules
 from minigrad.faces.face import not_again
+from minigrad.faces.flow import RULES
 from minigrad.faces.tensorflow import config
 from minigrad.faces.tensorflow.errors import NotTheSignature, again, following
 from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, recorded
@@ -67,7 +69,7 @@ class Function(TRACED):  # type: ignore[misc]
         NOW.made.append(made)
         NOW.kept.append(kept)
         try:
-            with following(graph=True), recorded():
+            with following(graph=True), recorded(), by_rules(RULES):
                 found = super().__call__(*mapped(held, args), **mapped(held, kwargs))
                 return found, made, kept
         except mg.FeedError as error:

@@ -9,7 +9,7 @@ MORE = {
     "floordiv(x, y)": "mg.floor_divide(x, y)",
     "floormod(x, y)": "mg.mod(x, y)",
     "is_nan(x)": "mg.isnan(x)",
-    "reduce_std(x, axis=None, keepdims=False)": "mg.std(x, axis, 0, keepdims)",
+    "reduce_std(x, axis=None, keepdims=False)": "mg.sqrt(mg.var(x, axis, 0, keepdims))",
     "reduce_variance(x, axis=None, keepdims=False)": "mg.var(x, axis, 0, keepdims)",
     "softplus(x)": "mg.softplus(x)",
 }

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import minigrad as mg
+from minigrad.backprop.rules import following as by_rules
 from minigrad.faces.face import used_up
+from minigrad.faces.flow import RULES
 from minigrad.faces.tensorflow.tensors import NOW, Variable, convert, leaves, mapped
 
 __all__ = ["GradientTape", "UnconnectedGradients"]
@@ -100,7 +102,8 @@ def slopes(ys: Sequence[Any], xs: Sequence[Any], seeds: Sequence[Any] | None) ->
         return [None] * len(xs)
     reached, weights = map(list, zip(*pairs, strict=True))
     again = {"retain_graph": True, "create_graph": bool(NOW.tapes), "allow_unused": True}
-    return [*map(convert, mg.grad(reached, [*xs], weights, **again))]
+    with by_rules(RULES):
+        return [*map(convert, mg.grad(reached, [*xs], weights, **again))]
 
 
 def followed(y: Any) -> bool:

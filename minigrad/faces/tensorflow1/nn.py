@@ -54,10 +54,7 @@ def zeros(like: Any, size: Any) -> Any:
 __getattr__ = face = Face(
     "tf.nn",
     flow.NN,
-    calls=flow.NN_CALLS
-    | {
-        "softmax_cross_entropy_with_logits_v2(labels, logits)": flow.ENTROPY.format(labels="labels")
-    },
+    calls=flow.NN_CALLS | {"softmax_cross_entropy_with_logits_v2(labels, logits)": flow.ENTROPY},
     lacks={
         "mg.nn.Dropout(0.5)(x)": "dropout",
         'tf.nn.max_pool(x, ksize, strides, padding="VALID")': "max_pool",

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad as mg
+from minigrad.backprop.rules import following
+from minigrad.faces import flow
 from minigrad.faces.face import Face
 
 __all__ = ["AdamOptimizer", "GradientDescentOptimizer", "MomentumOptimizer"]
@@ -22,7 +24,8 @@ class GradientDescentOptimizer:
 
     def minimize(self, loss: mg.Node, var_list: Sequence[mg.Node] | None = None) -> mg.Node:
         """A node that takes one step when it is fetched."""
-        step: mg.Node = self._over(var_list).minimize(loss)
+        with following(flow.RULES):
+            step: mg.Node = self._over(var_list).minimize(loss)
         return step
 
 
