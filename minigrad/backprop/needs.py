@@ -47,7 +47,7 @@ def build(
 ) -> tuple[list[Probe], list[Any]]:
     """Stand-ins for gradient, result and operands, and what the rules make of them."""
     probes = [Probe(spec) for spec in (specs[0], *specs)]
-    return probes, pull_back(op.vjp, wanted, probes[0], probes[1:], attrs)
+    return probes, pull_back(op, wanted, probes[0], probes[1:], attrs)
 
 
 class Probe(BaseNode, Value):

@@ -95,8 +95,8 @@ def contributions(
 ) -> list[Contribution]:
     """What the rules give to each wanted operand; nothing is said of one to which nothing flows."""
     found = []
-    vjp = context.now.rules.get(op, op.vjp)
-    for i, part in zip(wanted, pull_back(vjp, wanted, g, values, attrs), strict=True):
+    rules = context.now.rules.get(op)
+    for i, part in zip(wanted, pull_back(op, wanted, g, values, attrs, rules), strict=True):
         if part is not None:
             target = targets[i]
             found.append((target, unbroadcast(part, target) if i in fit else part, i))
@@ -129,9 +129,15 @@ def pull_as_followed(g: Any, node: Any) -> list[Contribution]:
 
 
 def pull_back(
-    vjp: Rules, wanted: Iterable[int], g: Any, values: Sequence[Any], attrs: Attrs
+    op: Op,
+    wanted: Iterable[int],
+    g: Any,
+    values: Sequence[Any],
+    attrs: Attrs,
+    others: Rules | None = None,
 ) -> Any:
-    """The gradients of the operands at the positions `wanted`, by an operator's rules."""
+    """The gradients of the operands at `wanted`, by the operator's rules or by others."""
+    vjp = op.vjp if others is None else others
     if not isinstance(vjp, tuple):
         parts = vjp(g, *values, wanted=tuple(wanted), **attrs)
         return [parts[i] for i in wanted]

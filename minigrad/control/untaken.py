@@ -108,7 +108,7 @@ def _steep(x: Node, values: Values) -> Iterator[Node]:
         if node.op.effect or node.op.infer or not wanted or any(map(_has_nan, operands)):
             continue
         y = values[node]
-        parts = pull_back(node.op.vjp, wanted, np.zeros_like(y), (y, *operands), node.attrs)
+        parts = pull_back(node.op, wanted, np.zeros_like(y), (y, *operands), node.attrs)
         if any(part is not None and _has_nan(part) for part in parts):
             yield node
 

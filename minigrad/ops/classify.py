@@ -22,10 +22,13 @@ from minigrad.core import (
 )
 from minigrad.diagnostics import arguments
 from minigrad.diagnostics.errors import DtypeError, ShapeError
-from minigrad.ops.elementwise import exp
+from minigrad.ops.define import PAIRS, elementwise
+from minigrad.ops.elementwise import exp, log, log1p
+from minigrad.ops.logic import where
 from minigrad.ops.shape import broadcast_like, positive_axis, sum
 
 __all__ = [
+    "binary_cross_entropy",
     "log_softmax",
     "one_hot",
     "softmax",
@@ -202,4 +205,33 @@ one_hot: Op = operator(
     title=("1 at the position of the class", "在类别位置上为 1"),
     formula="one_hot({0})",
     samples=(Sample([(4,), (4, 3)], integers=(0,)),),
+)
+
+
+LOWEST = -100.0  # logarithms that are bounded: that of 0 would be −infinity, and 0 times that NaN
+
+SMALLEST = float(np.float32(1e-12))  # of p (1 − p), by which the slope is divided, as in PyTorch
+
+
+def _binary_cross_entropy(out: Array, p: Array, t: Array) -> Array:
+    yes, no = np.maximum(np.log(p), LOWEST), np.maximum(np.log1p(-p), LOWEST)
+    return np.subtract((t - 1) * no, t * yes, out=out)
+
+
+def _at_least(x: Any, bound: float) -> Any:
+    return where(x < bound, bound, x)
+
+
+binary_cross_entropy = elementwise(
+    "BinaryCrossEntropy",
+    _binary_cross_entropy,
+    vjp=(
+        lambda g, y, p, t: g * (p - t) / _at_least(p * (1 - p), SMALLEST),
+        lambda g, y, p, t: g * (log1p(-p) - log(p)),
+    ),
+    dtype=as_float,
+    inputs=as_float,
+    title=("cross-entropy of two classes, with bounded logarithms", "二分类交叉熵，对数有下界"),
+    formula="−{1} log {0} − (1 − {1}) log(1 − {0})",
+    samples=tuple(Sample(s.shapes, low=0.2, high=1.0) for s in PAIRS),
 )

@@ -25,8 +25,9 @@ from minigrad.diagnostics.arguments import refuse, two_readings
 from minigrad.diagnostics.errors import ShapeError
 from minigrad.diagnostics.messages import fill
 from minigrad.ops.arrange import squeeze
+from minigrad.ops.corners import root
 from minigrad.ops.define import summed
-from minigrad.ops.elementwise import exp, maximum, minimum, sqrt
+from minigrad.ops.elementwise import exp, maximum, minimum
 from minigrad.ops.indexing import gather
 from minigrad.ops.logic import equal, where
 from minigrad.ops.shape import (
@@ -311,5 +312,4 @@ def var(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) 
 
 def std(x: Any, axis: Axis = None, correction: int = 1, keepdims: bool = False) -> Any:
     """The square root of `var`; where that is 0, so is the gradient."""
-    v = var(x, axis=axis, correction=correction, keepdims=keepdims)
-    return where(v > 0, sqrt(where(v > 0, v, 1)), v)  # the slope of √ at 0 is not finite
+    return root(var(x, axis=axis, correction=correction, keepdims=keepdims))

@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import functions as f
 from minigrad import ops
 from minigrad.nn import functional as nn
+from minigrad.ops import corners
 
 Table = dict[str, Callable[..., Any]]  # operands, then the parameters of the equation by name
 
@@ -38,7 +39,18 @@ def _select(which: Any, *cases: Any) -> Any:
 
 
 def _clamp(low: Any, x: Any, high: Any) -> Any:
-    return f.minimum(f.maximum(x, low), high)
+    """On the bounds the slope is 0."""
+    return f.where(x <= low, low, f.where(x >= high, high, x))
+
+
+def _abs(x: Any) -> Any:
+    """The slope at 0 is 1."""
+    return f.where(x >= 0, x, -x)
+
+
+def _logaddexp(a: Any, b: Any) -> Any:
+    """log(eᵃ + eᵇ), which is smooth where both are equal; its parts are not."""
+    return b + f.softplus(a - b)
 
 
 # ---- Shapes -----------------------------------------------------------------------------------
@@ -235,7 +247,7 @@ PRIMITIVES: Table = {
     "logistic": _plain(f.sigmoid),
     "erf": _plain(f.erf),
     "erfc": _plain(lambda x: 1.0 - f.erf(x)),
-    "abs": _plain(f.abs),
+    "abs": _plain(_abs),
     "sign": _plain(f.sign),
     "floor": _plain(f.floor),
     "ceil": _plain(f.ceil),
@@ -285,4 +297,8 @@ PRIMITIVES: Table = {
     "reduce_window_sum": _pooled(nn.avg_pool2d, True),
 }
 # Functions that JAX itself has compiled, and whose own gradient differs from that of their parts.
-NAMED: Table = {"relu": f.relu}
+NAMED: Table = {
+    "relu": f.relu,
+    "relu6": lambda x: corners.hardtanh(x, 0.0, 6.0),
+    "logaddexp": _logaddexp,
+}

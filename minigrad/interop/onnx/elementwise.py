@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.interop.onnx.call import TABLE, Call, operator
+from minigrad.ops import corners
 
 # One of ours for one of theirs.
 SAME = {
@@ -104,7 +105,13 @@ def _mod(call: Call) -> Any:
         return ops.mod(a, b)
     if a.dtype.kind == "u":
         return ops.mod(a, b)
-    return ops.mod(ops.abs(a), ops.abs(b)) * ops.sign(a)
+    rest = ops.mod(_size(a), ops.abs(b))
+    return ops.where(a < 0, -rest, rest)
+
+
+def _size(x: Any) -> Any:
+    """|x|, of which something odd is made: unlike that of `abs`, the slope at 0 is 1."""
+    return ops.where(x < 0, -x, x)
 
 
 @operator("Pow")
@@ -164,8 +171,8 @@ def _clip(call: Call) -> Any:
         low, high = call.attr("min"), call.attr("max")
     else:
         low, high = (call[i] if call.given(i) else None for i in (1, 2))
-    x = x if low is None else ops.maximum(x, _one(low, x))
-    return x if high is None else ops.minimum(x, _one(high, x))
+    x = x if low is None else corners.at_least(x, _one(low, x))
+    return x if high is None else corners.at_most(x, _one(high, x))
 
 
 def _one(bound: Any, x: Any) -> Any:
@@ -200,9 +207,10 @@ def _area(call: Call) -> Any:
     x = call[0]
     if call.name == "Atanh":
         return ops.log((1 + x) / (1 - x)) / 2
-    size = ops.abs(x) if call.name == "Asinh" else x
-    found = ops.log(size + ops.sqrt(x * x + (1 if call.name == "Asinh" else -1)))
-    return found * ops.sign(x) if call.name == "Asinh" else found
+    if call.name == "Acosh":
+        return ops.log(x + ops.sqrt(x * x - 1))
+    found = ops.log(_size(x) + ops.sqrt(x * x + 1))
+    return ops.where(x < 0, -found, found)
 
 
 @operator("LeakyRelu", "PRelu")
@@ -211,27 +219,26 @@ def _leaky(call: Call) -> Any:
     slope = call[1] if call.name == "PRelu" else x.dtype.type(call.attr("alpha", 0.01))
     if call.version < 7 and getattr(slope, "ndim", 0) == 1 and call.rank() > 1:
         slope = ops.reshape(slope, shape=(-1, *[1] * (call.rank() - 2)))
-    return ops.where(x < 0, slope * x, x)
+    return ops.where(x > 0, x, slope * x)
 
 
 @operator("Elu", "Selu", "Celu")
 def _elu(call: Call) -> Any:
     x, alpha = call[0], call.attr("alpha", 1.67326319217681884765625 if call.name == "Selu" else 1)
-    inner = x / alpha if call.name == "Celu" else x
-    below = alpha * (ops.exp(ops.minimum(inner, 0)) - 1)
-    y = ops.where(x > 0, x, below)
+    y = corners.elu(x, alpha, 1 / alpha if call.name == "Celu" else 1.0)
     return y * call.attr("gamma", 1.05070102214813232421875) if call.name == "Selu" else y
 
 
 @operator("HardSigmoid")
 def _hard_sigmoid(call: Call) -> Any:
     scaled = call[0] * call.attr("alpha", 0.2) + call.attr("beta", 0.5)
-    return ops.clip(scaled, low=0.0, high=1.0)
+    return corners.hardtanh(scaled, 0.0, 1.0)
 
 
 @operator("HardSwish")
 def _hard_swish(call: Call) -> Any:
-    return call[0] * ops.clip(call[0] / 6 + 0.5, low=0.0, high=1.0)
+    x = call[0]
+    return ops.where(x <= -3, 0, ops.where(x < 3, x * (x / 6 + 0.5), x))
 
 
 @operator("Gelu")

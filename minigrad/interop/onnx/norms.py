@@ -9,6 +9,7 @@ from minigrad import ops
 from minigrad.interop.onnx.call import Call, operator
 from minigrad.interop.onnx.convolutions import per_channel
 from minigrad.interop.onnx.elementwise import like
+from minigrad.ops.corners import root
 
 FULL = (None, None, None)
 
@@ -73,5 +74,6 @@ def _lp_norm(call: Call) -> Any:
     if call.attr("p", 2) == 1:
         size = ops.sum(ops.abs(x), axis=axis, keepdims=True)
     else:
-        size = ops.sqrt(ops.sum(x * x, axis=axis, keepdims=True))
-    return ops.where(ops.equal(size, 0), ops.full_like(x, value=0), x / size)
+        size = root(ops.sum(x * x, axis=axis, keepdims=True))
+    nothing = ops.equal(size, 0)
+    return ops.where(nothing, ops.full_like(x, value=0), x / ops.where(nothing, 1, size))

@@ -13,6 +13,7 @@ from minigrad import ops
 from minigrad.interop.onnx.call import Call, counted, operator, reshaped
 from minigrad.interop.onnx.convolutions import framed, windows_of
 from minigrad.interop.onnx.lengths import product
+from minigrad.ops.corners import at_least
 from minigrad.ops.placing import put
 from minigrad.ops.windows import along
 
@@ -55,7 +56,7 @@ def _pooled(
             framed_options = {"padding": tuple(a for a, _ in pads)} if any(map(any, pads)) else {}
             return ops.max_pool2d(x, **options, **framed_options)
         lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        return reduce(ops.maximum, _taps(framed(x, pads, lowest), size, strides, dilations))
+        return reduce(at_least, _taps(framed(x, pads, lowest), size, strides, dilations))
     frame = framed(x, pads)
     if call.name == "LpPool":
         p = call.attr("p", 2)
@@ -135,5 +136,9 @@ def _max_unpool(call: Call) -> Any:
 
 @operator("GlobalAveragePool", "GlobalMaxPool")
 def _global_pool(call: Call) -> Any:
-    op = ops.mean if call.name == "GlobalAveragePool" else ops.max
-    return op(call.ranked(), axis=tuple(range(2, call.rank())), keepdims=True)
+    x, axes = call.ranked(), tuple(range(2, call.rank()))
+    if call.name == "GlobalAveragePool":
+        return ops.mean(x, axis=axes, keepdims=True)
+    for axis in reversed(axes):  # of equal elements the first gets the gradient, row by row
+        x = ops.gather(x, ops.argmax(x, axis=axis, keepdims=True), axis=axis)
+    return x

@@ -11,6 +11,7 @@ from minigrad import ops
 from minigrad.control import scan
 from minigrad.interop.onnx.call import Call, operator
 from minigrad.interop.onnx.picking import reversed_within
+from minigrad.ops import corners
 
 FULL = (None, None, None)
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -19,11 +20,11 @@ ACTIVATIONS: dict[str, Callable[..., Any]] = {
     "Tanh": lambda x, a, b: ops.tanh(x),
     "Relu": lambda x, a, b: ops.relu(x),
     "Affine": lambda x, a, b: x * a + b,
-    "LeakyRelu": lambda x, a, b: ops.where(x < 0, x * a, x),
-    "HardSigmoid": lambda x, a, b: ops.clip(x * a + b, low=0.0, high=1.0),
+    "LeakyRelu": lambda x, a, b: ops.where(x > 0, x, x * a),
+    "HardSigmoid": lambda x, a, b: corners.hardtanh(x * a + b, 0.0, 1.0),
     "Softplus": lambda x, a, b: ops.softplus(x),
     "Softsign": lambda x, a, b: x / (1 + ops.abs(x)),
-    "Elu": lambda x, a, b: ops.where(x > 0, x, a * (ops.exp(ops.minimum(x, 0)) - 1)),
+    "Elu": lambda x, a, b: corners.elu(x, a),
     "ThresholdedRelu": lambda x, a, b: ops.where(x > a, x, 0),
     "ScaledTanh": lambda x, a, b: a * ops.tanh(x * b),
 }

@@ -11,6 +11,7 @@ from minigrad import ops
 from minigrad.interop.onnx import lengths
 from minigrad.interop.onnx.call import TABLE, Call, operator, reshaped, stretched
 from minigrad.interop.onnx.elementwise import like
+from minigrad.ops.corners import root
 from minigrad.ops.product import product
 
 
@@ -70,7 +71,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceMin": ops.min,
     "ReduceProd": _prod,
     "ReduceL1": lambda x, **how: ops.sum(ops.abs(x), **how),
-    "ReduceL2": lambda x, **how: ops.sqrt(ops.sum(x * x, **how)),
+    "ReduceL2": lambda x, **how: root(ops.sum(x * x, **how)),
     "ReduceSumSquare": lambda x, **how: ops.sum(x * x, **how),
     "ReduceLogSum": lambda x, **how: ops.log(ops.sum(x, **how)),
     "ReduceLogSumExp": ops.logsumexp,

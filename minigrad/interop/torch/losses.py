@@ -26,6 +26,8 @@ def _huber(x: Any, target: Any, reduction: int = 1, delta: float = 1.0) -> Any:
 
 
 def _smooth(x: Any, target: Any, reduction: int = 1, beta: float = 1.0) -> Any:
+    if beta == 0:
+        return _reduced(f.abs(x - target), reduction)
     return _reduced(_huber(x, target, 0, beta) / beta, reduction)
 
 
@@ -92,8 +94,7 @@ def _nll(
 
 
 def _binary(x: Any, target: Any, weight: Any = None, reduction: int = 1) -> Any:
-    yes, no = (f.maximum(f.log(p), -100.0) for p in (x, 1.0 - x))
-    loss = -(target * yes + (1.0 - target) * no)
+    loss = ops.binary_cross_entropy(x, target)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import functions as f
 from minigrad import ops
+from minigrad.ops import corners
 
 Table = dict[str, Any]  # the name of an aten operator -> what it is here
 
@@ -30,19 +31,17 @@ def _trunc(x: Any) -> Any:
 
 def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     if any(hasattr(bound, "shape") for bound in (min, max)):
-        x = x if min is None else f.where(x < min, min, x)  # at a bound the gradient is that of x
-        return x if max is None else f.where(x > max, max, x)
+        x = x if min is None else corners.at_least(x, min)
+        return x if max is None else corners.at_most(x, max)
     return f.clip(x, min, max)
 
 
-def _hard(x: Any, low: float, high: float) -> Any:
-    """Like clamp, but at the bounds the gradient is 0."""
-    return f.where(x <= low, low, f.where(x >= high, high, x))
-
-
 def _elu(x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
-    below = (f.exp(f.where(x > 0, 0.0, x) * input_scale) - 1.0) * (alpha * scale)
-    return f.where(x > 0, _scaled(x, scale), below)
+    return _scaled(corners.elu(x, alpha, input_scale), scale)
+
+
+def _hardswish(x: Any) -> Any:
+    return f.where(x <= -3.0, 0.0, f.where(x < 3.0, x * (x + 3.0) / 6.0, x))
 
 
 def _prelu(x: Any, weight: Any) -> Any:
@@ -52,7 +51,10 @@ def _prelu(x: Any, weight: Any) -> Any:
 
 
 def _softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    return f.softplus(x) if beta == 1 else f.softplus(x * beta) / beta
+    """Beyond the threshold x itself: there the logarithm adds what rounding takes away."""
+    scaled = x if beta == 1 else x * beta
+    y = f.softplus(scaled)
+    return f.where(scaled > threshold, x, y if beta == 1 else y / beta)
 
 
 def _cast(x: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
@@ -120,10 +122,10 @@ ELEMENTWISE: Table = {
     "_to_copy": lambda x, dtype=None, **_: _cast(x, dtype),
     "type_as": lambda x, other: _cast(x, other.dtype),
     "relu": f.relu,
-    "relu6": lambda x: _hard(x, 0.0, 6.0),
-    "hardtanh": lambda x, low=-1.0, high=1.0: _hard(x, low, high),
-    "hardsigmoid": lambda x: _hard(x + 3.0, 0.0, 6.0) / 6.0,
-    "hardswish": lambda x: x * (_hard(x + 3.0, 0.0, 6.0) / 6.0),
+    "relu6": lambda x: corners.hardtanh(x, 0.0, 6.0),
+    "hardtanh": lambda x, low=-1.0, high=1.0: corners.hardtanh(x, low, high),
+    "hardsigmoid": lambda x: corners.hardtanh(x + 3.0, 0.0, 6.0) / 6.0,
+    "hardswish": _hardswish,
     "sigmoid": f.sigmoid,
     "log_sigmoid": lambda x: -f.softplus(-x),
     "tanh": f.tanh,
@@ -176,22 +178,23 @@ def _var(
 
 
 def _norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    size = f.abs(x)
+    """The gradient is 0 where nothing is left but zeros."""
+    size, axes = f.abs(x), _axes(dim)
     if ord == 2:
-        return _root(f.sum(x * x, _axes(dim), keepdim), f.sqrt)
-    if ord == 0:
-        return f.sum(f.cast(f.not_equal(x, 0), x.dtype), _axes(dim), keepdim)
+        return corners.root(f.sum(x * x, axes, keepdim))
     if ord == 1:
-        return f.sum(size, _axes(dim), keepdim)
+        return f.sum(size, axes, keepdim)
+    if ord == 0:
+        return f.sum(f.cast(f.not_equal(x, 0), x.dtype), axes, keepdim)
     if math.isinf(ord):
-        return f.max(size, axis=_axes(dim), keepdims=keepdim)
-    return _root(f.sum(size**ord, _axes(dim), keepdim), lambda total: total ** (1.0 / ord))
+        return (f.max if ord > 0 else f.min)(size, axis=axes, keepdims=keepdim)
+    return _power(f.sum(_power(size, ord), axes, keepdim), 1.0 / ord)
 
 
-def _root(x: Any, root: Any) -> Any:
-    """A root that has gradient 0 at 0, as norms and standard deviations have in PyTorch."""
+def _power(x: Any, exponent: float) -> Any:
+    """A power of what is not below 0, with the slope 0 at 0."""
     flat = f.equal(x, 0)
-    return f.where(flat, 0.0, root(f.where(flat, 1.0, x)))
+    return f.where(flat, 0.0 if exponent > 0 else math.inf, f.where(flat, 1.0, x) ** exponent)
 
 
 def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
@@ -215,7 +218,7 @@ REDUCTIONS: Table = {
     "all": lambda x, dim=None, keepdim=False: f.all(x, _axes(dim), keepdim),
     "any": lambda x, dim=None, keepdim=False: f.any(x, _axes(dim), keepdim),
     "var": _var,
-    "std": lambda *args, **how: _root(_var(*args, **how), f.sqrt),
+    "std": lambda *args, **how: corners.root(_var(*args, **how)),
     "cumsum": lambda x, dim, dtype=None: f.cumsum(_cast(x, dtype), dim),
     "logsumexp": lambda x, dim, keepdim=False: f.logsumexp(x, _axes(dim), keepdim),
     "linalg_vector_norm": _norm,

@@ -300,6 +300,16 @@ def _one_hot(w: Sheet, node: Node, xs: list[str]) -> Any:
     return one_hot(w, xs[0], node.inputs[1], node.dtype)
 
 
+@written(ops.binary_cross_entropy)
+def _binary_cross_entropy(w: Sheet, node: Node, xs: list[str]) -> Any:
+    p, t = xs
+    one, lowest = w.like(1, node), w.like(-100, node)
+    rest = w.emit("Sub", one, p)
+    yes, no = (w.emit("Max", w.emit("Log", x), lowest) for x in (p, rest))
+    parts = w.emit("Mul", t, yes), w.emit("Mul", w.emit("Sub", one, t), no)
+    return w.emit("Neg", w.emit("Add", *parts))
+
+
 @written(ops.softmax_cross_entropy)
 def _loss(w: Sheet, node: Node, xs: list[str]) -> Any:
     x = xs[0] if node.inputs[0].dtype == node.dtype else w.cast(xs[0], node.dtype)
