@@ -8,22 +8,15 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad import ops
-from minigrad.backprop.rules import following
+from minigrad.faces import ties
 from minigrad.faces.face import ordered
+from minigrad.faces.ties import following, ops
 
 # Where TensorFlow's own rules differ: of equal operands the first gets all; a negative base has no
 # logarithm, and its exponent the gradient 0; a slope of 0 stays 0 where the root is 0; no gradient
 # flows through what is rounded.
 RULES: dict[Any, Any] = {
-    ops.maximum: (
-        lambda g, y, a, b: mg.where(a >= b, g, 0),
-        lambda g, y, a, b: mg.where(a >= b, 0, g),
-    ),
-    ops.minimum: (
-        lambda g, y, a, b: mg.where(a <= b, g, 0),
-        lambda g, y, a, b: mg.where(a <= b, 0, g),
-    ),
+    **ties.FIRST,
     ops.pow: (
         lambda g, y, a, b: g * b * mg.pow(a, b - 1),
         lambda g, y, a, b: g * y * mg.log(mg.where(a > 0, a, 1)),

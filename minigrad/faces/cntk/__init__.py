@@ -40,6 +40,7 @@ from minigrad.faces.cntk.shapes import (
     cut,
     hard,
     made,
+    natural_log,
     pooling,
     several,
     shaped,
@@ -48,6 +49,7 @@ from minigrad.faces.cntk.shapes import (
 )
 from minigrad.faces.cntk.variables import Parameter, Variable, input_variable
 from minigrad.faces.face import Face, failed, ordered
+from minigrad.faces.ties import corners
 
 __all__ = [
     "AVG_POOLING",
@@ -169,7 +171,7 @@ HELPERS: list[Any] = [
     ),
     *(input_variable, op, product, reduced, several, shaped, spliced, turned),
 ]
-UNARY = "abs ceil cos exp floor log relu sigmoid sin sqrt square stop_gradient tanh negate=neg"
+UNARY = "abs ceil cos exp floor relu sigmoid sin sqrt square stop_gradient tanh negate=neg"
 COMPARED = "equal greater greater_equal less less_equal not_equal"
 REDUCED = "max mean min prod sum log_sum_exp=logsumexp"
 MANY = "*xs, name=''"
@@ -197,8 +199,8 @@ __getattr__ = face = Face(
             "not_equal(argmax(output_vector, axis), argmax(target_vector, axis))"
         ),
         "clip(x, min_value, max_value)": (
-            "aligned(lambda v, low, high: mg.minimum(mg.maximum(v, low), high), x, min_value,"
-            " max_value)"
+            "aligned(lambda v, low, high: corners.at_most(corners.at_least(v, low), high), x,"
+            " min_value, max_value)"
         ),
         "constant(value, shape=None, name='')": (
             "function(value if shape is None else np.full(shape, value))"
@@ -216,14 +218,13 @@ __getattr__ = face = Face(
             " value_if_false)"
         ),
         f"element_times({MANY})": "several(lambda a, b: a * b, *xs, name=name)",
-        "elu(x)": "element_select(greater(x, 0), x, exp(element_min(x, 0)) - 1)",
+        "elu(x)": "op(corners.elu, x)",
         "glorot_uniform(seed=None)": "lambda shape: glorot(shape, seed)",
         "hardmax(x)": "elements(hard, x)",
         "input(*given, **options)": "input_variable(*given, **options)",
         "leaky_relu(x)": "element_select(greater(x, 0), x, element_times(x, 0.01))",
-        f"log_add_exp({MANY})": (
-            "several(lambda a, b: mg.maximum(a, b) + mg.softplus(-mg.abs(a - b)), *xs, name=name)"
-        ),
+        f"log_add_exp({MANY})": ("several(lambda a, b: b + mg.softplus(a - b), *xs, name=name)"),
+        "log(x, name='')": "op(natural_log, x, name=name)",
         "log_softmax(x, axis=None)": "elements(mg.log_softmax, x, axis)",
         "minus(left, right)": "aligned(lambda a, b: a - b, left, right)",
         "normal(scale, seed=None)": "lambda shape: mg.randn(shape, seed=seed) * scale",
@@ -257,7 +258,9 @@ __getattr__ = face = Face(
     },
     layers=layers,
     scheduled=learners.training_parameter_schedule,
+    corners=corners,
     made=made,
+    natural_log=natural_log,
     np=np,
     **{f.__name__: f for f in HELPERS},
 )

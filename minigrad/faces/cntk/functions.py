@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad.faces import ties
 from minigrad.faces.cntk.axes import BATCH, GRAPH, TRAINING, Axis
 from minigrad.faces.face import failed
+from minigrad.faces.ties import following
 
 __all__ = [
     "Function",
@@ -192,11 +194,15 @@ def _outside(value: Any, lengths: Sequence[int] | None, axis: Axis | None) -> An
     return np.split(value, np.cumsum(lengths)[:-1])
 
 
+RULES = ties.SECOND | ties.EACH  # where CNTK differs
+
+
 def slopes(y: Function, wrt: Sequence[Function]) -> list[Any]:
     """The nodes of the gradients of the sum of y, made once."""
     key = tuple(map(id, wrt))
     if key not in y._slopes:
-        found = mg.gradients(mg.sum(y.node), [x.node for x in wrt])
+        with following(RULES):
+            found = mg.gradients(mg.sum(y.node), [x.node for x in wrt])
         pairs = zip(found, wrt, strict=True)
         y._slopes[key] = [mg.zeros_like(x.node) if g is None else g for g, x in pairs]
     return y._slopes[key]

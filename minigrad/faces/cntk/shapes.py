@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import minigrad as mg
 from minigrad.faces.cntk.functions import Function, aligned, function, op, reduced
 from minigrad.faces.cntk.recurrence import started
 from minigrad.faces.cntk.variables import Parameter
+from minigrad.faces.ties import corners
 
 __all__ = [
     "arranged",
@@ -21,6 +23,7 @@ __all__ = [
     "cut",
     "hard",
     "made",
+    "natural_log",
     "pooling",
     "several",
     "shaped",
@@ -79,6 +82,11 @@ def chosen(best: Any, x: Any, axis: Any) -> Function:
 def as_numbers(test: Any) -> Any:
     """A comparison that answers 1 or 0."""
     return lambda a, b: mg.cast(test(a, b), mg.float32)
+
+
+def natural_log(v: Any) -> Any:
+    """The logarithm, which CNTK bounds near 0, with the slope that belongs to the bound."""
+    return corners.bounded_log(v, 1e-37, -85.1, math.exp(85.1))
 
 
 def hard(v: Any, axis: int) -> Any:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad.faces import ties
 from minigrad.faces.dynet.dynet_config import SETTINGS
 from minigrad.faces.face import failed
+from minigrad.faces.ties import following
 
 __all__ = [
     "ComputationGraph",
@@ -83,7 +85,8 @@ class ComputationGraph:
         found_root = found.get(root, root.tensor.detach())
         slope = None
         if found_root.requires_grad:
-            slope = mg.grad(mg.sum(found_root), start, allow_unused=True)
+            with following(ties.SECOND):
+                slope = mg.grad(mg.sum(found_root), start, allow_unused=True)
         return mg.zeros_like(start) if slope is None else slope
 
 
@@ -200,7 +203,8 @@ class Expression:
         y = x.run()
         x.cg.root = x, full
         if y.requires_grad:
-            mg.sum(y).backward(retain_graph=True)
+            with following(ties.SECOND):
+                mg.sum(y).backward(retain_graph=True)
 
     def gradient(self) -> Any:
         """The gradient of what `backward` was called on; 0 where that was not `full`, and no

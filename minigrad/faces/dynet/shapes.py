@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from minigrad.faces.dynet.graph import (
     op,
     shaped,
 )
-from minigrad.faces.face import failed
+from minigrad.faces.face import failed, ordered
+from minigrad.faces.ties import corners
 
 __all__ = [
     "alone",
@@ -30,6 +32,8 @@ __all__ = [
     "inputTensor",
     "joined",
     "kept",
+    "largest",
+    "log_loss",
     "maxpooling2d",
     "mixed",
     "noisy",
@@ -38,6 +42,7 @@ __all__ = [
     "reduced",
     "reshape",
     "rows",
+    "smallest",
     "softly",
     "stacked",
     "turned",
@@ -133,6 +138,28 @@ def column(x: Any) -> Expression:
     if len(given.dims) > 1:
         raise failed(mg.ShapeError, "face_vector", dim=given.dims)
     return given
+
+
+def largest(v: Any, axis: Any) -> Any:
+    """The largest along one axis; of equal ones the first gets the gradient."""
+    return mg.max(v, dim=ordered(axis)[0])[0]
+
+
+def smallest(v: Any, axis: Any) -> Any:
+    """The smallest along one axis; of equal ones the first gets the gradient."""
+    return mg.min(v, dim=ordered(axis)[0])[0]
+
+
+def log_loss(p: Any, t: Any) -> Any:
+    """The cross-entropy of two classes, as DyNet bounds it where a probability is 0 or 1."""
+    least, lowest = float(FLOAT.tiny), math.log(FLOAT.tiny)
+    yes = corners.bounded_log(p, least, lowest, 1 / least)
+    no = corners.bounded_log(1 - p, least, lowest, 1 / float(FLOAT.eps))
+    loss = -(t * yes + (1 - t) * no)
+    return mg.where(mg.equal(p, t), mg.stop_gradient(loss), loss)
+
+
+FLOAT = np.finfo(np.float32)
 
 
 def softly(function: Any, x: Any, d: int) -> Expression:

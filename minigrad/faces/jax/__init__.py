@@ -20,6 +20,23 @@ from minigrad.faces.face import Face, ordered
 from minigrad.faces.jax import array, debug, errors, jaxpr, lax, nn, numpy, random, tree, tree_util
 from minigrad.faces.jax.array import Array, as_array
 from minigrad.faces.jax.tree_util import tree_flatten, tree_unflatten
+from minigrad.faces.ties import following, ops
+
+
+def _clipped(g: Any, y: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+    """On a bound x and the bound get half each: `jnp.clip` is a minimum of a maximum."""
+    for bound, outside in ((low, mg.less), (high, mg.greater)):
+        if bound is not None:
+            half = mg.where(mg.equal(x, bound), 0.5, mg.ones_like(x))
+            g = mg.where(outside(x, bound), 0, g * half)
+    return g
+
+
+# Where JAX's own rules differ.
+RULES: dict[Any, Any] = {
+    ops.abs: (lambda g, y, x: mg.where(x >= 0, g, -g),),  # 1 at 0
+    ops.clip: (_clipped,),
+}
 
 __all__ = [
     "Array",
@@ -197,7 +214,8 @@ def value_and_grad(fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = Fa
         leaves, structure = tree_flatten([as_arrays(args[i]) for i in chosen])
         leaves = [_followed(x) for x in leaves]
         given = dict(zip(chosen, tree_unflatten(structure, leaves), strict=True))
-        result = fun(*(given.get(i, x) for i, x in enumerate(args)), **kwargs)
+        with following(RULES):  # a compiled function builds its way back as it is called
+            result = fun(*(given.get(i, x) for i, x in enumerate(args)), **kwargs)
         y = result[0] if has_aux else result
         gradient = tree_unflatten(structure, _slopes(y, leaves))
         return result, tuple(gradient) if several else gradient[0]
@@ -224,7 +242,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     leaves, structure = tree_flatten(as_arrays(list(primals)))
     leaves = [_followed(x) for x in leaves]
-    result = fun(*tree_unflatten(structure, leaves))
+    with following(RULES):
+        result = fun(*tree_unflatten(structure, leaves))
     y = result[0] if has_aux else result
     outputs, _ = tree_flatten(y)
 
@@ -253,10 +272,11 @@ def _slopes(y: Any, leaves: list[Any]) -> list[Any]:
     if getattr(y, "shape", ()) != ():
         raise NotOneNumber("scalar_only", shape=y.shape)
     found: list[Any] = [None] * len(leaves)
-    if any(isinstance(x, mg.Node) for x in (y, *leaves)):
-        found = [*mg.gradients(y, leaves)]
-    elif getattr(y, "requires_grad", False):
-        found = [*mg.grad(y, leaves, create_graph=True, allow_unused=True)]
+    with following(RULES):
+        if any(isinstance(x, mg.Node) for x in (y, *leaves)):
+            found = [*mg.gradients(y, leaves)]
+        elif getattr(y, "requires_grad", False):
+            found = [*mg.grad(y, leaves, create_graph=True, allow_unused=True)]
     pairs = zip(found, leaves, strict=True)
     return [as_array(mg.zeros_like(x) if g is None else g) for g, x in pairs]
 

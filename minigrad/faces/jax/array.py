@@ -100,6 +100,22 @@ class Array(mg.Tensor):
         """Where something else is to stand: `x.at[0].set(5.0)`."""
         return At(self)
 
+    def max(self, axis: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]
+        """The largest element, along an axis or of all."""
+        return mg.max(self, axis=axis, keepdims=keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Any:  # type: ignore[override]
+        """The smallest element, along an axis or of all."""
+        return mg.min(self, axis=axis, keepdims=keepdims)
+
+    def var(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+        """The variance; its divisor is n - ddof."""
+        return mg.var(self, axis, ddof, keepdims)
+
+    def std(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+        """The standard deviation, the square root of the variance."""
+        return mg.sqrt(mg.var(self, axis, ddof, keepdims))
+
     def block_until_ready(self) -> Array:
         """The array itself, which is ready."""
         return self
@@ -147,6 +163,7 @@ class Tracer(mg.Node):
     __slots__ = ()
     reader = TracerReader()
     at = Array.at
+    max, min, var, std = Array.max, Array.min, Array.var, Array.std  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         lengths = ",".join(str(n) for n in self.shape or ())

@@ -2,6 +2,7 @@
 
 from minigrad.faces.face import Face
 from minigrad.faces.jax.array import arrays, as_array
+from minigrad.faces.ties import ops
 
 __getattr__ = face = Face(
     "jax.nn",
@@ -9,9 +10,9 @@ __getattr__ = face = Face(
         **{
             f"{name}(x)": f"mg.{name}(known(x))" for name in ("relu", "sigmoid", "softplus", "tanh")
         },
-        "elu(x, alpha=1.0)": "mg.where(x > 0, x, alpha * (mg.exp(mg.minimum(x, 0)) - 1))",
+        "elu(x, alpha=1.0)": "ops.corners.elu(known(x), alpha)",
         "gelu(x, approximate=True)": "mg.gelu(known(x), *(('tanh',) if approximate else ()))",
-        "leaky_relu(x, negative_slope=0.01)": "mg.where(x > 0, x, negative_slope * x)",
+        "leaky_relu(x, negative_slope=0.01)": "mg.where(x >= 0, x, negative_slope * x)",
         "log_softmax(x, axis=-1)": "mg.log_softmax(known(x), axis)",
         "logsumexp(x, axis=None, keepdims=False)": "mg.logsumexp(known(x), axis, keepdims)",
         "one_hot(x, num_classes)": "mg.one_hot(known(x), num_classes)",
@@ -21,6 +22,7 @@ __getattr__ = face = Face(
     },
     lacks={"jax.random.normal(key, (784, 10)) * 0.1": "initializers"},
     around=arrays,
+    ops=ops,
     known=as_array,
 )
 __dir__ = face.names

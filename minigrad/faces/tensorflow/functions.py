@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.backprop.rules import following as by_rules
 from minigrad.faces.face import not_again
 from minigrad.faces.flow import RULES
 from minigrad.faces.tensorflow import config
 from minigrad.faces.tensorflow.errors import NotTheSignature, again, following
 from minigrad.faces.tensorflow.tensors import NOW, Held, Variable, convert, mapped, recorded
+from minigrad.faces.ties import following as by_rules
 
 __all__ = ["Function", "function"]
 

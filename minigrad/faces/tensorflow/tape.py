@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.backprop.rules import following as by_rules
 from minigrad.faces.face import used_up
 from minigrad.faces.flow import RULES
 from minigrad.faces.tensorflow.tensors import NOW, Variable, convert, leaves, mapped
+from minigrad.faces.ties import following as by_rules
 
 __all__ = ["GradientTape", "UnconnectedGradients"]
 

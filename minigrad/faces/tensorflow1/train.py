@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad as mg
-from minigrad.backprop.rules import following
 from minigrad.faces import flow
 from minigrad.faces.face import Face
+from minigrad.faces.ties import following
 
 __all__ = ["AdamOptimizer", "GradientDescentOptimizer", "MomentumOptimizer"]
 

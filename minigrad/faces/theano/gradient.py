@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import minigrad as mg
+from minigrad.faces import ties
 from minigrad.faces.face import Face, ordered
 from minigrad.faces.theano.tensor.basic import TensorVariable, above, symbolic
+from minigrad.faces.ties import following
 
 __all__ = ["DisconnectedInputError", "grad"]
 
@@ -37,7 +39,9 @@ def grad(
     targets = [x.node for x in ordered(wrt)]
     y = held(cost.node, [x.node for x in consider_constant or ()])
     found = []
-    for x, slope in zip(targets, mg.gradients(y, targets), strict=True):
+    with following(ties.FIRST | ties.EACH):
+        slopes = mg.gradients(y, targets)
+    for x, slope in zip(targets, slopes, strict=True):
         if slope is None:
             error = DisconnectedInputError("face_disconnected", name=x.name, defined=x.where)
             if disconnected_inputs == "raise":

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from typing import IO, Any, NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.faces.face import Face
+from minigrad.faces.ties import ops
 from minigrad.faces.torch import autograd, cuda, func, jit, nn, optim, utils
 from minigrad.faces.torch.tensors import Tensor, as_torch, extreme, of_torch
 
@@ -55,6 +57,16 @@ def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; along `dim` values and positions; or the smaller of two tensors."""
     return extreme(mg.min, x, dim, keepdim)
+
+
+def _method(function: Any) -> Any:
+    return functools.wraps(function)(
+        lambda x, dim=None, keepdim=False: as_torch(function(x, dim, keepdim))
+    )
+
+
+setattr(Tensor, "max", _method(max))  # noqa: B010
+setattr(Tensor, "min", _method(min))  # noqa: B010
 
 
 def sort(x: Any, dim: int = -1, descending: bool = False) -> Sorted:
@@ -145,7 +157,7 @@ __getattr__ = face = Face(
         "is_tensor(x)": "is_tensor(x)",
         "isfinite(x)": "mg.abs(x) < np.inf",
         "isinf(x)": "mg.equal(mg.abs(x), np.inf)",
-        "norm(x, dim=None)": "mg.sqrt(mg.sum(mg.square(x), axis=dim))",
+        "norm(x, dim=None)": "ops.corners.root(mg.sum(mg.square(x), axis=dim))",
         f"ones(*size, {MADE})": f"on_cpu(mg.ones(*size, {LIKE_US}), device)",
         f"rand(*size, {MADE})": f"on_cpu(mg.rand(*size, {LIKE_US}), device)",
         f"randn(*size, {MADE})": f"on_cpu(mg.randn(*size, {LIKE_US}), device)",
@@ -160,8 +172,8 @@ __getattr__ = face = Face(
         "tensor(data, *, dtype=None, requires_grad=False, device='cpu')": (
             "on_cpu(mg.tensor(data, requires_grad, dtype), device)"
         ),
-        "tril(x)": "x * np.tril(np.ones(x.shape, x.dtype))",
-        "triu(x)": "x * np.triu(np.ones(x.shape, x.dtype))",
+        "tril(x)": "mg.where(np.tril(np.ones(x.shape, bool)), x, 0)",
+        "triu(x)": "mg.where(np.triu(np.ones(x.shape, bool)), x, 0)",
         "vstack(tensors)": (
             "mg.concatenate([mg.reshape(x, (-1, x.shape[-1])) for x in tensors], 0)"
         ),
@@ -177,6 +189,7 @@ __getattr__ = face = Face(
     compiled=compiled,
     is_tensor=lambda x: isinstance(x, mg.Tensor),
     np=np,
+    ops=ops,
     sort=sort,
 )
 __dir__ = face.names

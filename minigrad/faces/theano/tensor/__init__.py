@@ -157,7 +157,7 @@ def each(kind: TensorType, names: tuple[Any, ...]) -> list[TensorVariable]:
 
 
 REDUCED = "x, axis=None, dtype=None, keepdims=False"
-REAL = "exp log log1p sqrt sin cos tanh erf"
+REAL = "exp log1p sqrt sin cos tanh erf"
 PAIRS = {
     "add": "add",
     "and_": "logical_and",
@@ -206,6 +206,7 @@ __getattr__ = face = Face(
         "inv(x)": "mg.divide(1, real(x))",
         "invert(x)": "mg.logical_not(x)",
         "isnan(x)": "mg.isnan(literal(x))",
+        "log(x)": "nnet.logarithm(real(x))",
         "max(x, axis=None, keepdims=False)": "mg.max(x, axis=axes(axis), keepdims=keepdims)",
         f"mean({REDUCED})": "typed(mg.mean(real(x), axes(axis), keepdims), dtype)",
         "min(x, axis=None, keepdims=False)": "mg.min(x, axis=axes(axis), keepdims=keepdims)",
@@ -220,7 +221,9 @@ __getattr__ = face = Face(
         "shape_padleft(x, n_ones=1)": "shuffled(x, ['x'] * n_ones + [*range(x.ndim)])",
         "shape_padright(x, n_ones=1)": "shuffled(x, [*range(x.ndim)] + ['x'] * n_ones)",
         "sqr(x)": "mg.square(literal(x))",
-        "std(x, axis=None, ddof=0, keepdims=False)": "mg.std(real(x), axes(axis), ddof, keepdims)",
+        "std(x, axis=None, ddof=0, keepdims=False)": (
+            "mg.sqrt(mg.var(real(x), axes(axis), ddof, keepdims))"
+        ),
         f"sum({REDUCED})": "typed(mg.sum(literal(x), axes(axis), keepdims), dtype)",
         "swapaxes(x, axis1, axis2)": "mg.swapaxes(x, axis1, axis2)",
         "switch(cond, ift, iff)": "mg.where(truth(cond), *together(ift, iff))",
@@ -247,6 +250,7 @@ __getattr__ = face = Face(
     each=each,
     lengths=lengths,
     literal=literal,
+    nnet=nnet,
     product=product,
     real=real,
     shuffled=shuffled,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import minigrad as mg
 from minigrad.faces.face import Face
 from minigrad.faces.theano.tensor.basic import real, symbolic, together
@@ -18,9 +20,34 @@ def rows(x: Any) -> Any:
 def cross_entropy(p: Any, target: Any) -> Any:
     """Of rows of probabilities, and the number of the right class, or a row, for each."""
     if target.ndim == 1:
-        return -mg.log(mg.squeeze(mg.gather(p, mg.expand_dims(target, 1), 1), 1))
+        return -mg.squeeze(mg.gather(logarithm(p), mg.expand_dims(target, 1), 1), 1)
     x, y = together(p, target)
-    return -mg.sum(y * mg.log(x), axis=x.ndim - 1)
+    return -mg.sum(y * logarithm(x), axis=x.ndim - 1)
+
+
+def logarithm(x: mg.Node) -> Any:
+    """log x; of a sigmoid, of 1 minus one, and of softmax in the form that does not overflow.
+
+    Theano rewrites them like this before it compiles a function.
+    """
+    name, operands = str(x.op), x.inputs
+    if name == "Sigmoid":
+        return -mg.softplus(-operands[0])
+    if name == "Softmax":
+        return mg.log_softmax(operands[0], x.attrs.get("axis", -1))
+    if name == "Sub" and str(operands[1].op) == "Sigmoid" and is_one(operands[0]):
+        return -mg.softplus(operands[1].inputs[0])
+    return mg.log(x)
+
+
+def is_one(x: mg.Node) -> bool:
+    """Whether this is the constant 1."""
+    return bool(np.all(x.attrs.get("value", 0) == np.ones((), x.dtype)))
+
+
+def rectified(x: Any, alpha: Any) -> Any:
+    """Half of x and half of its size: as Theano has it, with the slope in the middle at 0."""
+    return (1 + alpha) * 0.5 * x + (1 - alpha) * 0.5 * mg.abs(x)
 
 
 def convolved(x: Any, filters: Any, border_mode: Any, subsample: Any, filter_flip: bool) -> Any:
@@ -38,14 +65,14 @@ __getattr__ = face = Face(
     "theano.tensor.nnet",
     calls={
         "binary_crossentropy(output, target)": (
-            "-(target * mg.log(output) + (1 - target) * mg.log(1 - output))"
+            "-(target * logarithm(output) + (1 - target) * logarithm(1 - output))"
         ),
         "categorical_crossentropy(coding_dist, true_dist)": "entropy(coding_dist, true_dist)",
         f"conv2d({CONV}, subsample=(1, 1), filter_flip=True)": (
             "convolved(input, filters, border_mode, subsample, filter_flip)"
         ),
         "logsoftmax(x)": "mg.log_softmax(real(x), -1)",
-        "relu(x, alpha=0)": "mg.maximum(*together(x, 0)) if alpha == 0 else leaky(x, alpha)",
+        "relu(x, alpha=0)": "rectified(real(x), alpha)",
         "sigmoid(x)": "mg.sigmoid(real(x))",
         "softmax(c)": "rows(c)",
         "softplus(x)": "mg.softplus(real(x))",
@@ -54,8 +81,9 @@ __getattr__ = face = Face(
     around=symbolic,
     convolved=convolved,
     entropy=cross_entropy,
-    leaky=lambda x, alpha: mg.where(x > 0, x, alpha * x),
+    logarithm=logarithm,
     real=real,
+    rectified=rectified,
     rows=rows,
     together=together,
 )

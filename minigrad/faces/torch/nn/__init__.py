@@ -11,7 +11,7 @@ from minigrad.faces.face import Face
 from minigrad.faces.torch.nn import functional, init, utils
 from minigrad.faces.torch.tensors import as_torch
 
-__all__ = ["Module", "Parameter", "Sequential", "functional", "init", "utils"]
+__all__ = ["BCELoss", "Module", "Parameter", "Sequential", "functional", "init", "utils"]
 
 
 class Module(mg.nn.Module):
@@ -67,6 +67,19 @@ class Sequential(Module, mg.nn.Sequential):
         self.layers = dict(named)
 
 
+class BCELoss(Module):
+    """Cross-entropy between probabilities; the logarithms are at least -100."""
+
+    def __init__(self, weight: Any = None, *, reduction: str = "mean") -> None:
+        super().__init__()
+        self.weight, self.reduction = weight, reduction
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The mean, the sum, or the loss of each element."""
+        of_each = functional.face("binary_cross_entropy")
+        return of_each(input, target, self.weight, reduction=self.reduction)
+
+
 __getattr__ = face = Face(
     "torch.nn",
     "AvgPool2d BCEWithLogitsLoss BatchNorm1d BatchNorm2d Conv2d CrossEntropyLoss Dropout Embedding"
@@ -79,7 +92,6 @@ __getattr__ = face = Face(
         "F.log_softmax(x, dim=1)": "LogSoftmax",
         "F.silu(x)": "SiLU",
         "F.softplus(x)": "Softplus",
-        "nn.BCEWithLogitsLoss()": "BCELoss",
         "x.mean(dim=(2, 3))": "AdaptiveAvgPool2d",
     },
 )

@@ -1,6 +1,24 @@
 """What PyTorch's layers compute: `import minigrad.faces.torch.nn.functional as F`."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad as mg
 from minigrad.faces.face import Face
+from minigrad.faces.ties import ops
+
+
+def reduced(loss: Any, weight: Any, reduction: str) -> Any:
+    """A loss of each element, weighted: as it is, their mean, or their sum."""
+    if reduction not in REDUCED:
+        raise mg.ArgumentError(
+            "option", op="binary_cross_entropy", value=reduction, choices=", ".join(REDUCED)
+        )
+    return REDUCED[reduction](loss if weight is None else loss * weight)
+
+
+REDUCED = {"none": lambda loss: loss, "mean": mg.mean, "sum": mg.sum}
 
 __getattr__ = face = Face(
     "torch.nn.functional",
@@ -9,12 +27,10 @@ __getattr__ = face = Face(
     " softmax softplus tanh",
     of="nn.functional",
     calls={
-        "binary_cross_entropy(input, target)": (
-            "-mg.mean(target * mg.log(input) + (1 - target) * mg.log(1 - input))"
+        "binary_cross_entropy(input, target, weight=None, *, reduction='mean')": (
+            "reduced(ops.binary_cross_entropy(input, target), weight, reduction)"
         ),
-        "elu(input, alpha=1.0)": (
-            "mg.where(input > 0, input, alpha * (mg.exp(mg.minimum(input, 0)) - 1))"
-        ),
+        "elu(input, alpha=1.0)": "ops.corners.elu(input, alpha)",
         "leaky_relu(input, negative_slope=0.01)": (
             "mg.where(input > 0, input, negative_slope * input)"
         ),
@@ -23,5 +39,7 @@ __getattr__ = face = Face(
         ),
         "silu(input)": "input * mg.sigmoid(input)",
     },
+    ops=ops,
+    reduced=reduced,
 )
 __dir__ = face.names

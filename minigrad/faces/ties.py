@@ -1,0 +1,36 @@
+"""What compatibility layers need beneath the public names: corners, and the rules of other systems.
+
+The rules, for `following`, say how a gradient is shared between equal values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad as mg
+from minigrad import ops as ops
+from minigrad.backprop.rules import following as following
+from minigrad.ops import corners as corners
+
+
+def _of_two(op: Any, wins: Any) -> dict[Any, Any]:
+    """The rules by which the first operand gets all of the gradient where it wins, else none."""
+    return {
+        op: (
+            lambda g, y, a, b: mg.where(wins(a, b), g, 0),
+            lambda g, y, a, b: mg.where(wins(a, b), 0, g),
+        )
+    }
+
+
+def _to_each(g: Any, y: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    options = {"axis": axis, "keepdims": keepdims}
+    largest = ops.broadcast_like(y, x, **options)
+    return mg.where(mg.equal(x, largest), ops.broadcast_like(g, x, **options), 0)
+
+
+# Of two equal operands the first gets the whole gradient, or the second.
+FIRST = _of_two(ops.maximum, mg.greater_equal) | _of_two(ops.minimum, mg.less_equal)
+SECOND = _of_two(ops.maximum, mg.greater) | _of_two(ops.minimum, mg.less)
+# Each of several largest elements gets the whole gradient.
+EACH: dict[Any, Any] = {ops.max: (_to_each,), ops.min: (_to_each,)}
