@@ -62,6 +62,8 @@ BY_AXIS: dict[str, Any] = {
     "softmax of columns": lambda x: mg.softmax(x, axis=0),
     "relu": mg.relu,
     "step": lambda x: ops.step(x),
+    "masked": lambda x: ops.where(x > 1, x, 0),
+    "masked elsewhere": lambda x: ops.where(x > 1, 0, x),
     "sigmoid": mg.sigmoid,
 }
 
@@ -112,7 +114,8 @@ def test_the_expansions_are_used() -> None:
             with mg.Graph():
                 operands = [np.asarray(x) for x in draw(sample, np.float32)]
                 xs = [mg.placeholder(f"x{i}", x.shape, x.dtype) for i, x in enumerate(operands)]
-                program = mg.build_graph(xs, op(*xs, **sample.attrs)).compile(optimize=False)
+                given = [*xs[:2], 0] if op is ops.where else xs  # a value that is masked
+                program = mg.build_graph(xs, op(*given, **sample.attrs)).compile(optimize=False)
                 found |= {call.function for call in program.bound.calls}
         assert found - {op.run}, op
 

@@ -375,6 +375,10 @@ PEERS: dict[str, tuple[Function, Function | None]] = {
     "Softmax": along(torch.softmax, jax.nn.softmax),
     "LogSoftmax": along(torch.log_softmax, jax.nn.log_softmax),
     "Normalize": (normalize_torch, normalize_jax),
+    "BinaryCrossEntropy": (
+        lambda p, t: F.binary_cross_entropy(*torch.broadcast_tensors(p, t), reduction="none"),
+        None,
+    ),
     "SoftmaxCrossEntropy": (cross_entropy_torch, cross_entropy_jax),
     "SoftmaxCrossEntropyGradient": (above_labels_torch, above_labels_jax),
     "OneHot": (

@@ -120,7 +120,7 @@ def test_values_and_gradients_are_those_of_torch(name: str, dtype: Any) -> None:
 
 def compare(op: Any, peer: Any, operands: list[Any], attrs: Any, what: str) -> None:
     """Values, and gradients of both orders for all operands that have a rule."""
-    wants = ruled(op, operands)
+    wants = [] if op.name in UNDERIVED else ruled(op, operands)
     ours, theirs = as_ours(operands, wants), as_torch(operands, wants)
     if not wants:
         close(array(op(*ours, **attrs)), array(peer(*theirs, **attrs)), what)
@@ -128,9 +128,13 @@ def compare(op: Any, peer: Any, operands: list[Any], attrs: Any, what: str) -> N
     found = two_orders(partial(op, **attrs), our_grad, ours, wants, mg.tensor)
     expected = two_orders(partial(peer, **attrs), torch_grad, theirs, wants, torch.tensor)
     close(array(found[0]), array(expected[0]), what)
-    for order in (1, 2):
+    for order in (1,) if op.name in ROUGH_TWICE else (1, 2):
         for i, a, b in zip(wants, found[order], expected[order], strict=True):
             same_gradient(array(a), array(b), f"{what}: gradient {i}, order {order}", order)
+
+
+UNDERIVED = {"FloorDivide"}  # PyTorch has no derivative for it; ours is 0, as JAX has it
+ROUGH_TWICE = {"BinaryCrossEntropy"}  # PyTorch adds a small number to the second derivative
 
 
 def same_gradient(a: Any, b: Any, what: str, order: int) -> None:
