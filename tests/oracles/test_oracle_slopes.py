@@ -1,4 +1,4 @@
-"""Slopes at corners and ties of what the player and ONNX files bring along: PyTorch's, and JAX's."""
+"""Slopes at corners and ties of what the player and ONNX bring along: PyTorch's, and JAX's."""
 
 from __future__ import annotations
 
