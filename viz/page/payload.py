@@ -19,6 +19,7 @@ from viz.picture.cards import Room
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
+from viz.picture.references import joined, references
 from viz.words.text import ROWS, Pair, Right, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
@@ -262,11 +263,13 @@ def home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
     home = {f"{prefix}-{i}": f"{prefix}-{box.id}" for box in drawn.nodes for i in box.members}
     between = {(e.source, e.target): f"{prefix}-{e.id}" for e in drawn.edges}
     there = {e.id for e in drawn.edges}
+    stands = {f"{prefix}-{i}": f"{prefix}-{j}" for i, j in joined(references(drawn)).items()}
+    home |= stands
     for e in whole.edges:  # an arrow between two groups stands for all that join them
         ends = [home.get(f"{prefix}-{i}", f"{prefix}-{i}") for i in (e.source, e.target)]
         arrow = between.get((ends[0].rpartition("-")[2], ends[1].rpartition("-")[2]))
         if e.id not in there and arrow:
-            home[f"{prefix}-{e.id}"] = arrow
+            home[f"{prefix}-{e.id}"] = stands.get(arrow, arrow)
     return home
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import graphviz
 
 from viz.picture.boxes import Picture
 from viz.picture.cards import Card, plain
 from viz.picture.layout import FONTS
+from viz.picture.references import Reference
 
 STRAIGHT = "8"  # what is computed runs straight on; what is given joins from the side
 INCH = 72  # pixels; a point of Graphviz is a pixel here
@@ -21,6 +22,7 @@ def dot(
     ranksep: float = 0.6,
     title: str = "",
     low: bool = False,
+    references: Sequence[Reference] = (),
 ) -> str:
     """The picture in the DOT language, with a card of its size for each node.
 
@@ -43,17 +45,19 @@ def dot(
     for node in picture.nodes:
         width, height = cards[node.id].size
         name = f"{node.name} = {node.op}" if node.name and node.kind == "operator" else node.label
-        clusters.get(node.group, graph).node(
-            node.id,
-            label=_escaped(name),
-            id=node.id,
-            width=f"{width / INCH:.4f}",
-            height=f"{height / INCH:.4f}",
-        )
+        clusters.get(node.group, graph).node(node.id, **_box(node.id, name, width, height))
+    for ref in references:
+        clusters.get(ref.target.group, graph).node(ref.id, **_box(ref.id, ref.label, *ref.size))
     for path, cluster in reversed(clusters.items()):  # inner ones first: they are copied
         clusters.get(path.rpartition("/")[0], graph).subgraph(cluster)
     straight = _straight(picture, low)
+    begins = {e.id: ref for ref in references for e in ref.edges}
     for edge in picture.edges:
+        if edge.id in begins:
+            ref = begins[edge.id]
+            if edge in ref.drawn:
+                graph.edge(ref.id, edge.target, id=edge.id, label=_escaped(picture.edge_label(edge)))
+            continue
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(
             edge.target if back else edge.source,
@@ -64,6 +68,12 @@ def dot(
             **({"dir": "back"} if back else {}),
         )
     return str(graph.source)
+
+
+def _box(i: str, label: str, width: float, height: float) -> dict[str, str]:
+    """The attributes of a box of this size in pixels."""
+    size = {"width": f"{width / INCH:.4f}", "height": f"{height / INCH:.4f}"}
+    return {"label": _escaped(label), "id": i, **size}
 
 
 def _straight(picture: Picture, low: bool) -> set[str]:

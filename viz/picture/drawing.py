@@ -17,9 +17,11 @@ from viz.picture.boxes import Picture, PictureEdge
 from viz.picture.cards import Card, Room, State, one_language, plain, text, wide
 from viz.picture.dot import INCH, dot
 from viz.picture.fonts import face_in_cell, font_face
+from viz.picture.layers import layered
 from viz.picture.layout import LayoutError
 from viz.picture.look import file_style, variables
 from viz.picture.place import Course, Places, Point, places
+from viz.picture.references import Reference, ranks, references
 from viz.picture.theme import LARGE
 
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
@@ -76,10 +78,22 @@ class Drawing:
         if len(self.whole.nodes) > LAYOUT_LIMIT:
             raise LayoutError("too_large", nodes=len(self.whole.nodes))
         placed = cards_of(self.whole, rooms)
-        self.there = places(source(self.whole, placed, width))
+        self.there = laid_out(self.whole, placed, width)
         self.cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
         self._lanes = any(room.gradient for room in rooms.values())
-        self._sides = _outer(picture, self.there)
+        self._courses, self._begins = self._drawn()
+        self._sides = _outer(picture, self._courses)
+
+    def _drawn(self) -> tuple[dict[str, Course], dict[str, Reference]]:
+        """The courses of the arrows that are drawn, and the references that go with the arrows."""
+        ids = {e.id for e in self.picture.edges}
+        courses, begins = {i: self.there.edges[i] for i in ids & self.there.edges.keys()}, {}
+        for ref in references(self.whole):
+            there = [e.id for e in ref.edges if e.id in ids]
+            if there:
+                begins[there[0]] = ref
+                courses.setdefault(there[0], self.there.edges[ref.drawn[0].id])
+        return courses, begins
 
     def card(self, i: str, state: State) -> str:
         """The card of a node in a state."""
@@ -100,23 +114,35 @@ class Drawing:
         )
 
     def edge(self, e: PictureEdge, *states: str) -> str:
-        """An arrow; its states are classes."""
+        """An arrow, with the reference at which it begins, if it does; its states are classes.
+
+        "" for one of several arrows that one reference stands for.
+        """
+        if e.id not in self._courses:
+            return ""
         names = (self.cards[i].node.label for i in (e.source, e.target))
         told = escape(plain(f"{' → '.join(names)} {e.shape}", 160))
         lane = f'<path class="mg-lane" d="{_curve(self.way(e, True))}"/>' if self._lanes else ""
-        course = self.there.edges[e.id]
+        course = self._courses[e.id]
         classes = " ".join(("edge", f"mg-edge-{e.kind}", *states))
         return (
             f'<g id="{self.prefix}-{e.id}" class="{classes}">'
             f"<title>{told}</title>"
             f'<path class="mg-line" d="{_curve(self.way(e))}"/>'
             f'<path class="mg-tip" d="{_corners(course.tip)}"/>{lane}'
-            f"{_label(e, course, self.picture)}</g>"
+            f"{_label(e, course, self.picture)}{self._reference(e)}</g>"
         )
+
+    def _reference(self, e: PictureEdge) -> str:
+        ref = self._begins.get(e.id)
+        if ref is None:
+            return ""
+        place = self.there.nodes[ref.id]
+        return ref.svg(self.prefix, place.x, place.y)
 
     def way(self, e: PictureEdge, back: bool = False) -> tuple[Point, ...]:
         """The curve of an arrow from its start; `back`: of its lane, from the arrow's end."""
-        points = self.there.edges[e.id].points
+        points = self._courses[e.id].points
         points = points[::-1] if e.kind == "loop" else points
         return _lane(points, self._sides[e.id]) if back else points
 
@@ -126,39 +152,48 @@ def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
     return {n.id: Card(n, rooms.get(n.id, Room())) for n in picture.nodes}
 
 
+def laid_out(picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE) -> Places:
+    """Where everything lies: by the layout engine, or by our own layout if that takes too long."""
+    there = places(source(picture, cards, width))
+    if there is not None:
+        return there
+    down, gap = _direction(picture, cards, width)
+    sizes = {i: card.size for i, card in cards.items()}
+    return layered(picture, sizes, references(picture), down, gap)
+
+
 def source(
     picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE, title: str = ""
 ) -> str:
-    """The DOT text that is laid out: from left to right unless more of it is seen downwards."""
-    ranks = _ranks(picture)
-    sizes = [[cards[i].size for i in ids] for ids in ranks]
-    long = sum(max(w for w, _ in rank) for rank in sizes) + 2 * EDGE
-    gaps = max(len(ranks) - 1, 1)
+    """The DOT text that is laid out."""
+    down, gap = _direction(picture, cards, width)
+    low = not down and any(card.low for card in cards.values())
+    rankdir = "TB" if down else "LR"
+    return dot(picture, cards, rankdir, gap / INCH, title, low, references(picture))
+
+
+def _direction(picture: Picture, cards: Mapping[str, Card], width: int) -> tuple[bool, float]:
+    """Whether it runs down, as it does if more of it is seen then, and the gap between ranks."""
+    columns = _columns(picture)
+    sizes = [[cards[i].size for i in ids] for ids in columns]
+    long = sum(max(w for w, _ in column) for column in sizes) + 2 * EDGE
+    gaps = max(len(columns) - 1, 1)
     across = (long + gaps * SHORTEST, max(sum(h + ASIDE for _, h in rank) for rank in sizes))
     down = (
         max(sum(w + ASIDE for w, _ in rank) for rank in sizes),
         sum(max(h for _, h in rank) for rank in sizes) + gaps * DOWN,
     )
     if not picture.edges or _hidden(*down, width) < _hidden(*across, width):
-        return dot(picture, cards, "TB", DOWN / INCH, title)
-    gap = max(SHORTEST, min((width - long) / gaps, LONGEST))
-    low = any(card.low for card in cards.values())
-    return dot(picture, cards, "LR", gap / INCH, title, low)
+        return True, DOWN
+    return False, max(SHORTEST, min((width - long) / gaps, LONGEST))
 
 
-def _ranks(picture: Picture) -> list[list[str]]:
-    """The nodes by how far they are from the start; what is only given, beside what reads it."""
-    depth: dict[str, int] = {}
-    read: dict[str, int] = {}
-    for n in picture.nodes:
-        depth[n.id] = 1 + max((depth.get(i, 0) for i in n.inputs), default=0)
-        for i in n.inputs:
-            read[i] = min(read.get(i, depth[n.id]), depth[n.id])
-    ranks: dict[int, list[str]] = {}
-    for n in picture.nodes:
-        rank = depth[n.id] if n.inputs else read.get(n.id, 2) - 1
-        ranks.setdefault(rank, []).append(n.id)
-    return [ranks[rank] for rank in sorted(ranks)]
+def _columns(picture: Picture) -> list[list[str]]:
+    """The nodes by how far they are from the start."""
+    columns: dict[int, list[str]] = {}
+    for i, rank in ranks(picture).items():
+        columns.setdefault(rank, []).append(i)
+    return [columns[rank] for rank in sorted(columns)]
 
 
 def _hidden(wide: float, high: float, width: int) -> float:
@@ -190,14 +225,15 @@ def _label(edge: PictureEdge, course: Course, picture: Picture) -> str:
     return text("mg-edge-label", *course.label, escape(said), "middle")
 
 
-def _outer(picture: Picture, there: Places) -> dict[str, int]:
+def _outer(picture: Picture, courses: Mapping[str, Course]) -> dict[str, int]:
     """On which side of an arrow its lane is: of two arrows side by side on the outer one."""
     beside: dict[tuple[str, str], list[str]] = {}
     for e in picture.edges:
-        beside.setdefault((e.source, e.target), []).append(e.id)
+        if e.id in courses:
+            beside.setdefault((e.source, e.target), []).append(e.id)
     sides = {}
     for ids in beside.values():
-        placed = sorted(ids, key=lambda i: _aside(there.edges[i].points))
+        placed = sorted(ids, key=lambda i: _aside(courses[i].points))
         for k, i in enumerate(placed):
             sides[i] = -1 if 2 * (k + 1) <= len(placed) else 1
     return sides

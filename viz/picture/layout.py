@@ -27,6 +27,10 @@ PYGRAPHVIZ = (
     "sys.stdout.buffer.write(pygraphviz.AGraph(string=source).draw(format='svg', prog='dot'))"
 )
 PINNED = "MINIGRAD_PINNED_LAYOUT"  # set where drawings are stored: they differ between engines
+LIMIT = 2.0  # seconds that an engine may take
+SHELL = "/bin/sh"
+PROCESSOR = 5  # seconds of the processor, after which the system stops an engine that was left alone
+TIED = ("setpriv", "--pdeathsig", "KILL")
 BROWSER = (
     "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
 )
@@ -57,11 +61,18 @@ class LayoutError(RuntimeError):
         super().__init__(choose(self.pair))
 
 
+class LayoutTimeout(LayoutError):
+    """The layout engine was stopped, because it took longer than `LIMIT`."""
+
+    def __init__(self) -> None:
+        super().__init__("layout_slow", seconds=f"{LIMIT:g}")
+
+
 def layout(source: str) -> str:
     """Lay out DOT text as SVG: with `dot` on the PATH, else graphviz-pure, else pygraphviz.
 
     In a browser, where no program can be started, with the one that came beside Python. Raises
-    LayoutError when there is none of them, or when the engine stops.
+    LayoutError when there is none of them, or when the engine stops, and LayoutTimeout when it takes too long.
     """
     if find_spec(BROWSER):
         return _run_beside(source)
@@ -130,14 +141,42 @@ def _run(command: list[str], source: str) -> str:
     """What a program makes of the text."""
     window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # none flashes up on Windows
     try:
-        done = subprocess.run(
-            command, input=source.encode(), capture_output=True, check=False, creationflags=window
+        done = subprocess.run(  # which kills the program when it is interrupted
+            bounded(command),
+            input=source.encode(),
+            capture_output=True,
+            check=False,
+            creationflags=window,
+            timeout=LIMIT,
         )
+    except subprocess.TimeoutExpired as error:
+        raise LayoutTimeout from error
     except OSError as error:
         raise LayoutError("layout_failed", reason=error) from error
     if done.returncode:
         raise LayoutError("layout_failed", reason=last_line(done.stderr.decode(errors="replace")))
     return done.stdout.decode()
+
+
+def bounded(command: list[str]) -> list[str]:
+    """The command as one that does not go on without us, when this process is killed.
+
+    It has a few seconds of the processor; on Linux, where `setpriv` is to be had, it ends with its
+    parent. Both without `preexec_fn`, which is not safe in a process with threads.
+    """
+    if not Path(SHELL).exists():
+        return command
+    tied = [*TIED, *command] if _can_tie() else command
+    return [SHELL, "-c", f'ulimit -t {PROCESSOR}; exec "$@"', "sh", *tied]
+
+
+@cache
+def _can_tie() -> bool:
+    """Whether there is a `setpriv` that ends a program with its parent; that of BusyBox cannot."""
+    try:
+        return not subprocess.run([*TIED, "true"], capture_output=True, check=False).returncode
+    except OSError:
+        return False
 
 
 def last_line(said: str) -> str:

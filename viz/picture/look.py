@@ -30,6 +30,8 @@ def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> d
 
 RULES: tuple[Rule, ...] = (
     ("", "mg-card", _outline("line", "card")),
+    ("", "mg-ref-card", _outline("line", "paper", 1, DASHES["dotted"])),
+    ("", "mg-ref-name", _words(SMALL, "soft")),
     ("", "mg-frame", _outline("line", "none", 1, "2 4")),
     ("", "mg-frame-name", _words(SMALL, "soft")),
     ("", "mg-title", _words(LARGE, "ink", 600)),

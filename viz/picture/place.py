@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from xml.etree import ElementTree
 
-from viz.picture.layout import layout
+from viz.picture.layout import LayoutTimeout, layout
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 Point = tuple[float, float]
@@ -44,9 +44,15 @@ class Places:
 
 
 @lru_cache(maxsize=64)
-def places(source: str) -> Places:
-    """Lay out DOT text; the same text is laid out once. Raises LayoutError as `layout` does."""
-    root = ElementTree.fromstring(layout(source))
+def places(source: str) -> Places | None:
+    """Lay out DOT text; the same text is laid out once. None, if it takes the engine too long.
+
+    Raises LayoutError as `layout` does.
+    """
+    try:
+        root = ElementTree.fromstring(layout(source))
+    except LayoutTimeout:
+        return None
     _, _, width, height = _numbers(root.attrib["viewBox"])
     whole = root[0]
     right, down = _numbers(whole.attrib["transform"].partition("translate")[2])

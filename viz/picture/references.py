@@ -1,0 +1,121 @@
+"""Small references beside the readers of a value, in place of arrows that would cross the drawing.
+
+A value with many readers keeps its arrow to the first of them; each other reader has a reference
+beside it, like the connectors between the pages of a flow chart. So has a reader that is far away.
+It is the drawing alone that has references: text, tables and films know the arrows they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from viz.picture.boxes import Picture, PictureEdge, PictureNode, in_order
+from viz.picture.cards import plain, text, wide
+from viz.picture.theme import KINDS, SMALL
+from viz.words.text import both, row
+
+MANY = 5  # readers; a value with more has references
+FAR = 12  # ranks; an arrow that crosses more is a reference
+JOINED = 4  # references beside one reader; in place of more, there is one that names them all
+PAD, HIGH = 9, 22  # beside the name, and the height of a reference, px
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One reference: the values that it names, what reads them, and the arrows it stands for.
+
+    Where it names one value, each of the arrows begins at it; else the first stands for all.
+    """
+
+    id: str
+    sources: tuple[PictureNode, ...]
+    target: PictureNode
+    edges: tuple[PictureEdge, ...]
+
+    @property
+    def drawn(self) -> tuple[PictureEdge, ...]:
+        """The arrows that lead from it to the reader."""
+        return self.edges if len(self.sources) == 1 else self.edges[:1]
+
+    @property
+    def label(self) -> str:
+        """What is written in it: the mark and the name, or the first names and how many follow."""
+        first = self.sources[0]
+        named = f"{KINDS[first.kind].mark} {plain(first.label, 24)}"
+        return named if len(self.sources) == 1 else f"{named} … +{len(self.sources) - 1}"
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        return 2 * round((wide(self.label, SMALL) + 2 * PAD) / 2), HIGH
+
+    def svg(self, prefix: str, x: float, y: float) -> str:
+        """The reference at a place; `data-of` are the ids of the cards of its values."""
+        width, height = self.size
+        names = plain(", ".join(n.label for n in self.sources), 80)
+        told = escape(both(row("reference", names=names)))
+        named = " ".join(f"{prefix}-{n.id}" for n in self.sources)
+        return (
+            f'<g class="mg-ref" data-of="{escape(named)}" transform="translate({x:g},{y:g})">'
+            f"<title>{told}</title>"
+            f'<rect class="mg-ref-card" width="{width}" height="{height}" rx="{height // 2}"/>'
+            f"{text('mg-ref-name', PAD, 15, escape(self.label))}</g>"
+        )
+
+
+def references(picture: Picture) -> tuple[Reference, ...]:
+    """The references that a drawing of this picture has, in the order of their readers."""
+    nodes = {n.id: n for n in picture.nodes}
+    rank = ranks(picture)
+    arrows: dict[str, list[PictureEdge]] = {}
+    for e in picture.edges:
+        if e.kind != "loop":
+            arrows.setdefault(e.source, []).append(e)
+    referred: dict[str, dict[str, list[PictureEdge]]] = {}  # reader -> value -> arrows
+    for source, leaving in arrows.items():
+        readers = dict.fromkeys(e.target for e in leaving)
+        first = min(readers, key=rank.__getitem__)
+        for e in leaving:
+            many = len(readers) > MANY and e.target != first
+            if many or rank[e.target] - rank[source] > FAR:
+                referred.setdefault(e.target, {}).setdefault(source, []).append(e)
+    found: list[Reference] = []
+    for n in picture.nodes:
+        of = referred.get(n.id, {})
+        each = [of] if len(of) > JOINED else [{source: edges} for source, edges in of.items()]
+        for named in filter(None, each):
+            edges = tuple(e for edges in named.values() for e in edges)
+            sources = tuple(nodes[i] for i in named)
+            found.append(Reference(f"ref{len(found) + 1}", sources, n, edges))
+    return tuple(found)
+
+
+def ranks(picture: Picture) -> dict[str, int]:
+    """How far each node is from the start; what is only given, just before what reads it first."""
+    reads: dict[str, list[str]] = {n.id: [] for n in picture.nodes}
+    for e in picture.edges:
+        if e.kind != "loop" and e.source != e.target:
+            reads[e.target].append(e.source)
+    return depths(reads)
+
+
+def depths(reads: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How far each box is from the start, by the boxes that each one reads; as `ranks`.
+
+    Where boxes read each other in a circle, one of them begins it.
+    """
+    boxes = [PictureNode(i, "", "", "", "", inputs=tuple(read)) for i, read in reads.items()]
+    depth: dict[str, int] = {}
+    nearest: dict[str, int] = {}
+    for n in in_order(boxes):
+        depth[n.id] = 1 + max((depth.get(i, 0) for i in n.inputs), default=0)
+        for i in n.inputs:
+            nearest[i] = min(nearest.get(i, depth[n.id]), depth[n.id])
+    return {i: rank if reads[i] else nearest.get(i, 2) - 1 for i, rank in depth.items()}
+
+
+def joined(references: Sequence[Reference]) -> dict[str, str]:
+    """The arrows that have no line of their own, with the one that stands for each."""
+    return {e.id: r.drawn[0].id for r in references for e in r.edges[len(r.drawn) :]}
