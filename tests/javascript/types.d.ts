@@ -175,6 +175,7 @@ interface Stage {
   plan: boolean;
   cards: Map<string, Card>;
   arrows: Map<string, Arrow>;
+  references: Element[];
   layer: HTMLElement;
   shown: string;
   view: View;

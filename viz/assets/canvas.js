@@ -12,7 +12,7 @@ const numbers = (element, name) => (element?.getAttribute(name)?.match(/-?[\d.]+
  * @param {Element} g @returns {Extent}
  */
 function extent(g) {
-  const rect = g.querySelector(".mg-card, .mg-frame");
+  const rect = g.querySelector(".mg-card, .mg-frame, .mg-ref-card");
   const [dx = 0, dy = 0] = numbers(g, "transform");
   const [[x = 0], [y = 0], [width], [height]] = ["x", "y", "width", "height"].map((name) => numbers(rect, name));
   const [left, top] = [x + dx, y + dy];
@@ -78,6 +78,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
     plan: graph.plan,
     cards: new Map(),
     arrows: new Map(),
+    references: [],
     layer: sheet,
     shown: graph.shown,
     view: views[graph.shown],
@@ -97,6 +98,8 @@ function stage(graph, number, data, model, parent, scale, actions) {
       drawing.classList.toggle("mg-many", self.cards.size > FOLLOWED);
       self.enter(self.cards.values().next().value);
       self.arrows = arrows(view);
+      self.references = [...sheet.querySelectorAll(".mg-ref")];
+      referring(sheet, (id) => actions.choose(id, true), (ids, on) => ids.forEach((id) => actions.hover(id, on)));
       self.extent = once(extent);
       self.course = once(waypoints);
       frames = [];

@@ -81,6 +81,13 @@ function pane(data, parent, choose, scale, each) {
         if (e.key === "Enter") choose(g.id, picture);
       });
     }
+    const node = (/** @type {string} */ id) => /** @type {SVGGElement | null} */ (drawing.querySelector(`g.node[id="${id}"]`));
+    referring(drawing, (id) => {
+      choose(id, picture);
+      const g = node(id);
+      if (g) bring(drawing, [g]);
+      g?.focus({ preventScroll: true });
+    }, (ids, on) => ids.forEach((id) => node(id)?.classList.toggle("mg-hover", on)));
   };
   const place = (/** @type {number} */ number) => {
     if (number === shown) return;

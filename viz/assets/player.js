@@ -71,7 +71,12 @@ function play(model, el) {
   // A card, its partner, the marks of both and their lines of code are one thing.
   const hover = (/** @type {string} */ id, /** @type {boolean} */ on) => {
     const cards = [id, ...partners(id)].map(boxOf);
-    for (const found of cards) found?.card?.g.classList.toggle("mg-hover", on);
+    for (const found of cards) {
+      found?.card?.g.classList.toggle("mg-hover", on);
+      for (const ref of found?.graph.references ?? []) {
+        if (ref.matches(`[data-of~="${found?.id}"]`)) ref.classList.toggle("mg-hover", on);
+      }
+    }
     const nodes = new Set(cards.flatMap((found) => found?.card?.members ?? []));
     strip.point(nodes, on);
     lines.point([...nodes].flatMap((node) => written.get(node) ?? []), on);

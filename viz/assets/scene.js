@@ -75,7 +75,8 @@ function aim(stage, flows, scale) {
   };
   const others = [...stage.arrows.values()].filter((arrow) => !flows.some((flow) => flow.arrow === arrow));
   const lines = others.flatMap(({ line }) => (line && others.length < 60 ? stage.course(line).map(scaled) : []));
-  const taken = [...stage.cards.values()].map(({ g }) => corners(stage.extent(g)));
+  const solid = [...[...stage.cards.values()].map(({ g }) => g), ...stage.references];
+  const taken = solid.map((g) => corners(stage.extent(g)));
   return flows.map((flow) => {
     const points = stage.course(flow.path).map(scaled);
     for (const told of [flow.told, flow.value]) {

@@ -243,3 +243,27 @@ function listen(root, keys) {
     move();
   });
 }
+
+/**
+ * A reference beside a reader leads to the card of the value that it names, and shows which it is.
+ * @param {Element} box @param {(id: string) => void} lead
+ * @param {(ids: string[], on: boolean) => void} [point]
+ */
+function referring(box, lead, point = () => {}) {
+  for (const ref of /** @type {NodeListOf<SVGGElement>} */ (box.querySelectorAll(".mg-ref"))) {
+    const ids = (ref.getAttribute("data-of") ?? "").split(" ");
+    ref.setAttribute("role", "link");
+    ref.setAttribute("tabindex", "-1");
+    ref.setAttribute("aria-label", ref.querySelector("title")?.textContent ?? "");
+    mine(ref);
+    ref.addEventListener("click", (event) => {
+      event.stopPropagation(); // it is no click on the arrow
+      lead(ids[0]);
+    });
+    ref.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") lead(ids[0]);
+    });
+    ref.addEventListener("pointerenter", () => point(ids, true));
+    ref.addEventListener("pointerleave", () => point(ids, false));
+  }
+}

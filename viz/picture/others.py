@@ -18,6 +18,7 @@ import numpy as np
 from minigrad.core import REGISTRY, show_shape
 from viz.picture import formula
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.repeats import grouped
 
 KINDS = {"Placeholder": "input", "Variable": "parameter", "Constant": "constant", "Leaf": "input"}
 
@@ -66,7 +67,7 @@ def other_picture(
     arrows = ((ids[x], ids[node], i) for node, read in nodes.items() for i, x in enumerate(read))
     edges = [PictureEdge(f"e{n}", *arrow) for n, arrow in enumerate(arrows, 1)]
     ran = any(read and node.value is not None for node, read in nodes.items())
-    return Picture(tuple(boxes), tuple(edges), "dynamic" if ran else "static", ids)
+    return grouped(Picture(tuple(boxes), tuple(edges), "dynamic" if ran else "static", ids))
 
 
 def _box(

@@ -23,6 +23,7 @@ from minigrad.static import Graph, Node, ancestors, labels
 from viz.picture import others
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.formula import sign
+from viz.picture.repeats import grouped
 from viz.words.text import printed
 
 __all__ = ["Picture", "PictureEdge", "PictureNode", "graph_picture", "picture", "tape_picture"]
@@ -164,7 +165,8 @@ class _Builder:
                 self.connect(self.ids[result], self.ids[taken], 1, "loop", result)
 
     def done(self) -> Picture:
-        return Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids, self.owners)
+        whole = Picture(tuple(self.nodes), tuple(self.edges), self.kind, self.ids, self.owners)
+        return grouped(whole)
 
 
 LOOPS = (WHILE, SCAN)
