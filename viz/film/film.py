@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -194,5 +196,6 @@ def _ticking(frame: Frame) -> Frame:
 
 
 def latest(entries: Sequence[tuple[int, T]], step: int) -> T | None:
-    """The last of [(frame, what), …] that had happened by this step."""
-    return next((what for i, what in reversed(entries) if i <= step), None)
+    """The last of [(frame, what), …], in their order, that had happened by this step."""
+    count = bisect_right(entries, step, key=itemgetter(0))
+    return entries[count - 1][1] if count else None

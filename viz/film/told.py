@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from viz.film.film import Facts, Track, latest
 from viz.picture.boxes import Picture, PictureNode
@@ -112,12 +113,12 @@ def _from(name: str, value: str) -> Pair:
 
 
 def _listed(names: Iterable[str]) -> str:
-    known = [*names]
+    known = [*islice(names, MOST + 1)]
     return ", ".join([*known[:MOST], *(["…"] if len(known) > MOST else [])])
 
 
 def _joined(pairs: Iterable[Pair], english: str, chinese: str) -> Pair:
-    known = [*pairs]
+    known = [*islice(pairs, MOST + 1)]
     dots = [("…", "…")] if len(known) > MOST else []
     shown = [*known[:MOST], *dots]
     return english.join(p[0] for p in shown), chinese.join(p[1] for p in shown)
