@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from minigrad.diagnostics.messages import one_line
 from viz.picture.cards import Room, State
+from viz.picture.drawing import LAYOUT_LIMIT
 from viz.picture.marks import note
 from viz.picture.picture import Picture
 from viz.picture.theme import MARKS
@@ -136,7 +137,10 @@ def legend(scene: Scene) -> Pair:
 
 
 def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
-    """Of a large picture the chosen nodes and their neighbours, or its layers; else all of it."""
+    """Of a large picture the chosen nodes and their neighbours, or its layers; else all of it.
+
+    Of neighbours that are too many to lay out the layers, too.
+    """
     if len(picture.nodes) <= FOCUS:
         return picture
     if not chosen:
@@ -146,6 +150,5 @@ def focus(picture: Picture, chosen: Mapping[str, str]) -> Picture:
         if edge.source in chosen or edge.target in chosen:
             kept |= {edge.source, edge.target}
     kept |= {end for e in picture.edges if e.id in chosen for end in (e.source, e.target)}
-    nodes = tuple(n for n in picture.nodes if n.id in kept)
-    edges = tuple(e for e in picture.edges if e.source in kept and e.target in kept)
-    return Picture(nodes, edges, picture.kind, picture.ids)
+    part = picture.part(kept)
+    return part if len(part.nodes) <= LAYOUT_LIMIT else part.fold()

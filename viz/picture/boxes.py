@@ -130,6 +130,18 @@ class Picture:
         nodes = tuple(given.get(n.id, n) if n.kind == "parameter" else n for n in self.nodes)
         return replace(self, nodes=nodes)
 
+    def part(self, kept: Collection[str]) -> Picture:
+        """The nodes of these ids, with the arrows between them; what they read besides is left out."""
+        nodes = tuple(
+            replace(n, inputs=tuple(i for i in n.inputs if i in kept))
+            for n in self.nodes
+            if n.id in kept
+        )
+        edges = tuple(e for e in self.edges if e.source in kept and e.target in kept)
+        ids = {key: i for key, i in self.ids.items() if i in kept}
+        owners = {path: i for path, i in self.owners.items() if i in kept}
+        return Picture(nodes, edges, self.kind, ids, owners)
+
     def overview(self) -> frozenset[str]:
         """Which groups to open at first: whole levels, as long as all can be surveyed."""
         depths = {path: path.count("/") for path in self.groups if path not in self.owners}
