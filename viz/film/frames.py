@@ -22,6 +22,7 @@ from viz.film.failure import failing_node, failure
 from viz.film.film import Film, Frame, Track
 from viz.picture.picture import Picture
 from viz.picture.summary import Summary, summarize
+from viz.words.progress import with_progress
 from viz.words.text import Pair
 
 __all__ = [
@@ -84,7 +85,7 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
     told = list(events)
     director.show_leaves((t, t._array) for t in picture.ids if isinstance(t, Tensor))
     later = _Later(director, told)
-    for event in told:
+    for event in with_progress(told, "progress_events"):
         later.heard(event)
         if event.node in picture.ids:
             _tell(director, event)
@@ -201,7 +202,7 @@ def static_film(
     if extra:
         director.gradients(extra, built)
     values: dict[Any, Any] = {}
-    for event in ran:
+    for event in with_progress(ran, "progress_events"):
         if event.kind in ("read", "run"):
             values[event.node] = event.value
         if event.node in picture.ids:

@@ -20,6 +20,7 @@ from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.matching import aligned
 from viz.picture.references import joined, references
+from viz.words.progress import with_progress
 from viz.words.text import ROWS, Pair, Right, bilingual, both, html
 
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
@@ -59,6 +60,7 @@ def payload(
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
     sides = [(len(films) > 1, order) for order in orders(films, links)]
+    steps = max((len(f.frames) for f in films), default=0)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     codes: Codes = {}
     texts: Texts = {}
@@ -73,7 +75,7 @@ def payload(
         "links": _links(links, prefixes),
         "frames": [
             frame([(f, p, i) for f, p in pairs], blocks, codes)
-            for i in range(max((len(f.frames) for f in films), default=0))
+            for i in with_progress(range(steps), "progress_steps")
         ],
         "texts": list(texts),  # after the nodes, which fill it
         "codes": list(codes),  # after the frames, which fill it
@@ -92,7 +94,7 @@ def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts) -> dict[str, Any]:
         f"{prefix}-{box.id}": node(box, film.tracks[box.id], answers[box.id], texts)
         for film, prefix in pairs
         for answers in [told(film.picture, film.tracks)]
-        for box in film.picture.nodes
+        for box in with_progress(film.picture.nodes, "progress_nodes")
     }
 
 

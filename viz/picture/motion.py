@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from viz.picture import mpl
 from viz.picture.layout import installing, last_line
-from viz.picture.paint import paint
+from viz.picture.paint import Layers
 from viz.picture.place import Point
 from viz.picture.theme import MOTION
+from viz.words.progress import with_progress
 from viz.words.text import printed
 
 WAYPOINTS = 6  # of a curve, between which what travels moves straight on
@@ -118,45 +119,61 @@ def _span(svg: str, start: float, end: float | None) -> str:
 
 
 def pictures(film: Scenes, dark: bool) -> Iterator[tuple[mpl.Image.Image, float]]:
-    """Painted pictures, each with how many seconds it is seen."""
+    """Painted pictures, each with how many seconds it is seen.
+
+    Each part is painted once for each way it looks, and a picture is made of its parts: most of
+    them are the same from step to step.
+    """
+    layers = Layers(film.around(""), dark, 96 * SCALE)
     ends = [*(at for at, _ in film.parts[1:]), film.length]
-    for (at, parts), end in zip(film.parts, ends, strict=True):
-        base = _painted(film.around("".join(parts.values())), dark)
+    steps = list(zip(film.parts, ends, strict=True))
+    for (at, parts), end in with_progress(steps, "progress_pictures"):
+        base = mpl.Image.new("RGB", layers.size, layers.paper)
+        for svg in _separate(parts.values()):
+            _lay(base, layers.layer(svg))
         trips = [trip for trip in film.trips if at <= trip.start < end]
-        chips = [(trip, _painted(_chip(trip.svg), dark, transparent=True)) for trip in trips]
         if not trips:
             yield base, end - at
             continue
-        rest = max(trip.rest for trip in trips)
-        yield _with(base, chips, 0), rest
+        yield _with(base, trips, 0, layers), max(trip.rest for trip in trips)
         for k in range(1, WAYPOINTS):
-            yield _with(base, chips, k / (WAYPOINTS - 1)), MOTION / 1000 / (WAYPOINTS - 1)
+            part = k / (WAYPOINTS - 1)
+            yield _with(base, trips, part, layers), MOTION / 1000 / (WAYPOINTS - 1)
 
 
-def _painted(svg: str, dark: bool, **look: bool) -> mpl.Image.Image:
-    dpi = 96 * SCALE
-    return mpl.Image.open(io.BytesIO(paint(svg, "png", dark, dpi=dpi, **look))).convert(
-        "RGBA" if look else "RGB"
-    )
+def _separate(parts: Iterable[str]) -> Iterator[str]:
+    """Each part as an element of its own, inside of the groups that other parts begin and end."""
+    around: list[str] = []
+    for svg in filter(None, parts):
+        if svg == "</g>":
+            around.pop()
+        elif "</" not in svg and not svg.endswith("/>"):
+            around.append(svg)
+        else:
+            yield "".join(("<g>", *around, svg, "</g>" * len(around), "</g>"))
 
 
-BOX = 300, 40  # what is painted of a chip, px
-
-
-def _chip(svg: str) -> str:
-    x, y = BOX
-    return f'<svg viewBox="0 0 {x} {y}"><g transform="translate({x / 2},{y / 2})">{svg}</g></svg>'
+def _lay(
+    base: mpl.Image.Image,
+    layer: tuple[mpl.Image.Image, tuple[int, int]] | None,
+    by: tuple[int, int] = (0, 0),
+) -> None:
+    """Lay a painted part over a picture, moved by so many pixels."""
+    if layer is not None:
+        image, (x, y) = layer
+        base.paste(image, (x + by[0], y + by[1]), image)
 
 
 def _with(
-    base: mpl.Image.Image, chips: Iterable[tuple[Trip, mpl.Image.Image]], part: float
+    base: mpl.Image.Image, trips: Iterable[Trip], part: float, layers: Layers
 ) -> mpl.Image.Image:
     """A picture with what travels at a part of its way."""
     copy = base.copy()
-    for trip, chip in chips:
-        x, y = along(trip.way, part)
-        place = round((x - BOX[0] / 2) * SCALE), round((y - BOX[1] / 2) * SCALE)
-        copy.paste(chip, place, chip)
+    middle = [round(side / 2 / SCALE) for side in layers.size]
+    for trip in trips:
+        x, y = (round((a - b) * SCALE) for a, b in zip(along(trip.way, part), middle, strict=True))
+        chip = f'<g transform="translate({middle[0]},{middle[1]})">{trip.svg}</g>'
+        _lay(copy, layers.layer(chip), (x, y))
     return copy
 
 
@@ -165,7 +182,10 @@ def gif(film: Scenes, dark: bool) -> bytes:
     shown = list(pictures(film, dark))
     palette = mpl.Image.new("P", (1, 1))
     palette.putpalette(_palette([image for image, _ in shown[:: max(1, len(shown) // 8)]]))
-    frames = [x.quantize(palette=palette, dither=mpl.Image.Dither.NONE) for x, _ in shown]
+    frames = [
+        x.quantize(palette=palette, dither=mpl.Image.Dither.NONE)
+        for x, _ in with_progress(shown, "progress_frames")
+    ]
     times = [round(1000 * seconds) for _, seconds in shown]
     times[-1] = max(times[-1], round(1000 * LAST))
     out = io.BytesIO()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib import rc_context as rc_context
     from matplotlib.axes import Axes as Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
     from matplotlib.figure import Figure as Figure
     from matplotlib.font_manager import fontManager as fontManager
     from matplotlib.image import imsave as imsave
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.ticker import NullFormatter as NullFormatter
     from PIL import Image as Image
 else:
-    PLACES = ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager"
+    PLACES = ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager .backends.backend_agg"
 
     # It says so when it first lists the fonts of a machine: nothing for the cell of a lesson.
     logging.getLogger("matplotlib.font_manager").addFilter(

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from viz.picture import mpl
 from viz.picture.look import resolved
 from viz.picture.style import UNDATED, chart_style
@@ -42,6 +44,40 @@ def painted(svg: str, dark: bool = False) -> mpl.Figure:
     axes.set_axis_off()
     _Painter(axes, dark).add(root, (), (0, 0))
     return figure
+
+
+class Layers:
+    """Paints parts of one drawing, each of them once: what is beneath a part shows through.
+
+    svg: the drawing without its parts, which says how large it is.
+    """
+
+    def __init__(self, svg: str, dark: bool, dpi: float) -> None:
+        with chart_style():
+            figure = painted(svg, dark)
+        self.paper = TOKENS["paper"][dark]
+        figure.set(facecolor="none", dpi=dpi)
+        self._axes, self._dark = figure.axes[0], dark
+        self._canvas = mpl.FigureCanvasAgg(figure)
+        self._known: dict[str, tuple[mpl.Image.Image, tuple[int, int]] | None] = {}
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels of what is painted."""
+        return self._canvas.get_width_height()
+
+    def layer(self, svg: str) -> tuple[mpl.Image.Image, tuple[int, int]] | None:
+        """A part as a picture as small as can be, and its left upper corner; None: nothing is seen."""
+        if svg not in self._known:
+            with chart_style():
+                _Painter(self._axes, self._dark).add(ElementTree.fromstring(svg), (), (0, 0))
+                self._canvas.draw()
+            whole = mpl.Image.fromarray(np.asarray(self._canvas.buffer_rgba()))
+            for artist in (*self._axes.patches, *self._axes.texts):
+                artist.remove()
+            box = whole.getchannel("A").getbbox()
+            self._known[svg] = (whole.crop(box), box[:2]) if box else None
+        return self._known[svg]
 
 
 class _Painter:

@@ -21,6 +21,7 @@ from viz.picture.motion import Scenes, Trip, gif, mp4, playing
 from viz.picture.theme import MOTION
 from viz.views.draw import names_in
 from viz.views.step import compare, player_of
+from viz.words.progress import progress
 from viz.words.text import Pair, both, printed, row
 from viz.words.user import ending, write
 
@@ -129,7 +130,8 @@ class Animation:
         if suffix == ".svg":
             write(target, self.svg)
         else:
-            write(target, (gif if suffix == ".gif" else mp4)(self._scenes(), bool(self.dark)))
+            with progress():
+                write(target, (gif if suffix == ".gif" else mp4)(self._scenes(), bool(self.dark)))
         return target
 
 

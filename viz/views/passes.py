@@ -22,6 +22,7 @@ from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
 from viz.picture.picture import Picture, brief, graph_picture
 from viz.picture.union import renamed, union
+from viz.words.progress import progress, with_progress
 from viz.words.text import ROWS, Pair, printed, row
 
 __all__ = ["passes"]
@@ -65,8 +66,12 @@ def passes(graph: Graph, feed_dict: Mapping[Any, Any] | None = None, session: An
         return Board(_scenes(start, history, proof), heading=ROWS["page_passes"], moves=True)
 
     switches = tuple(dict.fromkeys(map(function_name, chosen)))
-    scenes, slider, heading = again([]).scenes, ROWS["passes_slider"], ROWS["page_passes"]
-    return Board(scenes, slider=slider, switches=switches, again=again, heading=heading, moves=True)
+    slider, heading = ROWS["passes_slider"], ROWS["page_passes"]
+    with progress():
+        scenes = again([]).scenes
+        return Board(
+            scenes, slider=slider, switches=switches, again=again, heading=heading, moves=True
+        )
 
 
 def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list[Scene]:
@@ -80,7 +85,7 @@ def _scenes(start: Graph, history: tuple[PassRecord, ...], proof: Proof) -> list
         )
     ]
     idle, last = [], start
-    for record in history:
+    for record in with_progress(history, "progress_passes"):
         if record.after is record.before:
             idle.append(record.name)
             continue

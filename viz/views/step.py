@@ -30,6 +30,7 @@ from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
 from viz.views.models import captured, compared, verdict
+from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
 
@@ -66,10 +67,11 @@ def step(
     5. done: 1 operator built, 1 operator run, 2 contributions passed back.
     """
     names = names_in(sys._getframe(1))
-    if (model := captured(obj, inputs)) is not None:
-        said, backward = verdict(model), model.about.refused is None
-        return player_of(list(model.outputs), {}, model.feeds, None, said, backward)
-    return player_of(*_given(obj, names, inputs, (feed_dict, session)))
+    with progress():
+        if (model := captured(obj, inputs)) is not None:
+            said, backward = verdict(model), model.about.refused is None
+            return player_of(list(model.outputs), {}, model.feeds, None, said, backward)
+        return player_of(*_given(obj, names, inputs, (feed_dict, session)))
 
 
 def _given(
@@ -220,9 +222,10 @@ def compare(model: Callable[..., Any], *inputs: Any) -> Player:
         return made, _verdict(*made)
 
     sliders = Sliders(zip(range(len(arrays)), labels, arrays, strict=True))
-    dynamic, static = films({})
-    links = [matching(dynamic.picture, static.picture)]
-    return Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
+    with progress():
+        dynamic, static = films({})
+        links = [matching(dynamic.picture, static.picture)]
+        return Player([dynamic, static], _verdict(dynamic, static), links, sliders.shown, again)
 
 
 @contextlib.contextmanager
@@ -289,7 +292,9 @@ def timeline(log: Recording) -> Player:
     """
     if not isinstance(log, Recording):
         raise TypeError(printed("cannot_draw", value=brief(log)))
-    return Player(films_of(log, names_in(sys._getframe(1))))
+    names = names_in(sys._getframe(1))
+    with progress():
+        return Player(films_of(log, names))
 
 
 def _inside(node: Node) -> bool:

@@ -1,0 +1,84 @@
+"""One line about work that takes longer than a second; it is cleared when the work is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from IPython import get_ipython
+from IPython.display import DisplayHandle, display
+
+from viz.words.text import printed
+
+__all__ = ["progress", "with_progress"]
+
+T = TypeVar("T")
+WAIT = 1.0  # seconds before anything is shown
+PACE = 0.2  # seconds between two lines
+CLEAR = "\r\x1b[2K"  # back to the start of the line, which is erased
+
+
+class _Line:
+    """The line, wherever somebody reads it: in a notebook, in a terminal, in a log."""
+
+    def __init__(self) -> None:
+        self.next = time.monotonic() + WAIT
+        self.shown: DisplayHandle | bool | None = None
+
+    def tell(self, key: str, done: int, of: int) -> None:
+        now = time.monotonic()
+        if now < self.next:
+            return
+        self.next = now + PACE
+        said = printed(key, done=done, of=of)
+        if getattr(get_ipython(), "kernel", None) is not None:
+            self._display({"text/plain": said})
+        elif sys.stderr.isatty():
+            print(CLEAR + said, end="", file=sys.stderr, flush=True)
+        elif not self.shown:  # a log has no use for more
+            print(said, file=sys.stderr, flush=True)
+        self.shown = self.shown or True
+
+    def _display(self, data: dict[str, str]) -> None:
+        if isinstance(self.shown, DisplayHandle):
+            self.shown.update(data, raw=True)  # type: ignore[no-untyped-call]
+        else:
+            self.shown = display(data, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+    def clear(self) -> None:
+        if isinstance(self.shown, DisplayHandle):
+            self._display({})  # so that the notebook stores nothing of it
+        elif self.shown and sys.stderr.isatty():
+            print(CLEAR, end="", file=sys.stderr, flush=True)
+
+
+_active: ContextVar[_Line | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def progress() -> Iterator[None]:
+    """Let `with_progress` say, in the block and what it calls, how far work that takes long has come."""
+    if _active.get() is not None:
+        yield
+        return
+    line = _Line()
+    before = _active.set(line)
+    try:
+        yield
+    finally:
+        _active.reset(before)
+        line.clear()
+
+
+def with_progress(items: Iterable[T], key: str, of: int | None = None) -> Iterator[T]:
+    """The items, one by one; `key` is the row that says how many of them are done."""
+    line = _active.get()
+    number = of if of is not None else len(items) if isinstance(items, Sized) else 0
+    for done, item in enumerate(items):
+        if line is not None:
+            line.tell(key, done, number)
+        yield item
