@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,8 @@ from viz.words.text import printed
 WAYPOINTS = 6  # of a curve, between which what travels moves straight on
 RATE = 25  # pictures a second of a film
 COLORS, APART = 128, 8  # of a GIF: how many, and how far from each other at least
-SCALE = 1.5  # pixels of a painted picture for one of a page
+SCALE = 1.5  # pixels of a painted picture for one of a page; of a large one fewer, but one at least
+PIXELS = 2_000_000  # of a painted picture, about at most
 LAST = 4.0  # how long the last picture of a loop stands, s
 HIDDEN = re.compile(r'<title>[^<]*</title>|<text[^>]*></text>| id="[^"]*"')
 
@@ -118,27 +120,85 @@ def _span(svg: str, start: float, end: float | None) -> str:
 # ---- Painted ---------------------------------------------------------------------------------
 
 
-def pictures(film: Scenes, dark: bool) -> Iterator[tuple[mpl.Image.Image, float]]:
-    """Painted pictures, each with how many seconds it is seen.
+class _Painting:
+    """A film that is painted: each part once for each way it looks, and pictures out of parts.
 
-    Each part is painted once for each way it looks, and a picture is made of its parts: most of
-    them are the same from step to step.
+    Most parts are the same from step to step, and most of a picture while something travels.
     """
-    layers = Layers(film.around(""), dark, 96 * SCALE)
-    ends = [*(at for at, _ in film.parts[1:]), film.length]
-    steps = list(zip(film.parts, ends, strict=True))
-    for (at, parts), end in with_progress(steps, "progress_pictures"):
-        base = mpl.Image.new("RGB", layers.size, layers.paper)
+
+    def __init__(self, film: Scenes, dark: bool) -> None:
+        empty = film.around("")
+        wide, high = (int(n) for n in re.findall(r'(?:width|height)="(\d+)"', empty)[:2])
+        self.film, self.scale = film, max(1.0, min(SCALE, sqrt(PIXELS / (wide * high))))
+        self.layers = Layers(empty, dark, 96 * self.scale)
+        ends = [*(at for at, _ in film.parts[1:]), film.length]
+        self.steps = [
+            (parts, [trip for trip in film.trips if at <= trip.start < end], end - at)
+            for (at, parts), end in zip(film.parts, ends, strict=True)
+        ]
+
+    def seconds(self) -> list[float]:
+        """How long each picture is seen."""
+        moving = [MOTION / 1000 / (WAYPOINTS - 1)] * (WAYPOINTS - 1)
+        return [
+            seconds
+            for _, trips, stands in self.steps
+            for seconds in ([max(trip.rest for trip in trips), *moving] if trips else [stands])
+        ]
+
+    def pictures(self, made: Callable[[Any], Any] = lambda image: image) -> Iterator[Any]:
+        """The pictures as `made` makes them; of one that differs little, what differs is made."""
+        for parts, trips, _ in with_progress(self.steps, "progress_pictures"):
+            base = self.base(parts)
+            whole = made(base)
+            if not trips:
+                yield whole
+            for k in range(WAYPOINTS) if trips else ():
+                copy = whole.copy()
+                box, patch = self._travelling(base, trips, k / (WAYPOINTS - 1))
+                copy.paste(made(patch), box)
+                yield copy
+
+    def sample(self, count: int) -> list[Any]:
+        """About so many of the pictures, in which something is on its way."""
+        found = []
+        for parts, trips, _ in self.steps[:: max(1, len(self.steps) // count)]:
+            image = self.base(parts)
+            box, patch = self._travelling(image, trips, 0.5)
+            image.paste(patch, box)
+            found.append(image)
+        return found
+
+    def base(self, parts: Mapping[str, str]) -> mpl.Image.Image:
+        """A picture of parts."""
+        image = mpl.Image.new("RGB", self.layers.size, self.layers.paper)
         for svg in _separate(parts.values()):
-            _lay(base, layers.layer(svg))
-        trips = [trip for trip in film.trips if at <= trip.start < end]
-        if not trips:
-            yield base, end - at
-            continue
-        yield _with(base, trips, 0, layers), max(trip.rest for trip in trips)
-        for k in range(1, WAYPOINTS):
-            part = k / (WAYPOINTS - 1)
-            yield _with(base, trips, part, layers), MOTION / 1000 / (WAYPOINTS - 1)
+            if (layer := self.layers.layer(svg)) is not None:
+                image.paste(layer[0], layer[1], layer[0])
+        return image
+
+    def _travelling(
+        self, base: mpl.Image.Image, trips: Iterable[Trip], part: float
+    ) -> tuple[tuple[int, int, int, int], mpl.Image.Image]:
+        """Where something travels at a part of its way, and what is seen there."""
+        middle = [side / 2 / self.scale for side in self.layers.size]
+        chips = []
+        for trip in trips:
+            chip = f'<g transform="translate({middle[0]:g},{middle[1]:g})">{trip.svg}</g>'
+            if (layer := self.layers.layer(chip)) is not None:
+                by = (round((a - b) * self.scale) for a, b in zip(along(trip.way, part), middle))
+                left, top = (a + b for a, b in zip(layer[1], by, strict=True))
+                chips.append((layer[0], max(left, 0), max(top, 0)))
+        box = (
+            min((left for _, left, _ in chips), default=0),
+            min((top for _, _, top in chips), default=0),
+            min(max((left + x.width for x, left, _ in chips), default=1), base.width),
+            min(max((top + x.height for x, _, top in chips), default=1), base.height),
+        )
+        patch = base.crop(box)
+        for image, left, top in chips:
+            patch.paste(image, (left - box[0], top - box[1]), image)
+        return box, patch
 
 
 def _separate(parts: Iterable[str]) -> Iterator[str]:
@@ -153,44 +213,18 @@ def _separate(parts: Iterable[str]) -> Iterator[str]:
             yield "".join(("<g>", *around, svg, "</g>" * len(around), "</g>"))
 
 
-def _lay(
-    base: mpl.Image.Image,
-    layer: tuple[mpl.Image.Image, tuple[int, int]] | None,
-    by: tuple[int, int] = (0, 0),
-) -> None:
-    """Lay a painted part over a picture, moved by so many pixels."""
-    if layer is not None:
-        image, (x, y) = layer
-        base.paste(image, (x + by[0], y + by[1]), image)
-
-
-def _with(
-    base: mpl.Image.Image, trips: Iterable[Trip], part: float, layers: Layers
-) -> mpl.Image.Image:
-    """A picture with what travels at a part of its way."""
-    copy = base.copy()
-    middle = [round(side / 2 / SCALE) for side in layers.size]
-    for trip in trips:
-        x, y = (round((a - b) * SCALE) for a, b in zip(along(trip.way, part), middle, strict=True))
-        chip = f'<g transform="translate({middle[0]},{middle[1]})">{trip.svg}</g>'
-        _lay(copy, layers.layer(chip), (x, y))
-    return copy
-
-
 def gif(film: Scenes, dark: bool) -> bytes:
     """A GIF that begins again after a rest at its end."""
-    shown = list(pictures(film, dark))
+    painting = _Painting(film, dark)
     palette = mpl.Image.new("P", (1, 1))
-    palette.putpalette(_palette([image for image, _ in shown[:: max(1, len(shown) // 8)]]))
-    frames = [
-        x.quantize(palette=palette, dither=mpl.Image.Dither.NONE)
-        for x, _ in with_progress(shown, "progress_frames")
-    ]
-    times = [round(1000 * seconds) for _, seconds in shown]
+    palette.putpalette(_palette(painting.sample(8)))
+    no_dither = mpl.Image.Dither.NONE
+    frames = painting.pictures(lambda image: image.quantize(palette=palette, dither=no_dither))
+    times = [round(1000 * seconds) for seconds in painting.seconds()]
     times[-1] = max(times[-1], round(1000 * LAST))
     out = io.BytesIO()
-    frames[0].save(
-        out, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, disposal=1
+    next(frames).save(
+        out, "GIF", save_all=True, append_images=frames, duration=times, loop=0, disposal=1
     )
     return out.getvalue()
 
@@ -216,15 +250,15 @@ def mp4(film: Scenes, dark: bool) -> bytes:
     program = shutil.which("ffmpeg")
     if program is None:
         raise RuntimeError(printed("no_ffmpeg", command=installing("ffmpeg", "ffmpeg.org")))
-    shown = list(pictures(film, dark))
-    wide, high = (n - n % 2 for n in shown[0][0].size)  # as its colours ask, one for four pixels
+    painting = _Painting(film, dark)
+    wide, high = (n - n % 2 for n in painting.layers.size)  # as its colours ask, one for four pixels
     command = [program, "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{wide}x{high}", "-r", str(RATE), "-i", "-", "-pix_fmt", "yuv420p"]
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "film.mp4"
         raw = b"".join(
             image.crop((0, 0, wide, high)).tobytes() * max(1, round(seconds * RATE))
-            for image, seconds in shown
+            for image, seconds in zip(painting.pictures(), painting.seconds(), strict=True)
         )
         done = subprocess.run([*command, str(target)], input=raw, capture_output=True, check=False)
         if done.returncode:
