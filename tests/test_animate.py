@@ -22,8 +22,8 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.page.scene import Chip, Moment, Scene, broken
-from viz.picture.motion import RATE, _chip, along
-from viz.picture.paint import paint
+from viz.picture.motion import RATE, along
+from viz.picture.paint import Layers, paint
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,8 @@ def test_a_heat_map_has_the_colours_of_the_player_s() -> None:
     chip = Chip("", False, (), ((0.0, 2.0), (-1.0, None)))
     colors = re.findall(r'fill="(#\w+)"', chip.svg())
     assert colors == ["#FFFFFF", "#E69F00", "#AADAF4", "#999999"]
-    image = Image.open(io.BytesIO(paint(_chip(chip.svg()), "png", dpi=96))).convert("RGB")
+    svg = f'<svg viewBox="0 0 60 40"><g transform="translate(30,20)">{chip.svg()}</g></svg>'
+    image = Image.open(io.BytesIO(paint(svg, "png", dpi=96))).convert("RGB")
     for color in colors:
         wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
         assert (np.asarray(image) == wanted).all(axis=2).sum() > 9
@@ -260,6 +261,37 @@ def test_a_gif_shows_every_step_and_what_is_between(tmp_path: Path) -> None:
     assert parts
     assert last.shape == png.shape
     assert np.abs(last - png).mean() < 1, "the last picture is the end, in nearly its colours"
+
+
+def test_a_part_that_stays_is_painted_once_for_the_whole_film(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of each picture was painted anew: 27 operators took minutes."""
+    painted = []
+    real = Layers.layer
+
+    def layer(self: Layers, svg: str) -> Any:
+        if svg not in self._known:
+            painted.append(svg)
+        return real(self, svg)
+
+    monkeypatch.setattr(Layers, "layer", layer)
+    y = mg.tensor(0.5, requires_grad=True, name="x")
+    for _ in range(6):
+        y = mg.tanh(y)
+    made = viz.animate(y, language="en")
+    frames = opened(made.save(tmp_path / "x.gif")).n_frames
+    shown = sum(len([*filter(None, parts.values())]) for _, parts in made._scenes().parts)
+    assert frames > 60
+    assert len(painted) == len(set(painted)) < shown / 4
+
+
+def test_a_wide_gif_has_fewer_pixels(tmp_path: Path) -> None:
+    y = mg.tensor(0.5, requires_grad=True, name="x")
+    for _ in range(24):
+        y = mg.tanh(y)
+    image = opened(viz.animate(y).save(tmp_path / "x.gif"))
+    assert image.width * image.height < 2.2e6
 
 
 def test_a_dark_gif_is_dark(tmp_path: Path) -> None:

@@ -4,12 +4,11 @@ import re
 from functools import cache
 from importlib.resources import files
 
-TYPES = re.compile(
-    r" */\*\*.*?\*/\n?", re.DOTALL
-)  # what the checker of types reads, not the browser
+# What the checker of types and people read, not the browser: types, and comments on a line alone.
+UNREAD = re.compile(r" */\*\*(?s:.*?)\*/\n?|^ *// .*\n", re.MULTILINE)
 
 
 @cache
 def source(name: str) -> str:
     """The text of one asset, for example "player.js"."""
-    return TYPES.sub("", files(__name__).joinpath(name).read_text(encoding="utf-8"))
+    return UNREAD.sub("", files(__name__).joinpath(name).read_text(encoding="utf-8"))

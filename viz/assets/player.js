@@ -64,9 +64,9 @@ function play(model, el) {
     if (found?.card) {
       found.graph.enter(found.card);
       if (focus) found.card.g.focus({ preventScroll: true });
-      if (focus) reveal(found.card.g, found.graph.drawing, false);
     }
     show();
+    if (focus && found?.card) reveal(found.card.g, found.graph.drawing, false); // after the card of the step
   };
   // A card, its partner, the marks of both and their lines of code are one thing.
   const hover = (/** @type {string} */ id, /** @type {boolean} */ on) => {

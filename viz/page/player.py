@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -150,9 +149,12 @@ class Player(Page):
         if not self.films:
             return f"<p>{html('player_empty')}</p>"
         drawings = ""
-        with suppress(LayoutError):
+        try:
             if all(film.picture.nodes for film in self.films):
                 drawings = strip(self.films, orders(self.films, self.links))
+        except LayoutError as error:
+            tables = "".join(table(film.picture.fold()) for film in self.films)
+            drawings = f'<p class="mg-note">{bilingual(error.pair)}</p>{tables}'
         steps = "".join(
             f"<ol start='0'>{''.join(f'<li>{bilingual(f.caption)}</li>' for f in film.frames)}</ol>"
             for film in self.films

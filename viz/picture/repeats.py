@@ -42,10 +42,11 @@ def grouped(picture: Picture) -> Picture:
 def _about(
     box: PictureNode, members: dict[str, tuple[str, ...]], nodes: dict[str, PictureNode]
 ) -> Hashable:
-    """What a box has in common with its likes in other rounds."""
+    """What a box has in common with its likes in other rounds: of a group, what it computes."""
     if box.kind != "group":
         return box.kind, box.op, box.shape, box.group
-    return tuple((nodes[i].kind, nodes[i].op, nodes[i].shape) for i in members[box.id])
+    inside = (nodes[i] for i in members[box.id])
+    return tuple((n.kind, n.op, n.shape) for n in inside if n.kind not in GIVEN)
 
 
 def _repetitions(about: Sequence[Hashable]) -> list[tuple[int, int, int]]:
