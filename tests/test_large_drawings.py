@@ -158,8 +158,8 @@ def bare(drawn: Drawing) -> None:
             assert min(low, bottom) - max(top, y) < 0.5, "two cards overlap"
     for n in drawn.picture.nodes:
         box = there.nodes[n.id]
-        assert box.x >= 0 and box.y >= 0
-        assert box.x + box.width <= there.width and box.y + box.height <= there.height
+        assert 0 <= box.x <= box.x + box.width <= there.width
+        assert 0 <= box.y <= box.y + box.height <= there.height
 
 
 # ---- The bound on time ----------------------------------------------------------------------
@@ -195,8 +195,8 @@ def test_our_own_layout_shows_all_of_every_shape(
         if n.group:
             frame, _ = whole.there.frames[f"c{drawn.groups.index(n.group)}"]
             box = whole.there.nodes[n.id]
-            assert frame.x < box.x and box.x + box.width < frame.x + frame.width
-            assert frame.y < box.y and box.y + box.height < frame.y + frame.height
+            assert frame.x < box.x < box.x + box.width < frame.x + frame.width
+            assert frame.y < box.y < box.y + box.height < frame.y + frame.height
 
 
 def test_our_own_layout_draws_arrows_from_card_to_card(monkeypatch: pytest.MonkeyPatch) -> None:

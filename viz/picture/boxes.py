@@ -131,7 +131,7 @@ class Picture:
         return replace(self, nodes=nodes)
 
     def part(self, kept: Collection[str]) -> Picture:
-        """The nodes of these ids, with the arrows between them; what they read besides is left out."""
+        """The nodes of these ids, and what lies between them; they read nothing else."""
         nodes = tuple(
             replace(n, inputs=tuple(i for i in n.inputs if i in kept))
             for n in self.nodes

@@ -56,7 +56,9 @@ def dot(
         if edge.id in begins:
             ref = begins[edge.id]
             if edge in ref.drawn:
-                graph.edge(ref.id, edge.target, id=edge.id, label=_escaped(picture.edge_label(edge)))
+                graph.edge(
+                    ref.id, edge.target, id=edge.id, label=_escaped(picture.edge_label(edge))
+                )
             continue
         back = edge.kind == "loop"  # laid out along the others, with its head at the other end
         graph.edge(

@@ -121,11 +121,9 @@ class _Layering:
         common = 0
         while common < min(len(one), len(other)) and one[common] == other[common]:
             common += 1
-        ends = (
-            f"/{around[common]}" if common < len(around) else i
-            for i, around in ((source, one), (target, other))
-        )
-        return (one[common - 1] if common else "", *ends)
+        first = f"/{one[common]}" if common < len(one) else source
+        second = f"/{other[common]}" if common < len(other) else target
+        return one[common - 1] if common else "", first, second
 
     # ---- One group ---------------------------------------------------------------------------
 

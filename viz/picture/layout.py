@@ -29,7 +29,9 @@ PYGRAPHVIZ = (
 PINNED = "MINIGRAD_PINNED_LAYOUT"  # set where drawings are stored: they differ between engines
 LIMIT = 2.0  # seconds that an engine may take
 SHELL = "/bin/sh"
-PROCESSOR = 5  # seconds of the processor, after which the system stops an engine that was left alone
+PROCESSOR = (
+    5  # seconds of the processor, after which the system stops an engine that was left alone
+)
 TIED = ("setpriv", "--pdeathsig", "KILL")
 BROWSER = (
     "graphviz_wasm"  # Graphviz as the site in the browser hands it to Python, docs/lite/start.mjs
@@ -72,7 +74,8 @@ def layout(source: str) -> str:
     """Lay out DOT text as SVG: with `dot` on the PATH, else graphviz-pure, else pygraphviz.
 
     In a browser, where no program can be started, with the one that came beside Python. Raises
-    LayoutError when there is none of them, or when the engine stops, and LayoutTimeout when it takes too long.
+    LayoutError when there is none of them, or when the engine stops, and LayoutTimeout when it
+    takes too long.
     """
     if find_spec(BROWSER):
         return _run_beside(source)

@@ -186,7 +186,8 @@ class _Painting:
         for trip in trips:
             chip = f'<g transform="translate({middle[0]:g},{middle[1]:g})">{trip.svg}</g>'
             if (layer := self.layers.layer(chip)) is not None:
-                by = (round((a - b) * self.scale) for a, b in zip(along(trip.way, part), middle))
+                way = zip(along(trip.way, part), middle, strict=True)
+                by = (round((a - b) * self.scale) for a, b in way)
                 left, top = (a + b for a, b in zip(layer[1], by, strict=True))
                 chips.append((layer[0], max(left, 0), max(top, 0)))
         box = (
@@ -251,7 +252,9 @@ def mp4(film: Scenes, dark: bool) -> bytes:
     if program is None:
         raise RuntimeError(printed("no_ffmpeg", command=installing("ffmpeg", "ffmpeg.org")))
     painting = _Painting(film, dark)
-    wide, high = (n - n % 2 for n in painting.layers.size)  # as its colours ask, one for four pixels
+    wide, high = (
+        n - n % 2 for n in painting.layers.size
+    )  # as its colours ask, one for four pixels
     command = [program, "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{wide}x{high}", "-r", str(RATE), "-i", "-", "-pix_fmt", "yuv420p"]
     with tempfile.TemporaryDirectory() as folder:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.ticker import NullFormatter as NullFormatter
     from PIL import Image as Image
 else:
-    PLACES = ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager .backends.backend_agg"
+    PLACES = (
+        ".path .figure .axes .patches .lines .patheffects .ticker .image .font_manager "
+        ".backends.backend_agg"
+    )
 
     # It says so when it first lists the fonts of a machine: nothing for the cell of a lesson.
     logging.getLogger("matplotlib.font_manager").addFilter(

@@ -67,12 +67,12 @@ class Layers:
         return self._canvas.get_width_height()
 
     def layer(self, svg: str) -> tuple[mpl.Image.Image, tuple[int, int]] | None:
-        """A part as a picture as small as can be, and its left upper corner; None: nothing is seen."""
+        """A part as a picture as small as can be, and its left upper corner; None if it is empty."""
         if svg not in self._known:
             with chart_style():
                 _Painter(self._axes, self._dark).add(ElementTree.fromstring(svg), (), (0, 0))
-                self._canvas.draw()
-            whole = mpl.Image.fromarray(np.asarray(self._canvas.buffer_rgba()))
+                self._canvas.draw()  # type: ignore[no-untyped-call]
+            whole = mpl.Image.fromarray(np.asarray(self._canvas.buffer_rgba()))  # type: ignore[no-untyped-call]
             for artist in (*self._axes.patches, *self._axes.texts):
                 artist.remove()
             box = whole.getchannel("A").getbbox()

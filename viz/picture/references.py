@@ -16,7 +16,7 @@ from viz.picture.cards import plain, text, wide
 from viz.picture.theme import KINDS, SMALL
 from viz.words.text import both, row
 
-MANY = 5  # readers; a value with more has references
+MANY = 6  # readers; a value with more has references
 FAR = 12  # ranks; an arrow that crosses more is a reference
 JOINED = 4  # references beside one reader; in place of more, there is one that names them all
 PAD, HIGH = 9, 22  # beside the name, and the height of a reference, px

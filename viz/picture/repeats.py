@@ -1,4 +1,4 @@
-"""Repeated structure of a large picture as groups: a loop of a thousand rounds is one box at first."""
+"""Repeated structure of a large picture as groups: a loop of 1,000 rounds is one box at first."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def _take_along(picture: Picture, around: dict[str, str]) -> None:
         readers.setdefault(e.source, set()).add(around.get(e.target, ""))
     for n in picture.nodes:
         if n.kind in GIVEN and n.id not in around and not n.group:
-            groups = readers.get(n.id, {""})
-            if len(groups) == 1:
-                around |= {n.id: group for group in groups if group}
+            only, *others = readers.get(n.id, {""})
+            if only and not others:
+                around[n.id] = only
 
 
 def _inside(picture: Picture, around: dict[str, str]) -> Picture:

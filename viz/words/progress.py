@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from IPython import get_ipython
 from IPython.display import DisplayHandle, display
@@ -61,7 +61,7 @@ _active: ContextVar[_Line | None] = ContextVar("progress", default=None)
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Let `with_progress` say, in the block and what it calls, how far work that takes long has come."""
+    """Let `with_progress` say, in the block and in what it calls, how far long work has come."""
     if _active.get() is not None:
         yield
         return
