@@ -477,6 +477,7 @@ def test_a_part_of_a_picture_reads_nothing_outside_of_it() -> None:
 def counting(monkeypatch: pytest.MonkeyPatch, wait: float) -> None:
     monkeypatch.setattr(progress_module, "WAIT", wait)
     monkeypatch.setattr(progress_module, "PACE", 0)
+    monkeypatch.setattr(progress_module, "SHORT", 0)
     with progress():
         assert [*with_progress("abc", "progress_steps")] == ["a", "b", "c"]
 
@@ -487,6 +488,16 @@ def test_quick_work_says_nothing(
     counting(monkeypatch, 60)
     assert [*with_progress("abc", "progress_steps")] == ["a", "b", "c"], "and none without a block"
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_loop_that_is_nearly_over_is_not_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a busy machine everything takes more than a second."""
+    monkeypatch.setattr(progress_module, "WAIT", 0)
+    with progress():
+        assert [*with_progress("abc", "progress_steps")] == ["a", "b", "c"]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_terminal_has_one_line_that_is_cleared(
@@ -505,7 +516,7 @@ def test_a_log_has_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counting(monkeypatch, 0)
-    assert capsys.readouterr() == ("", "Preparing the steps: 0 of 3 …\n")
+    assert capsys.readouterr() == ("", "Preparing the steps: 1 of 3 …\n")
 
 
 def test_a_notebook_stores_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -523,8 +534,8 @@ def test_a_notebook_stores_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(progress_module, "get_ipython", lambda: kernel)
     monkeypatch.setattr(progress_module, "display", display)
     counting(monkeypatch, 0)
-    assert [*shown[0].values()] == ["Preparing the steps: 0 of 3 …"]
-    assert len(shown) == 4
+    assert [*shown[0].values()] == ["Preparing the steps: 1 of 3 …"]
+    assert len(shown) == 3
     assert shown[-1] == {}
 
 
@@ -532,6 +543,7 @@ def test_views_that_take_long_say_how_far_they_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(progress_module, "WAIT", 0)
+    monkeypatch.setattr(progress_module, "SHORT", 0)
     y = shared(6)
     viz.step(y)
     assert "events …" in capsys.readouterr().err

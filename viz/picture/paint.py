@@ -67,7 +67,7 @@ class Layers:
         return self._canvas.get_width_height()
 
     def layer(self, svg: str) -> tuple[mpl.Image.Image, tuple[int, int]] | None:
-        """A part as a picture as small as can be, and its left upper corner; None if it is empty."""
+        """A part as a picture as small as can be, and its left upper corner; None, if empty."""
         if svg not in self._known:
             with chart_style():
                 _Painter(self._axes, self._dark).add(ElementTree.fromstring(svg), (), (0, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -19,6 +19,7 @@ __all__ = ["progress", "with_progress"]
 T = TypeVar("T")
 WAIT = 1.0  # seconds before anything is shown
 PACE = 0.2  # seconds between two lines
+SHORT = 0.3  # seconds of a loop that nobody needs to be told about
 CLEAR = "\r\x1b[2K"  # back to the start of the line, which is erased
 
 
@@ -29,9 +30,10 @@ class _Line:
         self.next = time.monotonic() + WAIT
         self.shown: DisplayHandle | bool | None = None
 
-    def tell(self, key: str, done: int, of: int) -> None:
+    def tell(self, key: str, done: int, of: int, start: float) -> None:
+        """Say that so many are done since `start`, unless the rest will be done in a moment."""
         now = time.monotonic()
-        if now < self.next:
+        if now < self.next or (now - start) * (of - done) / done < SHORT:
             return
         self.next = now + PACE
         said = printed(key, done=done, of=of)
@@ -74,11 +76,11 @@ def progress() -> Iterator[None]:
         line.clear()
 
 
-def with_progress(items: Iterable[T], key: str, of: int | None = None) -> Iterator[T]:
+def with_progress(items: Collection[T], key: str) -> Iterator[T]:
     """The items, one by one; `key` is the row that says how many of them are done."""
     line = _active.get()
-    number = of if of is not None else len(items) if isinstance(items, Sized) else 0
+    start = time.monotonic()
     for done, item in enumerate(items):
-        if line is not None:
-            line.tell(key, done, number)
+        if line is not None and done:
+            line.tell(key, done, len(items), start)
         yield item
