@@ -987,3 +987,65 @@ def test_what_is_no_number_is_marked_everywhere(tmp_path: Path, page: Page) -> N
     page.locator(".mg-steps").fill("2")
     assert page.locator("g.mg-bad").count() == 2
     assert page.locator(".mg-chip.mg-bad").count() == 1
+
+
+# ---- References -------------------------------------------------------------------------------
+
+
+def recurrent(tmp_path: Path) -> Path:
+    w, x, h = (mg.tensor(0.5, requires_grad=True, name=name) for name in "wxh")
+    for _ in range(20):
+        h = mg.tanh(h * w + x)
+    return viz.step(h).save(tmp_path / "recurrent.html")
+
+
+def test_a_reference_leads_to_its_value(tmp_path: Path, page: Page) -> None:
+    page.goto(recurrent(tmp_path).as_uri())
+    page.locator(".mg-player").focus()
+    page.keyboard.press("End")
+    card = page.locator("g.node", has=page.locator(".mg-sign", has_text=re.compile("^x$")))
+    last = page.locator(f'.mg-ref[data-of="{card.get_attribute("id")}"]').last
+    last.scroll_into_view_if_needed()
+    assert not inside_view(card)
+    last.hover()
+    assert "mg-hover" in (card.get_attribute("class") or "")
+    last.click()
+    settle(page)
+    assert "mg-chosen" in (card.get_attribute("class") or "")
+    assert inside_view(card)
+    assert page.evaluate("document.activeElement.id") == card.get_attribute("id")
+    assert page.locator(".mg-inspector").inner_text().startswith("x")
+
+
+def test_a_card_points_at_its_references(tmp_path: Path, page: Page) -> None:
+    page.goto(recurrent(tmp_path).as_uri())
+    card = page.locator("g.node", has=page.locator(".mg-sign", has_text=re.compile("^w$")))
+    card.hover()
+    named = page.locator(f'.mg-ref[data-of="{card.get_attribute("id")}"]')
+    assert named.count() == 19
+    assert page.locator(".mg-ref.mg-hover").count() == 19
+    assert {ref.get_attribute("role") for ref in named.all()} == {"link"}
+    assert "w" in (named.first.get_attribute("aria-label") or "")
+    assert "引用：w" in (named.first.get_attribute("aria-label") or "")
+
+
+def test_what_flows_to_a_reader_comes_from_its_reference(tmp_path: Path, page: Page) -> None:
+    page.goto(recurrent(tmp_path).as_uri())
+    page.locator(".mg-player").focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    flowing = page.locator("g.edge.mg-flow")
+    assert flowing.count() == 2
+    assert flowing.locator(".mg-ref").count() == 1
+    assert page.locator(".mg-chip").count() >= 2
+
+
+def inside_view(card: Locator) -> bool:
+    """Whether all of a card is in sight."""
+    return card.evaluate(
+        """g => {
+            const [a, b] = [g.querySelector('.mg-card'), g.closest('.mg-drawing')]
+                .map(e => e.getBoundingClientRect());
+            return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+        }"""
+    )
