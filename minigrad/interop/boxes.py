@@ -126,7 +126,7 @@ def _part(
     def back(g: Any, y: Any, *xs: Any, wanted: Sequence[int], **attrs: Any) -> list[Any]:
         found: list[Any] = [None] * len(xs)
         for i in wanted:
-            if xs[i].dtype.kind == "f" and i in to:
+            if xs[i].dtype.kind in "fc" and i in to:
                 found[i] = _gradient(name, system, pull, index, i)(g, *xs)
         return found
 
@@ -139,6 +139,22 @@ def _part(
         inputs=None,
         title=(f"no counterpart here: calls {system}", f"这里没有对应的算子：调用 {system}"),
         formula=f"{system}.{name}({{0}})",
+    )
+
+
+def refused(name: str, system: str) -> Op:
+    """Return an operator of another system that could not run, to be drawn."""
+
+    def nothing(*operands: Any, **attrs: Any) -> Any:
+        raise NotImplementedError(name)
+
+    return Op(
+        f"{system}_{name}".replace(".", "_"),
+        shape=_by_infer,
+        run=nothing,
+        infer=nothing,
+        inputs=None,
+        title=(f"{system} cannot run this", f"{system} 无法运行这一步"),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, as_array, context, in_body
+from minigrad.diagnostics.messages import one_line
 from minigrad.diagnostics.source import INSIDE, LIBRARIES, SavedLine
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, get_default_graph
@@ -113,9 +114,10 @@ class About:
     tied: the names of each parameter that has several; hooks: where the model changes gradients by
     hooks, which are not captured; lost: operators that have no derivative in their system; refused:
     why the original has no gradients at all, then nothing is played backward here; own_rules:
-    functions whose gradient is not that of their parts, which call the original, too; originals:
-    what some nodes hold in the original; precise: gives the same model in float64, None if it
-    cannot be had.
+    functions whose gradient is not that of their parts, which call the original, too; recorded:
+    whether the graph is that of one run, since the system could not capture the model; beside:
+    what the model returns that is no tensor; originals: what some nodes hold in the original;
+    precise: gives the same model in float64, None if it cannot be had.
     """
 
     tied: Sequence[Sequence[str]] = ()
@@ -123,6 +125,8 @@ class About:
     lost: Sequence[str] = ()
     refused: Refused | None = None
     own_rules: Sequence[Rule] = ()
+    recorded: bool = False
+    beside: Sequence[str] = ()
     originals: Mapping[Node, Any] = field(default_factory=dict)
     precise: Callable[[], Captured | None] = lambda: None
 
@@ -218,13 +222,13 @@ class Builder:
     def placeholder(self, name: str, value: Array) -> Node:
         """An input that is fed this value."""
         attrs = {"shape": value.shape, "dtype": value.dtype}
-        node = self.graph.add(state.placeholder, (), attrs, name)
+        node = self.graph.add(state.placeholder, (), attrs, label(name))
         self.feeds[node] = value
         return self._leaf(name, node)
 
     def variable(self, name: str, value: Array, scope: str, trained: bool) -> Node:
         """A parameter, or a buffer that is not trained, of the layer with this scope."""
-        node = self.graph.variable(value, name, None if trained else "buffer")
+        node = self.graph.variable(value, label(name), None if trained else "buffer")
         node.scope = scope
         return self._leaf(name, node) if trained else node
 
@@ -256,6 +260,11 @@ class Builder:
         theirs = {} if none else {name: found.get(name) for name in self.leaves}
         boxes = tuple(dict.fromkeys(self.boxes))
         return Captured(system, self.graph, nodes, feeds, self.leaves, values, theirs, boxes, about)
+
+
+def label(name: str) -> str:
+    """A name as it is drawn: on one line, and without slashes, which would open a scope."""
+    return one_line(name).replace("/", "∕")
 
 
 def users(filename: str, library: str) -> bool:

@@ -78,7 +78,7 @@ def _replayed(outputs: list[Tensor], names: Mapping[int, str], given: Mapping[Te
     new_names = {id(new[t]): names.get(id(t), "") for t in given}
     with listen_to_nobody(), recording(True), mg.record(values=True) as log:
         _run_again(outputs, names, new, new_names)
-        again = [new.get(t.creator, t) for t in outputs]
+        again = [new.get(t.creator or t, t) for t in outputs]
         backward(again)
     ends = zip(again, outputs, strict=True)
     new_names.update((id(new_), names[id(old)]) for new_, old in ends if id(old) in names)
@@ -157,8 +157,8 @@ def _kept(node: TapeNode, index: int) -> Any:
 
 def backward(outputs: list[Tensor]) -> None:
     """One backward pass from all outputs, each element weighted 1; no gradient is kept."""
-    ends = [y for y in outputs if y.requires_grad and y.creator is not None]
-    if ends:
+    ends = [y for y in outputs if y.requires_grad and y.dtype.kind == "f"]
+    if any(y.creator is not None for y in ends):
         seeds = [np.ones(y.shape, y.dtype) for y in ends]
         Walk(ends, create_graph=False).run(seeds, None, retain_graph=True)
 

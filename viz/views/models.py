@@ -40,7 +40,7 @@ def verdict(model: Captured) -> Pair:
     """How far values and gradients are from the original's, and which operators call it."""
     gaps = model.gaps()
     right = max(gaps) <= TOLERANCE
-    forward_only = _no_backward(model)
+    forward_only = no_backward(model)
     precise = None if right else _gaps_in_float64(model)
     key = "model_checked" if right else "model_differs" if precise is None else "model_rounded"
     if right and forward_only:
@@ -51,8 +51,13 @@ def verdict(model: Captured) -> Pair:
     said = [row(key, **told, allowed=f"{TOLERANCE:g}")]
     right = right or precise is not None
     said += [*([] if right else _where(model, *gaps)), *forward_only, *_about(model)]
-    pair = " ".join(one for one, _ in said), "".join(other for _, other in said)
+    pair = _joined(said)
     return Right(pair) if right else pair
+
+
+def _joined(sentences: Sequence[Pair]) -> Pair:
+    """Sentences one after the other."""
+    return " ".join(one for one, _ in sentences), "".join(other for _, other in sentences)
 
 
 def _number(gap: float) -> str:
@@ -79,7 +84,11 @@ def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
 def _about(model: Captured) -> Iterator[Pair]:
     """What is to be said beside the numbers."""
     about, system = model.about, model.system
-    if about.lost:
+    if about.recorded:
+        yield row("model_recorded", system=system)
+    if about.beside:
+        yield row("model_returns_more", values=", ".join(about.beside))
+    if about.lost and about.refused is None:
         yield row("model_lost", system=system, names=", ".join(about.lost))
     if about.hooks:
         yield row("model_hooks", names=", ".join(about.hooks))
@@ -96,7 +105,7 @@ def _ruled(rule: Rule) -> str:
     return name if line is None else f"{name} ({Location(*line).place})"
 
 
-def _no_backward(model: Captured) -> list[Pair]:
+def no_backward(model: Captured) -> list[Pair]:
     """Why there is no backward pass, if there is none."""
     if (refused := model.about.refused) is not None:
         told = {"system": model.system, "reason": refused.reason}
@@ -123,9 +132,9 @@ def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     static = replay_graph(list(graph.outputs), graph.feeds, None, {})
     films = [_whole(dynamic).ticking(), _whole(static).ticking()]
     apart = _apart(*films)
-    said = row("model_beside", difference=f"{apart:.1e}" if apart else "0")
+    key = "model_beside_recorded" if graph.about.recorded else "model_beside"
     checked = verdict(graph)
-    told = f"{checked[0]} {said[0]}", f"{checked[1]}{said[1]}"
+    told = _joined([checked, row(key, difference=_number(apart))])
     right = isinstance(checked, Right) and apart <= TOLERANCE
     links = [alignment(dynamic.picture, static.picture)]
     return Player(films, Right(told) if right else told, links)

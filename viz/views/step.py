@@ -18,6 +18,7 @@ from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import functions_run_eagerly
+from minigrad.interop.captured import Captured
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.film.frames import Film, event_film, still_film, stopped_film
@@ -29,7 +30,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.models import captured, compared, verdict
+from viz.views.models import captured, compared, no_backward, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
@@ -69,9 +70,14 @@ def step(
     names = names_in(sys._getframe(1))
     with progress():
         if (model := captured(obj, inputs)) is not None:
-            said, backward = verdict(model), model.about.refused is None
-            return player_of(list(model.outputs), {}, model.feeds, None, said, backward)
+            return _player_of_model(model)
         return player_of(*_given(obj, names, inputs, (feed_dict, session)))
+
+
+def _player_of_model(model: Captured) -> Player:
+    """The player of a model that was captured; what is the record of one run keeps its inputs."""
+    said, backward, slides = verdict(model), not no_backward(model), not model.about.recorded
+    return player_of(list(model.outputs), {}, model.feeds, None, said, backward, slides)
 
 
 def _given(
@@ -92,11 +98,12 @@ def player_of(
     session: Any,
     verdict: Pair | None = None,
     backward: bool = True,
+    slides: bool = True,
 ) -> Player:
     """The player of what `step` takes, with the names of variables as `names_of` gives them.
 
     verdict: what was found out about it before, for the inputs that it starts with; backward:
-    whether a graph is played backward, too.
+    whether a graph is played backward, too; slides: whether its inputs may change.
     """
     if callable(obj) and not isinstance(obj, (Tensor, Node)):
         try:
@@ -111,7 +118,7 @@ def player_of(
         return _movable(_leaves(items, names), lambda given: replay_tape(items, names, given))
     if items and all(isinstance(x, Node) for x in items):
         items = _differentiated(items)
-        sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict))
+        sliders = Sliders((p, p.name, value) for p, value in _fed(items, feed_dict) if slides)
         return _movable(
             sliders,
             lambda given: replay_graph(items, feed_dict, session, names, given, backward),

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import dis
 import inspect
+import itertools
 import sys
-import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from minigrad.diagnostics.errors import TraceError
-from minigrad.diagnostics.source import here
+from minigrad.diagnostics.messages import one_line
+from minigrad.diagnostics.source import Location
 from minigrad.dynamic.tensor import Tensor
-from minigrad.interop.captured import About, Builder, Captured
-from minigrad.interop.torch.eager import eager
+from minigrad.interop.captured import About, Builder, Captured, Refused, users
+from minigrad.interop.torch.eager import eager, recorded
+from minigrad.interop.torch.failures import location, reason, stop
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.lines import Lines, inline_regions
-from minigrad.interop.torch.original import original
-from minigrad.interop.torch.reader import OPERATORS, SYSTEM, Reader, name_of
+from minigrad.interop.torch.original import original, outputs, run
+from minigrad.interop.torch.reader import OPERATORS, SYSTEM, Reader, name_of, quiet
 from minigrad.interop.torch.state import copied, hooked, tied_names
 
 
@@ -44,35 +48,53 @@ def both_ways(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]
     torch: Any = sys.modules["torch"]
     module = _as_module(torch, model)
     captured = _captured(torch, module, inputs)
-    return captured, eager(torch, module, inputs, [x.name for x in captured.feeds])
+    with quiet():
+        return captured, eager(torch, module, *_named(torch, module, inputs))
 
 
 def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
-    lines, functions = Lines(torch), CustomFunctions(torch)
+    """The model as a graph: the one that torch.export makes, else one of what runs."""
+    given, shape = _named(torch, module, inputs)
     try:
-        with warnings.catch_warnings():  # of PyTorch about itself
-            warnings.simplefilter("ignore", FutureWarning)
-            warnings.filterwarnings(
-                "ignore", "The (tensor attributes|.grad attribute)", UserWarning
-            )
-            with torch.enable_grad(), functions.kept():
-                with lines.noted():
-                    program = torch.export.export(module, _asking(torch, inputs))
-                inline_regions(program.graph_module)
-                program = program.run_decompositions(_unknown(torch, program))
-    except (RuntimeError, TypeError, ValueError) as error:  # whatever it finds in a model
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise TraceError("capture", system=SYSTEM, reason=reason[:300], ran=here()) from error
-    given = _named(torch, module, inputs, program)
-    shape = torch.utils._pytree.tree_structure(tuple(inputs))
-    builder = Builder()
-    outputs = Reader(torch, builder, program, module, lines, functions).read(given)
-    lost = tuple(dict.fromkeys(builder.lost))
-    values, found, refused = original(torch, module, given, shape, lost)
-    hooks = [*hooked(module), *lines.hooks]
-    about = About(tied_names(module), hooks, lost, refused)
+        result = run(torch, module, given, shape)
+    except Exception as error:  # noqa: BLE001 whatever the user's code raises
+        stop(torch, module, given, shape, error)
+    tensors, others = outputs(torch, result)
+    if not tensors:
+        raise TraceError("model_returns", system=SYSTEM, value=brief(result), ran=_end(module))
+    builder, about = Builder(), About(tied_names(module), beside=tuple(map(brief, others)))
+    try:
+        with quiet():
+            lines, functions = Lines(torch), CustomFunctions(torch)
+            program = _exported(torch, module, inputs, lines, functions)
+            if program is None:
+                lines = Lines(torch)
+                nodes = recorded(torch, module, given, shape, builder, lines)
+            else:
+                nodes = Reader(torch, builder, program, module, lines, functions).read(given)
+            about.recorded, about.hooks = program is None, [*hooked(module), *lines.hooks]
+            about.lost = tuple(dict.fromkeys(builder.lost))
+            values, found, refused = original(torch, module, given, shape, about.lost)
+            about.refused = None if refused is None else _placed(builder, refused)
+    except TraceError:
+        raise
+    except Exception as error:  # whatever PyTorch cannot hand to us
+        where = location(torch, error)
+        why = reason(error)
+        raise TraceError("model_unrecorded", system=SYSTEM, reason=why, ran=where) from error
     about.precise = lambda: _precise(torch, module, inputs)
-    return builder.captured(SYSTEM, outputs, values, found, about)
+    return builder.captured(SYSTEM, nodes, values, found, about)
+
+
+def _placed(builder: Builder, refused: Refused) -> Refused:
+    """Why PyTorch does not differentiate a model, with the operator that it names and its line."""
+    named = [name for name in builder.lost if name in refused.reason]
+    boxes = {f"{SYSTEM}_{name}".replace(".", "_"): name for name in named}
+    nodes = [node for node in builder.graph.nodes if node.op.name in boxes]
+    if not nodes:
+        return refused
+    last = nodes[-1]
+    return Refused(refused.reason, boxes[last.op.name], (last.code, last.lasti))
 
 
 def _precise(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
@@ -84,8 +106,25 @@ def _precise(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured | None:
     try:
         tree = torch.utils._pytree
         given = tree.tree_map_only(torch.Tensor, double, tuple(inputs))
-        return _captured(torch, copy.deepcopy(module).double(), given)
+        with quiet():
+            return _captured(torch, copy.deepcopy(module).double(), given)
     except (RuntimeError, TypeError, ValueError, TraceError):  # it asks for float32, for instance
+        return None
+
+
+def _exported(
+    torch: Any, module: Any, inputs: Sequence[Any], lines: Lines, functions: CustomFunctions
+) -> Any:
+    """What torch.export makes of a model; None where it cannot, or where sizes stay unknown."""
+    try:
+        with torch.enable_grad(), functions.kept():
+            with lines.noted(), _returning_tensors(torch, module):
+                program = torch.export.export(module, _asking(torch, inputs))
+            if _depends_on_values(torch, program):
+                return None
+            inline_regions(program.graph_module)
+            return program.run_decompositions(_unknown(torch, program))
+    except Exception:  # noqa: BLE001 among many kinds a SyntaxError, for the name of a module
         return None
 
 
@@ -98,13 +137,62 @@ def _asking(torch: Any, inputs: Sequence[Any]) -> Any:
     return torch.utils._pytree.tree_map_only(torch.Tensor, asking, tuple(inputs))
 
 
-def _named(torch: Any, module: Any, inputs: Sequence[Any], program: Any) -> dict[str, Any]:
-    """The inputs, flat, under the names of the arguments."""
-    flat = torch.utils._pytree.tree_leaves(tuple(inputs))
-    told = getattr(module, "argument_names", ())
-    names = map(str, program.graph_signature.user_inputs)
-    named = [told[i] if i < len(told) else name for i, name in enumerate(names)]
-    return dict(zip(named, flat, strict=True))
+@contextlib.contextmanager
+def _returning_tensors(torch: Any, module: Any) -> Iterator[None]:
+    """Let a model return its tensors alone: torch.export refuses what it does not know."""
+    hook = module.register_forward_hook(lambda *call: tuple(outputs(torch, call[-1])[0]))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _depends_on_values(torch: Any, program: Any) -> bool:
+    """Whether a number or a size in it is known only when it runs."""
+    symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    for node in program.graph.nodes:
+        for x in torch.utils._pytree.tree_leaves(node.meta.get("val")):
+            if any(isinstance(n, symbols) for n in (x, *getattr(x, "shape", ()))):
+                return True
+    return False
+
+
+def _end(module: Any) -> Location | None:
+    """The last line at which the user's function returns."""
+    function = getattr(module, "function", module.forward)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or not users(code.co_filename, sys.modules["torch"].__path__[0]):
+        return None
+    ends = [x.offset for x in dis.get_instructions(code) if x.opname.startswith("RETURN")]
+    return Location(code, ends[-1])
+
+
+def brief(x: Any) -> str:
+    """What a value is, in a few characters."""
+    shown = one_line(repr(x))
+    return type(x).__name__ if len(shown) > 40 or " at 0x" in shown else shown
+
+
+def _named(torch: Any, module: Any, inputs: Sequence[Any]) -> tuple[dict[str, Any], Any]:
+    """The inputs, flat, under the names of the arguments and of what leads to them; their shape."""
+    told = _arguments(getattr(module, "function", module.forward))
+    tree = torch.utils._pytree
+    flat, shape = tree.tree_flatten_with_path(tuple(inputs))
+    named: dict[str, Any] = {}
+    for path, x in flat:
+        place, *keys = (next(getattr(k, w) for w in WHERE if hasattr(k, w)) for k in path)
+        name = told[place] if place < len(told) else f"x{place + 1}"
+        named[_free("_".join(map(str, (name, *keys))), named)] = x
+    return named, shape
+
+
+WHERE = ("key", "idx", "name")  # how a step of a path through a container says where it leads
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    numbered = (f"{name}_{i}" for i in itertools.count(1))
+    return name if name not in taken else next(n for n in numbered if n not in taken)
 
 
 def _as_module(torch: Any, model: Any) -> Any:
@@ -127,7 +215,7 @@ def _as_module(torch: Any, model: Any) -> Any:
             return model(*args)
 
     made = Function()
-    made.argument_names = _arguments(model)
+    made.function = model
     return made
 
 

@@ -1,31 +1,40 @@
-"""A model run by PyTorch as it stands: each operator, once it has run, noted on a tape of ours."""
+"""A model run by PyTorch as it stands: each operator, once it has run, noted as one of ours."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from minigrad.core import Spec, context
 from minigrad.core.events import Event, listen
+from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.messages import fill
+from minigrad.diagnostics.source import Location
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.boxes import box
+from minigrad.interop.captured import Builder, Line, label, users
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.lines import Lines
+from minigrad.interop.torch.original import outputs, readable
 from minigrad.interop.torch.reader import (
     DRAWN,
     OPERATORS,
+    PLACES,
     SHAPE_ONLY,
     SYSTEM,
     Layers,
     array,
+    at_line,
     calls,
+    has_complex,
     leaves,
+    listed,
     name_of,
     operand,
     passes,
@@ -35,35 +44,34 @@ from minigrad.interop.torch.reader import (
 from minigrad.interop.torch.shapes import moved
 from minigrad.interop.torch.state import called, copied, copied_state
 from minigrad.interop.torch.writes import Aliases, written
+from minigrad.ops.methods import Value
+from minigrad.static import Node
 
 
-def eager(torch: Any, module: Any, inputs: Sequence[Any], names: Sequence[str]) -> list[Tensor]:
+def eager(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> list[Tensor]:
     """What the model computes, as tensors of ours with the tape behind them.
 
-    names: of the inputs. Neither the model nor its state changes.
+    inputs: the arguments, flat and by name; shape: how they are arranged. Neither the model nor
+    its state changes.
     """
-    notes = _Notes(torch, module)
-    state = {name: notes.leaf(x, name) for name, x in copied_state(module).items()}
-    given = [
-        notes.leaf(copied(x, x.is_floating_point()).clone(), name)
-        if isinstance(x, torch.Tensor)
-        else x
-        for name, x in itertools.zip_longest(names, inputs, fillvalue="x")
-    ]
-    plainly = contextlib.ExitStack()
-    for part in (torch.enable_grad(), _plain(torch), seeded(torch), recording(True)):
-        plainly.enter_context(part)
-    with plainly, listen(_keep), notes.noted():
-        result = called(torch, module, state, tuple(given))
-    results = torch.utils._pytree.tree_leaves(result)
-    return [notes.ours(y) for y in results if isinstance(y, torch.Tensor)]
+    results = Notes(torch, module).results(inputs, shape)
+    return [y if isinstance(y, Tensor) else Tensor(y) for y in results]
 
 
-def _keep(event: Event) -> None:
-    """Let the tape keep every operand: it is run again, to be drawn."""
-    node: Any = event.node
-    if event.kind == "built":
-        node.keep([getattr(x, "data", x) for x in event.operands])
+def recorded(
+    torch: Any,
+    module: Any,
+    inputs: Mapping[str, Any],
+    shape: Any,
+    builder: Builder,
+    lines: Lines,
+) -> list[Any]:
+    """Run the model and build a graph of what ran: nodes for its results, or arrays.
+
+    Whatever depends on values (a number that is read, a mask, the path of the program) is in the
+    graph as it was in this run. TraceError where a tensor decides what the user's code does.
+    """
+    return _GraphNotes(torch, module, builder, lines).results(inputs, shape)
 
 
 @contextlib.contextmanager
@@ -75,7 +83,7 @@ def _plain(torch: Any) -> Iterator[None]:
             yield
 
 
-class _Notes:
+class Notes:
     """Which tensor of ours each of PyTorch's is, while its operators run."""
 
     def __init__(self, torch: Any, module: Any) -> None:
@@ -84,24 +92,47 @@ class _Notes:
         self.known: dict[int, tuple[Any, Any]] = {}  # what it is, and itself: so that it stays
         self.aliases, self.functions = Aliases(torch), CustomFunctions(torch)
         self.path = [""]
+        self.failed: tuple[Any, list[Any]] | None = None  # a function that raised, its operands
 
-    def leaf(self, x: Any, name: str) -> Any:
+    def results(self, inputs: Mapping[str, Any], shape: Any) -> list[Any]:
+        """Run the model; return the values of ours that it returns, arrays for constants."""
+        torch = self.torch
+        state = {name: self._leaf(x, name, False) for name, x in copied_state(self.module).items()}
+        given = [
+            self._leaf(copied(x, x.is_floating_point()).clone(), name, True)
+            if isinstance(x, torch.Tensor)
+            else x
+            for name, x in inputs.items()
+        ]
+        arguments = torch.utils._pytree.tree_unflatten(given, shape)
+        plainly = contextlib.ExitStack()
+        for part in (torch.enable_grad(), _plain(torch), seeded(torch), readable(torch)):
+            plainly.enter_context(part)
+        with plainly, listen(self.heard), self.noted():
+            result = called(torch, self.module, state, arguments)
+        return [self.ours(y) for y in outputs(torch, result)[0]]
+
+    def _leaf(self, x: Any, name: str, given: bool) -> Any:
         """A parameter or an input, which is handed on."""
-        ours = Tensor(array(x), bool(x.requires_grad), name)
-        self.known[id(x)] = ours, x
+        self.known[id(x)] = self.leaf(x, name, given), x
         self.aliases.add(x)
         return x
 
+    def leaf(self, x: Any, name: str, given: bool) -> Any:
+        """A parameter, or an input that is given, as a value of ours."""
+        return Tensor(array(x), bool(x.requires_grad), label(name))
+
     def ours(self, x: Any) -> Any:
-        """The tensor of ours, or what it holds, if it was never one."""
+        """The value of ours, or what it holds, if it was never one."""
         known = self.known.get(id(x))
-        return Tensor(array(x)) if known is None else known[0]
+        return array(x) if known is None else known[0]
 
     @contextlib.contextmanager
     def noted(self) -> Iterator[None]:
         """While this is open each operator that ran is noted, in the layer that called it."""
-        note, kept = self.note, self._kept
+        note, kept, notes = self.note, self._kept, self
         mode = self.torch.utils._python_dispatch.TorchDispatchMode
+        function_mode = self.torch.overrides.TorchFunctionMode
 
         class Noting(mode):  # type: ignore[misc, valid-type]
             def __torch_dispatch__(
@@ -112,6 +143,19 @@ class _Notes:
                 note(function, before, kwargs or {}, result)
                 return result
 
+        class Watching(function_mode):  # type: ignore[misc, valid-type]
+            def __torch_function__(
+                self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                notes.lines.note_hook(function)
+                if getattr(function, "__name__", "") in ("__bool__", "is_nonzero"):
+                    notes.decided(args[0], sys._getframe(1))
+                try:
+                    return function(*args, **(kwargs or {}))
+                except Exception:
+                    notes.failed = notes.failed or (function, [*args, *(kwargs or {}).values()])
+                    raise
+
         with contextlib.ExitStack() as stack:
             for path, part in self.module.named_modules():
                 enter = part.register_forward_pre_hook(lambda *_, p=path: self.path.append(p))
@@ -119,11 +163,40 @@ class _Notes:
                 stack.callback(enter.remove)
                 stack.callback(leave.remove)
             stack.enter_context(self.functions.kept())
+            stack.enter_context(Watching())
             stack.enter_context(Noting())
             yield
 
     def _left(self) -> None:
         self.path.pop()
+
+    def decided(self, x: Any, frame: Any) -> None:
+        """The value of a tensor decides what Python does next, called from this frame."""
+
+    @contextlib.contextmanager
+    def at(self, line: Line | None) -> Iterator[None]:
+        """What is noted inside belongs to the module that runs, and to this line of the user's."""
+        outer, place = context.scope, context.now.place
+        context.scope = "/".join(self.layers.scope(self.path[-1]))
+        context.now.place = line
+        try:
+            with recording(True):
+                yield
+        finally:
+            context.scope, context.now.place = outer, place
+
+    def heard(self, event: Event) -> None:
+        """Let the tape keep every operand: it is run again, to be drawn."""
+        node: Any = event.node
+        if event.kind == "built":
+            node.keep([getattr(x, "data", x) for x in event.operands])
+
+    def boxed(self, name: str, lost: bool) -> None:
+        """Note an operator without a counterpart here; lost: it has no derivative in PyTorch."""
+
+    def held(self, x: Any, tensor: Any) -> Any:
+        """The array of a value of ours, which this tensor of PyTorch's is."""
+        return x.data
 
     def _kept(self, function: Any, args: Any) -> Any:
         """The arguments as they are before it runs: copies of constants that are written to."""
@@ -133,56 +206,61 @@ class _Notes:
     def note(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
         """The same operator of ours, on what its operands are here."""
         several = isinstance(result, (tuple, list))
-        for x in result if several else [result]:
+        for x in listed(result):
             self.aliases.add(x)
-        mine = [self._mapped(x) for x in args]
-        options = {k: self._mapped(x) for k, x in kwargs.items()}
+        mine = [self.mapped(x) for x in args]
+        options = {k: self.mapped(x) for k, x in kwargs.items()}
         target = result if name_of(function).endswith("_") and not several else None
         others = [] if target is None else list(self.aliases.sharing(target))
-        symbolic = any(isinstance(x, Tensor) for x in leaves([*mine, *options.values()]))
+        symbolic = any(isinstance(x, Value) for x in leaves([*mine, *options.values()]))
         if not symbolic and not any(id(y) in self.known for y, _ in others):
             return
+        if not any(isinstance(y, self.torch.Tensor) for y in listed(result)):
+            return  # a number that is read
         function = self.functions.behind(function)
         name = name_of(function)
         name = name if name in OPERATORS else name.removesuffix("_")
-        outer, place = context.scope, context.now.place
-        context.scope = "/".join(self.layers.scope(self.path[-1]))
-        context.now.place = self.lines.running()
-        try:
+        line = self.lines.running()
+        with at_line(line), self.at(line):
             found: Any = [None] if several else None
             if symbolic and name not in SHAPE_ONLY and name.removesuffix("_like") not in DRAWN:
-                found = self._applied(name, function, mine, options, result)
+                given = leaves([*args, *kwargs.values()])
+                found = self._applied(name, function, mine, options, result, given)
             if not self.torch.is_grad_enabled():
                 found = without_gradient(found)
             for theirs, ours in zip(result, found, strict=False) if several else [(result, found)]:
-                self._set(theirs, ours)
+                self.set(theirs, ours)
             for y, places in others:  # which look at what was written
-                self._set(y, moved(self.ours(y), self.ours(target), places))
-        finally:
-            context.scope, context.now.place = outer, place
+                self.set(y, moved(self.ours(y), self.ours(target), places))
 
-    def _set(self, x: Any, ours: Any) -> None:
+    def set(self, x: Any, ours: Any) -> None:
         """Note what a tensor is here; None for a constant."""
-        if isinstance(ours, Tensor):
+        if isinstance(ours, Value):
             self.known[id(x)] = ours, x
         else:
             self.known.pop(id(x), None)
 
-    def _applied(self, name: str, function: Any, mine: Any, options: Any, result: Any) -> Any:
-        if name in OPERATORS:
+    def _applied(
+        self, name: str, function: Any, mine: Any, options: Any, result: Any, given: Any
+    ) -> Any:
+        inputs = leaves([*mine, *options.values()])
+        if name in OPERATORS and not has_complex([*inputs, *listed(result)]):
             ready = [operand(self.torch, x) for x in mine]
             kept = {k: operand(self.torch, x) for k, x in options.items() if k not in PLACES}
             found = OPERATORS[name](*ready, **kept)
             if found is not NotImplemented:
                 return found
         mine = self._fixed(mine)
-        values = [x for x in leaves([*mine, *options.values()]) if isinstance(x, Tensor)]
+        values = [x for x in leaves([*mine, *options.values()]) if isinstance(x, Value)]
         several = isinstance(result, (tuple, list))
-        arrays = [array(y) for y in (result if several else [result])]
+        arrays = [array(y) for y in listed(result)]
         specs = [Spec(np.shape(y), y.dtype) for y in arrays]
         state = self.torch.get_rng_state()
         call, pull = calls(self.torch, function, mine, options, state)
-        passing, _ = passes(pull, [x.data for x in values], arrays)
+        pairs = zip(inputs, given, strict=True)
+        held = [self.held(x, tensor) for x, tensor in pairs if isinstance(x, Value)]
+        passing, lost = passes(pull, held, arrays)
+        self.boxed(name, lost)
         boxes = box(name, SYSTEM, call, pull, values, specs, passing)
         return boxes if several else boxes[0]
 
@@ -192,11 +270,52 @@ class _Notes:
             return [self._fixed(y) for y in x]
         return x.detach().clone() if isinstance(x, self.torch.Tensor) else x
 
-    def _mapped(self, x: Any) -> Any:
+    def mapped(self, x: Any) -> Any:
+        """Values of ours in place of the tensors that are known."""
         if isinstance(x, (list, tuple)):
-            return [self._mapped(y) for y in x]
+            return [self.mapped(y) for y in x]
         known = self.known.get(id(x)) if isinstance(x, self.torch.Tensor) else None
         return x if known is None else known[0]
 
 
-PLACES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
+class _GraphNotes(Notes):
+    """Notes a run as nodes of a graph."""
+
+    def __init__(self, torch: Any, module: Any, builder: Builder, lines: Lines) -> None:
+        super().__init__(torch, module)
+        self.builder, self.lines = builder, lines
+
+    def leaf(self, x: Any, name: str, given: bool) -> Any:
+        if given:
+            return self.builder.placeholder(name, array(x))
+        scope = "/".join(self.layers.scope(name.rpartition(".")[0]))
+        return self.builder.variable(name, array(x), scope, x.requires_grad)
+
+    @contextlib.contextmanager
+    def at(self, line: Line | None) -> Iterator[None]:
+        with self.builder.at(self.builder.entered(self.layers.scope(self.path[-1])), line):
+            yield
+
+    def heard(self, event: Event) -> None:
+        """A graph keeps its operands anyway."""
+
+    def boxed(self, name: str, lost: bool) -> None:
+        self.builder.boxes.append(name)
+        if lost:
+            self.builder.lost.append(name)
+
+    def set(self, x: Any, ours: Any) -> None:
+        super().set(x, ours)
+        if isinstance(ours, Node):
+            self.builder.originals[ours] = array(x)  # as it is now: it may be written to
+
+    def held(self, x: Any, tensor: Any) -> Any:
+        return array(tensor)
+
+    def decided(self, x: Any, frame: Any) -> None:
+        """Refuse a decision of the user's code; libraries may decide."""
+        if id(x) in self.known and users(frame.f_code.co_filename, self.lines.library):
+            line = Location(frame.f_code, frame.f_lasti)
+            raise TraceError("capture", system=SYSTEM, reason=fill("capture_decides"), ran=line)
+
+

@@ -26,9 +26,8 @@ class Lines:
     def noted(self) -> Iterator[None]:
         """While this is open every node of a captured graph bears the number of its line."""
         traceback = self.torch.fx.traceback
-        note, stops = self._now, self._stops
+        note, stops, note_hook = self._now, self._stops, self.note_hook
         mode = self.torch.overrides.TorchFunctionMode
-        hook, hooks, seen = self.torch.Tensor.register_hook, self.hooks, self.seen
         data, detach = self.torch.Tensor.data.__get__, self.torch.Tensor.detach
 
         def of_pytorch(frame: Any) -> bool:
@@ -42,9 +41,8 @@ class Lines:
             ) -> Any:
                 if function == data and not of_pytorch(sys._getframe(1)):
                     function = detach  # the same to a gradient, and it is captured
+                note_hook(function)
                 number = note()
-                if function == hook and number is not None:
-                    hooks.append(Location(*seen[number]).label)
                 if number is None or not hasattr(traceback, "annotate"):
                     return function(*args, **(kwargs or {}))
                 with traceback.annotate({"line": number}):
@@ -54,6 +52,12 @@ class Lines:
 
         with traceback.preserve_node_meta(), Noting():
             yield
+
+    def note_hook(self, function: Any) -> None:
+        """Note the user's line that calls a function, if it registers a hook on a gradient."""
+        line = self.running() if function == self.torch.Tensor.register_hook else None
+        if line is not None:
+            self.hooks.append(Location(*line).label)
 
     def _stops(self, number: int, result: Any) -> None:
         """Note whether PyTorch passes no gradient back through this call: no_grad, for instance."""

@@ -3,14 +3,47 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+import dataclasses
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from minigrad.core import Array
 from minigrad.interop.captured import Refused, seed
 from minigrad.interop.torch.functions import applied_by
-from minigrad.interop.torch.reader import array, seeded
+from minigrad.interop.torch.reader import array, dense, seeded
 from minigrad.interop.torch.state import called, copied, copied_state
+
+
+def outputs(torch: Any, result: Any) -> tuple[list[Any], list[Any]]:
+    """Return the tensors that a model returns, and what it returns beside them."""
+    found = list(_opened(torch, result))
+    tensors = [y for y in found if isinstance(y, torch.Tensor)]
+    return tensors, [y for y in found if not isinstance(y, torch.Tensor)]
+
+
+def _opened(torch: Any, result: Any) -> Iterator[Any]:
+    """What is in containers, those included that PyTorch does not open itself."""
+    for leaf in torch.utils._pytree.tree_leaves(result):
+        if isinstance(leaf, (torch.Tensor, type)):
+            yield leaf
+        elif dataclasses.is_dataclass(leaf):
+            fields = [getattr(leaf, field.name) for field in dataclasses.fields(leaf)]
+            yield from _opened(torch, fields)
+        elif isinstance(leaf, (Mapping, list, tuple)):
+            items = leaf.values() if isinstance(leaf, Mapping) else leaf
+            yield from _opened(torch, list(items))
+        elif leaf is not None:
+            yield leaf
+
+
+def run(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> Any:
+    """Run the model as the user would, on copies of its state and its inputs."""
+    given = [copied(x) if isinstance(x, torch.Tensor) else x for x in inputs.values()]
+    with seeded(torch), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch says them where the user runs the model
+        arguments = torch.utils._pytree.tree_unflatten(given, shape)
+        return called(torch, module, copied_state(module), arguments)
 
 
 def original(
@@ -27,16 +60,34 @@ def original(
         for name, x in inputs.items()
     }
     written = [x.clone() if isinstance(x, torch.Tensor) else x for x in given.values()]
-    with torch.enable_grad(), seeded(torch), applied_by(torch), _cutting(torch, lost):
+    modes = (torch.enable_grad(), seeded(torch), readable(torch), applied_by(torch))
+    with contextlib.ExitStack() as stack:
+        for mode in (*modes, _cutting(torch, lost)):
+            stack.enter_context(mode)
         arguments = torch.utils._pytree.tree_unflatten(written, shape)
         result = called(torch, module, state, arguments)
-    results = [y for y in torch.utils._pytree.tree_leaves(result) if isinstance(y, torch.Tensor)]
+    results = outputs(torch, result)[0]
     leaves = {n: x for n, x in {**state, **given}.items() if getattr(x, "requires_grad", False)}
     try:
         found, refused = _gradients(torch, results, leaves), None
     except RuntimeError as error:  # its own backward pass stops: a tensor was written to, ...
-        found, refused = {}, Refused(str(error).strip().splitlines()[0].rstrip(".") + ".")
+        told = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        found, refused = {}, Refused(told.rstrip(".") + ".")
     return [array(y) for y in results], found, refused
+
+
+def readable(torch: Any) -> Any:
+    """Let tensors be read as arrays that ask for a gradient here, and not where the user runs."""
+
+    class Reading(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if getattr(function, "__name__", "") in ("numpy", "__array__"):
+                args = (args[0].detach(), *args[1:])
+            return function(*args, **(kwargs or {}))
+
+    return Reading()
 
 
 def _cutting(torch: Any, lost: Collection[str]) -> contextlib.AbstractContextManager[Any]:
@@ -59,9 +110,9 @@ def _cutting(torch: Any, lost: Collection[str]) -> contextlib.AbstractContextMan
 
 
 def _gradients(torch: Any, results: Sequence[Any], leaves: Mapping[str, Any]) -> dict[str, Any]:
-    ends = [y for y in results if y.requires_grad]
+    ends = [y for y in results if y.requires_grad and y.is_floating_point()]
     if not ends or not leaves:
         return {}
     seeds = [torch.as_tensor(seed(array(y))) for y in ends]
     torch.autograd.backward(ends, seeds)
-    return {n: None if x.grad is None else array(x.grad) for n, x in leaves.items()}
+    return {n: None if x.grad is None else array(dense(x.grad)) for n, x in leaves.items()}

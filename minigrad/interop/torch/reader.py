@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, Spec
+from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.source import Location
 from minigrad.functions import stop_gradient
 from minigrad.interop.boxes import box
-from minigrad.interop.captured import Builder
+from minigrad.interop.captured import Builder, Line, label
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.layers import LAYERS
 from minigrad.interop.torch.lines import Lines
@@ -49,7 +54,8 @@ class Layers:
         parts = path.split(".") if path else []
         paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
         named = zip(parts, paths, strict=True)
-        return [f"{part}: {self.classes.get(p, '')}".rstrip(": ") for part, p in named]
+        scopes = (f"{part}: {self.classes.get(p, '')}".rstrip(": ") for part, p in named)
+        return [label(scope) for scope in scopes]
 
 
 class Reader:
@@ -78,7 +84,7 @@ class Reader:
         self.layers = Layers(module)
 
     def read(self, inputs: Mapping[str, Any]) -> list[Any]:
-        """All nodes, in their order; returns what the user's function returns."""
+        """All nodes, in their order; returns the tensors of the user's results."""
         given = iter(inputs.items())
         signature = self.program.graph_signature
         specs = {s.arg.name: s for s in signature.input_specs}
@@ -89,10 +95,12 @@ class Reader:
                     self._given(node, specs[node.name], given)
                 elif node.op == "output":
                     pairs = zip(node.args[0], signature.output_specs, strict=True)
-                    results = [self._mapped(x) for x, s in pairs if s.kind.name == "USER_OUTPUT"]
+                    own = [x for x, s in pairs if s.kind.name == "USER_OUTPUT"]
+                    tensor = self.torch.Tensor
+                    results = [self._mapped(x) for x in own if isinstance(self._real(x), tensor)]
                 else:
                     self._call(node)
-        return [self._ready(y) for y in results if y is not None]
+        return [self._ready(y) for y in results]
 
     def _given(self, node: Any, spec: Any, given: Iterator[tuple[str, Any]]) -> None:
         kind = spec.kind.name
@@ -123,6 +131,7 @@ class Reader:
         self.real[node] = value.clone()
 
     def _call(self, node: Any) -> None:
+        line = self.lines.of(node.meta)
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         path = str(stack[-1][0]).partition("@")[0] if stack else ""
         args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
@@ -130,7 +139,7 @@ class Reader:
         node.target = self.functions.behind(node.target)
         self.real[node] = node.target(*args, **kwargs)
         scope = self.builder.entered(self.layers.scope(path))
-        with self.builder.at(scope, self.lines.of(node.meta)):
+        with at_line(line), self.builder.at(scope, line):
             made = self._translated(node)
             if not self.reached.isdisjoint(node.all_input_nodes):
                 if self.lines.stops(node.meta):
@@ -138,13 +147,14 @@ class Reader:
                 else:
                     self.reached.add(node)
             self.ours[node] = made
-        pairs = zip(_listed(made), _listed(self.real[node]), strict=False)
+        pairs = zip(listed(made), listed(self.real[node]), strict=False)
         self.builder.originals.update((x, v) for x, v in pairs if isinstance(x, Node))
 
     def _translated(self, node: Any) -> Any:
         args, kwargs = self._mapped(node.args), self._mapped(dict(node.kwargs))
         name, real = name_of(node.target), self.real[node]
-        symbolic = any(isinstance(x, Node) for x in leaves([*args, *kwargs.values()]))
+        inputs = leaves([*args, *kwargs.values()])
+        symbolic = any(isinstance(x, Node) for x in inputs)
         if name == "getitem":
             return real if args[0] is None else args[0][args[1]]
         if not symbolic or real is None:
@@ -156,7 +166,7 @@ class Reader:
         result: Any = NotImplemented
         if name == "cross_entropy_loss" and ignores_labels(*self._real(node.args[1:5])):
             name = f"{name}, ignoring"
-        if name in OPERATORS:
+        if name in OPERATORS and not has_complex([*inputs, *listed(real)]):
             ready = [operand(self.torch, x) for x in args]
             options = {k: operand(self.torch, x) for k, x in kwargs.items() if k not in PLACES}
             result = OPERATORS[name](*ready, **options)
@@ -181,7 +191,7 @@ class Reader:
         call, pull = calls(self.torch, node.target, args, kwargs, self.state)
         real = self.real[node]
         several = isinstance(real, (tuple, list))
-        results = [array(y) for y in (real if several else [real])]
+        results = [array(y) for y in listed(real)]
         specs = [Spec(y.shape, y.dtype) for y in results]
         passing, lost = passes(pull, [array(v) for _, v in pairs], results)
         if lost:
@@ -205,8 +215,6 @@ SHAPE_ONLY = LIKE | {"new_empty", "new_zeros", "new_ones", "new_full"}
 DRAWN = {"rand", "randn", "randint", "bernoulli", "normal", "multinomial", "poisson", "exponential"}
 PLACES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
 REAL = [np.dtype(t) for t in (np.float16, np.float32, np.float64)]
-DTYPES = {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.float32, np.float64, np.float16)}
-DTYPES |= {f"torch.{np.dtype(t).name}": np.dtype(t) for t in (np.int64, np.int32, np.uint8, bool)}
 
 
 def operand(torch: Any, x: Any) -> Any:
@@ -214,7 +222,7 @@ def operand(torch: Any, x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         return [operand(torch, y) for y in x]
     if isinstance(x, torch.dtype):
-        return DTYPES.get(str(x), x)
+        return _dtype(x)
     return array(x) if isinstance(x, torch.Tensor) else x
 
 
@@ -226,14 +234,54 @@ def without_gradient(x: Any) -> Any:
     return stop_gradient(x) if real else x
 
 
-def _listed(x: Any) -> Sequence[Any]:
-    return x if isinstance(x, (tuple, list)) else [x]
+def _dtype(kind: Any) -> Any:
+    """What NumPy calls a data type of PyTorch's. TraceError if it has none."""
+    name = str(kind).removeprefix("torch.")
+    with contextlib.suppress(TypeError):
+        if (found := np.dtype(name)).isbuiltin == 1:  # no type that JAX has added
+            return found
+    raise TraceError("model_tensor", system=SYSTEM, kind=name)
 
 
 def array(x: Any) -> Any:
-    """A tensor as an array of its own; without axes, as a NumPy scalar."""
-    x = x.to_dense() if x.is_sparse else x  # the gradient of an Embedding(sparse=True)
-    return x.detach().cpu().resolve_conj().numpy().copy()[()]
+    """A tensor as an array of its own; without axes, as a NumPy scalar. Else a TraceError."""
+    try:
+        return x.detach().cpu().resolve_conj().resolve_neg().numpy().copy()[()]
+    except (RuntimeError, TypeError) as error:
+        kinds = [str(kind).removeprefix("torch.") for kind in (x.dtype, x.layout)]
+        kind = " ".join(kind for kind in kinds if kind != "strided")
+        raise TraceError("model_tensor", system=SYSTEM, kind=kind) from error
+
+
+@contextlib.contextmanager
+def at_line(line: Line | None) -> Iterator[None]:
+    """Let an error name this line of the user's, unless it names one."""
+    try:
+        yield
+    except TraceError as error:
+        error.ran = error.ran or (None if line is None else Location(*line))
+        raise
+
+
+def dense(x: Any) -> Any:
+    """A gradient as a plain tensor: that of an Embedding(sparse=True) is not."""
+    return x.to_dense() if x.is_sparse else x
+
+
+def listed(x: Any) -> Sequence[Any]:
+    """Several results, or one as a list of its own."""
+    return x if isinstance(x, (tuple, list)) else [x]
+
+
+def has_complex(values: Sequence[Any]) -> bool:
+    """Return whether a tensor or a value of ours among them has complex numbers.
+
+    No operator of ours takes them: PyTorch computes with them, in boxes.
+    """
+    return any(str(getattr(x, "dtype", x)).endswith(COMPLEX) for x in values)
+
+
+COMPLEX = ("complex64", "complex128")  # as NumPy and PyTorch call them
 
 
 def leaves(args: Sequence[Any]) -> list[Any]:
@@ -277,7 +325,7 @@ def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
             return None
         seed = torch.from_numpy(np.array(g))
         (found,) = torch.autograd.grad(y, tensors[position], seed, allow_unused=True)
-        return None if found is None else array(found)
+        return None if found is None else array(dense(found))
 
     return call, pull
 
@@ -300,7 +348,7 @@ def _passes(
     found, lost = set(), False
     for i, y in enumerate(results):
         for k, x in enumerate(operands):
-            if x.dtype.kind != "f" or y.dtype.kind != "f":
+            if x.dtype.kind not in "fc" or y.dtype.kind not in "fc":
                 continue
             try:
                 if pull(i, k, np.ones_like(y), operands) is not None:
@@ -308,6 +356,24 @@ def _passes(
             except RuntimeError:
                 lost = True
     return found, lost
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Run a model again without its prints and warnings, and without what PyTorch logs."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    nowhere = io.StringIO()
+    try:
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,99 @@
+"""Errors of a user's model, with the module, the operands and the line that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from minigrad.core import Op
+from minigrad.diagnostics.errors import TraceError
+from minigrad.diagnostics.messages import Pair, fill, one_line
+from minigrad.diagnostics.source import Location
+from minigrad.interop.boxes import refused
+from minigrad.interop.captured import users
+from minigrad.interop.torch.eager import Notes
+from minigrad.interop.torch.reader import SYSTEM, leaves, quiet
+from minigrad.ops.methods import Value
+
+LONGEST = 300  # characters of a message of PyTorch's
+
+
+def stop(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, error: Exception) -> Any:
+    """Raise the error for a model that its own system cannot run, which raised this one there.
+
+    The model is run once more with its operators noted: `viz.error` draws what ran before from
+    the operator that was refused, and its operands.
+    """
+    notes = Notes(torch, module)
+    try:
+        with quiet():
+            notes.results(inputs, shape)
+    except Exception as again:  # noqa: BLE001
+        repeated = type(again) is type(error)
+    else:
+        repeated = False
+    ran = location(torch, error)
+    inputs_missing = isinstance(error, TypeError) and ran is None
+    remedy = fill("model_inputs" if inputs_missing else "model_correct", system=SYSTEM)
+    fields: dict[str, Any] = {"where": _where(module, error), "error": reason(error)}
+    fields |= {"remedy": remedy, "system": SYSTEM, "ran": ran}
+    if not repeated or notes.failed is None:
+        raise TraceError("model_stopped", **fields, call=("", "")) from error
+    function, given = notes.failed
+    name = function.__name__.strip("_")
+    shapes = _described([x for x in leaves(given) if isinstance(x, torch.Tensor)])
+    call = fill("model_call", function=name, shapes=shapes) if shapes else ("", "")
+    values = [x for x in leaves(notes.mapped(given)) if isinstance(x, Value)]
+    _raise(refused(name, SYSTEM), values, TraceError("model_stopped", **fields, call=call), error)
+
+
+def _raise(op: Op, operands: list[Any], error: TraceError, cause: Exception) -> Any:
+    """Raise an error: an operator that is called `op` in a frame, with its operands, is drawn."""
+    raise error from cause
+
+
+def _described(tensors: Sequence[Any]) -> str:
+    """Their shapes, with their types where these differ."""
+    types = [str(x.dtype).removeprefix("torch.") for x in tensors]
+    several = len(set(types)) > 1
+    shapes = [str(tuple(x.shape)) for x in tensors]
+    return ", ".join(
+        f"{kind} {shape}" if several else shape for kind, shape in zip(types, shapes, strict=True)
+    )
+
+
+def reason(error: BaseException) -> str:
+    """The kind of an error and the first line of its message."""
+    first = next(iter(str(error).strip().splitlines()), "").rstrip(". ")
+    name = type(error).__name__
+    return f"{name}: {first[:LONGEST]}" if first else name
+
+
+def location(torch: Any, error: BaseException) -> Location | None:
+    """The innermost line of the user's that an error went through."""
+    found = None
+    for frame, lasti in _frames(error):
+        if users(frame.f_code.co_filename, torch.__path__[0]):
+            found = Location(frame.f_code, lasti)
+    return found
+
+
+def _frames(error: BaseException) -> Iterator[tuple[Any, int]]:
+    """The frames that an error went through, the outermost first."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lasti
+        traceback = traceback.tb_next
+
+
+def _where(module: Any, error: BaseException) -> Pair:
+    """The innermost module whose method the error went through; a function by its name."""
+    paths = {id(part): path for path, part in module.named_modules(remove_duplicate=False)}
+    owners = [id(frame.f_locals.get("self")) for frame, _ in _frames(error)]
+    path = next((paths[x] for x in reversed(owners) if x in paths), "")
+    if path:
+        kind = type(module.get_submodule(path)).__name__
+        return fill("model_at", path=one_line(path), kind=kind)
+    function = getattr(module, "function", type(module))
+    name = getattr(function, "__name__", type(function).__name__)
+    return name, name
