@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 import minigrad as mg
 import viz
+from minigrad.interop.torch.capture import capture
 
 pytestmark = pytest.mark.oracle
 
@@ -273,6 +275,89 @@ def test_a_recorded_run_stops_gradients_where_pytorch_does() -> None:
         assert text.splitlines()[-1].startswith("checked against PyTorch")
     assert "passes back to second.weight" in said
     assert "passes back to first.weight" not in said
+
+
+class Fivefold(torch.autograd.Function):
+    """A copy whose gradient counts five times."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 1
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        return gradients[0] * 5
+
+
+def writes(h: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = h * 2
+    y[:, 0] = x[:, 1] * 3
+    return y.mul_(x.max().item())
+
+
+OWN_GRADIENTS: dict[str, Step] = {
+    "what is written to": writes,
+    "data": lambda h, x: h.data * x.sum().item() + h * 2,
+    "a custom function": lambda h, x: Fivefold.apply(h) * x.sum().item(),
+    "a checkpoint": lambda h, x: checkpoint(torch.tanh, h, use_reentrant=True) * x.sum().item(),
+    "ignored labels": lambda h, x: nn.functional.cross_entropy(
+        h, torch.tensor([-100, int(x.max().item()) - 2])
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN_GRADIENTS)
+def test_a_recorded_run_has_the_gradients_of_pytorch(name: str) -> None:
+    assert "the graph shows one run" in plays(Model(OWN_GRADIENTS[name]), some_input())
+
+
+@pytest.mark.parametrize("factor", [lambda x: 2.0, lambda x: x.sum().item()])
+def test_an_operand_without_a_derivative_that_is_frozen_is_no_obstacle(
+    factor: Callable[[torch.Tensor], float],
+) -> None:
+    class Gamma(Model):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            h = self.layer(x)
+            return torch.igamma(self.shape, h.abs() + 1) * factor(x) + h
+
+    model = Gamma(lambda h, x: h)
+    model.shape = nn.Parameter(torch.ones(3), requires_grad=False)
+    assert "has no derivative" not in plays(model, some_input())
+
+
+@pytest.mark.parametrize("factor", [lambda x: 2.0, lambda x: x.sum().item()])
+def test_nothing_flows_through_an_operator_without_a_derivative(
+    factor: Callable[[torch.Tensor], float],
+) -> None:
+    """Not to its other operands either, for which PyTorch has one."""
+    player = viz.step(
+        Model(lambda h, x: torch.igamma(h.abs() + 1, x.abs() + 1) * factor(x) + h), some_input()
+    )
+    assert player.data["equal"]
+    assert "has no derivative for igamma, so nothing flows back through it" in player.text()[0]
+    (found,) = (v for k, v in player.films[0].results.items() if k[-1] == "layer.bias")
+    np.testing.assert_allclose(found, [2, 2, 2])
+
+
+def test_hooks_that_a_recorded_run_registers_are_named() -> None:
+    def hooked(h: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        h.register_hook(lambda g: g * 2)
+        return h * x.sum().item()
+
+    player = viz.step(Model(hooked), some_input())
+    assert not player.data["equal"]
+    said = player.text()[0]
+    assert "h.register_hook(lambda g: g * 2)" in said
+    assert "Going back from the output, gradients start to differ at layer." in said
+
+
+def test_where_values_start_to_differ_is_known_of_a_recorded_run() -> None:
+    captured = capture(Model(writes), [some_input()])
+    assert captured.about.recorded
+    assert captured.first_value_apart() is None
+    known, (node,) = captured.about.originals, captured.outputs
+    captured.about.originals = {**known, node: known[node] + 1}
+    assert captured.first_value_apart() is node
 
 
 def decides(h: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

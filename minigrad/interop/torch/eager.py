@@ -257,9 +257,11 @@ class Notes:
         specs = [Spec(np.shape(y), y.dtype) for y in arrays]
         state = self.torch.get_rng_state()
         call, pull = calls(self.torch, function, mine, options, state)
-        pairs = zip(inputs, given, strict=True)
-        held = [self.held(x, tensor) for x, tensor in pairs if isinstance(x, Value)]
-        passing, lost = passes(pull, held, arrays)
+        both = zip(inputs, given, strict=True)
+        pairs = [(x, tensor) for x, tensor in both if isinstance(x, Value)]
+        held = [self.held(x, tensor) for x, tensor in pairs]
+        asking = [tensor.requires_grad for _, tensor in pairs]
+        passing, lost = passes(pull, held, arrays, asking)
         self.boxed(name, lost)
         boxes = box(name, SYSTEM, call, pull, values, specs, passing)
         return boxes if several else boxes[0]
@@ -317,5 +319,3 @@ class _GraphNotes(Notes):
         if id(x) in self.known and users(frame.f_code.co_filename, self.lines.library):
             line = Location(frame.f_code, frame.f_lasti)
             raise TraceError("capture", system=SYSTEM, reason=fill("capture_decides"), ran=line)
-
-

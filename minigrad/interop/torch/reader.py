@@ -193,7 +193,9 @@ class Reader:
         several = isinstance(real, (tuple, list))
         results = [array(y) for y in listed(real)]
         specs = [Spec(y.shape, y.dtype) for y in results]
-        passing, lost = passes(pull, [array(v) for _, v in pairs], results)
+        sources = zip(inputs, leaves([*node.args, *node.kwargs.values()]), strict=True)
+        asking = [n in self.reached for x, n in sources if isinstance(x, Node)]
+        passing, lost = passes(pull, [array(v) for _, v in pairs], results, asking)
         if lost:
             self.builder.lost.append(name)
         found = box(name, SYSTEM, call, pull, [x for x, _ in pairs], specs, passing)
@@ -331,24 +333,26 @@ def calls(torch: Any, target: Any, args: Any, kwargs: Any, state: Any) -> Any:
 
 
 def passes(
-    pull: Any, operands: Sequence[Array], results: Sequence[Array]
+    pull: Any, operands: Sequence[Array], results: Sequence[Array], asking: Sequence[bool]
 ) -> tuple[set[tuple[int, int]], bool]:
     """Return from which result to which operand a gradient flows, by their positions.
 
-    And whether PyTorch refuses: an operator without a derivative. It is tried in a thread of its
-    own, since PyTorch records no gradient while it hands an operator to us.
+    And whether PyTorch refuses, then none flows: an operator without a derivative. asking: which
+    operands ask for a gradient. It is tried in a thread of its own, since PyTorch records no
+    gradient while it hands an operator to us.
     """
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(_passes, pull, operands, results).result()
+        found, lost = thread.submit(_passes, pull, operands, results, asking).result()
+    return (set() if lost else found), lost
 
 
 def _passes(
-    pull: Any, operands: Sequence[Array], results: Sequence[Array]
+    pull: Any, operands: Sequence[Array], results: Sequence[Array], asking: Sequence[bool]
 ) -> tuple[set[tuple[int, int]], bool]:
     found, lost = set(), False
     for i, y in enumerate(results):
         for k, x in enumerate(operands):
-            if x.dtype.kind not in "fc" or y.dtype.kind not in "fc":
+            if not asking[k] or x.dtype.kind not in "fc" or y.dtype.kind not in "fc":
                 continue
             try:
                 if pull(i, k, np.ones_like(y), operands) is not None:
