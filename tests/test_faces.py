@@ -18,7 +18,7 @@ import asked as asked_of
 import calls
 import claims
 import conformance
-from asked import SYSTEMS, System, execute, programs
+from asked import SYSTEMS, Program, System, execute, on_face, programs
 from conformance import Result
 from spellings import LINES, REFUSED, asked, show
 
@@ -26,7 +26,7 @@ import minigrad as mg
 import viz
 
 MODULES = [module for system in SYSTEMS for module in conformance.modules(system)]
-PROGRAMS = [path for system in SYSTEMS for path in programs(system)]
+PROGRAMS = [program for system in SYSTEMS for program in programs(system)]
 RESULTS: dict[str, list[Result]] = {}
 
 
@@ -37,20 +37,20 @@ def results() -> dict[str, list[Result]]:
     return RESULTS
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: f"{p.parent.name}-{p.stem}")
-def test_a_program_answers_as_the_system_does(path: Path) -> None:
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p.system}-{p.name}")
+def test_a_program_answers_as_the_system_does(program: Program) -> None:
     """Apart from what is explained; an explanation that is no longer needed goes, too."""
-    (result,) = [found for found in results()[path.parent.name] if found.path == path]
+    (result,) = [r for r in results()[program.system] if r.program.name == program.name]
     assert result.count
-    assert result.differ == [*conformance.explained(path.parent.name).get(path.stem, {})]
+    assert result.differ == [*conformance.explained(program.system).get(program.name, {})]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_there_are_programs_and_kept_answers_for_each(system: str) -> None:
-    stems = {path.stem for path in programs(system)}
-    assert len(stems) >= 20
-    assert {*conformance.kept(system)["answers"]} == stems
-    assert {*conformance.explained(system)} <= stems
+    names = {program.name for program in programs(system)}
+    assert len(names) >= 20
+    assert {*conformance.kept(system)["answers"]} == names
+    assert {*conformance.explained(system)} <= names
 
 
 @pytest.mark.parametrize("heir", conformance.HEIRS)
@@ -62,14 +62,13 @@ def test_the_page_tells_of_an_heir_what_it_answers_otherwise(heir: str) -> None:
     assert told in conformance.PAGE.read_text("utf-8")
 
 
-def test_a_program_that_needs_more_is_asked_only_where_that_is(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
+def test_a_program_that_needs_more_is_asked_only_where_that_is() -> None:
     for needs, there in {
         "": True,
         "# needs json\n": True,
         "# needs no_such_module\n": False,
     }.items():
-        program.write_text(f"import torch\n{needs}answers = {{}}\n", "utf-8")
+        program = Program("torch", "one", f"import torch\n{needs}answers = {{}}\n")
         assert asked_of.here(program) is there
 
 
@@ -136,7 +135,7 @@ def test_who_is_asked_needs_nothing_of_ours() -> None:
 
 @pytest.mark.parametrize(("example", "system", "lines", "holds"), calls.CALLS)
 def test_a_call_of_the_notes_is_accepted(example: str, system: str, lines: str, holds: str) -> None:
-    source = conformance.on_face(calls.IMPORTS[system] + lines, SYSTEMS[system])
+    source = on_face(calls.IMPORTS[system] + lines, SYSTEMS[system])
     place: dict[str, Any] = {"__name__": f"{system}_{example}"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mg.TraceWarning)
@@ -157,9 +156,9 @@ def test_a_sentence_of_the_notes_holds(
     claim: str, says: str, system: str, stem: str, holds: str
 ) -> None:
     """Of the real system and of its face, in the system's own words."""
-    path = conformance.HERE / "programs" / system / f"{stem}.py"
-    source = conformance.on_face(path.read_text("utf-8"), SYSTEMS[system])
-    for found in (conformance.kept(system)["answers"][stem], conformance.answers(path, source)):
+    (program,) = [found for found in PROGRAMS if (found.system, found.name) == (system, stem)]
+    theirs = conformance.kept(system)["answers"][stem]
+    for found in (theirs, conformance.answers_of_face(program)):
         assert eval(holds, {"a": found}), f"{claim}: {says}"
 
 
@@ -745,10 +744,10 @@ SENTENCES = [np.sin(np.arange(2.0 * n) + n).reshape(n, 2) for n in LENGTHS]
 
 def test_every_program_of_a_system_without_a_wheel_cites_where_its_answers_stand() -> None:
     for system, about in SYSTEMS.items():
-        for path in programs(system) if not about.wheels else ():
-            text = path.read_text("utf-8")
-            assert "https://github.com/microsoft/CNTK/blob/" in text.partition("import cntk")[0]
-            assert conformance.documented(path), path
+        for program in programs(system) if not about.wheels else ():
+            head = program.source.partition("import cntk")[0]
+            assert "https://github.com/microsoft/CNTK/blob/" in head
+            assert conformance.documented(program), program.name
 
 
 @pytest.mark.parametrize("block", [C.layers.LSTM, C.layers.GRU, C.layers.RNNStep])

@@ -75,10 +75,32 @@ HEIRS = {
 }
 
 
-def programs(system: str) -> list[Path]:
-    """The programs that are there for a system, or for what it is the heir of."""
+class Program(NamedTuple):
+    """A program in the words of a system: a cell of the file that holds all of them.
+
+    source: its lines below as many empty ones as there are above it in the file, so that its
+    errors and functions have the lines of the file.
+    """
+
+    system: str
+    name: str
+    source: str
+
+    @property
+    def file(self) -> Path:
+        return HERE / "programs" / f"{self.system}.py"
+
+
+def programs(system: str) -> list[Program]:
+    """Read the programs of a system, or of what it is the heir of; `# %% name` begins each."""
     words = HEIRS[system].module if system in HEIRS else system
-    return sorted((HERE / "programs" / words).glob("*.py"))
+    text = (HERE / "programs" / f"{words}.py").read_text("utf-8")
+    heads = list(re.finditer(r"^# %% (\w+)\n", text, re.MULTILINE))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    return [
+        Program(words, head[1], "\n" * text.count("\n", 0, head.end()) + text[head.end() : end])
+        for head, end in zip(heads, ends)  # noqa: B905  # an old Python may be asked
+    ]
 
 
 def on_face(source: str, system: System) -> str:
@@ -92,10 +114,10 @@ def on_face(source: str, system: System) -> str:
     )
 
 
-def of_heir(name: str, path: Path) -> Any:
+def of_heir(name: str, program: Program) -> Any:
     """What the heir of a system answers, or that it has given something up."""
     try:
-        return answers(path, on_face(path.read_text("utf-8"), HEIRS[name]))
+        return answers(program, HEIRS[name])
     except Exception as error:  # noqa: BLE001  # whatever it says of what it has no longer
         return {"given up": str(error).split(" (")[0].split(". ")[0]}
 
@@ -108,19 +130,20 @@ def version(system: System) -> str | None:
     return None
 
 
-def here(path: Path) -> bool:
+def here(program: Program) -> bool:
     """Whether what a program names under "needs" beside the system is installed."""
-    needed = re.findall(r"^# needs (\w+)$", path.read_text("utf-8"), re.MULTILINE)
+    needed = re.findall(r"^# needs (\w+)$", program.source, re.MULTILINE)
     return all(importlib.util.find_spec(module) for module in needed)
 
 
-def answers(path: Path, source: str) -> Any:
-    """What a program answers, and what it prints, when its text is run."""
+def answers(program: Program, on: System | None = None) -> Any:
+    """What a program answers, and what it prints, when it runs with the imports of a face."""
     printed = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
         warnings.simplefilter("ignore")
-        module = types.ModuleType(f"{path.parent.name}_{path.stem}")
-        execute(source, str(path), module.__dict__)
+        module = types.ModuleType(f"{program.system}_{program.name}")
+        source = on_face(program.source, on) if on else program.source
+        execute(source, str(program.file), module.__dict__)
         found = plain(module.__dict__["answers"])
     lines = printed.getvalue().split("\n")[:-1]
     return {**found, "printed": lines} if lines else found
@@ -166,8 +189,8 @@ if __name__ == "__main__":
         os.environ["TF_USE_LEGACY_KERAS"] = str(int(name == "tensorflow1"))
     asked = filter(here, programs(name))
     if name in HEIRS:
-        found = {path.stem: of_heir(name, path) for path in asked}
+        found = {program.name: of_heir(name, program) for program in asked}
     else:
-        found = {path.stem: answers(path, path.read_text("utf-8")) for path in asked}
+        found = {program.name: answers(program) for program in asked}
     told = version((SYSTEMS | HEIRS)[name])
     print(json.dumps({"version": told, "answers": found}, ensure_ascii=False))

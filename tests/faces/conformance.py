@@ -1,8 +1,8 @@
 """Small programs in the words of other systems, run on the faces and on the systems themselves.
 
-A program in `programs/SYSTEM/` is written for the system itself; for the face only its imports are
-exchanged. What it binds to `answers`, and what it prints, is compared. The answers of the real
-systems are kept in `answers/`, so that every test run compares with them:
+A program, a cell of `programs/SYSTEM.py`, is written for the system itself; for the face only its
+imports are exchanged. What it binds to `answers`, and what it prints, is compared. The answers of
+the real systems are kept in `answers/`, so that every test run compares with them:
 
     python tests/faces/conformance.py          writes docs/conformance.md and the README's tables
     python tests/faces/conformance.py torch    first asks the real torch, in a process of its own
@@ -31,15 +31,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asked import HEIRS, HERE, SYSTEMS, System, answers, on_face, plain, programs, version
+from asked import HEIRS, HERE, SYSTEMS, Program, System, answers, plain, programs, version
 
 ROOT = HERE.parents[1]
 OWN = ROOT / "build" / "systems"
 
 
-def answers_of_face(path: Path) -> Any:
+def answers_of_face(program: Program) -> Any:
     """What a program answers with the imports of the face."""
-    return answers(path, on_face(path.read_text("utf-8"), SYSTEMS[path.parent.name]))
+    return answers(program, SYSTEMS[program.system])
 
 
 def differences(ours: Any, theirs: Any) -> list[str]:
@@ -126,18 +126,18 @@ def kept(name: str) -> dict[str, Any]:
     cites and holds as `documented`.
     """
     if not (SYSTEMS | HEIRS)[name].wheels:
-        found = {path.stem: documented(path) for path in programs(name)}
+        found = {program.name: documented(program) for program in programs(name)}
         return {"version": UNRUN[0], "answers": found}
     answered: dict[str, Any] = json.loads((HERE / "answers" / f"{name}.json").read_text("utf-8"))
     return answered
 
 
-def documented(path: Path) -> Any:
+def documented(program: Program) -> Any:
     """The answers that a program cites; nothing of it is run for that."""
-    for line in ast.parse(path.read_text("utf-8")).body:
+    for line in ast.parse(program.source).body:
         if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "documented":
             return plain(ast.literal_eval(line.value))
-    raise ValueError(f"{path.name} cites no answers")
+    raise ValueError(f"{program.name} cites no answers")
 
 
 def keep(name: str, python: str | None) -> None:
@@ -147,10 +147,10 @@ def keep(name: str, python: str | None) -> None:
     """
     file, found = HERE / "answers" / f"{name}.json", ask(name, python)
     before = kept(name)["answers"] if file.exists() else {}
-    there = {path.stem for path in programs(name)}
+    there = {program.name for program in programs(name)}
     found["answers"] = {
-        stem: found["answers"].get(stem, before.get(stem))
-        for stem in sorted(there & {*found["answers"], *before})
+        one: found["answers"].get(one, before.get(one))
+        for one in sorted(there & {*found["answers"], *before})
     }
     file.write_text(spread(found, 3) + "\n", "utf-8")
 
@@ -190,7 +190,7 @@ ROW = re.compile(r"^\| `minigrad\.faces\..*\n", re.MULTILINE)
 class Result(NamedTuple):
     """A program, what it shows, how many answers it gives, and which of them differ."""
 
-    path: Path
+    program: Program
     shows: str
     count: int
     differ: list[str]
@@ -199,10 +199,10 @@ class Result(NamedTuple):
 def compared(name: str) -> Iterator[Result]:
     """Each program of a system, run on the face and held against what is kept."""
     theirs = kept(name)["answers"]
-    for path in programs(name):
-        ours = answers_of_face(path)
-        shows = str(ast.get_docstring(ast.parse(path.read_text("utf-8")))).split("\n")[0]
-        yield Result(path, shows, len(theirs[path.stem]), differences(ours, theirs[path.stem]))
+    for program in programs(name):
+        ours, answered = answers_of_face(program), theirs[program.name]
+        shows = str(ast.get_docstring(ast.parse(program.source))).split("\n")[0]
+        yield Result(program, shows, len(answered), differences(ours, answered))
 
 
 def modules(name: str) -> list[types.ModuleType]:
@@ -226,17 +226,17 @@ def section(name: str, results: list[Result]) -> str:
     """What the page says of one system."""
     system, why = SYSTEMS[name], explained(name)
     agree = sum(not result.differ for result in results)
+    file = results[0].program.file.relative_to(ROOT).as_posix()
     lines = [
         f"## {system.title}: `{system.face}`\n",
-        f"{kept(name)['version']}: {agree} of {len(results)} programs agree.\n",
+        f"{kept(name)['version']}: {agree} of {len(results)} [programs](../{file}) agree.\n",
         "| program | what it shows | answers | differ |\n|---|---|--:|---|",
     ]
-    for path, shows, count, differ in results:
-        link = f"[{path.stem}](../{path.relative_to(ROOT).as_posix()})"
-        lines.append(f"| {link} | {shows} | {count} | {', '.join(differ) or '–'} |")
+    for program, shows, count, differ in results:
+        lines.append(f"| {program.name} | {shows} | {count} | {', '.join(differ) or '–'} |")
     lines += [
-        f"\n- `{path.stem}`, {found}: {why[path.stem][found]}."
-        for path, _, _, differ in results
+        f"\n- `{program.name}`, {found}: {why[program.name][found]}."
+        for program, _, _, differ in results
         for found in differ
     ]
     lines += [

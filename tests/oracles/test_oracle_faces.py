@@ -22,7 +22,7 @@ def test_the_real_system_answers_as_it_did(name: str) -> None:
     except conformance.NotHere as missing:
         pytest.skip(str(missing))
     kept = conformance.kept(name)["answers"]
-    now = {path.stem for path in filter(asked.here, conformance.programs(name))}
+    now = {program.name for program in filter(asked.here, conformance.programs(name))}
     assert {*found} == now <= {*kept}
     for stem, answers in found.items():
         assert conformance.differences(answers, kept[stem]) == [], stem
