@@ -21,6 +21,14 @@ TINY = 1e-30
 # Where a sum is rounded before it is multiplied, as in PyTorch.
 ROUNDED = {"GELU": 1e-6}
 
+
+def binary_cross_entropy(p: float, t: float) -> float:
+    if not (0 <= p <= 1 and 0 <= t <= 1):
+        raise ValueError("no probability")
+    yes, no = (max(math.log(q), -100.0) if q else -100.0 for q in (p, 1 - p))
+    return -t * yes - (1 - t) * no
+
+
 # What each operator on elements computes, on Python's floats. Raising means: no number comes out.
 EXACT: dict[str, Callable[..., Any]] = {
     "Equal": operator.eq,
@@ -65,6 +73,7 @@ EXACT: dict[str, Callable[..., Any]] = {
     "Step": lambda x: x > 0,
     "Softplus": lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
     "Erf": math.erf,
+    "BinaryCrossEntropy": binary_cross_entropy,
     "GELU": lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,13 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
 
     monkeypatch.setattr(module, "get_ipython", lambda: "a shell")
     monkeypatch.setattr(module, "display", display)
-    monkeypatch.setattr(module.time, "sleep", seen["waited"].append)
+    monkeypatch.setattr(module, "time", clock(seen["waited"].append))
     return seen
+
+
+def clock(sleep: Callable[[float], None]) -> SimpleNamespace:
+    """A clock of this module alone: others wait, too, such as for a layout."""
+    return SimpleNamespace(sleep=sleep)
 
 
 def captions(drawing: viz.live) -> list[str]:
@@ -39,7 +45,7 @@ def captions(drawing: viz.live) -> list[str]:
 
 
 def test_a_script_gets_the_whole_film_without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("waited"))
+    monkeypatch.setattr(module, "time", clock(lambda _: pytest.fail("waited")))
     x = mg.tensor(2.0, requires_grad=True)
     with viz.live() as drawing:
         y = x * x + 3

@@ -87,7 +87,7 @@ def test_errors(
 
 def test_an_unknown_ending(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"{program}:y", "-o", "out.gif"]) == 2
-    assert "choose one of .svg, .pdf, .png, .dot, .html" in capsys.readouterr().err
+    assert "does not end in one of .svg, .pdf, .png, .dot, .html" in capsys.readouterr().err
 
 
 def test_errors_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:

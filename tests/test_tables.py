@@ -31,7 +31,7 @@ tape: 4 nodes, {count} of them with saved values
 node | saved | gradient function
 MatMul = W @ x | {operands} | to W: expand(∂) × x; to x: Wᵀ @ ∂
 Add = MatMul + b | nothing | to MatMul: ∂; to b: ∂
-ReLU = max(Add, 0) | {result} | to Add: ∂ × [ReLU > 0]
+ReLU = max(Add, 0) | {result} | to Add: (ReLU > 0) ? ∂ : 0
 total = Σ ReLU | nothing | to ReLU: repeat(∂)"""
 
 
