@@ -300,6 +300,7 @@ OWN_GRADIENTS: dict[str, Step] = {
     "data": lambda h, x: h.data * x.sum().item() + h * 2,
     "a custom function": lambda h, x: Fivefold.apply(h) * x.sum().item(),
     "a checkpoint": lambda h, x: checkpoint(torch.tanh, h, use_reentrant=True) * x.sum().item(),
+    "complex numbers": lambda h, x: COMPLEX["a value read three times"](h, x) * x.sum().item(),
     "ignored labels": lambda h, x: nn.functional.cross_entropy(
         h, torch.tensor([-100, int(x.max().item()) - 2])
     ),

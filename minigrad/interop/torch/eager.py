@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.core import Spec, context
 from minigrad.core.events import Event, listen
 from minigrad.diagnostics.errors import TraceError
@@ -194,6 +195,10 @@ class Notes:
     def boxed(self, name: str, lost: bool) -> None:
         """Note an operator without a counterpart here; lost: it has no derivative in PyTorch."""
 
+    def asks(self, x: Any) -> bool:
+        """Return whether a value of ours passes a gradient on."""
+        return bool(x.requires_grad)
+
     def held(self, x: Any, tensor: Any) -> Any:
         """The array of a value of ours, which this tensor of PyTorch's is."""
         return x.data
@@ -257,10 +262,9 @@ class Notes:
         specs = [Spec(np.shape(y), y.dtype) for y in arrays]
         state = self.torch.get_rng_state()
         call, pull = calls(self.torch, function, mine, options, state)
-        both = zip(inputs, given, strict=True)
-        pairs = [(x, tensor) for x, tensor in both if isinstance(x, Value)]
-        held = [self.held(x, tensor) for x, tensor in pairs]
-        asking = [tensor.requires_grad for _, tensor in pairs]
+        pairs = zip(inputs, given, strict=True)
+        held = [self.held(x, tensor) for x, tensor in pairs if isinstance(x, Value)]
+        asking = [self.asks(x) for x in values]  # inside an operator no tensor of theirs does
         passing, lost = passes(pull, held, arrays, asking)
         self.boxed(name, lost)
         boxes = box(name, SYSTEM, call, pull, values, specs, passing)
@@ -310,6 +314,17 @@ class _GraphNotes(Notes):
         super().set(x, ours)
         if isinstance(ours, Node):
             self.builder.originals[ours] = array(x)  # as it is now: it may be written to
+
+    def asks(self, x: Any) -> bool:
+        asking, seen, rest = {*self.builder.leaves.values()}, {x}, [x]
+        while rest:
+            node = rest.pop()
+            if node in asking:
+                return True
+            found = {*node.inputs} - seen if node.op is not ops.stop_gradient else ()
+            seen.update(found)
+            rest.extend(found)
+        return False
 
     def held(self, x: Any, tensor: Any) -> Any:
         return array(tensor)
