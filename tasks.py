@@ -408,7 +408,8 @@ def test(arguments):
     prepare(["lab", "test", *ORACLES] if oracles else ["lab", "test"])
     named = any(os.path.exists(os.path.join(ROOT, a.split("::")[0])) for a in arguments)
     if quick:
-        paths, kinds = ["tests"], ["-m", "not browser and not slow", "--cases=2"]
+        paths, kinds = ["tests"], ["-m", "not browser", "--cases=2", *SLOW]
+        os.environ["HYPOTHESIS_PROFILE"] = "quick"
     else:
         paths = ["tests", "notebooks", "minigrad", "viz", "README.md"]
         kinds = ["--doctest-modules", "--doctest-glob=README.md", "--nbval", "--nbval-current-env"]
@@ -428,6 +429,15 @@ def test(arguments):
     return failed
 
 
+# Files of tests that start kernels, browsers or other processes, or draw and measure for long.
+SLOW = [
+    "--ignore-glob=tests/test_{}.py".format(name)
+    for name in (
+        *("animate", "bench", "browser_*", "course", "depth_static", "distribution", "document"),
+        *("exercises", "kit", "large_drawings", "marks", "native", "pages", "public", "setup"),
+        *("size", "uses"),
+    )
+]
 NOTHING_CHOSEN = 5  # what pytest says then
 
 

@@ -34,6 +34,7 @@ shared = {
     "suppress_health_check": [hypothesis.HealthCheck.function_scoped_fixture],
 }
 hypothesis.settings.register_profile("suite", derandomize=True, **shared)
+hypothesis.settings.register_profile("quick", derandomize=True, max_examples=10, **shared)
 hypothesis.settings.register_profile("search", max_examples=2000, **shared)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
@@ -48,6 +49,12 @@ def own_kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cache.location = lambda: folder
     yield
     cache.location = known
+
+
+@pytest.fixture(autouse=True)
+def own_language() -> None:
+    """A test begins in English, whatever the one before it has chosen."""
+    set_language("en")
 
 
 @pytest.fixture(scope="module", autouse=True)
