@@ -127,7 +127,7 @@ SCHEMA: dict[str, Any] = {
         "line": {"code": None, "needs": None, "distractor": None},
     },
     "check": {
-        **dict.fromkeys(("id", "ours", "parts")),
+        **dict.fromkeys(("id", "ours", "parts", "lines")),
         **dict.fromkeys(("text", "hint"), TEXT),
         "when": {"told": None, "text": TEXT},
     },
