@@ -50,6 +50,7 @@ SHOWN_ELSEWHERE = {
     "over_http": "a line of text",
     "planned": "gives what a check draws",
     "played": "gives what a check draws",
+    "probe": "gives what `check` compares",
     "progress": "says what `check` says, in a table",
     "readings": "a chart, whose times are of this machine",
     "reads": "gives what `check` compares",
