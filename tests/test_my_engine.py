@@ -834,6 +834,19 @@ def test_what_a_check_has_refused_is_not_kept(folder: Path) -> None:
     assert "kept in my_engine/engine.py" in str(viz.keep(mended))
 
 
+def test_what_one_cell_refuses_is_not_kept_when_the_next_accepts_it(folder: Path) -> None:
+    """Also where both ask through one helper, whose line calls the check for each of them."""
+    notebook: dict[str, Any] = {"np": np, "viz": viz}
+    wrong = learner("def pad(rows, filler=0.0):\n    return rows, rows\n", "pad", notebook)
+    helper = 'def judge(rows):\n    viz.check("L06.core", lambda: pad(rows)[0], [[1]])\n'
+    learner(helper, "judge", notebook)
+    with pytest.raises(check.CheckFailed):
+        exec(compile("judge([[2]])", "<cell 1>", "exec"), notebook)
+    exec(compile("judge([[1]])", "<cell 2>", "exec"), notebook)
+    assert "the check L06.core has refused it" in str(viz.keep(wrong))
+    assert not (folder / "engine.py").exists()
+
+
 def test_what_is_kept_names_the_checks_that_have_passed_it_as_it_is(folder: Path) -> None:
     """What has not run since the kernel started is told as such, and gets no ✓."""
     notebook: dict[str, Any] = {"note": ours.note}

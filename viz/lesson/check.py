@@ -38,8 +38,9 @@ LONGEST = 30  # seconds that an answer may take
 _tried: set[str] = set()  # checks that have judged an answer in this kernel
 # What each check said, the first refusal if there was one, where points are counted.
 counted: dict[str, Shown] | None = None
-# What each call of a check, by its id and its line, judged when it last ran, and whether it passed.
-_judged: dict[tuple[str, str, int], tuple[bool, WeakSet[FunctionType]]] = {}
+Lines = tuple[tuple[str, int], ...]
+# What each call of a check, by its id and its lines, judged last, and whether that passed.
+_judged: dict[tuple[str, Lines], tuple[bool, WeakSet[FunctionType]]] = {}
 
 
 @runtime_checkable
@@ -107,7 +108,7 @@ def check(
     _tried.add(id)
     right = not problem and (equal(got, want, tolerance) if ok is None else bool(ok))
     judged = right, WeakSet(_functions(asked, entry.parts))
-    _judged[id, caller.f_code.co_filename, caller.f_lineno] = judged
+    _judged[id, _calling(caller)] = judged
     note("check", id, right)
     if right:
         return _said(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
@@ -164,6 +165,18 @@ def _functions(asked: Any, parts: Sequence[str]) -> Iterator[FunctionType]:
         for found in map(asked.__globals__.get, parts):
             if isinstance(found, FunctionType):
                 yield from reached(found)
+
+
+def _calling(frame: FrameType | None) -> Lines:
+    """Return the lines of the notebook that call a check, out to its cell.
+
+    The line of a helper alone would be the same for every cell that calls the helper.
+    """
+    found, notebook = [], frame and frame.f_globals
+    while frame and frame.f_globals is notebook:
+        found.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
 
 
 def _view(answer: Drawn, wrong: str | None) -> Any:
