@@ -87,17 +87,20 @@ def pair(value: Any) -> tuple[int, int]:
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-def conv_torch(x: Any, w: Any, stride: Any = 1, padding: Any = 0) -> Any:
+def conv_torch(x: Any, w: Any, stride: Any = 1, padding: Any = 0, groups: int = 1) -> Any:
     if padding != "same":
-        return F.conv2d(x, w, stride=stride, padding=padding)
+        return F.conv2d(x, w, stride=stride, padding=padding, groups=groups)
     (height, width), halves = w.shape[2:], [(n - 1) // 2 for n in w.shape[2:]]
     frame = (halves[1], width - 1 - halves[1], halves[0], height - 1 - halves[0])
-    return F.conv2d(F.pad(x, frame), w, stride=stride)  # PyTorch's "same", which warns of a copy
+    padded = F.pad(x, frame)
+    return F.conv2d(
+        padded, w, stride=stride, groups=groups
+    )  # PyTorch's "same", which warns of a copy
 
 
-def conv_jax(x: Any, w: Any, stride: Any = 1, padding: Any = 0) -> Any:
+def conv_jax(x: Any, w: Any, stride: Any = 1, padding: Any = 0, groups: int = 1) -> Any:
     pads = padding.upper() if isinstance(padding, str) else [(n, n) for n in pair(padding)]
-    return lax.conv_general_dilated(x, w, pair(stride), pads)
+    return lax.conv_general_dilated(x, w, pair(stride), pads, feature_group_count=groups)
 
 
 def max_torch(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Any:

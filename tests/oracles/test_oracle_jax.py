@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -19,11 +19,20 @@ from minigrad.interop.jax.recognise import mentions_jax
 
 pytestmark = pytest.mark.oracle
 
-X = jnp.array([1.0, 3.0, 2.0])
-Z = jnp.array([0.5, -3.0, 2.0])
-A = jnp.array([[4.0, 1.0], [1.0, 3.0]])
-B = jnp.array([1.0, 2.0])
+X = jnp.float32([1.0, 3.0, 2.0])
+Z = jnp.float32([0.5, -3.0, 2.0])
+A = jnp.float32([[4.0, 1.0], [1.0, 3.0]])
+B = jnp.float32([1.0, 2.0])
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@pytest.fixture(autouse=True)
+def of_32_bits() -> Iterator[None]:
+    """JAX as it comes; other files let it compute in 64 bits, in the same process."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    yield
+    jax.config.update("jax_enable_x64", before)
 
 
 def shown(function: Any, *inputs: Any) -> tuple[list[Any], dict[str, Any], str]:
