@@ -204,7 +204,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     source = ROOT
     for kind in ("sdist", "wheel"):
         subprocess.run(
-            [sys.executable, "-c", call, f"build_{kind}", str(folder)],
+            [sys.executable, "-B", "-c", call, f"build_{kind}", str(folder)],
             cwd=source,
             check=True,
             capture_output=True,

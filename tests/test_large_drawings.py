@@ -250,8 +250,9 @@ def test_an_engine_that_takes_too_long_is_stopped_and_the_drawing_shown(
 
 
 KERNEL = """
-import sys, shutil
+import signal, sys, shutil
 from viz.picture import layout
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
 real = shutil.which
 layout.shutil.which = lambda name: sys.argv[1] if name == "dot" else real(name)
 layout.LIMIT = 60.0
