@@ -434,8 +434,8 @@ SLOW = [
     "--ignore-glob=tests/test_{}.py".format(name)
     for name in (
         *("animate", "bench", "browser_*", "course", "depth_static", "distribution", "document"),
-        *("exercises", "kit", "large_drawings", "marks", "native", "pages", "public", "setup"),
-        *("size", "uses"),
+        *("exercises", "kit", "large_drawings", "lazy", "marks", "native", "pages", "public"),
+        *("reference", "setup", "size", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
