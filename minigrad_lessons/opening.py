@@ -31,6 +31,8 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     if len(asked) > 1:
         raise Problem(say("one_notebook", count=len(asked), names=" ".join(asked)))
     folder, which = lesson_place(asked[0] if asked else "index", yours)
+    names = notebooks_in(folder) | (notebooks_in(lessons) if folder == yours else set())
+    lesson = choose_lesson(which, sorted(names), folder)  # before anything is written
     if folder == yours:
         try:
             copy_lessons(lessons, yours)
@@ -39,13 +41,16 @@ def opening(arguments: Sequence[str], lessons: str, yours: str) -> List[str]:
     problem = hidden_in(folder)
     if problem:
         raise Problem(problem)
-    names = [os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))]
-    lesson = choose_lesson(which, names, folder)
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options = ["--allow-root", *options]  # in a container everyone is root
     # Rather than the file's path: so the address printed for a remote reader opens it as well.
     address = "--LabApp.default_url=/lab/tree/" + urllib.parse.quote(lesson)
     return ["-m", "jupyterlab", "--ServerApp.root_dir=" + folder, address, *options]
+
+
+def notebooks_in(folder: str) -> "set[str]":
+    """Return the names of the notebooks in a folder."""
+    return {os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.ipynb"))}
 
 
 def first_failure(error: OSError) -> str:

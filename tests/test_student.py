@@ -216,6 +216,15 @@ def test_where_no_copies_can_be_made_lab_says_why(obstacle, reason, course, monk
     assert "[(" not in told
 
 
+def test_a_mistyped_lesson_makes_no_copies(course, monkeypatch, capsys):
+    yours = course / "notebooks" / "yours"
+    monkeypatch.setattr(tasks, "prepare", lambda extras: pytest.fail("set up"))
+    monkeypatch.setattr(tasks, "YOURS", str(yours))
+    assert tasks.main(["lab", "no-such-lesson"]) == 1
+    assert "no-such-lesson" in capsys.readouterr().err
+    assert not yours.exists()
+
+
 def test_what_the_system_refuses_is_said_without_a_traceback(course, monkeypatch, capsys):
     monkeypatch.setattr(tasks, "write_notebook", no_room)
     assert tasks.main(["student", str(course / "out")]) == 1
