@@ -62,7 +62,7 @@ def test_a_box_calls_the_original_forward_and_backward() -> None:
 
 def test_what_was_found_is_said_in_both_languages() -> None:
     english, chinese = verdict(captured())
-    assert english.startswith("checked against Other: of the largest magnitude, values differ by")
+    assert english.startswith("checked against Other: the largest relative difference is")
     assert english.endswith("Other itself is called: cbrt.")
     assert chinese.startswith("已与 Other 对照检验")
     assert Player([], verdict(captured())).data["equal"]
@@ -121,7 +121,7 @@ def test_the_verdict_names_the_first_gradient_apart_and_what_else_is_known() -> 
     assert "gradients start to differ at first." in english
     assert "aren't part of the graph: layer." in english
     assert "no derivative for igamma" in english
-    assert "These names stand for one tensor: first = last." in english
+    assert "These names share one tensor: first = last." in english
     assert "这些名字指的是同一个张量：first = last。" in chinese
     assert chain(About()).first_gradient_apart() is None
 
@@ -137,7 +137,7 @@ def test_the_verdict_names_the_first_value_apart() -> None:
 def test_a_model_whose_original_refuses_to_differentiate_is_played_forward() -> None:
     refused = chain(About(refused=Refused("a tensor was written to.")))
     english, chinese = verdict(refused)
-    assert english.startswith("checked against Other: of the largest magnitude, values differ by 0")
+    assert english.startswith("checked against Other: the largest relative difference is 0")
     assert "because Other cannot differentiate this function: a tensor was written to." in english
     assert "Other 无法对这个函数求导" in chinese
     assert refused.gradients == {}
@@ -147,7 +147,7 @@ def test_a_gap_that_is_gone_in_float64_is_rounding() -> None:
     about = About()
     about.precise = lambda: chain(About())
     said = verdict(chain(about, wrong=1.01))
-    assert said[0].startswith("checked against Other in float64: of the largest")
+    assert said[0].startswith("checked against Other in float64: the largest")
     assert "they differ by 0 and 9.9e-03, because it magnifies rounding" in said[0]
     assert Player([], said).data["equal"]
     about.precise = lambda: chain(About(), wrong=1.01)

@@ -505,7 +505,7 @@ def test_a_carry_of_another_type_is_told_with_its_place_and_its_line(call: Any) 
         r"while_loop: carry is tuple\[2\] before a step and list\[2\] after": lambda: (
             lax.while_loop(lambda c: c[0] < 1, lambda c: [*c], (0, 1))
         ),
-        r"while_loop: the condition must return a single bool, and returned int32\[\]": lambda: (
+        r"while_loop: the condition must return a single bool, but it returned int32\[\]": lambda: (
             lax.while_loop(lambda c: 1 - c, lambda c: c + 1, 0)
         ),
         r"cond: branch 0 returns float32\[2\], and branch 1 returns float32\[3\]": lambda: lax.cond(

@@ -670,7 +670,7 @@ def test_an_editors_line_ends_and_its_mark_are_no_changes(folder: Path) -> None:
     ("added", "said"),
     [
         (b"# ---- L77: the future ----\n", r"engine.py, line \d+: there is no lesson L77 yet"),
-        ("# 中文\n".encode("gb18030"), r"engine.py, line \d+: these bytes are no text in UTF-8"),
+        ("# 中文\n".encode("gb18030"), r"engine.py, line \d+: this file isn't UTF-8 text"),
         (b"\0", "engine.py, line .*null bytes"),
     ],
 )
