@@ -79,7 +79,7 @@ class Chart(Document):
         >>> chart = curves({"SGD": [2.0, 1.0]}, title=("Loss", "损失"), x=("", ""), y=("", ""))
         >>> chart.save("loss.txt")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ValueError: save: the ending of a name chooses the form, ... .save("loss.html").
+        ValueError: save: the end of the file name decides the format, ... .save("loss.html").
         """
         kind = ending(path, FORMATS)[1:]
         if kind == "html":
