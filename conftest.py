@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 import uuid
 from importlib.util import find_spec
@@ -38,6 +40,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 def pytest_configure() -> None:
     """Notebooks that are tested neither read nor write what a learner made or chose."""
     os.environ["MINIGRAD_LEARNER"] = tempfile.mkdtemp(prefix="minigrad-learner-")
+    atexit.register(shutil.rmtree, os.environ["MINIGRAD_LEARNER"], ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

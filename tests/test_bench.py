@@ -236,8 +236,8 @@ def test_the_time_limit_interrupts() -> None:
 # ---- The table --------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("name", ALONE)
-@pytest.mark.cases(20)
 def test_all_sides_of_a_row_compute_the_same(name: str) -> None:
     """Of those that need no more than NumPy; the oracles compare the others."""
     mine = {s: m for s, m in TABLE[name].sides.items() if s.startswith((*OURS, workloads.HAND))}

@@ -63,6 +63,7 @@ def steps(page: Page) -> Iterator[int]:
     return step_to_end(page) if page.locator(".mg-controls input").count() else iter([0])
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", BOARDS)
 def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: Page) -> None:
     opened(page, saved[name])
@@ -82,6 +83,7 @@ def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: P
     assert page.errors == []
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", BOARDS)
 def test_axe_finds_nothing_serious(
@@ -97,6 +99,7 @@ def test_axe_finds_nothing_serious(
 UNPRESSED = "header button[aria-pressed=false]"  # of the page itself
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", [name for name in BOARDS if name != "train"])
 def test_a_saved_board_is_dark_where_the_system_is(
     name: str, saved: dict[str, Path], page: Page, dark: Page

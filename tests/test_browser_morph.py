@@ -51,6 +51,7 @@ def opened(page: Page, saved: Path, name: str, language: str = "en", width: int 
     speak(page, language)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", BOARDS)
 def test_no_step_changes_its_size_in_both_languages(name: str, saved: Path, page: Page) -> None:
     """One language at a time is looked at with all views."""
@@ -92,6 +93,7 @@ def test_one_scale_for_all_drawings_and_no_text_too_small(
             assert sizes
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", BOARDS)
 def test_what_a_step_is_about_is_in_view(name: str, saved: Path, page: Page) -> None:
     """At least one of the marked nodes wholly, where nodes are marked."""

@@ -97,6 +97,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 # ---- What a step looks like -------------------------------------------------------------------
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["diamond", "fan", "row"])  # views: with all views
 def test_nothing_overlaps_at_any_step(name: str, saved: dict[str, Path], page: Page) -> None:
     page.goto(saved[name].as_uri())
@@ -158,6 +159,7 @@ def test_every_character_has_a_glyph(saved: dict[str, Path], page: Page) -> None
         assert page.evaluate("document.fonts.check('16px \"Noto Sans SC\"', '回传')")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["e2", "e10", "layers", "compare"])
 def test_all_words_can_be_read_at_every_step(
     name: str, saved: dict[str, Path], page: Page, dark: Page
@@ -177,6 +179,7 @@ def test_a_saved_page_is_dark_where_the_system_is(
         assert unlike(shown, ink_is_bright) == []
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", ["e2", "e10", "layers", "compare"])
 def test_axe_finds_nothing(name: str, saved: dict[str, Path], page: Page, dark: Page) -> None:
     for shown in (page, dark):
@@ -204,6 +207,7 @@ SPOKEN = """() => {
 }"""
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("chosen", ["both", "one"])
 @pytest.mark.parametrize(("name", "one"), [("e2", "en"), ("layers", "zh"), ("compare", "zh")])
@@ -471,6 +475,7 @@ def test_a_click_has_the_page_laid_out_once(
     assert page.locator(".mg-player *").count() > 2000
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_hostile_name_is_text_everywhere(name: str, tmp_path: Path, page: Page) -> None:
     x = mg.tensor([[1.0, np.nan], [np.inf, -2.0]], requires_grad=True, name=name)
@@ -508,6 +513,7 @@ widget.render({{ model, el: document.getElementById("output") }});
 </script></body>"""
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("theme", THEMES)
 def test_on_a_bare_page_the_theme_is_that_of_the_editor(
@@ -705,6 +711,7 @@ def test_the_keys_stay_with_a_drawing_whose_groups_open(saved: dict[str, Path], 
 TITLES = {"en": "dynamic graph: Add = (x × x) + 3", "zh": "动态图：Add = (x × x) + 3"}
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_a_saved_page_plays_without_a_network(
@@ -797,6 +804,7 @@ def test_two_graphs_fit_the_screen_of_a_phone(
             assert state["below"] < 2, "the buttons end it"
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", ["e1", "e10", "layers", "both"])
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_a_player_never_changes_its_size(

@@ -200,6 +200,7 @@ def test_an_image_that_pans_fades_at_the_edge(page: Page, tmp_path: Path) -> Non
     assert "gradient" in box.evaluate("e => getComputedStyle(e).maskImage")
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", [name for name in CHARTS if name != "train"])
 def test_a_phone_has_a_chart_whole(name: str, page: Page, tmp_path: Path) -> None:
     """With its legend, and what its axes say; a screen has the one that is drawn for it."""

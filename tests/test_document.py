@@ -76,6 +76,7 @@ def title(page: str) -> str:
     return unescape(re.findall("<title>(.*?)</title>", page)[0])
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_page_is_whole_small_and_closed(name: str, tmp_path: Path) -> None:
     path = saved(name, tmp_path)
@@ -90,6 +91,7 @@ def test_a_page_is_whole_small_and_closed(name: str, tmp_path: Path) -> None:
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", TITLES)
 def test_the_title_says_what_it_shows_in_the_chosen_language(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,6 +134,7 @@ TEXTS = """() => {
 }"""
 
 
+@pytest.mark.cases(6)
 @pytest.mark.browser
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_page_fits_and_can_be_read(name: str, tmp_path: Path, page: Page) -> None:

@@ -165,6 +165,7 @@ def bare(drawn: Drawing) -> None:
 # ---- The bound on time ----------------------------------------------------------------------
 
 
+@pytest.mark.cases(16)
 @pytest.mark.skipif(sys.platform == "win32", reason="the time of children is not told there")
 @pytest.mark.parametrize("engine", ["dot", "graphviz-pure"])
 @pytest.mark.parametrize("shape", SHAPES)

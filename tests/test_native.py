@@ -507,6 +507,7 @@ def chain(n: int, kind: str = "one kernel", optimize: bool = False) -> Any:
         return mg.build_graph(x, y).compile(executor="c", optimize=optimize)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("optimize", [False, True])
 @pytest.mark.parametrize("kind", STEPS)
 def test_to_prepare_a_program_takes_time_for_each_node(kind: str, optimize: bool) -> None:

@@ -40,6 +40,7 @@ def test_uses_give_the_same_after_any_other(said: dict[str, list[str]], name: st
 
 
 @needs_fork
+@pytest.mark.exhaustive
 def test_powers_give_the_same_in_every_ordered_pair() -> None:
     assert walked("--pairs", "Pow") == {"Pow": ["walked"]}
 

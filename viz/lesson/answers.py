@@ -91,7 +91,7 @@ def _is_open(function: FunctionType) -> bool:
 @lru_cache(256)
 def _stands_open(code: CodeType, filename: str) -> bool:
     """Remembered with its file, as alike pieces of code are equal: a check may run many times."""
-    parts = list(_parsed(code))
+    parts = _parsed(code)
     for part in parts:
         indices = [node.slice for node in ast.walk(part) if isinstance(node, ast.Subscript)]
         used = {id(node) for index in indices for node in ast.walk(index)}
@@ -122,15 +122,22 @@ def _is_gap(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
-def _parsed(code: CodeType) -> Iterator[ast.AST]:
-    """The functions that begin in the first line of this code; none where its text is not known."""
+def _parsed(code: CodeType) -> list[ast.AST]:
+    """Return the functions that begin in the first line of this code, if its text is known."""
+    text = "".join(linecache.getlines(code.co_filename))
+    return _functions(text).get(code.co_firstlineno, [])
+
+
+@lru_cache(64)
+def _functions(text: str) -> dict[int, list[ast.AST]]:
+    """Return the functions of a cell by their first lines; a check asks for each of them often."""
+    found: dict[int, list[ast.AST]] = {}
     with contextlib.suppress(SyntaxError):
-        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-        for node in ast.walk(tree):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 before = getattr(node, "decorator_list", [])
-                if (before[0] if before else node).lineno == code.co_firstlineno:
-                    yield node
+                found.setdefault((before[0] if before else node).lineno, []).append(node)
+    return found
 
 
 # ---- Equality --------------------------------------------------------------------------------
