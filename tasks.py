@@ -445,10 +445,10 @@ def processes(named):
     """Return the options that share everything among processes; a named test needs no second one.
 
     A file stays in one process, since a notebook is one kernel; the files keep their order, since
-    those that drive a browser have few tests and take long. One process more than there are cores,
+    those that drive a browser have few tests and take long. Two processes more than there are cores,
     since these wait for frames.
     """
-    count = 1 if named else min(4, (os.cpu_count() or 1) + 1)
+    count = 1 if named else min(6, (os.cpu_count() or 1) + 2)
     shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]
     return shared if count > 1 else []
 
