@@ -141,11 +141,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def english() -> Iterator[None]:
-    """English, and a graph of its own."""
+def own_graph() -> Iterator[mg.Graph]:
+    """A new default graph."""
+    with mg.Graph() as graph:
+        yield graph
+
+
+@pytest.fixture
+def english(own_graph: mg.Graph) -> Iterator[None]:
+    """English, and a new default graph."""
     set_language("en")
-    with mg.Graph():
-        yield
+    yield
     set_language("en")
 
 

@@ -7,7 +7,6 @@ import io
 import re
 import stat
 import sys
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -26,12 +25,7 @@ from viz.picture import motion
 from viz.picture.motion import RATE, along
 from viz.picture.paint import Layers, paint
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 @cache

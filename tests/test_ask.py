@@ -30,6 +30,8 @@ from viz.questions import Line, Option, Question, find_check, judge, lessons, on
 from viz.views import tables
 from viz.words.text import ROWS
 
+pytestmark = pytest.mark.usefixtures("english")
+
 QUESTIONS = [q for lesson in lessons().values() for q in lesson.questions.values()]
 CHOICES = [q for q in QUESTIONS if not q.lines]
 ORDERS = [q for q in QUESTIONS if q.lines]
@@ -37,13 +39,6 @@ CHECKS = [c for lesson in lessons().values() for c in lesson.checks.values()]
 CLAIMS = [c for lesson in lessons().values() for c in lesson.claims.values()]
 HOSTILE = "<script>alert(1)</script>"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def pairs() -> Iterator[tuple[str, tuple[str, str]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +10,14 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.usefixtures("english")
+
 W = mg.randn(4, 4, seed=0, requires_grad=True)
 W.name = "w"
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def encode(tree: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,10 @@ from minigrad.diagnostics.messages import set_language
 from viz.lesson.beside import SYSTEMS, Boxes, output
 from viz.questions import Beside, lessons
 
+pytestmark = pytest.mark.usefixtures("english")
+
 PACKAGED = {"Theano-PyMC": "theano", "dynet38": "dynet"}  # what still installs of a system
 BOXES = [(name, box) for name, lesson in lessons().items() for box in lesson.beside]
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def face_of(box: Beside) -> Any:

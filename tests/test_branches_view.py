@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +12,13 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from viz.page.board import Board
 from viz.page.scenes import Panel
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def e10(x: Any) -> Any:

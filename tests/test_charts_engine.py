@@ -8,7 +8,6 @@ import json
 import re
 import tracemalloc
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,9 @@ from viz.charts import Chart, chart_style, memory, ratios, schedule
 from viz.charts.held import measured_of, plan_of
 from viz.picture import theme
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 COSTS = {"Exp": 2, "Tanh": 1, "MatMul": 1}
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def small() -> tuple[Any, dict[str, Any]]:

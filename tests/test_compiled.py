@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,7 @@ from random_graphs import Recipe, recipes
 
 import minigrad as mg
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def same(found: Any, expected: Any, tolerance: float = 0) -> None:

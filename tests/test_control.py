@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +11,9 @@ import pytest
 import minigrad as mg
 from minigrad.core import TupleSpec
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 F64, I64 = np.float64, np.int64
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def total(values: list[Any]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bits import same_bits
 from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
@@ -58,11 +59,6 @@ def both_modes(f: Any, *arrays: Any, form: Any = None) -> tuple[list[Any], list[
         graph = mg.build_graph(nodes, [out, *mg.gradients(out, nodes, grad_ys=seed)]).verify()
     found = mg.run(graph, dict(zip(nodes, arrays, strict=True)))
     return [y.data, *(x.grad.data for x in xs)], found
-
-
-def same_bits(actual: list[Any], expected: list[Any]) -> None:
-    for a, b in zip(actual, expected, strict=True):
-        assert (a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes())
 
 
 # ---- Convolution ----------------------------------------------------------------------------

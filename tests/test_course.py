@@ -26,8 +26,9 @@ from test_exercises import answers
 import minigrad as mg
 import viz
 from minigrad.diagnostics import messages
-from minigrad.diagnostics.messages import set_language
 from viz.questions import lessons
+
+pytestmark = pytest.mark.usefixtures("english")
 
 
 class Owes(NamedTuple):
@@ -52,13 +53,6 @@ def ids(letter: str, numbers: str) -> set[str]:
     """The ids as lessons write them: C08, E5."""
     width = 2 if letter == "C" else 1
     return {f"{letter}{int(n):0{width}}" for n in numbers.split()}
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 # ---- What a lesson owes ----------------------------------------------------------------------

@@ -8,7 +8,7 @@ import json
 import random
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ from viz.picture.picture import picture
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.usefixtures("english")
+
 STARTS = {
     ".svg": b"<svg",
     ".png": b"\x89PNG\r\n",
@@ -34,13 +36,6 @@ STARTS = {
     ".dot": b"digraph {",
     ".html": b"<!DOCTYPE html>",
 }
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def test_a_notebook_gets_text_that_never_changes_and_html_that_says_it_all() -> None:

@@ -15,7 +15,7 @@ import os
 import re
 import tokenize
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,8 @@ from viz.lesson.check import CheckFailed
 from viz.lesson.my_engine import COMPUTE
 from viz.lesson.wording import Shown
 from viz.questions import find_check, lessons
+
+pytestmark = pytest.mark.usefixtures("english")
 
 NOTEBOOKS = [*LESSONS, TOUR]
 
@@ -234,13 +236,6 @@ def tried(path: Path, to: str, title: str) -> dict[str, Outcome]:
         for (task, answer, where), outcome in ran(path).outcomes.items()
         if (task, answer) == (to, title)
     }
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def assert_told_what_to_reread(outcome: Outcome, lesson: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,9 @@ from minigrad import ops
 from minigrad.compiler.numpy.operators import EXPANSIONS
 from minigrad.core import REGISTRY
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 PLAIN = sorted(set(REGISTRY) - EFFECTS - MADE_BY_PASSES)
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def both_ways(graph: mg.Graph, feeds: Any, optimize: bool = False) -> None:

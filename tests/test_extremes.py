@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad as mg
+
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 INF, NAN = float("inf"), float("nan")
 HOSTILE: list[Any] = [2**62, 2**63, 2**70, -(2**70), -1, INF, NAN, 1e30, "two", None, 3.5, True]
@@ -71,12 +73,6 @@ ARRANGED: dict[str, Callable[[Any, Any], Any]] = {
     "a count +": lambda x, h: mg.argmax(x) + h,
     "where": lambda x, h: mg.where(x > 0, x, h),
 }
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def expect_our_words(make: Callable[[], Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,20 +13,14 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from viz.words.text import ROWS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.usefixtures("english")
+
 HERE = Path(__file__).name
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def unfit() -> viz.Player:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ from test_picture import e5
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from minigrad.ops import elementwise
 from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
@@ -21,14 +19,9 @@ from viz.picture.drawing import render
 from viz.picture.formula import forward
 from viz.picture.picture import picture
 
+pytestmark = pytest.mark.usefixtures("english")
+
 DONE = "done: "
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def film(_thing: Any, feed: Any = None) -> Film:  # underlined: its name names no node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,7 @@ import pytest
 import minigrad as mg
 from minigrad import functions, ops
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def numbers(*shape: int, dtype: Any = np.float64, seed: int = 0) -> Any:

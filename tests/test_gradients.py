@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,9 @@ import pytest
 import minigrad as mg
 from minigrad.static.node import Node
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 Use = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
 
 
 def model() -> tuple[mg.Node, mg.Node, mg.Node]:

@@ -6,7 +6,6 @@ import gc
 import itertools
 import threading
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,7 @@ import minigrad as mg
 import viz
 from minigrad.core import Dim, Spec, float32, float64, int64
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    """Each test builds in a graph of its own."""
-    with mg.Graph() as graph:
-        yield graph
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def quadratic() -> mg.Graph:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,7 @@ from viz.views.images import SHOWN
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def pictures(html: str) -> list[np.ndarray[Any, Any]]:

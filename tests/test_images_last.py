@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,7 @@ import minigrad as mg
 from minigrad import ops
 from minigrad.compiler.slots import base_of
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 NETS: dict[str, tuple[tuple[int, ...], Any]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,7 @@ from minigrad.core import REGISTRY
 from minigrad.diagnostics.errors import IndexRangeError
 from minigrad.ops import indexing
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def numbers(*shape: int, dtype: Any = np.float64) -> Any:

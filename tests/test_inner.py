@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,9 @@ import minigrad as mg
 from minigrad.compiler.text.planned import is_steady
 from minigrad.static import bodies_of
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 OFTEN = 4  # a body is planned when its shapes come for the second time
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 @given(recipes(everything=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,19 +12,14 @@ import pytest
 from minigrad.diagnostics.messages import set_language
 from viz.__main__ import main
 
+pytestmark = pytest.mark.usefixtures("english")
+
 PROGRAM = """
 import minigrad as mg
 x = mg.tensor(2.0, requires_grad=True)
 y = x * x + 3
 count = 7
 """
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,7 @@ from test_compiled import same
 
 import minigrad as mg
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def marked(f: Any, shape: Any = (6, 4), before: Any = ()) -> dict[str, str]:

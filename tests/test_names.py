@@ -19,11 +19,7 @@ from minigrad.diagnostics.messages import get_language, set_language
 from minigrad.diagnostics.words import Word
 from minigrad.ops.methods import Value
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 # ---- Python's signs under names -----------------------------------------------------------------

@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +24,11 @@ from minigrad.compiler.c.scalars import literal
 from minigrad.compiler.c.units import Unit
 from minigrad.core import REGISTRY, Spec, run_kernel, silently, spec_of
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.compiler, pytest.mark.usefixtures("own_graph")]
 windows = pytest.mark.skipif(sys.platform == "win32", reason="Windows has access lists instead")
 
 # The division by 0 of integers is refused; the logarithms are bounded.
 LEFT_TO_NUMPY = {"BinaryCrossEntropy", "FloorDivide", "Mod"}
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -16,17 +15,11 @@ from lessons import LESSONS, code_cells
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from minigrad.saving.endpoint import Endpoint
 from viz.lesson import over_http as serving
 from viz.questions import find_lesson
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib.image as mpl_image
@@ -14,22 +13,16 @@ from test_picture import e1
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from viz.picture.cards import Room, State, one_language
 from viz.picture.drawing import render
 from viz.picture.paint import SCALE, paint
 from viz.picture.picture import picture
 from viz.picture.theme import TOKENS
 
+pytestmark = pytest.mark.usefixtures("english")
+
 HEAD = '<svg viewBox="0 0 60 45">'
 PLACE = '<g class="graph" transform="translate(10,30)">'
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def pixels(png: bytes) -> np.ndarray[Any, Any]:

@@ -27,13 +27,9 @@ from minigrad.passes import INEXACT, PASSES, PIPELINE, rewrite
 from minigrad.static import graph as graph_module
 from minigrad.static.graph import _verify_record
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 EXACT = sorted(set(PASSES) - {p.__name__ for p in INEXACT})
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 VALUES_OF_INPUTS = ("small", "wide", "special")

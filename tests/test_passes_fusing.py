@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,7 @@ from bits import same_bits
 
 import minigrad as mg
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 VALUES = np.random.default_rng(0).standard_normal(5).astype(np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,7 @@ from bits import same_bits
 
 import minigrad as mg
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def ran(graph: mg.Graph, feeds: Any) -> Any:

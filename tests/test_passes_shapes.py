@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,7 @@ import minigrad as mg
 from minigrad import passes
 from minigrad.passes import PIPELINE
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def classifier() -> mg.Graph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,7 @@ import viz
 from minigrad.diagnostics.messages import set_language
 from viz.picture.picture import Picture, brief, number, picture
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def e1(number: float = 2.0) -> mg.Tensor:

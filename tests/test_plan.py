@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,9 @@ from random_graphs import Recipe, recipes
 import minigrad as mg
 from minigrad.compiler.plan import depth_first
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 SIZE = 1 << 18  # elements of a layer: a MiB, so that nothing else counts
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def bound(program: Any, feeds: Any) -> Any:

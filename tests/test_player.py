@@ -11,7 +11,7 @@ import json
 import re
 import threading
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +32,10 @@ from viz.words.text import ROWS
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.usefixtures("english")
+
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def hostile() -> Player:

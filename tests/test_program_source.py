@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,9 @@ from test_compiled import same
 import minigrad as mg
 from minigrad.compiler.text.program import FILE
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 EXECUTORS = ("numpy", "reference")
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def as_written(program: Any, feeds: dict[str, Any], times: int = 2) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bits import same_bits
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from random_graphs import Recipe, Step, recipes
@@ -17,13 +18,6 @@ from random_graphs import Recipe, Step, recipes
 import minigrad as mg
 
 fixed = settings(max_examples=100)
-
-
-def same_bits(found: Sequence[Any], expected: Sequence[Any]) -> None:
-    assert len(found) == len(expected)
-    for a, b in zip(found, expected, strict=True):
-        assert (a.dtype, a.shape) == (b.dtype, b.shape)
-        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
 def eager(recipe: Recipe) -> list[Any]:

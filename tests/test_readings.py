@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,12 @@ import pytest
 
 import minigrad as mg
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 F = mg.nn.functional
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
 B = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 C = np.arange(16, dtype=np.float32).reshape(2, 2, 4)
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
 
 
 def values(data: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,10 @@ import pytest
 import minigrad as mg
 from minigrad.passes import recompute
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 SIZE = 1024  # numbers in an array of one layer
 ARRAY = 4 * SIZE  # its bytes
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def tanh(n: int, size: int = SIZE) -> mg.Graph:

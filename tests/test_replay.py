@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from test_picture import digits, e1, e2
@@ -11,14 +9,8 @@ from test_picture import digits, e1, e2
 import minigrad as mg
 import viz
 from minigrad.core import context
-from minigrad.diagnostics.messages import set_language
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def captions(player: viz.Player) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bits import same_bits
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
@@ -308,12 +309,6 @@ def wide(width: int = 4, shape: Any = (30, 30)) -> tuple[mg.Graph, dict[str, Any
 def one(node: mg.Node) -> float:
     """The cost of every task."""
     return 1.0
-
-
-def same_bits(found: Any, expected: Any) -> None:
-    for a, b in zip(found, expected, strict=True):
-        assert np.asarray(a).dtype == np.asarray(b).dtype
-        np.testing.assert_array_equal(a, b)
 
 
 @given(recipes(), st.booleans(), st.integers(1, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,9 @@ from script_programs import PROGRAMS, collatz, e10, newton, power
 import minigrad as mg
 from minigrad.hybrid.scripting.convert import convert
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 Program = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
 
 
 def tensors(inputs: tuple[Any, ...], requires_grad: bool = False) -> list[mg.Tensor]:

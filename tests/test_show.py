@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,14 +20,9 @@ from viz.picture.picture import picture
 from viz.views import step as show
 from viz.words.text import ROWS
 
+pytestmark = pytest.mark.usefixtures("english")
+
 nan, inf = np.nan, np.inf
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def formula(x: Any) -> Any:

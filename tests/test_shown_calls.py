@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,9 @@ from viz.film.frames import Film
 from viz.page.player import Player
 from viz.views.draw import Diagram
 
+pytestmark = pytest.mark.usefixtures("own_graph")
+
 FEW = np.float32([1, 2])
-
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[None]:
-    with mg.Graph():
-        yield
 
 
 def squares(x: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,11 @@ from test_picture import e1, e2, e5
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from viz.page.sliders import Sliders, slider
 from viz.picture.matching import aligned, matching
 from viz.picture.picture import picture
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def labels(player: viz.Player) -> list[str]:

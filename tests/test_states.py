@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,12 @@ from test_picture import digits, e1, e5
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 from viz.film.film import Film, latest
 from viz.film.states import counted, on_cards, states
 from viz.film.told import told
 from viz.picture.cards import State
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def e1_static() -> Film:

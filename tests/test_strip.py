@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -15,12 +14,7 @@ from minigrad.diagnostics.messages import set_language
 from viz.page.player import Player
 from viz.page.strip import moments
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def stills(player: Player) -> list[str]:

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
@@ -18,6 +17,8 @@ from minigrad.diagnostics.messages import ERRORS, Sentences, choose, fill, set_l
 from minigrad_lessons.words import SENTENCES
 from viz.words import text
 from viz.words.text import ROWS, bilingual, both, html, printed, row
+
+pytestmark = pytest.mark.usefixtures("english")
 
 VIZ = Path(text.__file__).parents[1]
 TABLES_OF_SENTENCES = [Path(module.__file__).with_suffix(".toml") for module in (messages, text)]
@@ -39,13 +40,6 @@ WRONG = {
 }
 # Fields filled with Chinese words stand without a space.
 CHINESE_FIELD = rf"(?<=[{HAN}])\{{(?:kind|use)\}}"
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def fields(sentence: str) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,7 @@ import pytest
 
 import minigrad as mg
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def scalar(name: str) -> mg.Node:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +10,11 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
+pytestmark = pytest.mark.usefixtures("english")
 
 
 def called() -> tuple[Any, mg.Recording]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,19 +14,13 @@ import pytest
 
 import minigrad as mg
 import viz
-from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.usefixtures("english")
+
 module: Any = importlib.import_module("viz.views.train")
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    set_language("en")
-    yield
-    set_language("en")
 
 
 def net() -> mg.nn.Module:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,7 @@ import pytest
 
 import minigrad as mg
 
-
-@pytest.fixture(autouse=True)
-def own_graph() -> Iterator[mg.Graph]:
-    with mg.Graph() as graph:
-        yield graph
+pytestmark = pytest.mark.usefixtures("own_graph")
 
 
 def in_front(x: Any) -> Any:
