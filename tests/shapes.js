@@ -4,7 +4,7 @@
   const found = new Map(); // sentence: the first step of which it is true
   const [heights, sizes, shares] = [new Set(), new Set(), []];
   const root = document.querySelector(".mg-player");
-  const slider = document.querySelector(".mg-controls input[type=range]");
+  const slider = document.querySelector(".mg-steps");
   const last = slider ? Number(slider.max) : 0;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const visible = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
@@ -109,11 +109,6 @@
     look(step);
   }
   go(Math.round(last * 0.7));
-  const flip = document.querySelector(".mg-tabs button"); // from the code to the inspector
-  for (let i = 0; flip && i < 2; i++) {
-    flip.click();
-    look("inspector");
-  }
   const wrong = [...found].map(([sentence, step]) => `step ${step}: ${sentence}`);
   const [small, large] = [Math.min(...sizes), Math.max(...sizes)];
   if (heights.size > 1) wrong.push(`its height changes while it plays: ${[...heights].join(", ")} px`);

@@ -32,7 +32,7 @@ SMALLEST = 11  # pixels of a text
 SHARE = 0.6  # of a player that is drawing, where there is room
 NEAR, PART = 24, 0.06  # how far a part may be from where it was: pixels, and of its distance
 QUALITY = 38  # of the pictures that are kept, at half their size
-ON_THE_WAY = """() => document.querySelectorAll('.mg-controls [type=range]').forEach(slider => {
+ON_THE_WAY = """() => document.querySelectorAll('.mg-steps').forEach(slider => {
     slider.value = Math.round(slider.max * 0.7);
     slider.dispatchEvent(new Event('input'));
 })"""

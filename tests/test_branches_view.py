@@ -270,7 +270,7 @@ def test_the_slider_crosses_the_boundary_without_a_layout(tmp_path: Path, page: 
     page.goto(board.save(tmp_path / "page.html").as_uri())
     page.evaluate("() => { window.first = document.querySelector('.mg-drawing svg'); }")
     assert "wrong" not in lit(page, 2)
-    page.locator(".mg-controls input").focus()
+    page.locator(".mg-steps").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert "trace -6 ✗" in page.locator(".mg-caption").inner_text()

@@ -60,7 +60,7 @@ def opened(page: Page, path: Path, language: str = "en") -> Page:
 
 def steps(page: Page) -> Iterator[int]:
     """Each step of a board; a chart has but one."""
-    return step_to_end(page) if page.locator(".mg-controls input").count() else iter([0])
+    return step_to_end(page) if page.locator(".mg-steps").count() else iter([0])
 
 
 @pytest.mark.cases(5)
@@ -113,7 +113,7 @@ def test_a_saved_board_is_dark_where_the_system_is(
 
 def test_a_board_steps_by_keys_buttons_and_slider(saved: dict[str, Path], page: Page) -> None:
     opened(page, saved["checkpoints"])
-    counter, slider = page.locator(".mg-controls output"), page.locator(".mg-controls input")
+    counter, slider = page.locator(".mg-controls output"), page.locator(".mg-steps")
     last = int(slider.get_attribute("max"))
     shown = [page.locator(".mg-caption").inner_text() for _ in step_to_end(page)]
     assert len(set(shown)) == last + 1 > 4
@@ -218,7 +218,7 @@ def test_a_step_of_a_board_touches_only_what_changes(saved: dict[str, Path], pag
                 button.click();
                 counts.push(watch.takeRecords().length);
             }
-            const slider = document.querySelector('.mg-controls input');
+            const slider = document.querySelector('.mg-steps');
             slider.dispatchEvent(new Event('input'));  // the same step again
             counts.push(watch.takeRecords().length);
             return counts;

@@ -96,7 +96,7 @@ def test_a_jump_brings_into_sight_what_the_step_is_about(
     make, width, step, meant = RESTS[name]
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(make().save(tmp_path / "page.html").as_uri())
-    page.locator(".mg-controls input").evaluate(
+    page.locator(".mg-steps").evaluate(
         "(slider, to) => { slider.value = to < 0 ? slider.max : to;"
         "slider.dispatchEvent(new Event('input')); }",
         step,

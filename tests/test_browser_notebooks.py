@@ -73,7 +73,7 @@ def player(notebook: Page) -> Locator:
 STATE = """player => ({
     caption: player.querySelector('.mg-caption').textContent,
     counter: player.querySelector('.mg-controls output').textContent,
-    slider: player.querySelector('.mg-controls input').value,
+    slider: player.querySelector('.mg-steps').value,
     nodes: Object.fromEntries([...player.querySelectorAll('.mg-drawing g.node')].map(g =>
         [g.id, [[...g.classList].sort().join(' '),
             g.querySelector('.mg-value')?.textContent.trim() ?? null]]  // a constant is its value
@@ -101,7 +101,7 @@ def forward(player: Locator) -> list[dict[str, Any]]:
 def walk(player: Locator, key: str) -> list[dict[str, Any]]:
     """The states from one end of the film to the other."""
     states = [state(player)]
-    for _ in range(int(player.locator(".mg-controls input").get_attribute("max"))):
+    for _ in range(int(player.locator(".mg-steps").get_attribute("max"))):
         player.page.keyboard.press(key)
         states.append(state(player))
     return states
@@ -170,7 +170,7 @@ def test_buttons_and_slider_go_where_the_keys_go(player: Locator) -> None:
     ):
         press(player, name)
         assert state(player) == states[index], name
-    slider = player.locator(".mg-controls input")
+    slider = player.locator(".mg-steps")
     for index in (0, last, last // 2):
         slider.fill(str(index))
         assert state(player) == states[index]
@@ -202,7 +202,7 @@ def test_the_key_widget_of_a_lesson_answers_at_every_step(notebook: Page) -> Non
         pytest.skip("it is no lesson")
     cell = notebook.locator(".jp-Notebook .jp-Cell").nth(places(notebook.path)["key moment"])
     widget = cell.locator(".mg-player")
-    slider = widget.locator(".mg-controls input[type=range]")
+    slider = widget.locator(".mg-steps")
     last = int(slider.get_attribute("max"))
     assert last >= 1
     widget.scroll_into_view_if_needed()
@@ -265,7 +265,7 @@ def test_a_step_does_not_ask_the_kernel(player: Locator) -> None:
         f"""player => {{
             const state = {STATE};
             const button = player.querySelector('.mg-controls button[aria-label^="step forward"]');
-            const last = Number(player.querySelector('.mg-controls input').max);
+            const last = Number(player.querySelector('.mg-steps').max);
             const states = [state(player)];
             for (let i = 0; i < last; i++) {{ button.click(); states.push(state(player)); }}
             return states;

@@ -339,7 +339,7 @@ def test_a_saved_page_plays_and_reaches_nothing(name: str, tmp_path: Path, page:
     page.get_by_role("button", name="中文", exact=True).click()
     if name != "diagram":
         before = page.locator("#page").inner_text()
-        page.locator(".mg-controls input[type=range]").focus()
+        page.locator(".mg-steps").focus()
         page.keyboard.press("ArrowRight")
         assert page.locator("#page").inner_text() != before
     assert page.errors == [], "the policy is in nobody's way"
@@ -380,6 +380,9 @@ def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
     page.on("request", lambda request: requests.append(request.url))
     page.goto(saved["dynamic"].as_uri())
     caption, counter = page.locator(".mg-caption"), page.locator(".mg-controls output")
+    assert "done:" in caption.inner_text(), "it rests where everything can be seen"
+    assert counter.inner_text() == "7 / 7"
+    page.get_by_role("button", name="first step").click()
     assert "Nothing has happened yet" in caption.inner_text()
     assert "mg-unborn" in classes(page)["n2"]
     assert classes(page)["n1"] == {"mg-kind-parameter"}, "what is given did not run"
@@ -439,7 +442,7 @@ def test_layers_unfold_and_two_graphs_stand_side_by_side(
     assert fold.get_attribute("aria-pressed") == "false"
     unfolded = classes(page)
     assert len(unfolded) == len(picture(digits()[0]).nodes)
-    page.get_by_role("button", name="last step").click()
+    page.get_by_role("button", name="first step").click()
     assert classes(page) != unfolded
     page.goto(saved["compare"].as_uri())
     assert page.locator(".mg-drawing svg").count() == 2
@@ -476,11 +479,11 @@ def test_play_stops_at_the_end(tmp_path: Path, page: Page) -> None:
     page.clock.install()
     page.goto(viz.step(e1()).save(tmp_path / "page.html").as_uri())
     page.get_by_role("button", name="play or pause").click()
-    page.clock.run_for(2_000)
+    page.clock.run_for(2_000)  # from the beginning, as it stood at its end
     assert page.locator(".mg-controls output").inner_text() == "2 / 7"
     page.clock.run_for(20_000)
     assert page.locator(".mg-controls output").inner_text() == "7 / 7"
-    assert page.get_by_role("button", name="play or pause").inner_text() == "▶"
+    assert page.get_by_role("button", name="play or pause").inner_text().strip() == "▶ replay"
 
 
 def test_what_is_repeated_is_sent_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,15 @@ interface Model {
   send(message: unknown): void;
 }
 
+/** Where a stepper is, and how it goes elsewhere. */
+interface Steps {
+  at(): number;
+  last(): number;
+  show(index: number, jump?: boolean, touched?: boolean): void;
+  words?: Words;
+  fresh?(): boolean;
+}
+
 interface Point {
   x: number;
   y: number;
@@ -142,8 +151,9 @@ interface Extent extends Point {
 
 interface Zoom {
   box: HTMLElement;
+  scale: number;
   apply(): void;
-  widest(): number;
+  fits(): number;
 }
 
 interface Card {
@@ -181,6 +191,7 @@ interface Stage {
   view: View;
   offset: Point;
   stop: Card | null;
+  scale(): number;
   passed?: { view: View; frames: Frame[]; used: Map<string, number> };
   extent(g: Element): Extent;
   course(path: SVGPathElement): Point[];

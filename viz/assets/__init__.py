@@ -4,8 +4,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
-# What the checker of types and people read, not the browser: types, and comments on a line alone.
-UNREAD = re.compile(r" */\*\*(?s:.*?)\*/\n?|^ *// .*\n", re.MULTILINE)
+# What the checker of types and people read, not the browser: types, comments, how far lines are set in.
+UNREAD = re.compile(r" */\*(?s:.*?)\*/\n?|^ *// .*\n|^ +", re.MULTILINE)
 
 
 @cache

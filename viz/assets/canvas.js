@@ -2,61 +2,6 @@
 // whose groups open.
 
 /**
- * Numbers in an attribute of a drawing.
- * @param {Element | null} element @param {string} name @returns {number[]}
- */
-const numbers = (element, name) => (element?.getAttribute(name)?.match(/-?[\d.]+/g) ?? []).map(Number);
-
-/**
- * Where a card or a frame is, from what is written in it: nothing has to be laid out for that.
- * @param {Element} g @returns {Extent}
- */
-function extent(g) {
-  const rect = g.querySelector(".mg-card, .mg-frame, .mg-ref-card");
-  const [dx = 0, dy = 0] = numbers(g, "transform");
-  const [[x = 0], [y = 0], [width], [height]] = ["x", "y", "width", "height"].map((name) => numbers(rect, name));
-  const [left, top] = [x + dx, y + dy];
-  return { left, top, right: left + width, bottom: top + height, x: left + width / 2, y: top + height / 2 };
-}
-
-/**
- * The same question is answered once.
- * @template K, V @param {(key: K) => V} answer
- */
-function once(answer) {
-  /** @type {Map<K, V>} */
-  const known = new Map();
-  return (/** @type {K} */ key) => {
-    if (!known.has(key)) known.set(key, answer(key));
-    return /** @type {V} */ (known.get(key));
-  };
-}
-
-/**
- * Bring an element of a drawing into the middle of its box, if it is not in sight: with the values that
- * stand beside its arrows and with other elements, where there is room for all.
- * @param {Element} element @param {HTMLElement} box @param {boolean} moves
- * @param {HTMLElement} [layer] of the values @param {Aim[]} [aims] @param {Element[]} [others]
- */
-function reveal(element, box, moves, layer, aims = [], others = []) {
-  const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
-  const zero = (layer ?? box).getBoundingClientRect();
-  const chips = aims.flatMap(({ spot, told }) => (spot ? [around(spot, sized(told))] : []));
-  const rest = others.map((other) => other.getBoundingClientRect());
-  const by = (/** @type {"left" | "top"} */ start, /** @type {"right" | "bottom"} */ end, /** @type {number} */ edge) => {
-    const [from, to] = [outer[start] + edge, outer[end] - edge];
-    let [low, high] = [inner[start], inner[end]];
-    const first = [...chips.map((c) => zero[start] + c[start]), ...rest.map((r) => r[start])];
-    const final = [...chips.map((c) => zero[start] + c[end]), ...rest.map((r) => r[end])];
-    const all = [Math.min(low, ...first), Math.max(high, ...final)];
-    if (all[1] - all[0] <= to - from) [low, high] = all;
-    return low < from || high > to ? (low + high - from - to) / 2 : 0;
-  };
-  const [left, top] = [by("left", "right", 16), by("top", "bottom", 4)]; // where it does not fade
-  if (left || top) box.scrollBy({ left, top, behavior: moves ? "smooth" : "auto" });
-}
-
-/**
  * One graph: the drawings of it that were sent, by the groups open in them; one is shown.
  * @param {GraphData} graph @param {number} number @param {Data} data @param {Model} model
  * @param {Element} parent @param {ReturnType<typeof scaled>} scale @param {StageActions} actions
@@ -84,6 +29,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
     view: views[graph.shown],
     offset: { x: 0, y: 0 },
     stop: null,
+    scale: () => zoom.scale,
     extent: once(extent),
     course: once(waypoints),
     show(key) {

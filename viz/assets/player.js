@@ -28,9 +28,11 @@ function play(model, el) {
   if (!data.frames.length) return { name: null, leave() {}, renew() {} };
   const { words, labels } = data;
   const alone = !model.widget_manager;
-  const parts = places(el, data, alone);
-  const { root, caption, inspector } = parts;
-  let index = Math.min(model.get("index"), data.frames.length - 1);
+  const parts = places(el, data);
+  const { root, caption, inspector, side } = parts;
+  // At rest it stands at its end, where everything can be seen; from there the first step begins anew.
+  let resting = model.get("index") < 0;
+  let index = resting ? data.frames.length - 1 : Math.min(model.get("index"), data.frames.length - 1);
   /** @type {string | null} */
   let chosen = null;
   let painted = -1; // the step that is on the screen
@@ -60,7 +62,6 @@ function play(model, el) {
     chosen = id;
     const found = boxOf(id);
     within = found?.card?.members ?? [];
-    parts.flip(false);
     if (found?.card) {
       found.graph.enter(found.card);
       if (focus) found.card.g.focus({ preventScroll: true });
@@ -68,7 +69,7 @@ function play(model, el) {
     show();
     if (focus && found?.card) reveal(found.card.g, found.graph.drawing, false); // after the card of the step
   };
-  // A card, its partner, the marks of both and their lines of code are one thing.
+  // A card, its partner and the marks of both are one thing.
   const hover = (/** @type {string} */ id, /** @type {boolean} */ on) => {
     const cards = [id, ...partners(id)].map(boxOf);
     for (const found of cards) {
@@ -79,8 +80,13 @@ function play(model, el) {
     }
     const nodes = new Set(cards.flatMap((found) => found?.card?.members ?? []));
     strip.point(nodes, on);
-    lines.point([...nodes].flatMap((node) => written.get(node) ?? []), on);
   };
+  function unchoose() {
+    const back = side.contains(document.activeElement);
+    chosen = null;
+    show();
+    if (back) root.focus({ preventScroll: true });
+  }
   // The node before or after the chosen one; from one drawing to the next.
   const walk = (/** @type {number} */ by) => {
     const all = graphs.flatMap((graph) => [...graph.cards.values()])
@@ -99,7 +105,6 @@ function play(model, el) {
   const scale = scaled(parts.tools, labels, words);
   for (const [i, graph] of data.graphs.entries())
     graphs.push(stage(graph, i, data, model, parts.stages, scale, { choose, hover, repaint, graphs: () => graphs }));
-  arrange(parts);
   const foldable = data.graphs.filter((g) => g.layers !== g.shown && (g.views[g.layers] || !alone));
   if (foldable.length) {
     const folding = button("", labels.fold, parts.tools, () => {
@@ -112,11 +117,11 @@ function play(model, el) {
     say(folding, words.fold_short);
     folding.setAttribute("aria-pressed", "true");
   }
-  const tables = overlay("", labels.table, parts.tools, parts.middle, (panel) => {
+  const tables = overlay("", labels.table, parts.tools, parts.body, (panel) => {
     make("div", "mg-tables", panel).innerHTML = data.graphs.map((g) => g.table).join("");
   });
   say(tables, words.table_short);
-  overlay("?", labels.help, parts.tools, parts.middle, (panel) => help(panel, data));
+  overlay("?", labels.help, parts.tools, parts.body, (panel) => help(panel, data));
 
   // ---- Steps ----
 
@@ -127,35 +132,37 @@ function play(model, el) {
     model.set("index", index);
     model.save_changes();
   };
-  const names = make("div", "mg-lane-names", parts.controls);
-  const track = make("div", "mg-track", parts.controls);
+  const names = make("div", "mg-lane-names", parts.score);
+  const track = make("div", "mg-track", parts.score);
   region(track, labels.clocks);
-  const steps = stepper(parts.controls, labels, labels.position, 900, {
+  const steps = stepper(parts.controls, labels, labels.position, pace(last()), {
     at: () => index,
     last,
-    show(to, jump = false) {
+    words,
+    fresh: () => resting,
+    show(to, jump = false, touched = true) {
+      if (resting && to === 1) painted = 0; // it begins anew
       index = to;
+      resting = !touched && index === last();
       show(!jump && index === painted + 1 && !calm());
       clearTimeout(told);
-      told = setTimeout(tell, 150);
+      if (touched) told = setTimeout(tell, 150);
     },
   }, track);
+  const unseen = resting && !data.still ? onceSeen(root, caption, steps) : () => {};
   const keys = () => ({
     ...(data.still ? {} : steps.keys),
     ArrowUp: () => walk(-1),
     ArrowDown: () => walk(1),
     o: () => toggle(chosen),
+    ...(chosen ? { Escape: unchoose } : {}),
     ...zoomKeys(scale),
   });
   const silence = keyboard(root, keys, alone && !data.still);
   movable(model, data, parts.moving);
 
-  // ---- The program and the clocks ----
+  // ---- The clocks ----
 
-  const lines = program(parts.code, labels.program, (block, line, on) => {
-    for (const [node, codes] of written)
-      if (codes.some(([b, first, end]) => b === block && first <= line && line <= end)) hover(node, on);
-  });
   const sign = (/** @type {string} */ id) => {
     const found = graphs.map((graph) => graph.cards.get(id)).find(Boolean);
     const label = data.nodes[id]?.label ?? "";
@@ -163,27 +170,22 @@ function play(model, el) {
   };
   /** @type {ReturnType<typeof clocks>} */
   let strip;
-  /** @type {Map<string, Code[]>} */
-  let written = new Map(); // the lines that made a node
-  /** @type {Map<string, number>[]} */
-  let used = []; // for each drawing, when a gradient first went along an arrow
 
   /** @param {Data} newer */
   function renew(newer) {
     data = newer;
-    index = Math.min(index, last());
+    index = resting ? last() : Math.min(index, last());
     track.querySelectorAll(".mg-clock-lane, .mg-playhead").forEach((old) => old.remove());
     names.replaceChildren();
     strip = clocks(names, track, data, { go: (to) => steps.go(to, true), hover, sign });
     track.append(.../** @type {NodeListOf<Element>} */ (track.querySelectorAll(".mg-steps"))); // below the lanes
     parts.fit(wordiest(data.frames));
-    lines.list(data.listing);
-    written = origins(data);
     parts.verdict.hidden = !data.verdict;
     parts.verdict.classList.toggle("mg-equal", Boolean(data.equal));
     parts.verdict.replaceChildren();
     say(parts.verdict, data.verdict);
     parts.trouble.textContent = data.trouble ?? "";
+    place();
     show();
   }
 
@@ -202,10 +204,6 @@ function play(model, el) {
     }
   };
 
-  // What a film comes to: the cards that have a gradient.
-  const reached = (/** @type {Stage} */ { cards }) => [...cards.values()]
-    .filter(({ counts }) => counts.some((id) => data.nodes[id].gradients.length)).map(({ g }) => g);
-
   function show(moves = false) {
     const frame = data.frames[index];
     if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
@@ -213,14 +211,12 @@ function play(model, el) {
     const jumps = Math.abs(index - painted) > 1;
     const aims = graphs.map((graph, i) => {
       const found = flows(graph, frame, data, index);
-      const aims = aim(graph, found, scale.scale);
-      const ends = index === last();
+      const aims = aim(graph, found, graph.scale());
       const now = about(graph, frame) ?? (frame.still?.[i] ? beside(graph, frame) : undefined)
-        ?? (jumps || ends ? before(graph) : undefined);
-      if (now) reveal(now.g, graph.drawing, moves, graph.layer, aims, ends ? reached(graph) : []);
+        ?? (jumps || index === last() ? before(graph) : undefined);
+      if (now) reveal(now.g, graph.drawing, moves);
       return { found, aims };
     });
-    lines.show(frame.code.map((line) => data.codes[line]));
     told_(frame);
     strip.show(index);
     const linked = new Set(chosen ? partners(chosen) : []);
@@ -242,6 +238,9 @@ function play(model, el) {
 
   // ---- The inspector ----
 
+  const closing = button("×", labels.close, side, unchoose);
+  closing.classList.add("mg-close");
+
   const groupsOf = (/** @type {ReturnType<typeof boxOf>} */ found) => {
     if (!found) return [];
     const closed = found.graph.view.closed[found.id] ?? [];
@@ -261,19 +260,15 @@ function play(model, el) {
   /** @param {Frame} frame */
   function inspect(frame) {
     inspector.replaceChildren();
-    const id = chosen ?? frame.active[0] ?? "";
+    const id = chosen ?? "";
     const found = boxOf(id);
-    root.classList.toggle("mg-inspecting", Boolean(chosen && found));
+    side.hidden = !found;
     if (found?.arrow) {
       const arrow = Object.keys(data.edges).find((e) => e === id || found.graph.home(e) === id) ?? id;
       if (data.edges[arrow]) inspectEdge(data.edges[arrow], data, frame.flows?.[arrow], inspector);
       return;
     }
     const shown = data.nodes[id] ? [id] : (found?.card?.members.slice(-1) ?? []);
-    if (!shown.length) {
-      say(inspector, words.select);
-      return;
-    }
     const link = data.links[shown[0]];
     for (const node of link ? [shown[0], link].sort() : shown) {
       const part = inspectNode(data.nodes[node], index, data, inspector);
@@ -289,27 +284,34 @@ function play(model, el) {
   }
 
   const follow = () => {
-    if (model.get("index") === index) return;
+    if (model.get("index") === index || model.get("index") < 0) return;
+    resting = false;
     index = Math.min(model.get("index"), last());
     show();
   };
   const hear = (/** @type {ViewMessage} */ message) => graphs.forEach((graph) => graph.arrived(message));
   model.on("change:index", follow);
   model.on("msg:custom", hear);
+  const place = arranging(parts, graphs.map(({ drawing }) => drawing));
   renew(data);
   // A notebook may put a player on the page when it is made: only then is there a place to look at.
+  let wide = 0;
   const seen = new ResizeObserver(() => {
-    if (!parts.stages.clientWidth) return;
-    seen.disconnect();
+    if (root.clientWidth === wide) return;
+    wide = root.clientWidth;
+    place();
     painted = -1;
     show();
   });
-  seen.observe(parts.stages);
+  seen.observe(root);
+  window.addEventListener("resize", place);
   return {
     name: data.name,
     renew,
     leave() {
       seen.disconnect();
+      window.removeEventListener("resize", place);
+      unseen();
       steps.leave();
       silence();
       clearTimeout(told);
@@ -317,50 +319,6 @@ function play(model, el) {
       model.off("msg:custom", hear);
     },
   };
-}
-
-const CHROME = 72; // pixels of a player's height below its canvas
-const HEAD = 50; // and above it, at least
-const NARROW = 640; // of a page where all stands one below the other (film.css)
-const [LOW, HIGH] = [500, 560]; // of a player, in pixels
-
-/**
- * How high the player is, and whether two drawings stand side by side or one above the other: as they
- * are at first, and as more of them is seen. What does not fit pans.
- * @param {ReturnType<typeof places>} parts
- */
-function arrange({ root, screen, head, stages }) {
-  const sizes = [...stages.querySelectorAll("svg")].map((svg) => svg.viewBox.baseVal);
-  if (!sizes.length) return;
-  const [wide, tall] = [Math.max(...sizes.map((s) => s.width)), Math.max(...sizes.map((s) => s.height))];
-  const room = HIGH - CHROME - HEAD;
-  const fits = sizes.reduce((sum, { height }) => sum + height, 0) <= room;
-  const seen = (/** @type {number} */ across, /** @type {number} */ down) => Math.min(1, across / (wide + 18)) * Math.min(1, down / tall);
-  const place = () => {
-    const across = stages.clientWidth;
-    const more = across > NARROW && seen(across - 28, room / 2) > seen(across / 2, room - 30);
-    const rows = sizes.length > 1 && (fits ? wide + 18 > across / 2 : more);
-    root.classList.toggle("mg-rows", rows);
-    const high = rows ? HIGH : Math.max(LOW, Math.min(HIGH, tall + CHROME + head.offsetHeight + 48));
-    screen.style.setProperty("--mg-high", `${high}px`);
-  };
-  new ResizeObserver(place).observe(stages);
-}
-
-/**
- * The lines of code that made each node: those of the steps at which it was built or run first.
- * @param {Data} data
- */
-function origins(data) {
-  /** @type {Map<string, Code[]>} */
-  const found = new Map();
-  for (const lane of data.lanes)
-    for (const [frame, clock, node] of lane.marks) {
-      if (found.has(node) || clock === "clock_gradient") continue;
-      const codes = data.frames[frame].code.map((line) => data.codes[line]);
-      if (codes.length) found.set(node, codes);
-    }
-  return found;
 }
 
 /**

@@ -4,20 +4,10 @@ const FEW = 14; // letters of a value that is written on a chip, not coloured
 const LONG = 24; // letters of a product that is written on a chip
 const MANY = 12; // values on their way at once; more are not followed
 
-/** How long a text on a chip is. @param {string} text */
-const measured = (() => {
-  const ruler = document.createElement("canvas").getContext("2d");
-  return (/** @type {string} */ text) => {
-    if (!ruler) return 7 * text.length;
-    ruler.font = `600 ${LETTER.font}px Helvetica, Arial, sans-serif`;
-    return ruler.measureText(text).width;
-  };
-})();
-
 /** @param {Cargo} cargo */
 function sized({ text, grid }) {
   const map = grid ? thumb(grid) : [0, 0];
-  const wide = (text ? measured(text) : 0) + map[0] + 2 * LETTER.pad;
+  const wide = (text ? measured(text, LETTER.font) : 0) + map[0] + 2 * LETTER.pad;
   return { wide, high: Math.max(LETTER.high, map[1] + 8) };
 }
 
@@ -114,7 +104,7 @@ function carry(stage, aims, moves) {
 function gradientRow(gradient, share, room) {
   if (!gradient) return "";
   const sum = share?.before ? `∂ ${share.before} + ${share.value} = ${share.after}` : "";
-  return sum && measured(sum) <= room ? sum : `∂ ${gradient.short}`;
+  return sum && measured(sum, LETTER.font) <= room ? sum : `∂ ${gradient.short}`;
 }
 
 /**
@@ -168,6 +158,7 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   const added = write(box, "grad", gradientRow(state.gradient, share, right - left - 22));
   if (moves && grown) appear(box.parts.value);
   if (moves && added) appear(box.parts.grad);
+  if (grown || added) renewBrief(box.g);
   write(box, "clock", clockwork(box, state, data.words));
   call(box, nodes, value, state.gradient);
 }

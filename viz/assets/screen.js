@@ -1,11 +1,17 @@
 // The player's fixed places: what is written in them changes, their size never does.
 const LONGEST = 12; // sentences of a film, for which there is room
+const NARROW = 640; // pixels of a page where all stands one below the other (film.css)
+const LANE = 0.45; // of the width, for a drawing beside its score
+const ALMOST = 0.92; // of its size, at which all of a card can still be read
+const LOWEST = 300; // pixels of a player
+const [AIR, MOST_ABOVE] = [16, 200]; // pixels around it; and of a page above, which are seen with it
+const SPACE = { aside: 24, above: 20, name: 28 }; // pixels around a drawing, and of its name
 
 /**
  * @param {Element} el @param {Data} data @param {boolean} alone a page of its own
  */
 function places(el, data, alone) {
-  const { labels, words } = data;
+  const { labels } = data;
   const root = make("section", "mg-player mg-film", el);
   root.tabIndex = 0;
   root.setAttribute("aria-label", labels.player);
@@ -18,28 +24,66 @@ function places(el, data, alone) {
   caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
-  const middle = make("div", "mg-middle", screen);
-  const stages = make("div", "mg-stage", middle);
-  const side = make("div", "mg-side", middle);
-  const tabs = make("div", "mg-tabs", side);
+  const body = make("div", "mg-body", screen);
+  const stages = make("div", "mg-stage", body);
+  const score = make("div", "mg-score", body);
+  const side = make("aside", "mg-side", body);
+  side.hidden = true; // until something is chosen
   const inspector = scrolls(make("div", "mg-inspector", side));
   region(inspector, labels.details);
-  const code = make("div", "mg-code", side);
-  const moving = make("div", "mg-inputs", side);
-  const verdict = make("div", "mg-verdict", side);
-  const trouble = make("div", "mg-trouble", middle);
+  const trouble = make("div", "mg-trouble", body);
   trouble.setAttribute("role", "alert");
-  const controls = make("div", "mg-controls", screen);
-  controls.hidden = data.still; // nothing moves in a film of one frame
-  const flip = (/** @type {boolean} */ coded) => {
-    side.classList.toggle("mg-coded", coded);
-    folded.setAttribute("aria-pressed", String(coded));
+  const bar = make("div", "mg-bar", screen);
+  const controls = make("div", "mg-controls", bar);
+  score.hidden = bar.hidden = data.still; // nothing moves in a film of one frame
+  const moving = make("div", "mg-inputs", bar);
+  const verdict = scrolls(make("div", "mg-verdict", bar));
+  return { root, screen, head, caption, fit, tools, body, stages, score, side, inspector, moving, verdict, trouble, controls };
+}
+
+/**
+ * Give the player the height that it needs, up to what there is, and its drawings and their score the
+ * places in which most is seen of them. Returns what does so again for another width.
+ * @param {ReturnType<typeof places>} parts @param {HTMLElement[]} drawings
+ */
+function arranging({ root, screen, body, stages, score }, drawings) {
+  const sizes = drawings.map((drawing) => {
+    const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
+    return { width: width + SPACE.aside, height: height + SPACE.above + (drawing.previousElementSibling ? SPACE.name : 0) };
+  });
+  const sum = (/** @type {number[]} */ all) => all.reduce((a, b) => a + b, 0);
+  return () => {
+    const wide = body.clientWidth;
+    if (!wide || !sizes.length) return;
+    const narrow = wide <= NARROW;
+    const beside = "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
+    root.classList.toggle("mg-lanes", beside);
+    const most = available(root);
+    screen.style.setProperty("--mg-most", `${most}px`);
+    const around = screen.offsetHeight - body.offsetHeight + (beside ? 0 : score.offsetHeight);
+    const room = most - around;
+    const across = beside ? LANE * wide : wide;
+    const ways = [sizes.length, ...(beside || narrow ? [] : [1])].map((rows) => {
+      const columns = sizes.length / rows;
+      const scales = sizes.map(({ width, height }) => Math.min(1, across / columns / width, room / rows / height));
+      const heights = sizes.map(({ height }, i) => height * scales[i]);
+      return { rows, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
+    });
+    const best = ways.reduce((a, b) => (b.seen > a.seen || (b.seen === a.seen && b.needed < a.needed) ? b : a));
+    stages.style.gridTemplate = best.rows > 1
+      ? `${best.heights.map((high) => `minmax(0, ${high.toFixed()}fr)`).join(" ")} / minmax(0, 1fr)`
+      : `minmax(0, 1fr) / repeat(${sizes.length}, minmax(0, 1fr))`;
+    root.classList.toggle("mg-rows", best.rows > 1);
+    const needed = Math.max(best.needed, beside ? score.scrollHeight : 0) + around;
+    screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(LOWEST, Math.ceil(needed)))}px`);
   };
-  const folded = button("", labels.code, tabs, () => flip(!side.classList.contains("mg-coded")));
-  say(folded, words.code);
-  flip(alone && data.listing.length > 0 && !data.still);
-  tabs.hidden = !data.listing.length && !data.frames.some((frame) => frame.code.length);
-  return { root, screen, head, caption, fit, tools, middle, stages, side, flip, inspector, code, moving, verdict, trouble, controls };
+}
+
+/** The pixels from top to bottom that a reader sees at once where the player is. @param {HTMLElement} root */
+function available(root) {
+  const notebook = root.closest(".jp-WindowedPanel-outer, .jp-Notebook")?.clientHeight ?? innerHeight;
+  const above = root.closest("[data-mg-page]") ? root.getBoundingClientRect().top + scrollY : 0;
+  return Math.max(LOWEST, Math.min(notebook, innerHeight) - (above < MOST_ABOVE ? above : 0) - AIR);
 }
 
 /** The sentences of a step, of each film; what is said of all is said once. @param {HTMLElement} parent @param {Frame} frame */

@@ -1,5 +1,6 @@
 // What all widgets of frames use: elements, keys, buttons.
 const SVG = "http://www.w3.org/2000/svg";
+const PATIENCE = 700; // milliseconds for which a player is seen at rest before it plays
 
 /**
  * @template {keyof HTMLElementTagNameMap} T
@@ -92,61 +93,141 @@ function steady(className, parent, write) {
 /** Both halves on one line, for an attribute, which no style rule reaches. @param {Pair} pair */
 const halves = ([en, zh]) => (en === zh ? en : `${en} / ${zh}`);
 
+/** Milliseconds of a step, so that a long film does not last for ever. @param {number} last */
+const pace = (last) => Math.max(90, Math.min(900, 20_000 / last));
+
 /**
  * Buttons, a slider, a counter and the keys that go from step to step, or play them all. The widget
- * says where it is (`at`, `last`) and goes there (`show`; it jumps where the slider was dragged).
+ * says where it is (`at`, `last`) and goes there (`show`; it jumps where the slider was dragged, and
+ * it is not touched where it plays by itself). Where it is `fresh`, the first step begins anew.
  * @param {Element} controls @param {Labels} labels @param {string} title @param {number} pace
- * @param {{at(): number, last(): number, show(index: number, jump?: boolean): void}} place
- * @param {Element} [track] where the slider is
+ * @param {Steps} place @param {Element} [track] where the slider is
  */
-function stepper(controls, labels, title, pace, { at, last, show }, track = controls) {
+function stepper(controls, labels, title, pace, { at, last, show, words, fresh = () => false }, track = controls) {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let timer;
-  const go = (/** @type {number} */ to, jump = false) => show(Math.max(0, Math.min(last(), to)), jump);
+  const go = (/** @type {number} */ to, jump = false, touched = true) =>
+    show(Math.max(0, Math.min(last(), to)), jump, touched);
+  let ended = () => {};
   const stop = () => {
     clearInterval(timer);
     timer = undefined;
-    playing.textContent = "▶";
+    mark();
+    ended();
   };
-  const play = () => {
-    if (timer) return stop();
-    if (at() === last()) go(0);
-    playing.textContent = "‖";
-    timer = setInterval(() => (at() < last() ? go(at() + 1) : stop()), pace);
+  const start = (touched = true, then = () => {}) => {
+    ended = then;
+    if (at() === last()) go(0, true, touched);
+    timer = setInterval(() => {
+      if (at() < last()) go(at() + 1, false, touched);
+      if (at() === last()) stop();
+    }, pace);
+    mark();
+  };
+  const by = (/** @type {() => number} */ to) => () => {
+    stop();
+    go(to());
+  };
+  /** @type {Keys} */
+  const keys = {
+    ArrowRight: by(() => (fresh() ? 1 : at() + 1)),
+    ArrowLeft: by(() => at() - 1),
+    Home: by(() => 0),
+    End: by(last),
+    " ": () => (timer ? stop() : start()),
   };
   const buttons = make("div", "mg-buttons", controls);
-  button("|←", labels.first, buttons, () => go(0));
-  button("←", labels.back, buttons, () => go(at() - 1));
-  const playing = button("▶", labels.play, buttons, play);
+  button("|←", labels.first, buttons, keys.Home);
+  button("←", labels.back, buttons, keys.ArrowLeft);
+  const playing = button("", labels.play, buttons, keys[" "]);
   playing.classList.add("mg-play");
-  button("→", labels.forward, buttons, () => go(at() + 1));
-  button("→|", labels.last, buttons, () => go(last()));
+  const faces = ["‖", "▶", "▶"].map((sign, i) => {
+    const face = make("span", "", playing);
+    face.append(sign);
+    if (i === 2 && words) say(face, [` ${words.replay[0]}`, ` ${words.replay[1]}`]);
+    return face;
+  });
+  button("→", labels.forward, buttons, keys.ArrowRight);
+  button("→|", labels.last, buttons, keys.End);
   const slider = make("input", "mg-steps", track);
   slider.type = "range";
   slider.min = "0";
   slider.setAttribute("aria-label", title);
-  slider.addEventListener("input", () => go(Number(slider.value), true));
+  slider.addEventListener("input", () => {
+    stop();
+    go(Number(slider.value), true);
+  });
+  slider.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowRight" && fresh()) keys.ArrowRight(); // it stands at its end
+  });
   const counter = make("output", "", controls);
-  /** @type {Keys} */
-  const keys = {
-    ArrowRight: () => go(at() + 1),
-    ArrowLeft: () => go(at() - 1),
-    Home: () => go(0),
-    End: () => go(last()),
-    " ": play,
-  };
+  // The three stand in one place, so that the button never changes its size.
+  function mark() {
+    const now = timer ? 0 : at() < last() ? 1 : 2;
+    faces.forEach((face, i) => { face.style.visibility = i === now ? "visible" : "hidden"; });
+  }
   return {
     go,
     keys,
+    start,
+    stop,
+    fresh,
+    plays: () => timer !== undefined,
+    end: () => go(last(), true, false),
     /** @param {string} said @param {string} [place] */
     tell(said, place) {
       slider.max = String(last());
       slider.value = String(at());
       slider.setAttribute("aria-valuetext", `${at()}: ${said}`);
       counter.textContent = place || `${at()} / ${last()}`;
+      mark();
     },
     leave: () => clearInterval(timer),
   };
+}
+
+/**
+ * Play once when most of it is seen, and end where it began, at its end: unless the reader was there
+ * first or wants nothing to move. Only one player at a time does so.
+ * @param {HTMLElement} root @param {HTMLElement} told what is read aloud of it
+ * @param {ReturnType<typeof stepper>} steps
+ * @returns {() => void} what ends it
+ */
+function onceSeen(root, told, steps) {
+  if (calm()) return () => {};
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+  const begin = () => {
+    if (!steps.fresh()) return leave();
+    if (document.querySelector(".mg-playing")) return wait();
+    root.classList.add("mg-playing");
+    told.setAttribute("aria-live", "off");
+    steps.start(false, leave);
+  };
+  const wait = () => { waiting = setTimeout(begin, PATIENCE); };
+  const watch = new IntersectionObserver(([entry]) => {
+    const seen = entry.intersectionRatio > 0.6;
+    clearTimeout(waiting);
+    if (seen && !steps.plays()) wait();
+    if (!seen && steps.plays()) {
+      steps.stop();
+      steps.end();
+    }
+  }, { threshold: [0, 0.6] });
+  const touched = () => {
+    if (steps.plays()) steps.stop();
+    leave();
+  };
+  function leave() {
+    clearTimeout(waiting);
+    watch.disconnect();
+    root.classList.remove("mg-playing");
+    told.setAttribute("aria-live", "polite");
+    for (const event of ["pointerdown", "keydown"]) root.removeEventListener(event, touched, true);
+  }
+  for (const event of ["pointerdown", "keydown"]) root.addEventListener(event, touched, true);
+  watch.observe(root);
+  return leave;
 }
 
 /** @param {Element} element @param {string} label */

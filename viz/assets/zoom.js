@@ -1,7 +1,9 @@
-// A picture in a box that scrolls: one unit of the drawing is one pixel, and a text that would get
-// too small to be read is not shown (theme.css). Panels beside each other share one scale.
-const SMALLEST = 11; // pixels of a text that is shown
-const SIZES = { far: 12, farther: 16 }; // what is hidden first, and last: sizes of texts in cards
+// A picture in a box: all of it at first, then as large as the reader wants. Panels beside each other
+// are enlarged together, each from the scale at which it fits. Detail follows the scale (brief.js).
+const FULL = 11 / 12; // scale at which the smallest words of a card have 11 pixels, and all is shown
+const SIGNED = 11 / 16; // at which its sign and its value still have them where they stand
+const MARGIN = 20; // pixels of a box around its picture
+const MOST = 4; // times its size
 
 /**
  * The scale that some boxes share, and the buttons that change it.
@@ -11,18 +13,19 @@ function scaled(tools, labels, words) {
   /** @type {Zoom[]} */
   const zooms = [];
   const shared = {
-    scale: 1,
-    /** @param {number} scale */
-    set(scale) {
-      shared.scale = Math.max(0.05, Math.min(4, scale));
+    factor: 1, // of the scale at which a picture fits
+    /** @param {number} factor */
+    set(factor) {
+      const least = Math.min(...zooms.map((zoom) => zoom.fits()));
+      shared.factor = Math.max(0.5, Math.min(MOST / least, factor));
       for (const zoom of zooms) zoom.apply();
     },
-    /** @param {number} factor */
-    zoom: (factor) => shared.set(shared.scale * factor),
-    fit: () => shared.set(Math.min(1, ...zooms.map((zoom) => zoom.widest()))),
+    /** @param {number} by */
+    zoom: (by) => shared.set(shared.factor * by),
+    fit: () => shared.set(1),
     /** @param {HTMLElement} box */
     add(box) {
-      const zoom = zoomable(box, shared);
+      const zoom = zoomable(box, shared, words);
       zooms.push(zoom);
       return zoom;
     },
@@ -35,34 +38,39 @@ function scaled(tools, labels, words) {
 }
 
 /**
- * A box whose picture has the shared scale; the wheel and dragging move it.
- * @param {HTMLElement} box @param {{scale: number, zoom(factor: number): void}} shared
+ * A box whose picture is scaled; the wheel and dragging move it.
+ * @param {HTMLElement} box @param {{factor: number, zoom(by: number): void}} shared
+ * @param {Words} words
  * @returns {Zoom}
  */
-function zoomable(box, shared) {
+function zoomable(box, shared, words) {
   const picture = () => box.querySelector("svg");
+  const fits = () => {
+    const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
+    if (!width || !box.clientWidth) return 1;
+    return Math.min(1, (box.clientWidth - MARGIN) / width, (box.clientHeight - MARGIN) / height);
+  };
   const apply = () => {
     const svg = picture();
     if (!svg) return;
+    const scale = (self.scale = Math.min(MOST, fits() * shared.factor));
     const middle = [
       (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth,
       (box.scrollTop + box.clientHeight / 2) / box.scrollHeight,
     ];
     const { width, height } = svg.viewBox.baseVal;
-    svg.style.width = `${width * shared.scale}px`;
-    svg.style.height = `${height * shared.scale}px`;
+    svg.style.width = `${width * scale}px`;
+    svg.style.height = `${height * scale}px`;
     svg.style.maxWidth = "none";
-    for (const [name, size] of Object.entries(SIZES))
-      box.classList.toggle(`mg-${name}`, size * shared.scale < SMALLEST);
+    box.style.setProperty("--mg-scale", scale.toFixed(4));
+    box.classList.toggle("mg-far", scale < FULL);
+    box.classList.toggle("mg-brief", scale < SIGNED);
+    abridge(box, scale < SIGNED ? scale : 0);
     box.scrollLeft = middle[0] * box.scrollWidth - box.clientWidth / 2;
     box.scrollTop = middle[1] * box.scrollHeight - box.clientHeight / 2;
+    survey();
   };
-  const widest = () => {
-    const svg = picture();
-    if (!svg) return 1;
-    const { width, height } = svg.viewBox.baseVal;
-    return Math.min((box.clientWidth - 16) / width, (box.clientHeight - 16) / height);
-  };
+  const survey = overview(box, words);
   draggable(box);
   box.addEventListener(
     "wheel",
@@ -73,7 +81,15 @@ function zoomable(box, shared) {
     },
     { passive: false },
   );
-  return { box, apply, widest };
+  let size = "";
+  new ResizeObserver(() => {
+    const now = `${box.clientWidth} ${box.clientHeight}`;
+    if (now !== size) apply();
+    size = now;
+  }).observe(box);
+  /** @type {Zoom} */
+  const self = { box, scale: 1, apply, fits };
+  return self;
 }
 
 /**

@@ -36,11 +36,14 @@ __all__ = ["Board"]
 
 _numbers = itertools.count(1)
 WORDS = [
-    *("first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out", "fit"),
+    *("first", "back", "forward", "last", "play", "replay", "position", "more"),
+    *("zoom_in", "zoom_out", "fit"),
     *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys"),
     *("board_select", "board_live", "help"),
 ]
-MODULES = ("widget", "zoom", "morph", "panel", "beside", "board")  # the browser's half
+MODULES = (  # the browser's half
+    *("widget", "places", "brief", "camera", "zoom", "morph", "panel", "beside", "board"),
+)
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
 

@@ -31,16 +31,28 @@ CANVAS = 800  # pixels across which a player has for a drawing, in a notebook
 LOW = 680  # and on a page of 1,024 pixels, beside the name of one of two drawings
 WIDTH = 5  # characters of a value in a box, at least
 WORDS = [
-    *("player", "first", "back", "forward", "last", "play", "position", "zoom_in", "zoom_out"),
+    *(
+        "player",
+        "first",
+        "back",
+        "forward",
+        "last",
+        "play",
+        "replay",
+        "more",
+        "position",
+        "zoom_in",
+        "zoom_out",
+    ),
     *("fit", "fold", "keys", "clocks", "shape"),
-    *("value", "gradient", "not_computed", "not_yet", "select", "kind", "open_group"),
-    *("close_group", "flows", "program", "need_kernel", "inputs", "table", "table_short"),
-    *("details", "code", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
+    *("value", "gradient", "not_computed", "not_yet", "kind", "open_group"),
+    *("close_group", "flows", "need_kernel", "inputs", "table", "table_short"),
+    *("details", "close", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
     *("card_built", "card_ran", "card_declared", "card_fed", "card_given"),
     *("look_born", "look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks"),
 ]
 
-STILL = ("player", "keys", "select")  # said in other words where nothing moves
+STILL = ("player", "keys")  # said in other words where nothing moves
 
 View = dict[str, Any]
 Order = Mapping[str, int]

@@ -30,8 +30,20 @@ __all__ = ["Player", "Slider", "table"]
 
 # The browser's half, in the order in which they need each other.
 MODULES = (
-    *("widget", "zoom", "heat", "cards", "travel", "morph", "canvas", "scene"),
-    *("clocks", "code", "inspector", "keys", "screen", "player"),
+    *(
+        "widget",
+        "places",
+        "brief",
+        "camera",
+        "zoom",
+        "heat",
+        "cards",
+        "travel",
+        "morph",
+        "canvas",
+        "scene",
+    ),
+    *("clocks", "inspector", "keys", "screen", "player"),
 )
 _numbers = itertools.count(1)
 Links = Sequence[Mapping[str, str]]
@@ -48,6 +60,7 @@ class Player(Page):
 
     _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
     _css = sheets(*SHEETS, "film")
+    index = traitlets.Int(-1).tag(sync=True)  # -1: at rest at its end; it plays once when seen
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(

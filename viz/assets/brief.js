@@ -1,0 +1,54 @@
+// What is written on a card that is too small for its own words: as many of its name, its value and
+// its gradient as it has room for, at a size that can be read, whatever the scale.
+const BRIEF = { font: 12, line: 13, edge: 3 }; // pixels of the screen
+
+/** How long a text of such a card is, in pixels. */
+const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
+
+/**
+ * A text, shortened to a width.
+ * @param {string} text @param {number} wide
+ */
+function shortened(text, wide) {
+  if (written(text) <= wide) return text;
+  for (let end = Math.min(text.length - 1, Math.floor(wide / 5)); end > 0; end--)
+    if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
+  return text.length && written(text[0]) <= wide ? text[0] : "";
+}
+
+/**
+ * Write on all cards of a box what they have room for at a scale; 0: they show their own words.
+ * @param {HTMLElement} box @param {number} scale
+ */
+function abridge(box, scale) {
+  for (const g of box.querySelectorAll("g.node")) {
+    if (scale) brief(g, scale);
+    else g.querySelector(".mg-short")?.remove();
+  }
+}
+
+/** The same for one card whose words have changed. @param {Element} g */
+function renewBrief(g) {
+  const scale = g.querySelector(".mg-short")?.getAttribute("data-scale");
+  if (scale) brief(g, Number(scale));
+}
+
+/** @param {Element} g @param {number} scale */
+function brief(g, scale) {
+  const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card"), name));
+  const room = wide * scale - 2 * BRIEF.edge;
+  const most = Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
+  const said = ["sign", "value", "grad"].map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
+  const lines = said.filter(({ text }) => text).slice(0, most);
+  const shown = lines.map(({ name, text }) => ({ name, text: shortened(text, room) }));
+  const key = `${scale} ${shown.map(({ text }) => text).join("|")}`;
+  const old = g.querySelector(".mg-short");
+  if (old?.getAttribute("data-key") === key) return;
+  old?.remove();
+  const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
+  const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
+  shown.forEach(({ name, text }, i) => {
+    const y = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
+    shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group).textContent = text;
+  });
+}
