@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_failed_films import unfit
 from test_films import branch, loop
-from test_picture import digits, e1, e2, e5
+from test_picture import digits, e1, e2, e5, unrolled
 
 import minigrad as mg
 import viz
@@ -27,6 +27,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
 def layers() -> viz.Player:
     feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
     return viz.step(digits()[1], feed)
+
+
+def calls_of_a_plan() -> viz.Player:
+    """Eight calls of one layer, of which six are a strip."""
+    layer = mg.nn.Linear(2, 2, seed=0)
+    with mg.Graph():
+        x = y = mg.placeholder("x", shape=(1, 2))
+        for _ in range(8):
+            y = mg.tanh(layer(y))
+        return viz.step(y, {x: np.ones((1, 2), np.float32)})
 
 
 def inside() -> viz.Player:
@@ -69,6 +79,8 @@ PLAYERS: dict[str, Callable[[], viz.Player]] = {
     "matrix": lambda: viz.step(e5()),
     "layers of a tape": lambda: viz.step(digits()[0]),
     "layers of a plan": layers,
+    "calls of a tape": lambda: viz.step(unrolled(8)),
+    "calls of a plan": calls_of_a_plan,
     "loop": lambda: viz.step(loop(3), {"x": 3}),
     "branch in a group": inside,
     "both": lambda: viz.compare(lambda x: x * x + 3, 2.0),
@@ -77,7 +89,10 @@ PLAYERS: dict[str, Callable[[], viz.Player]] = {
     "failed group": stopped,
     "failed before it was built": unbuilt,
 }
-PARTLY = ("layers of a tape", "layers of a plan", "branch in a group", "failed group")
+PARTLY = (
+    *("layers of a tape", "layers of a plan", "calls of a tape", "calls of a plan"),
+    *("branch in a group", "failed group"),
+)
 ASKED = ("unborn", "failed", "part", "born", "ran", "freed", "now", "bad")
 SHOWN = """asked => Object.fromEntries([...document.querySelectorAll('g.node')].map(g => {
     const text = row => {
@@ -85,7 +100,8 @@ SHOWN = """asked => Object.fromEntries([...document.querySelectorAll('g.node')].
     };
     const done = g.querySelector('.mg-done');
     return [g.id, [asked.filter(name => g.classList.contains('mg-' + name)),
-        text('value'), text('clock'), done && Number(done.getAttribute('width'))]];
+        text('value'), text('clock'), done && Number(done.getAttribute('width')),
+        [...g.querySelectorAll('.mg-cell')].map(cell => [...cell.classList].slice(1).sort())]];
 }))"""
 
 
@@ -95,7 +111,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
     drawn = film.view(opened)
     found = {}
     for i, state in on_cards(film, step, drawn).items():
-        _, value, clock, bar = shown[f"{prefix}-{i}"]
+        _, value, clock, bar, _ = shown[f"{prefix}-{i}"]
         classes = [name for name in ASKED if f"mg-{name}" in state.classes]
         wide = None if bar is None else pytest.approx(bar, abs=1) if state.done else 0
         found[f"{prefix}-{i}"] = [
@@ -103,6 +119,7 @@ def told(film: Film, step: int, prefix: str, shown: dict[str, list[Any]]) -> dic
             None if value is None else state.value,
             None if clock is None else " · ".join(f"{' '.join(w)} {n}" for w, n in state.clock),
             wide,
+            [sorted(looks) for looks in state.cells],
         ]
     return found
 
@@ -122,6 +139,7 @@ def test_a_page_shows_a_step_as_a_still_does(name: str, page: Page, tmp_path: Pa
             expected |= told(film, step, f"{player.data['name']}{letter}", shown)
         assert shown == expected, step
         seen |= {look for looks, *_ in shown.values() for look in looks}
+    assert any(cells for *_, cells in shown.values()) is name.startswith("calls")
     assert ("part" in seen) is (name in PARTLY)
     assert ("failed" in seen) is name.startswith("failed")
     assert page.errors == []

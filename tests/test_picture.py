@@ -307,8 +307,54 @@ def test_the_first_drawing_opens_whole_levels_but_the_last() -> None:
     y = mg.tensor(1.0, requires_grad=True)
     for i in range(30):
         with mg.name_scope("block"), mg.name_scope(f"layer{i}"):
-            y = y * 2
+            y = y * 2 if i.bit_count() % 2 else y + 2  # nothing repeats
     assert picture(y).overview() == frozenset(), "thirty boxes are too many"
+
+
+def unrolled(steps: int) -> mg.Tensor:
+    """A cell that is called once for each element of a sequence."""
+    cell = mg.nn.RNNCell(3, 2, seed=0)
+    h = mg.zeros((1, 2))
+    for t in range(steps):
+        h = cell(mg.tensor(np.full((1, 3), t, np.float32), name=f"x{t}"), h)
+    return h.sum()
+
+
+def test_each_call_of_a_layer_is_a_group_beside_what_the_calls_share() -> None:
+    drawn = picture(unrolled(3)).fold()
+    calls = [n for n in drawn.nodes if n.name.startswith("rnncell (")]
+    assert [n.name for n in calls] == ["rnncell (1)", "rnncell (2)", "rnncell (3)"]
+    assert [len(n.members) for n in calls] == [6, 6, 6], "each with its own operators"
+    (shared,) = (n for n in drawn.nodes if n.name == "rnncell.parameters")
+    assert (len(shared.members), shared.given) == (4, True)
+    assert all(shared.id in n.inputs for n in calls)
+    assert "rnncell" in picture(unrolled(1)).groups, "one call is the layer"
+
+
+def test_many_calls_are_a_strip_between_the_first_and_the_last() -> None:
+    whole = picture(unrolled(20))
+    drawn = whole.fold(whole.overview())
+    assert [n.label for n in drawn.nodes if not n.given] == [
+        *("rnncell (1)", "rnncell × 18", "rnncell (20)", "Sum")
+    ]
+    assert [n.label for n in drawn.nodes if n.given] == ["x0", "rnncell.parameters", "data", "x19"]
+    (strip,) = (n for n in drawn.nodes if n.cells)
+    assert [len(cell) for cell in strip.cells] == [6] * 18, "without the inputs, which came along"
+    opened = whole.fold({"rnncell × 18"})
+    inside = [n.label for n in opened.nodes if n.group == "rnncell × 18"]
+    assert [name for name in inside if name[0] == "r"] == [f"rnncell ({t})" for t in range(2, 20)]
+    assert [name for name in inside if name[0] == "x"] == [f"x{t}" for t in range(1, 19)]
+    hundred = picture(unrolled(102)).fold()
+    assert max(len(n.cells) for n in hundred.nodes) <= 24, "some calls that follow each other"
+
+
+def test_layers_that_differ_are_no_strip() -> None:
+    y = mg.ones((1, 2))
+    for i in range(8):
+        with mg.name_scope(f"layer{i}"):
+            for _ in range(i + 1):
+                y = mg.tanh(y)
+    assert not any("×" in path for path in picture(y).groups)
 
 
 def test_arrows_between_nodes_that_are_drawn_keep_their_ids() -> None:

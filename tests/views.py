@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from test_films import branch, loop
-from test_picture import digits, e1, e2, e5
+from test_picture import digits, e1, e2, e5, unrolled
 
 import minigrad as mg
 import viz
@@ -52,6 +52,7 @@ PLAYERS: dict[str, Maker] = {
     "step static": lambda: viz.step(e2(), {"x": 2.0}),
     "step matrix": lambda: viz.step(e5()),
     "step layers": lambda: viz.step(digits()[0]),
+    "step calls": lambda: viz.step(unrolled(20)),
     "step branch": cond,
     "step loop": lambda: viz.step(loop(3), {"x": 3}),
     "step NaN": lambda: viz.step(

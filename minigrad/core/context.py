@@ -17,10 +17,13 @@ from minigrad.diagnostics.source import SavedLine
 
 __all__ = [
     "Context",
+    "Scope",
     "State",
     "context",
+    "entered",
     "in_body",
     "name_scope",
+    "next_call",
     "next_order",
     "silence",
     "silently",
@@ -111,6 +114,27 @@ def in_body() -> bool:
 next_order = itertools.count(1).__next__
 
 
+class Scope(str):
+    """The path of a layer or a name scope, which knows what it was entered from.
+
+    `outer` is the path around it, `call` the number of this call of a layer, 0 of a name scope:
+    drawings tell the calls of a layer apart by it.
+    """
+
+    outer: str
+    call: int
+
+
+next_call = itertools.count(1).__next__
+
+
+def entered(outer: str, name: str, call: int = 0) -> Scope:
+    """Return the path of a layer or a name scope inside `outer`."""
+    scope = Scope(f"{outer}/{name}" if outer else name)
+    scope.outer, scope.call = outer, call
+    return scope
+
+
 class name_scope:
     """Build nodes inside a named scope; drawings fold what belongs together. (tf.name_scope.)
 
@@ -128,7 +152,7 @@ class name_scope:
     def __enter__(self) -> str:
         now = context.now
         self.outer = outer = now.scope
-        now.scope = f"{outer}/{self.name}" if outer else self.name
+        now.scope = entered(outer, self.name)
         return now.scope
 
     def __exit__(self, *exc: object) -> None:

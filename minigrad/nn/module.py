@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad.core import Array, context, in_body
+from minigrad.core import Array, context, entered, in_body, next_call
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.arguments import refuse
 from minigrad.diagnostics.errors import GraphError, ShapeError
@@ -76,7 +76,7 @@ class Module:
     def __call__(self, *xs: Any, **options: Any) -> Any:
         now = context.now
         outer = now.scope
-        now.scope = f"{outer}/{self.name}" if outer else self.name
+        now.scope = entered(outer, self.name, next_call())
         try:
             if xs and type(xs[0]) is Node and not in_body():
                 with tensors_as_nodes(xs[0].graph):

@@ -57,6 +57,7 @@ interface View {
   home: Record<string, string>;
   arrows: Record<string, [string, string]>;
   counts: Record<string, string[]>;
+  cells: Record<string, string[][]>;
   closed: Record<string, string[]>;
   open: Record<string, string>;
   nodes: Record<string, PlayedNode>;
@@ -162,6 +163,7 @@ interface Card {
   kind: string;
   members: string[];
   counts: string[];
+  cells: { g: Element; counts: string[]; seen: Record<string, unknown> }[];
   parts: Record<"value" | "grad" | "clock", SVGTextElement | null>;
   done: Element | null;
   whole: number;

@@ -122,7 +122,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
     const known = (/** @type {string} */ id) => (members.get(id) ?? [id]).filter((i) => data.nodes[i]);
     for (const g of drawn) reachable(g);
     const counts = (/** @type {string} */ id) => view.counts[id] ?? (data.nodes[id] ? [id] : []);
-    return new Map(drawn.map((g) => [g.id, card(g, known(g.id), counts(g.id))]));
+    return new Map(drawn.map((g) => [g.id, card(g, known(g.id), counts(g.id), view.cells[g.id] ?? [])]));
   }
 
   /** @param {View} view @returns {Map<string, Arrow>} */

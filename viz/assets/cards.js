@@ -68,16 +68,18 @@ function clockwork({ kind }, { born, ran, done, of }, words) {
  * One card of a drawing. Its texts and classes are written only where they change.
  * @param {SVGGElement} g @param {string[]} members ids of the nodes it stands for
  * @param {string[]} counts ids of those that make its state
+ * @param {string[][]} calls of a strip: ids of those that make the state of each call in it
  * @returns {Card}
  */
-function card(g, members, counts) {
+function card(g, members, counts, calls) {
   const part = (/** @type {string} */ name) => /** @type {SVGTextElement | null} */ (g.querySelector(`.mg-${name}`));
   const parts = { value: part("value"), grad: part("grad"), clock: part("clock") };
   const [sign, name] = ["sign", "name"].map((kind) => part(kind)?.textContent ?? "");
   const kind = /mg-kind-(\w+)/.exec(g.getAttribute("class") ?? "")?.[1] ?? "";
   const whole = Number(g.querySelector(".mg-card")?.getAttribute("width"));
   const done = g.querySelector(".mg-done");
-  return { g, id: g.id, kind, members, counts, parts, done, whole, sign, title: name || sign, seen: {} };
+  const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
+  return { g, id: g.id, kind, members, counts, cells, parts, done, whole, sign, title: name || sign, seen: {} };
 }
 
 /**
@@ -98,6 +100,24 @@ function fill({ done: bar, whole, seen }, { done, of }) {
   if (!bar || seen.wide === wide) return;
   seen.wide = wide;
   bar.setAttribute("width", String(wide));
+}
+
+/**
+ * The calls in a strip, each by itself: planned, running, done, reached by its gradient.
+ * @param {Card} card @param {Data} data @param {number} index @param {boolean} plan
+ */
+function unroll({ cells }, { nodes, frames }, index, plan) {
+  for (const cell of cells) {
+    const { born, ran, done, gradient } = life(cell.counts.map((id) => nodes[id]), index);
+    look(cell, {
+      "mg-cell-unborn": born == null,
+      "mg-cell-plan": born != null && plan && !done,
+      "mg-cell-part": born != null && ran == null && (done || !plan),
+      "mg-cell-ran": ran != null,
+      "mg-cell-back": gradient,
+      "mg-cell-now": cell.counts.some((id) => frames[index].active.includes(id)),
+    });
+  }
 }
 
 /**

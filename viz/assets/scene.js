@@ -152,6 +152,7 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   const stopped = failed.find((i) => stage.home(i) === box.id);
   look(box, material(box, state, stage.plan, stopped !== undefined));
   fill(box, state);
+  unroll(box, data, index, stage.plan);
   const value = (stopped && notes[stopped]) || (state.value?.short ?? "");
   const { left, right } = stage.extent(box.g);
   const grown = write(box, "value", value);

@@ -98,16 +98,22 @@ def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
     return tuple(own) or box.members
 
 
+def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:
+    """For each call in a strip the nodes that make its state."""
+    own = counted(picture, box)
+    return tuple(tuple(i for i in cell if i in own) for cell in box.cells)
+
+
 def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
     """The same as classes and texts of the cards, for a still of this step."""
     boxes = (drawn or film.picture).nodes
     found = states(film, step, drawn)
-    return {box.id: _on_card(film, box, found[box.id]) for box in boxes}
+    return {box.id: _on_card(film, box, found[box.id], step) for box in boxes}
 
 
-def _on_card(film: Film, box: PictureNode, state: State) -> cards.State:
-    named = box.kind == "constant" and bool(box.name)  # by its value
-    given = box.kind in GIVEN  # neutral: it did not run
+def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.State:
+    named = box.given and bool(box.name) and box.kind in ("constant", "group")  # by its value
+    given = box.given  # neutral: it did not run
     plan = film.picture.kind == "static" and not state.ran and box.kind != "constant"
     there = state.born and not state.failed
     looks = {
@@ -125,7 +131,23 @@ def _on_card(film: Film, box: PictureNode, state: State) -> cards.State:
     gradient = state.gradient.short if state.gradient else ""
     clock = () if film.still or box.kind == "constant" else state.told(given)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
-    return cards.State(classes, value, gradient, clock, state.done / state.of)
+    each = tuple(_on_cell(film, ids, step) for ids in calls(film.picture, box))
+    return cards.State(classes, value, gradient, clock, state.done / state.of, each)
+
+
+def _on_cell(film: Film, ids: Sequence[str], step: int) -> tuple[str, ...]:
+    """The classes of a call in a strip."""
+    active = film.frames[step].active if step < len(film.frames) and not film.still else ()
+    cell = _state([film.tracks[i] for i in ids], step, not set(ids).isdisjoint(active), False)
+    looks = {
+        "unborn": not cell.born,
+        "plan": cell.born and not cell.done and film.picture.kind == "static",
+        "part": cell.born and not cell.ran and (cell.done or film.picture.kind == "dynamic"),
+        "ran": cell.ran,
+        "back": cell.gradient,
+        "now": cell.now,
+    }
+    return tuple(f"mg-cell-{x}" for x in looks if looks[x])
 
 
 def _state(tracks: Sequence[Track], step: int, now: bool, failed: bool) -> State:

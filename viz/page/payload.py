@@ -10,7 +10,7 @@ from typing import Any
 from minigrad.diagnostics.messages import get_language
 from viz.film.film import Film, Track
 from viz.film.listing import listing
-from viz.film.states import counted, on_cards
+from viz.film.states import calls, counted, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.steps import Codes, Texts, file, frame, lane, node, result
@@ -26,6 +26,9 @@ from viz.words.text import ROWS, Pair, Right, bilingual, both, html
 FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
+EACH_LIMIT = (
+    100  # boxes in all drawings with one group open; so many can be opened without a kernel
+)
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 CANVAS = 800  # pixels across which a player has for a drawing, in a notebook
 LOW = 680  # and on a page of 1,024 pixels, beside the name of one of two drawings
@@ -155,8 +158,12 @@ def graph(film: Film, prefix: str, titled: bool, order: Order) -> dict[str, Any]
     wanted = [first]
     if len(picture.nodes) <= UNFOLD_LIMIT:
         wanted.append(layers)
+    room = EACH_LIMIT
+    for group in _closed(picture.fold(first), picture, first).values():
+        room -= len(picture.fold(first | group).nodes)
+        if room >= 0 or len(picture.nodes) <= VIEWS_LIMIT:
+            wanted.append(first | group)
     if len(picture.nodes) <= VIEWS_LIMIT:
-        wanted += [first | group for group in _closed(picture.fold(first), picture, first).values()]
         wanted.append(frozenset(picture.groups))
     return {
         "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
@@ -213,6 +220,11 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bo
             for n in drawn.nodes
             if n.kind == "group"
         },
+        "cells": {
+            f"{prefix}-{n.id}": [[f"{prefix}-{i}" for i in ids] for ids in calls(whole, n)]
+            for n in drawn.nodes
+            if n.cells
+        },
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
         "open": {
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
@@ -261,9 +273,10 @@ def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
 
 def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> Room:
     inside = _inside(film, node)
-    value = node.kind != "constant" or not node.name  # which is its value
+    several = node.given and node.kind == "group"  # of which none speaks for all
+    value = not several and (node.kind != "constant" or not node.name)  # which is its value
     longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
-    gradient = max((len(s.short) for t in inside for _, s in t.gradients), default=0)
+    gradient = max((len(s.short) for t in inside for _, s in t.gradients if not several), default=0)
     value = value and bool(longest or few or not film.still)
     width = max(WIDTH, longest + 1) if value else 0
     clock = not film.still and node.kind != "constant"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,9 @@ from viz.picture.theme import EDGES
 from viz.words.text import Pair, row
 
 GIVEN = ("input", "parameter", "constant")  # kinds that compute nothing
+PARAMETERS = "parameters"  # the operator of a folded group that holds nothing else
+REPEATED = re.compile(r" × \d+(?: \(\d+\))?$")
+CELLS = 24  # drawn in the card of a strip, at most
 EASY = 20  # boxes that are surveyed at a glance; the first drawing opens groups up to here
 
 
@@ -37,10 +41,16 @@ class PictureNode:
     members: tuple[str, ...] = ()  # of a folded group, or of folded bodies
     dtype: str = ""
     sign: str = ""  # what the operator is written with in a formula: ×, +, σ, @
+    cells: tuple[tuple[str, ...], ...] = ()  # of a folded strip: the members of each call
 
     def __post_init__(self) -> None:
         for part in ("name", "group"):
             object.__setattr__(self, part, well_formed(getattr(self, part)))
+
+    @property
+    def given(self) -> bool:
+        """Whether it computes nothing, as the parameters that the calls of a layer share."""
+        return self.kind in GIVEN or self.op == PARAMETERS
 
     @property
     def label(self) -> str:
@@ -143,8 +153,12 @@ class Picture:
         return Picture(nodes, edges, self.kind, ids, owners)
 
     def overview(self) -> frozenset[str]:
-        """Which groups to open at first: whole levels, as long as all can be surveyed."""
-        depths = {path: path.count("/") for path in self.groups if path not in self.owners}
+        """Which groups to open at first: whole levels, as long as all can be surveyed.
+
+        A strip stays closed: its card shows the calls in it.
+        """
+        known = (path for path in self.groups if path not in self.owners)
+        depths = {path: path.count("/") for path in known if not any(map(repeated, paths(path)))}
         chosen: frozenset[str] = frozenset()
         for depth in range(max(depths.values(), default=0)):  # the innermost level stays closed
             wider = chosen | {path for path, d in depths.items() if d == depth}
@@ -161,6 +175,11 @@ class Picture:
         if all(path in opened for path in self.groups):
             return self
         return _Folding(self, opened).picture()
+
+
+def repeated(group: str) -> bool:
+    """Whether a group is a strip of calls or rounds: its name says how many."""
+    return bool(REPEATED.search(group))
 
 
 def paths(group: str) -> list[str]:
@@ -214,7 +233,10 @@ class _Folding:
             i: replace(b, members=(i, *b.members)) if b.members and b.kind != "group" else b
             for i, b in boxes.items()
         }
-        edges = self._edges()
+        boxes = {i: self._group(b) if b.kind == "group" else b for i, b in boxes.items()}
+        edges = tuple(
+            replace(e, shape="") if boxes[e.source].op == PARAMETERS else e for e in self._edges()
+        )
         inputs: dict[str, list[str]] = {}
         for e in edges:
             if e.kind == "loop":  # what comes from the step before is no operand
@@ -224,6 +246,21 @@ class _Folding:
         ids = {key: self.home[i] for key, i in self.whole.ids.items()}
         left = {path: i for path, i in self.whole.owners.items() if path in self.opened}
         return Picture(in_order(nodes), edges, self.whole.kind, ids, left)
+
+    def _group(self, box: PictureNode) -> PictureNode:
+        """The box of a folded group: of a strip with its calls, of parameters without a shape."""
+        inside = [self.nodes[i] for i in box.members]
+        if all(n.kind == "parameter" for n in inside):
+            return replace(box, op=PARAMETERS, shape="")
+        path = "/".join(filter(None, (box.group, box.name)))
+        calls: dict[str, tuple[str, ...]] = {}
+        for n in inside if repeated(path) else ():
+            inner, *_ = n.group[len(path) + 1 :].split("/")
+            if inner and n.kind not in GIVEN:
+                calls[inner] = (*calls.get(inner, ()), n.id)
+        each, many = [*calls.values()], max(-(-len(calls) // CELLS), 1)
+        cells = (sum(each[k : k + many], ()) for k in range(0, len(each), many))
+        return replace(box, cells=tuple(cells))
 
     def _edges(self) -> tuple[PictureEdge, ...]:
         """Arrows between boxes: those of nodes as they are, one between two groups."""

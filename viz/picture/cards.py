@@ -21,7 +21,8 @@ PAD = 12  # between the border of a card and what is written in it, px
 GAP = 10  # between two words of a row, px
 BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
-ROWS_HIGH = {"head": 16, "main": 23, "shape": 16, "grad": 18, "clock": 17}  # px
+CELL = (8, 14, 3)  # of a call in a strip: width, height, and what is left to the next, px
+ROWS_HIGH = {"head": 16, "main": 23, "cells": 24, "shape": 16, "grad": 18, "clock": 17}  # px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
@@ -34,7 +35,7 @@ class State:
     """What has become of a node in one still: `classes` say how it looks, the texts what it holds.
 
     value, gradient: short, "" where there is none yet. done: how much
-    of a group has run, from 0 to 1.
+    of a group has run, from 0 to 1. cells: the classes of each call in a strip.
     """
 
     classes: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class State:
     gradient: str = ""
     clock: Clock = ()
     done: float = 0
+    cells: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class Card:
         node = self.node
         if node.op in CONTROL and node.kind == "operator":
             return "control"
+        if node.given:
+            return node.kind if node.kind != "group" else "parameter"
         return "output" if node.is_output and node.kind == "operator" else node.kind
 
     @property
@@ -109,6 +113,7 @@ class Card:
     def rows(self) -> list[str]:
         """The rows that there is room for, from the top."""
         there = {
+            "cells": self.node.cells,
             "shape": self.shape and not self.low,
             "grad": self.room.gradient,
             "clock": self.room.clock,
@@ -128,7 +133,8 @@ class Card:
         clock = max(wide(_ticks(self._clock, x), SMALL) for x in languages)
         main = wide(self.sign, LARGE) * BOLD + _after(value)
         gradient = wide("∂ ", NAME) + self.room.gradient * 0.58 * NAME
-        width = 2 * PAD + max(head, main, wide(self.shape, SMALL), gradient, clock)
+        cells = len(self.node.cells) * (CELL[0] + CELL[2]) - CELL[2]
+        width = 2 * PAD + max(head, main, cells, wide(self.shape, SMALL), gradient, clock)
         height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
         return 2 * round(max(width, 72) / 2), 2 * round(height / 2)
 
@@ -165,6 +171,9 @@ class Card:
             parts.append(text("mg-value", right, low - 6, shown, "end"))
         if self.room.plan:
             parts.append(text("mg-none", right, low - 6, bilingual(ROWS["card_none"]), "end"))
+        if self.node.cells:
+            parts += self._cells(low, state)
+            low += ROWS_HIGH["cells"]
         if self.shape and not self.low:
             low += ROWS_HIGH["shape"]
             parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
@@ -189,6 +198,19 @@ class Card:
             return text("mg-shape", x, y, escape(self.shape), "end")
         named = text("mg-name", x, y, escape(self.name), "end") if self.name else ""
         return named if self._own_name else named.replace("<text", '<text data-op=""', 1)
+
+    def _cells(self, low: float, state: State) -> list[str]:
+        """The calls in a strip, one after the other over the width of the card."""
+        broad, high, gap = CELL
+        count = len(self.node.cells)
+        step = min((self.size[0] - 2 * PAD + gap) / count, 3 * (broad + gap))
+        drawn = f'y="{low + 2}" width="{step - gap:g}" height="{high}" rx="2"'
+        looks = state.cells or ((),) * count
+        return [
+            f'<g class="{" ".join(("mg-cell", *look))}">'
+            f'<rect class="mg-cell-card" x="{PAD + step * k:g}" {drawn}/></g>'
+            for k, look in enumerate(looks)
+        ]
 
     def _done(self, state: State) -> str:
         """How much of a group has run, behind its outline."""

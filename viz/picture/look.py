@@ -63,6 +63,14 @@ RULES: tuple[Rule, ...] = (
         (f"mg-{kind}", "mg-card", _outline(m.color, m.fill, m.width, DASHES[m.line]))
         for kind, m in MARKS.items()
     ),
+    # A call in the card of a strip: by itself, whatever the state of the whole.
+    ("", "mg-cell-card", _outline("line", "paper")),
+    ("mg-cell-unborn", "mg-cell-card", {"display": "none"}),
+    ("mg-cell-plan", "mg-cell-card", _outline("built", "paper", 1, "2 2")),
+    ("mg-cell-part", "mg-cell-card", _outline("run", "paper", 1.4)),
+    ("mg-cell-ran", "mg-cell-card", _outline("run", "run", 1)),
+    ("mg-cell-back", "mg-cell-card", {"stroke": "grad", "stroke-width": "2"}),
+    ("mg-cell-now", "mg-cell-card", {"stroke": "now", "stroke-width": "2.5"}),
     ("mg-gone", "mg-sign", {"fill": "soft"}),
     ("mg-gone", "mg-line", {"stroke": "line", "stroke-dasharray": DASHES["dashed"]}),
     ("mg-gone", "mg-tip", {"fill": "line"}),

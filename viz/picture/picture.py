@@ -22,6 +22,7 @@ from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
 from viz.picture import others
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.calls import Calls
 from viz.picture.formula import sign
 from viz.picture.repeats import grouped
 from viz.words.text import printed
@@ -73,8 +74,11 @@ def brief(value: object) -> str:
 class _Builder:
     """Collects boxes and arrows, and numbers them."""
 
-    def __init__(self, kind: str, names: Mapping[int, str], bodies: bool) -> None:
+    def __init__(
+        self, kind: str, nodes: Sequence[BaseNode], names: Mapping[int, str], bodies: bool
+    ) -> None:
         self.kind, self.names, self.bodies = kind, names, bodies
+        self.calls = Calls(nodes)
         self.nodes: list[PictureNode] = []
         self.edges: list[PictureEdge] = []
         self.ids: dict[Any, str] = {}
@@ -106,7 +110,9 @@ class _Builder:
             kind = "control" if index in node.op.shape_only else "forward"
             self.connect(source, target, index, kind, node.inputs[index])
 
-    def static(self, node: Node, outputs: Collection[Node], path: str, letter: str) -> str:
+    def static(
+        self, node: Node, outputs: Collection[Node], path: str, letter: str, calls: Calls
+    ) -> str:
         """The box of a node of a static graph, with its arrows, in the group `path`."""
         inputs = [(i, self.ids[x]) for i, x in enumerate(node.inputs) if x in self.ids]
         automatic = node.name.rpartition("/")[2].startswith(node.op.name)
@@ -114,15 +120,17 @@ class _Builder:
         name = self.names.get(id(node), "") if automatic else label
         if node.op is state.constant and automatic:
             name = number(node.attrs["value"]).replace("…", "")
+        kind = KINDS.get(node.op, "operator")
+        group = calls.shared(node.scope, node) if kind == "parameter" else calls.group(node.scope)
         target = self.node(
             node,
             letter,
-            kind=KINDS.get(node.op, "operator"),
+            kind=kind,
             op=node.op.name,
             sign=sign(node.op),
             name=name,
             shape=show_shape(node.shape),
-            group="/".join(filter(None, (path, node.scope))),
+            group="/".join(filter(None, (path, group))),
             inputs=tuple(i for _, i in inputs),
             is_output=node in outputs,
             line=node.where.label,
@@ -146,10 +154,11 @@ class _Builder:
             skipped = len(sources) - len(body.inputs)  # the condition of a branch
             entered = dict(zip(body.inputs, sources[skipped:], strict=False))
             read = {x for n in body.nodes for x in n.inputs} | set(body.outputs)
+            calls = Calls(body.nodes)
             for inner in body.nodes:
                 if inner in entered and inner not in read:
                     continue  # what this body takes only because another one needs it
-                new = self.static(inner, (), path, "b")
+                new = self.static(inner, (), path, "b", calls)
                 if inner in entered and skipped in (0, 1):
                     self.connect(entered[inner], new, 0, "forward", inner)
                 self.insides(inner, new, [self.ids[x] for x in inner.inputs])
@@ -188,10 +197,11 @@ def graph_picture(
     nodes: Iterable[Node], outputs: set[Node], names: Mapping[int, str], bodies: bool = False
 ) -> Picture:
     """The picture of these nodes of a static graph, in the order built."""
-    build, nodes = _Builder("static", names, bodies), [*nodes]
+    nodes = [*nodes]
+    build = _Builder("static", nodes, names, bodies)
     build.called = labels(nodes)
     for node in nodes:
-        target = build.static(node, outputs, "", "n")
+        target = build.static(node, outputs, "", "n", build.calls)
         build.insides(node, target, [build.ids[x] for x in node.inputs if x in build.ids])
     return build.done()
 
@@ -204,7 +214,8 @@ def tape_picture(
     bodies: bool = False,
 ) -> Picture:
     """The picture of these nodes of a tape, in the order recorded."""
-    build = _Builder("dynamic", names, bodies)
+    nodes = [*nodes]
+    build = _Builder("dynamic", nodes, names, bodies)
     for leaf in leaves:
         _leaf(build, leaf, leaf, "")
     for node in nodes:
@@ -216,7 +227,7 @@ def tape_picture(
             sign=sign(node.op),
             name=names.get(id(node), ""),
             shape=show_shape(node.shape),
-            group=node.scope,
+            group=build.calls.group(node.scope),
             inputs=tuple(inputs),
             is_output=node in outputs,
             line=node.where.label,
@@ -239,7 +250,9 @@ def _operand(build: _Builder, node: TapeNode, index: int, x: Any) -> str:
         about = {"shape": _shape(x), "dtype": str(x.dtype)}
         return build.node(key, kind="input", op="data", name=name, **about)
     about = {"name": number(x), "shape": "()", "dtype": str(np.asarray(x).dtype)}
-    return build.node(key, kind="constant", op="Constant", group=node.scope, **about)
+    return build.node(
+        key, kind="constant", op="Constant", group=build.calls.group(node.scope), **about
+    )
 
 
 def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
@@ -252,7 +265,7 @@ def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
         op="tensor",
         name=leaf.name or build.names.get(id(leaf), ""),
         shape=show_shape(leaf.shape),
-        group=scope if layer else "",
+        group=build.calls.shared(scope, leaf) if layer else "",
         dtype=str(leaf.dtype),
     )
 

@@ -1,23 +1,35 @@
-"""Repeated structure of a large picture as groups: a loop of 1,000 rounds is one box at first."""
+"""Repeated structure as groups: calls that follow each other are a strip, and so is a long loop.
+
+Of twenty calls of a cell the first and the last stay as they are, with the other eighteen between
+them as one group, which opens. Of a large picture every repetition is a group, with parts inside.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from viz.picture.boxes import GIVEN, Picture, PictureNode
+from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
 
 FLAT = 800  # boxes; a picture with more, however it is folded, gets groups
 LONGEST = 256  # boxes of a round that is found
+CALLS = 6  # of a layer that follow each other, at least, to be a strip
+NUMBER = re.compile(r"^\d+: | \(\d+\)$|[ .=_]?\d+$")  # what tells a call or a layer from its likes
 ROUNDS = 4  # how often something comes at least, to be a repetition
 SHARE = 0.1  # of all boxes that a repetition has, at least
 INNER, OUTER = 100, 16  # boxes in an innermost group, and parts of a group, about at most
 
 
 def grouped(picture: Picture) -> Picture:
-    """The picture, where it is large with its repetitions as groups, and parts of these inside."""
+    """The picture with its strips; where it is large, with all its repetitions as groups."""
+    outer = Counter(path.rpartition("/")[0] for path in picture.groups)
+    for path in reversed(outer):  # inner ones first: their paths stay true
+        if outer[path] >= CALLS and not {*paths(path)} & picture.owners.keys():
+            picture = _with_strips(picture, path)
     if len(picture.nodes) <= FLAT:
         return picture
     boxes = picture.fold().nodes
@@ -35,8 +47,37 @@ def grouped(picture: Picture) -> Picture:
         for k in range(rounds * period):
             for i in members[computing[start + k].id]:
                 around[i] = f"{name}{_part(k // period, rounds, period)}"
-    _take_along(picture, around)
+    _take_along(picture, around, {n.id for n in picture.nodes if n.kind in GIVEN and not n.group})
     return _inside(picture, around)
+
+
+def _with_strips(picture: Picture, path: str) -> Picture:
+    """The picture with the strips of one group, without those of the groups in it."""
+    nodes = {n.id: n for n in picture.nodes}
+    boxes = [b for b in picture.fold(paths(path)).nodes if b.group == path]
+    members = {b.id: b.members or (b.id,) for b in boxes}
+    about = {b.id: _about(b, members, nodes) for b in boxes if b.kind not in GIVEN}
+    computing = [b for b in boxes if about.get(b.id)]
+    around: dict[str, str] = {}
+    ends: set[str] = set()  # what stays where it is: the first and the last round
+    for start, period, rounds in _repetitions([about[b.id] for b in computing], 0):
+        every = computing[start : start + period * rounds]
+        calls = [b for b in every[:period] if b.kind == "group"]
+        if rounds < CALLS or not calls:
+            continue
+        name = _name(calls, rounds - 2)
+        name += f" ({start + 1})" * any(name == x.partition("/")[0] for x in around.values())
+        for k, b in enumerate(every):
+            if 0 < k // period < rounds - 1:
+                part = _part(k // period - 1, rounds - 2, period)
+                around |= dict.fromkeys(members[b.id], f"{name}{part}")
+            else:
+                ends |= {*members[b.id]}
+    loose = {n.id for n in picture.nodes if n.group in (path, "")} - ends
+    if not around:
+        return picture
+    _take_along(picture, around, loose)
+    return _inside(picture, around, path)
 
 
 def _about(
@@ -49,15 +90,18 @@ def _about(
     return tuple((n.kind, n.op, n.shape) for n in inside if n.kind not in GIVEN)
 
 
-def _repetitions(about: Sequence[Hashable]) -> list[tuple[int, int, int]]:
-    """Where something repeats: the start, the length of a round, how many rounds; in order."""
+def _repetitions(about: Sequence[Hashable], share: float = SHARE) -> list[tuple[int, int, int]]:
+    """Where something repeats: the start, the length of a round, how many rounds; in order.
+
+    share: of all boxes that a repetition has, at least.
+    """
     numbers: dict[Hashable, int] = {}
     coded = np.array([numbers.setdefault(x, len(numbers)) for x in about])
     waiting, found = [(0, len(coded))], []
     while waiting:
         low, high = waiting.pop()
         best = _longest(coded[low:high])
-        if best is None or best[1] * best[2] < SHARE * len(coded):
+        if best is None or best[1] * best[2] < share * len(coded):
             continue
         start, period, rounds = low + best[0], best[1], best[2]
         found.append((start, period, rounds))
@@ -83,7 +127,8 @@ def _longest(coded: np.ndarray) -> tuple[int, int, int] | None:
 
 def _name(round_: Sequence[PictureNode], rounds: int) -> str:
     """What is repeated, and how often: "Mul, Tanh × 500"."""
-    names = [(b.name.rstrip("0123456789") or b.name) if b.kind == "group" else b.op for b in round_]
+    each = ((NUMBER.sub("", b.name) or b.name) if b.kind == "group" else b.op for b in round_)
+    names = [*dict.fromkeys(each)]
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
     return f"{shown} × {rounds}".replace("/", "∕")
 
@@ -100,26 +145,25 @@ def _part(number: int, rounds: int, period: int) -> str:
     return path
 
 
-def _take_along(picture: Picture, around: dict[str, str]) -> None:
-    """What is only given goes into the group that alone reads it."""
+def _take_along(picture: Picture, around: dict[str, str], loose: set[str]) -> None:
+    """Of these nodes each goes into the group that alone reads it: data, and what prepares it."""
     readers: dict[str, set[str]] = {}
     for e in picture.edges:
-        readers.setdefault(e.source, set()).add(around.get(e.target, ""))
-    for n in picture.nodes:
-        if n.kind in GIVEN and n.id not in around and not n.group:
-            only, *others = readers.get(n.id, {""})
+        readers.setdefault(e.source, set()).add(e.target)
+    for n in reversed(picture.nodes):
+        if n.id in loose and n.id not in around:
+            only, *others = {around.get(i, "") for i in readers.get(n.id, ())} or {""}
             if only and not others:
                 around[n.id] = only
 
 
-def _inside(picture: Picture, around: dict[str, str]) -> Picture:
-    """The picture with nodes inside of further groups, and the bodies that they own with them."""
-    nodes = tuple(
-        replace(n, group="/".join(filter(None, (around[n.id], n.group)))) if n.id in around else n
-        for n in picture.nodes
-    )
-    owners = {
-        "/".join(filter(None, (around.get(owner, ""), path))): owner
-        for path, owner in picture.owners.items()
-    }
-    return replace(picture, nodes=nodes, owners=owners)
+def _inside(picture: Picture, around: Mapping[str, str], path: str = "") -> Picture:
+    """The picture with nodes inside of further groups of a group, and their bodies with them."""
+
+    def moved(node: str, group: str) -> str:
+        rest = group.removeprefix(path).strip("/")
+        return "/".join(filter(None, (path, around[node], rest))) if node in around else group
+
+    nodes = (replace(n, group=moved(n.id, n.group)) if n.id in around else n for n in picture.nodes)
+    owners = {moved(owner, group): owner for group, owner in picture.owners.items()}
+    return replace(picture, nodes=tuple(nodes), owners=owners)
