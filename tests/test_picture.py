@@ -329,6 +329,8 @@ def test_each_call_of_a_layer_is_a_group_beside_what_the_calls_share() -> None:
     assert (len(shared.members), shared.given) == (4, True)
     assert all(shared.id in n.inputs for n in calls)
     assert "rnncell" in picture(unrolled(1)).groups, "one call is the layer"
+    both = viz.draw(unrolled(3), fold=True, opened=["rnncell"]).picture.groups
+    assert both == ("rnncell (1)", "rnncell (2)", "rnncell (3)"), "its name opens all its calls"
 
 
 def test_many_calls_are_a_strip_between_the_first_and_the_last() -> None:

@@ -56,8 +56,7 @@ interface View {
   svg: string;
   home: Record<string, string>;
   arrows: Record<string, [string, string]>;
-  counts: Record<string, string[]>;
-  cells: Record<string, string[][]>;
+  counts: Record<string, string[][]>;
   closed: Record<string, string[]>;
   open: Record<string, string>;
   nodes: Record<string, PlayedNode>;

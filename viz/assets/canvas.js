@@ -121,8 +121,8 @@ function stage(graph, number, data, model, parent, scale, actions) {
     drawn.sort((a, b) => order(a) - order(b));
     const known = (/** @type {string} */ id) => (members.get(id) ?? [id]).filter((i) => data.nodes[i]);
     for (const g of drawn) reachable(g);
-    const counts = (/** @type {string} */ id) => view.counts[id] ?? (data.nodes[id] ? [id] : []);
-    return new Map(drawn.map((g) => [g.id, card(g, known(g.id), counts(g.id), view.cells[g.id] ?? [])]));
+    const counts = (/** @type {string} */ id) => view.counts[id] ?? [data.nodes[id] ? [id] : []];
+    return new Map(drawn.map((g) => [g.id, card(g, known(g.id), counts(g.id))]));
   }
 
   /** @param {View} view @returns {Map<string, Arrow>} */

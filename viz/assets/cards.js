@@ -67,11 +67,10 @@ function clockwork({ kind }, { born, ran, done, of }, words) {
 /**
  * One card of a drawing. Its texts and classes are written only where they change.
  * @param {SVGGElement} g @param {string[]} members ids of the nodes it stands for
- * @param {string[]} counts ids of those that make its state
- * @param {string[][]} calls of a strip: ids of those that make the state of each call in it
+ * @param {string[][]} calls ids of those that make its state: of a strip for each call in it
  * @returns {Card}
  */
-function card(g, members, counts, calls) {
+function card(g, members, calls) {
   const part = (/** @type {string} */ name) => /** @type {SVGTextElement | null} */ (g.querySelector(`.mg-${name}`));
   const parts = { value: part("value"), grad: part("grad"), clock: part("clock") };
   const [sign, name] = ["sign", "name"].map((kind) => part(kind)?.textContent ?? "");
@@ -79,7 +78,7 @@ function card(g, members, counts, calls) {
   const whole = Number(g.querySelector(".mg-card")?.getAttribute("width"));
   const done = g.querySelector(".mg-done");
   const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
-  return { g, id: g.id, kind, members, counts, cells, parts, done, whole, sign, title: name || sign, seen: {} };
+  return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, done, whole, sign, title: name || sign, seen: {} };
 }
 
 /**

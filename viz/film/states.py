@@ -83,15 +83,16 @@ def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
     """The nodes of the whole picture that make the state of a box.
 
     Of a group these are its operators: what it is given does not make it, nor what runs inside of
-    one of them. Of the result of an operator it is that operator, of all others the box itself.
+    one of them; of a strip those of its calls. Of the result of an operator it is that operator, of all others the box itself.
     """
     if box.kind != "group":
         return box.inputs[:1] if box.kind == "tensor" else (box.id,)
     around = paths("/".join(filter(None, (box.group, box.name))))
+    inside = {i for cell in box.cells for i in cell} or {*box.members}
     own = [
         n.id
         for n in picture.nodes
-        if n.id in box.members
+        if n.id in inside
         and n.kind not in GIVEN
         and not any(path in picture.owners for path in paths(n.group) if path not in around)
     ]
@@ -99,9 +100,9 @@ def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
 
 
 def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:
-    """For each call in a strip the nodes that make its state."""
+    """The same in parts: of a strip those of each call, of all else there is one."""
     own = counted(picture, box)
-    return tuple(tuple(i for i in cell if i in own) for cell in box.cells)
+    return tuple(tuple(i for i in cell if i in own) for cell in box.cells) or (own,)
 
 
 def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
@@ -131,7 +132,7 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
     gradient = state.gradient.short if state.gradient else ""
     clock = () if film.still or box.kind == "constant" else state.told(given)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
-    each = tuple(_on_cell(film, ids, step) for ids in calls(film.picture, box))
+    each = tuple(_on_cell(film, ids, step) for ids in calls(film.picture, box) if box.cells)
     return cards.State(classes, value, gradient, clock, state.done / state.of, each)
 
 

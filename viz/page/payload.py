@@ -10,7 +10,7 @@ from typing import Any
 from minigrad.diagnostics.messages import get_language
 from viz.film.film import Film, Track
 from viz.film.listing import listing
-from viz.film.states import calls, counted, on_cards
+from viz.film.states import calls, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.steps import Codes, Texts, file, frame, lane, node, result
@@ -216,14 +216,9 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bo
             if e.id not in known
         },
         "counts": {
-            f"{prefix}-{n.id}": [f"{prefix}-{i}" for i in counted(whole, n)]
-            for n in drawn.nodes
-            if n.kind == "group"
-        },
-        "cells": {
             f"{prefix}-{n.id}": [[f"{prefix}-{i}" for i in ids] for ids in calls(whole, n)]
             for n in drawn.nodes
-            if n.cells
+            if n.kind == "group"
         },
         "closed": {f"{prefix}-{i}": sorted(groups) for i, groups in closed.items()},
         "open": {

@@ -6,10 +6,13 @@ A node knows the scope it was built in, and each call of a layer makes a scope o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from itertools import takewhile
 
 from minigrad.core import BaseNode, Scope
+
+NUMBER = re.compile(r" \(\d+\)$")
 
 
 class Calls:
@@ -53,6 +56,15 @@ class Calls:
         shared = len([*takewhile(lambda parts: len({*parts}) == 1, zip(*groups, strict=False))])
         called = scope.split("/")[shared]
         return _joined("/".join(groups[0][:shared]), f"{called}.parameters")
+
+
+def called(name: str) -> str:
+    """The name of a layer without the number of its call.
+
+    >>> called("linear (2)")
+    'linear'
+    """
+    return NUMBER.sub("", name)
 
 
 def _around(scope: str) -> list[Scope]:

@@ -21,6 +21,7 @@ from viz.page.payload import UNFOLD_LIMIT, prefixes_of, rooms_of, still, table
 from viz.page.player import Player
 from viz.picture import drawing
 from viz.picture.boxes import paths
+from viz.picture.calls import called
 from viz.picture.cards import one_language
 from viz.picture.formula import whole
 from viz.picture.layout import LayoutError
@@ -161,12 +162,13 @@ class Diagram:
 
 
 def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
-    """The groups of these names; a node's name stands for all that it has inside."""
+    """The groups of these names: of a layer all its calls, of a node all that it has inside."""
     labels = {n.id: n.label for n in full.nodes}
     owned = [(path, labels[owner]) for path, owner in full.owners.items()]
     found = set()
     for name in names:
-        meant = {path for path in full.groups if name in (path, path.rpartition("/")[2])}
+        last = {path: path.rpartition("/")[2] for path in full.groups}
+        meant = {path for path in last if name in (path, last[path], called(last[path]))}
         meant |= {path for path, label in owned if label == name}
         if not meant:
             known = ", ".join(dict.fromkeys([*full.groups, *(label for _, label in owned)]))
