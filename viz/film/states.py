@@ -83,7 +83,8 @@ def counted(picture: Picture, box: PictureNode) -> tuple[str, ...]:
     """The nodes of the whole picture that make the state of a box.
 
     Of a group these are its operators: what it is given does not make it, nor what runs inside of
-    one of them; of a strip those of its calls. Of the result of an operator it is that operator, of all others the box itself.
+    one of them. Of a strip these are the operators of its calls, of the result of an operator that
+    operator, of all others the box itself.
     """
     if box.kind != "group":
         return box.inputs[:1] if box.kind == "tensor" else (box.id,)
