@@ -24,6 +24,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
+import minigrad as mg
 from viz import assets
 from viz.lesson.course import Course, course
 from viz.page.document import POLICY, STYLE
@@ -157,6 +158,7 @@ def alive(html: str) -> str:
 
 
 ASKING = ("viz.quiz(", "viz.predict(", "viz.order(")  # the code says no more than the question
+UNSAID = ("import ", "from ", "#", "@", ")", "viz.language(")  # what says nothing of it
 AGAIN = r'<button type="button" class="again">\1</button>'
 
 
@@ -166,6 +168,17 @@ def has_gaps(source: str) -> bool:
         return False
     constants = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
     return any(node.value is ... for node in constants)
+
+
+def telling(source: str) -> str:
+    """The line that says what folded code is about: the first that is no import and no comment.
+
+    >>> telling("import minigrad as mg\n\n\n# once more\n@mg.function\ndef score(x):\n    return x")
+    'def score(x):'
+    """
+    lines = source.strip().splitlines()
+    said = (line for line in lines if line.strip() and not line.lstrip().startswith(UNSAID))
+    return next(said, lines[0] if lines else "").strip()
 
 
 def is_of_a_learner(output: Any) -> bool:
@@ -250,6 +263,7 @@ def page(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) -
         config={"NbConvertBase": {"display_data_priority": KINDS}},
     )
     exporter.register_filter("alive", alive)
+    exporter.register_filter("telling", telling)
     told = about(notebook, path, language, run)
     resources = {"page": told, "metadata": {"path": str(path.parent)}}
     html, _ = exporter.from_notebook_node(notebook, resources=resources)
@@ -276,6 +290,7 @@ def about(notebook: nbformat.NotebookNode, path: Path, language: str, run: str) 
         "run": run.format(notebook=path.name),
         "policy": POLICY,
         "played": PLAYED,
+        "version": mg.__version__,
     }
 
 

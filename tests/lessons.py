@@ -24,7 +24,7 @@ DRAWINGS = "draw|memory|schedule"
 # The parts of a lesson, in order: what the cell of each looks like.
 TEMPLATE = {
     "title": r'markdown\n<div lang="en">\n\n# .*\n\n<div lang="zh">\n\n# ',
-    "setup": r"code\n(?=.*^import minigrad as mg)(?=.*viz\.language\()(?=.*__version__)",
+    "setup": r"code\n(?=.*^import minigrad as mg)(?=.*viz\.language\()(?!.*print\()",
     "recall": r"code\n.*quiz\(",
     "predict": r"code\n.*predict\(",
     "observe": r"code\n",

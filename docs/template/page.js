@@ -15,6 +15,21 @@ button?.addEventListener("click", () => {
   unfold(open);
 });
 
+// The parts of the page are in its margin, where it has one; the one that is being read is marked.
+const parts = document.querySelector(".parts details");
+const margin = matchMedia("(min-width: 1240px)");
+const lay = () => { if (parts) parts.open = margin.matches; };
+margin.addEventListener("change", lay);
+lay();
+const links = new Map([...document.querySelectorAll(".parts a")].map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
+const heads = [...document.querySelectorAll("h2[id]")].filter(({ id }) => links.has(id));
+const mark = () => {
+  const read = heads.findLast((head) => head.getBoundingClientRect().top < innerHeight / 3);
+  for (const [id, a] of links) id === read?.id ? a.setAttribute("aria-current", "true") : a.removeAttribute("aria-current");
+};
+addEventListener("scroll", mark, { passive: true });
+mark();
+
 // What scrolls sideways can be reached and scrolled with the keys.
 const reach = () => document.querySelectorAll(".shown").forEach((each) => {
   if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;

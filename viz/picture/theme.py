@@ -51,6 +51,8 @@ PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW, BLACK)
 
 FONT_FAMILY = "Noto Sans SC"
 FONT_PATH = Path(__file__).parent / "fonts" / "NotoSansSC-subset.ttf"
+BOLD_PATH = FONT_PATH.with_name("NotoSansSC-latin-600.ttf")
+LATIN_FAMILY = "Noto Sans Latin"  # of pages: the letters that it has in two weights
 
 Line = Literal["solid", "dashed", "dotted"]
 DASHES: Mapping[Line, str] = {"solid": "none", "dashed": "5 4", "dotted": "2 3"}

@@ -9,7 +9,7 @@ import sys
 from functools import lru_cache
 from typing import BinaryIO
 
-from viz.picture.theme import FONT_FAMILY, FONT_PATH
+from viz.picture.theme import BOLD_PATH, FONT_FAMILY, FONT_PATH, LATIN_FAMILY
 from viz.words.text import ROWS
 
 HAN = re.compile("[\u2e80-\uffef]")  # Chinese, and the punctuation that it has
@@ -19,12 +19,13 @@ def font_face(text: str, latin: bool = False) -> str:
     """A style rule that brings the glyphs of `text` along, so that no machine shows boxes.
 
     Only characters beyond ASCII are taken: the page's own font writes the others. latin: those,
-    too, for a page that looks alike on every system.
+    too, in both weights, for a page that looks alike on every system.
     """
-    wanted = {c for c in text if ord(c) > 126} | (
-        {chr(c) for c in range(32, 127)} if latin else set()
-    )
-    return _piece("".join(sorted(wanted)))
+    wanted = {c for c in text if ord(c) > 126}
+    if not latin:
+        return _piece("".join(sorted(wanted)))
+    plain = "".join(sorted({c for c in wanted if ord(c) < 256} | {*map(chr, range(32, 127))}))
+    return _latin(plain) + _piece("".join(sorted(wanted - {*plain})))
 
 
 def face_in_cell(text: str) -> str:
@@ -40,9 +41,19 @@ def face_in_cell(text: str) -> str:
 @lru_cache(maxsize=128)
 def _piece(characters: str) -> str:
     """The rule for these characters; drawings of one kind bring the same few along."""
-    data = base64.b64encode(_cut(_near(characters), characters, "woff")).decode()
-    source = f"url(data:font/woff;base64,{data}) format('woff')"
-    return f"@font-face {{ font-family: '{FONT_FAMILY}'; src: {source}; }}\n"
+    return _rule(FONT_FAMILY, _cut(_near(characters), characters, "woff"))
+
+
+@lru_cache(maxsize=128)
+def _latin(characters: str) -> str:
+    """The rules for these Latin letters, each weight of its own: no browser has to thicken them."""
+    regular, bold = (_cut(path.open("rb"), characters, "woff") for path in (FONT_PATH, BOLD_PATH))
+    return _rule(LATIN_FAMILY, regular) + _rule(LATIN_FAMILY, bold, " font-weight: 600;")
+
+
+def _rule(family: str, font: bytes, weight: str = "") -> str:
+    source = f"url(data:font/woff;base64,{base64.b64encode(font).decode()}) format('woff')"
+    return f"@font-face {{ font-family: '{family}';{weight} src: {source}; }}\n"
 
 
 _known: frozenset[str] = frozenset()
