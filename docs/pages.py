@@ -173,7 +173,7 @@ def has_gaps(source: str) -> bool:
 def telling(source: str) -> str:
     """The line that says what folded code is about: the first that is no import and no comment.
 
-    >>> telling("import minigrad as mg\n\n\n# once more\n@mg.function\ndef score(x):\n    return x")
+    >>> telling("import viz\\n\\n@mg.function\\ndef score(x):\\n    return x")
     'def score(x):'
     """
     lines = source.strip().splitlines()

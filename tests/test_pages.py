@@ -245,6 +245,26 @@ def test_a_slider_of_a_page_moves_without_a_kernel(made: Path, page: Page) -> No
 
 
 @pytest.mark.browser
+def test_a_wide_page_has_its_parts_in_the_margin_and_marks_the_one_that_is_read(
+    made: Path, page: Page
+) -> None:
+    visit(page, made / "en" / f"{LESSON.stem}.html")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    parts, text = page.locator(".parts"), page.locator(".prose").nth(1)
+    right = parts.evaluate("e => e.getBoundingClientRect().right")
+    assert right < text.evaluate("e => e.getBoundingClientRect().left"), "beside the text"
+    name = parts.locator("a").nth(2).inner_text()
+    page.get_by_role("heading", name=name).scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, 700)")
+    page.locator(".parts [aria-current]").wait_for()
+    assert parts.is_visible(), "it stays in sight"
+    weights = "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.weight)"
+    assert "600" in page.evaluate(weights), "no browser thickens the letters of headings"
+    page.set_viewport_size({"width": 1024, "height": 900})
+    assert page.locator(".parts details[open]").count() == 0
+
+
+@pytest.mark.browser
 def test_code_unfolds_questions_answer_and_paper_shows_what_is_read(made: Path, page: Page) -> None:
     visit(page, made / "en" / f"{LESSON.stem}.html")
     code = page.locator("details.code")
