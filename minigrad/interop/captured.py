@@ -79,6 +79,12 @@ class Captured:
         ours = [None if g is None else next(rest) for g in found]
         return results[: len(self.outputs)], dict(zip(self.gradients, ours, strict=True))
 
+    def play_again(self) -> None:
+        """Build the gradients and compute all values anew, for whoever listens to the engine."""
+        for found in ("gradients_here", "_computed"):
+            self.__dict__.pop(found, None)
+        self.gaps()
+
     def _run(self, ends: Sequence[Node]) -> list[Array]:
         firsts = {v: v.attrs["value"] for v in self.graph.variables}
         return Interpreter(ends)(dict(self.feeds), firsts)

@@ -1,0 +1,227 @@
+// What is known of the node that is selected; of the whole model what is worth a look, and the legend.
+
+/**
+ * @param {Atlas} atlas @param {HTMLElement} place
+ * @param {{show(op: number): void, close(): void}} told
+ */
+function inspectorOf(atlas, place, told) {
+  const { m, words } = atlas;
+  const body = make("div", "", place);
+  /** @param {string} className @param {Element} parent @param {keyof HTMLElementTagNameMap} [tag] */
+  const part = (className, parent, tag = "div") => make(tag, className, parent);
+  /** @param {Element} parent @param {string} key @param {string} [more] @param {string} [className] */
+  const heading = (parent, key, more = "", className = "") => {
+    const h = part(className, parent, "h3");
+    say(h, words.pair(key));
+    if (more) part("", h, "b").textContent = more;
+  };
+  /** @param {Element} parent @param {[Pair | string, Pair | string][]} rows */
+  const table = (parent, rows) => {
+    const t = part("", parent, "table");
+    for (const row of rows) {
+      const tr = part("", t, "tr");
+      for (const cell of row) say(part("", tr, "td"), typeof cell === "string" ? [cell, cell] : cell);
+    }
+  };
+  /** @param {Element} parent @param {Portrait | null} portrait @param {boolean} back @param {number} w @param {number} h */
+  const picture = (parent, portrait, back, w, h) => {
+    const canvas = make("canvas", "", parent);
+    canvas.style.cssText = `width:${w}px;height:${h}px`;
+    canvas.setAttribute("aria-hidden", "true");
+    const pen = penOf(canvas, () => atlas.ink);
+    pen.resize(w, h);
+    pen.clear();
+    pen.swatch(portrait, back, 0, 0, w, h);
+    return canvas;
+  };
+  /** @param {Element} parent @param {Portrait} portrait @param {boolean} back @param {number} w @param {number} h */
+  const histogram = (parent, portrait, back, w, h) => {
+    if (!portrait.hist) return;
+    const canvas = make("canvas", "", parent);
+    canvas.style.cssText = `width:${w}px;height:${h}px`;
+    canvas.setAttribute("aria-hidden", "true");
+    const pen = penOf(canvas, () => atlas.ink);
+    pen.resize(w, h);
+    pen.clear();
+    const wide = w / portrait.hist.length;
+    pen.c.fillStyle = mix(back ? atlas.ink.grad : atlas.ink.run, atlas.ink.paper, 0.35);
+    [...portrait.hist].forEach((letter, i) => {
+      const high = (CODE[letter] / 62) * (h - 2);
+      pen.c.fillRect(i * wide + 0.5, h - high, wide - 1, high);
+    });
+    pen.c.fillStyle = atlas.ink.hair;
+    pen.c.fillRect(0, h - 1, w, 1);
+  };
+  const share = (/** @type {number} */ v, /** @type {number} */ whole) => (whole ? ` (${Math.round((100 * v) / whole)} %)` : "");
+  const wide = () => Math.max(180, place.clientWidth - 34);
+
+  /** @param {AtlasNode} node */
+  const cost = (node) => {
+    const { sum } = node;
+    const all = m.root.sum;
+    const own = node !== m.root;
+    heading(body, "cost");
+    /** @type {[Pair | string, Pair | string][]} */
+    const rows = [[words.pair("column_params"), amount(sum.params) + (own ? share(sum.params, all.params) : "")]];
+    if (m.failed < 0 || ran(node, atlas.time) >= 1) {
+      rows.push([words.pair("forward"), lasting(sum.ms) + (own ? share(sum.ms, all.ms) : "")]);
+      if (m.end > m.n) rows.push([words.pair("backward"), lasting(sum.back) + (own ? share(sum.back, all.back) : "")]);
+      if (m.end > m.n) rows.push([words.pair("column_kept"), bytes(sum.kept) + (own ? share(sum.kept, all.kept) : "")]);
+    }
+    if (node.children) rows.push([words.pair("operators"), String(sum.count)]);
+    table(body, rows);
+  };
+
+  /** @param {Portrait} p @param {boolean} back */
+  const statistics = (p, back) => {
+    const w = wide();
+    histogram(body, p, back, w, 34);
+    if (p.min === undefined) return;
+    /** @type {[Pair | string, Pair | string][]} */
+    const rows = [[words.pair("from_to"), `${figure(p.min)} … ${figure(p.max)}`], [words.pair("mean_spread"), `${figure(p.mean)},  ${figure(p.std)}`]];
+    rows.push([words.pair("norm"), figure(p.norm)], [words.pair("zero_elements"), `${Math.round(100 * (p.zeros ?? 0))} %`]);
+    if (p.bad) rows.push([words.pair("broken_elements"), String(p.bad)]);
+    table(body, rows);
+  };
+
+  const whole = () => {
+    const { data } = m;
+    if (data.about) say(part("mg-x-path", body), data.about);
+    if (data.findings.length) heading(body, "worth_a_look");
+    for (const { text, op, bad } of data.findings) {
+      const b = make("button", `mg-x-finding${bad ? " mg-x-bad" : ""}`, body);
+      b.type = "button";
+      say(b, text);
+      b.addEventListener("click", () => told.show(op));
+    }
+    cost(m.root);
+    if (data.verdict) {
+      heading(body, "checked");
+      say(part("mg-x-verdict", body), data.verdict);
+    }
+    heading(body, "legend");
+    const list = part("mg-x-legend", body);
+    for (const [look, key] of [["planned", "legend_planned"], ["ran", "legend_ran"], ["now", "legend_now"], ["back", "legend_back"], ["value", "legend_value"], ["gradient", "legend_gradient"]]) {
+      part(`mg-x-sample mg-x-${look}`, list);
+      say(part("", list), words.pair(key));
+    }
+  };
+
+  /** @param {AtlasNode} node */
+  const passes = (node) => {
+    const half = Math.floor((wide() - 22) / 2);
+    const inside = m.data.operators.slice(node.a, node.b).flatMap((op) => op.reads).filter((x) => x < node.a || x >= node.b);
+    const reads = [...new Set(inside)].slice(0, 3);
+    const there = ran(node, atlas.time) >= 1 && !hasFailed(m, node, atlas.time);
+    heading(body, "in_out");
+    const row = part("mg-x-io", body);
+    const left = part("", row);
+    for (const x of reads) {
+      const f = part("", left, "figure");
+      const tensor = m.tensors[x];
+      if (tensor.shape.length) picture(f, isThere(m, x, atlas.time) ? portraitOf(m, tensor.v) : null, false, half, Math.round(half / 2) - (reads.length > 1 ? 14 : 0));
+      const from = x < m.n ? outsideName(m, node, { id: "", port: "in", tensor: x }) : m.data.inputs[x - m.n].name;
+      part("", f, "figcaption").textContent = `${shapeOf(atlas, x)} ${from}`;
+    }
+    part("", row).textContent = "→";
+    const f = part("", row, "figure");
+    const tensor = m.tensors[node.out];
+    const value = portraitOf(m, tensor.v);
+    if (tensor.shape.length) picture(f, there ? value : null, false, half, Math.round(half / 2));
+    else part("mg-x-scalar", f).textContent = there ? figure(value?.mean) : "?";
+    part("", f, "figcaption").textContent = `${shapeOf(atlas, node.out)} ${tensor.dtype}`;
+    if (there && value && tensor.shape.length) statistics(value, false);
+  };
+
+  /** @param {AtlasNode} node */
+  const gradient = (node) => {
+    if (m.end <= m.n) return;
+    const tensor = m.tensors[node.out];
+    const g = cameBack(m, node, atlas.time) >= 1 ? portraitOf(m, tensor.g) : null;
+    heading(body, "gradient_of_output", g ? `|∂| ${figure(g.norm)}` : "", "mg-x-back-words");
+    if (!node.grad) say(part("mg-x-path", body), words.pair("no_gradient"));
+    else if (!g) say(part("mg-x-path", body), words.pair("not_yet"));
+    else if (!tensor.shape.length) part("", body).textContent = figure(g.mean);
+    else {
+      picture(body, g, true, wide(), 56);
+      statistics(g, true);
+    }
+  };
+
+  /** @param {AtlasNode} node */
+  const weights = (node) => {
+    const used = node.sum.weights;
+    if (!used.length || used.length > 8) return;
+    heading(body, "weights");
+    const half = Math.floor((wide() - 22) / 2);
+    for (const w of used) {
+      const p = m.data.parameters[w];
+      const row = part("mg-x-io", body);
+      const back = cameBack(m, node, atlas.time) >= 1 ? portraitOf(m, p.g) : null;
+      const high = p.shape.length > 1 ? Math.round(half / 2.6) : 14;
+      const [left, arrow, right] = [part("", row, "figure"), part("", row), part("", row, "figure")];
+      picture(left, portraitOf(m, p.v), false, half, high);
+      part("", left, "figcaption").textContent = `${p.name.split(".").pop()} ${p.shape.length ? sizes(p.shape) : ""}`;
+      arrow.textContent = "∂";
+      arrow.className = "mg-x-back-words";
+      if (p.frozen) say(part("", right, "figcaption"), words.pair("not_trained"));
+      else {
+        picture(right, back, true, half, high);
+        const norm = Number(portraitOf(m, p.v)?.norm);
+        part("", right, "figcaption").textContent = back ? `|∂| ${figure(back.norm)}${norm ? ` · |∂|/|w| ${figure(Number(back.norm) / norm)}` : ""}` : "";
+      }
+    }
+  };
+
+  /** @param {AtlasNode} node */
+  const code = (node) => {
+    const op = m.data.operators[node.op ?? node.a];
+    if (node.op !== undefined) {
+      const formula = m.data.formulas[op.formula];
+      if (formula) {
+        heading(body, "formula");
+        part("mg-x-formula", body).textContent = `y = ${formula}`;
+      }
+    }
+    const [file, number, text] = m.data.lines[op.line] ?? [];
+    if (!text) return;
+    heading(body, "line");
+    const box = part("mg-x-code", body, "code");
+    part("", box, "em").textContent = `${file}:${number}`;
+    box.append(text);
+  };
+
+  return {
+    /** @param {AtlasNode | null} node */
+    show(node) {
+      body.replaceChildren();
+      place.scrollTop = 0;
+      const about = node ?? m.root;
+      const head = part("mg-x-head", body);
+      const title = part("", head, "h2");
+      title.append(about === m.root ? m.data.name : titleOf(m, about));
+      part("", title, "small").textContent = about === m.root ? m.data.system : kindOf(atlas, about);
+      const close = make("button", "mg-x-close", head);
+      close.type = "button";
+      close.textContent = "✕";
+      close.setAttribute("aria-label", halves(words.pair("close")));
+      close.addEventListener("click", told.close);
+      if (about === m.root) return whole();
+      part("mg-x-path", body).textContent = fullName(m, about);
+      if (hasFailed(m, about, atlas.time) && m.data.failure) {
+        heading(body, "stopped", "", "mg-x-bad-words");
+        say(part("mg-x-verdict", body), m.data.failure);
+      }
+      if (about.input !== undefined) {
+        const p = portraitOf(m, m.tensors[about.out].v);
+        picture(body, p, false, wide(), Math.round(wide() / 2));
+        if (p) statistics(p, false);
+      } else passes(about);
+      gradient(about);
+      if (about.input !== undefined) return;
+      cost(about);
+      weights(about);
+      code(about);
+    },
+  };
+}

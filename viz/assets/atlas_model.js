@@ -1,0 +1,161 @@
+// The model that the atlas shows: the tree of modules, who reads what, and when it was there.
+// Time runs from 0 to n while the n operators run forward, and on to 2n while gradients come back.
+
+/**
+ * The data of a model with everything in it that drawing asks for again and again.
+ * @param {AtlasData} data
+ * @returns {AtlasModel}
+ */
+function atlasModel(data) {
+  const { operators, inputs, parameters } = data;
+  const n = operators.length;
+  const tensors = [...operators, ...inputs];
+  /** @type {number[][]} */
+  const readers = tensors.map(() => []);
+  operators.forEach((op, i) => op.reads.forEach((x) => readers[x].push(i)));
+  /** @type {AtlasNode[]} */
+  const nodes = data.nodes.map((row, i) => ({ ...row, i, depth: 0, out: -1, grad: false, sum: NOTHING, shown: null }));
+  const root = nodes[0];
+  const used = inputs.map((_, k) => k).filter((k) => readers[n + k].length);
+  used.forEach((k, at) => {
+    const node = { i: nodes.length, parent: 0, name: inputs[k].name, kind: "", a: 0, b: 0, input: k, out: n + k };
+    nodes.push({ ...node, depth: 1, grad: inputs[k].g !== undefined, sum: NOTHING, shown: null });
+    /** @type {number[]} */ (root.children).splice(at, 0, node.i);
+  });
+  /** @type {AtlasNode[]} */
+  const leaves = new Array(n);
+  const outputs = new Set(data.outputs);
+  const leads = (/** @type {AtlasNode} */ node, /** @type {number} */ i) =>
+    outputs.has(i) || readers[i].some((r) => r < node.a || r >= node.b);
+  const whole = { params: 0, ms: 0, back: 0, kept: 0, count: 0, weights: /** @type {number[]} */ ([]) };
+  for (const node of nodes) {
+    node.depth = node.parent === null ? 0 : nodes[node.parent].depth + 1;
+    if (node.input !== undefined) continue;
+    if (node.op !== undefined) {
+      const op = operators[node.op];
+      leaves[node.op] = node;
+      node.out = node.op;
+      node.name ||= op.sign || op.op;
+      node.kind ||= "";
+    } else {
+      node.out = node.b - 1;
+      for (let i = node.b - 1; i >= node.a; i--)
+        if (leads(node, i)) {
+          node.out = i;
+          break;
+        }
+    }
+    node.grad = tensors[node.out]?.g !== undefined;
+    const inside = operators.slice(node.a, node.b);
+    const weights = [...new Set(inside.flatMap((op) => op.weights ?? []))];
+    node.sum = {
+      ...whole,
+      weights,
+      count: inside.length,
+      params: weights.reduce((sum, w) => sum + parameters[w].size, 0),
+      ms: inside.reduce((sum, op) => sum + op.ms, 0),
+      back: inside.reduce((sum, op) => sum + (op.back ?? 0), 0),
+      kept: inside.reduce((sum, op) => sum + (op.kept ?? 0), 0),
+    };
+  }
+  const ends = [0]; // what part of the axis has been used up by each operator: more if it has a gradient
+  for (let i = 0; i < n; i++) ends.push(ends[i] + (operators[i].g === undefined ? 0.15 : 1));
+  const rows = /** @type {number[]} */ (root.children).map((c) => nodes[c]).filter((node) => node.input === undefined);
+  const failed = data.failed ?? -1;
+  const end = failed >= 0 ? failed + 0.5 : data.backward ? 2 * n : n;
+  return { data, n, nodes, root, tensors, readers, leaves, ends, rows, end, failed, places: new Map() };
+}
+
+/** @type {AtlasNode["sum"]} */
+const NOTHING = { params: 0, ms: 0, back: 0, kept: 0, count: 0, weights: [] };
+
+/** @param {AtlasModel} m @param {AtlasNode} node */
+const parentOf = (m, node) => (node.parent === null ? null : m.nodes[node.parent]);
+
+/** The modules around a node, the whole model first, itself last. @param {AtlasModel} m @param {AtlasNode | null} node */
+function pathOf(m, node) {
+  const path = [];
+  for (; node; node = parentOf(m, node)) path.unshift(node);
+  return path;
+}
+
+/** @param {AtlasModel} m @param {AtlasNode | null} node @param {AtlasNode} around */
+const isInside = (m, node, around) => pathOf(m, node).includes(around);
+
+/** @param {AtlasModel} m @param {AtlasNode} node */
+const fullName = (m, node) => pathOf(m, node).slice(1).map((x) => x.name).join(".") || m.root.name;
+
+/** A name that says enough alone: "layer1.0" instead of "0". @param {AtlasModel} m @param {AtlasNode} node */
+function titleOf(m, node) {
+  const around = parentOf(m, node);
+  return around?.parent != null && /^\d+$/.test(node.name) ? `${around.name}.${node.name}` : node.name;
+}
+
+/** @param {AtlasModel} m @param {AtlasNode} node */
+const partsOf = (m, node) => (node.children ?? []).map((c) => m.nodes[c]);
+
+/** The part of a module in which an operator runs. @param {AtlasModel} m @param {AtlasNode} group @param {number} op */
+function partWith(m, group, op) {
+  return partsOf(m, group).find((c) => op >= c.a && op < c.b) ?? null;
+}
+
+const clamp = (/** @type {number} */ v, /** @type {number} */ low, /** @type {number} */ high) => Math.min(high, Math.max(low, v));
+
+/** How much of a node has run by this time. @param {AtlasNode} node @param {number} time */
+const ran = (node, time) => (node.b > node.a ? clamp((time - node.a) / (node.b - node.a), 0, 1) : 1);
+
+/** How far its gradients have come back. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
+function cameBack(m, node, time) {
+  if (!node.grad || m.end < 2 * m.n) return 0;
+  if (node.input !== undefined) return time >= 2 * m.n ? 1 : 0;
+  return clamp((time - (2 * m.n - node.b)) / (node.b - node.a), 0, 1);
+}
+
+/** Whether a node is what stopped the run, or around it. @param {AtlasModel} m @param {AtlasNode} node @param {number} time */
+const hasFailed = (m, node, time) => m.failed >= 0 && time > m.failed && m.failed >= node.a && m.failed < node.b;
+
+/** Whether a tensor is there. @param {AtlasModel} m @param {number} tensor @param {number} time */
+const isThere = (m, tensor, time) => tensor >= m.n || time >= tensor + 1;
+
+/** Whether the gradient of a tensor has come along this edge. @param {AtlasModel} m @param {AtlasEdge} edge @param {number} time */
+function passedBack(m, edge, time) {
+  const row = m.tensors[edge.tensor];
+  if (row.g === undefined || m.end < 2 * m.n) return false;
+  const reader = edge.to.node;
+  if (reader) return reader.grad && time >= 2 * m.n - reader.a - 1e-6;
+  return time >= 2 * m.n - (edge.tensor < m.n ? m.leaves[edge.tensor].b : 0);
+}
+
+/** @param {AtlasModel} m @param {number | undefined} number */
+const portraitOf = (m, number) => (number === undefined ? null : m.data.portraits[number]);
+
+/**
+ * What is stepped through at the modules that are open, first forward and then back.
+ * @param {AtlasModel} m @param {Set<number>} open
+ * @returns {AtlasStep[]}
+ */
+function stepsOf(m, open) {
+  /** @type {AtlasNode[]} */
+  const met = [];
+  const walk = (/** @type {AtlasNode} */ group) => {
+    for (const node of partsOf(m, group)) {
+      if (node.input !== undefined) continue;
+      if (node.children && open.has(node.i)) walk(node);
+      else met.push(node);
+    }
+  };
+  walk(m.root);
+  met.sort((x, y) => x.a - y.a);
+  /** @type {AtlasStep[]} */
+  const steps = met.map((node) => ({ node, back: false, from: node.a, to: node.b }));
+  if (m.failed >= 0) {
+    const at = steps.findIndex((s) => s.to > m.failed);
+    steps.length = at + 1;
+    steps[at].to = m.end;
+  } else if (m.end > m.n) {
+    for (const node of met.reverse())
+      if (node.grad) steps.push({ node, back: true, from: 2 * m.n - node.b, to: 2 * m.n - node.a });
+    steps[steps.length - 1].to = m.end;
+  }
+  return steps;
+}

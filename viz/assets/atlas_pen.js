@@ -1,0 +1,175 @@
+// What the atlas draws with: colours, text in pixels of the screen, numbers, portraits of tensors.
+const CODES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const CODE = Object.fromEntries([...CODES].map((c, i) => [c, i]));
+const EMPTY_CELL = 63; // 0 is a number that is not finite, 31 is zero
+const TOKENS = ["paper", "ink", "soft", "line", "card", "built", "run", "ran", "grad", "now", "lit", "bad", "spoilt"];
+
+/** @param {string} color @returns {number[]} */
+const rgb = (color) => [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+
+/** @param {string} a @param {string} b @param {number} share of b */
+function mix(a, b, share) {
+  const [from, to] = [rgb(a), rgb(b)];
+  return `#${from.map((v, i) => Math.round(v + (to[i] - v) * share).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** The colours as the page has them now. @param {HTMLElement} root @returns {Record<string, string>} */
+function inks(root) {
+  const style = getComputedStyle(root);
+  const found = Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(`--mg-${name}`).trim()]));
+  const dark = rgb(found.paper)[0] < 128;
+  return { ...found, hair: mix(found.line, found.paper, 0.62), below: dark ? "#8C97C4" : "#39456E", zero: dark ? "#10131A" : "#FFFFFF" };
+}
+
+/** @param {unknown} value */
+function figure(value) {
+  if (typeof value !== "number") return String(value ?? "").replace("-", "−").replace("inf", "∞").replace("nan", "NaN");
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const text = size >= 1e4 || size < 1e-3 ? value.toExponential(1).replace("e+", "e").replace(".0e", "e") : String(+value.toPrecision(3));
+  return text.replaceAll("-", "−");
+}
+
+/** @param {number} value @param {[number, string][]} units */
+const inUnits = (value, units) => {
+  const [size, unit] = units.find(([least]) => value >= least) ?? units[units.length - 1];
+  return `${+(value / size).toPrecision(3)}${unit}`;
+};
+const amount = (/** @type {number} */ v) => inUnits(v, [[1e9, " G"], [1e6, " M"], [1e3, " k"], [1, ""]]);
+const bytes = (/** @type {number} */ v) => inUnits(v, [[1 << 30, " GB"], [1 << 20, " MB"], [1024, " kB"], [1, " B"]]);
+const lasting = (/** @type {number} */ v) => inUnits(v, [[1000, " s"], [1, " ms"], [1e-3, " µs"]]);
+const sizes = (/** @type {number[]} */ shape) => (shape.length === 1 ? `[${shape[0]}]` : shape.join("×"));
+
+/**
+ * A pen for one canvas.
+ * @param {HTMLCanvasElement} canvas @param {() => Record<string, string>} colours
+ */
+function penOf(canvas, colours) {
+  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  let family = "sans-serif";
+  const pen = {
+    c,
+    ratio: 1,
+    /** @param {number} width @param {number} height */
+    resize(width, height) {
+      pen.ratio = Math.min(window.devicePixelRatio || 1, 2.5);
+      canvas.width = Math.round(width * pen.ratio);
+      canvas.height = Math.round(height * pen.ratio);
+      family = getComputedStyle(canvas).fontFamily || family;
+    },
+    clear() {
+      c.setTransform(pen.ratio, 0, 0, pen.ratio, 0, 0);
+      c.clearRect(0, 0, canvas.width, canvas.height);
+      c.textBaseline = "alphabetic";
+    },
+    /** @param {number} size @param {number} [weight] */
+    font(size, weight = 400) {
+      c.font = `${weight} ${size}px ${family}`;
+    },
+    /** Cut short where it doesn't fit. @param {string} text @param {number} x @param {number} y @param {number | null} [most] @param {CanvasTextAlign} [align] */
+    text(text, x, y, most = null, align = "left") {
+      if (most !== null && most < 7) return 0;
+      let shown = text;
+      if (most !== null && c.measureText(text).width > most) {
+        let n = text.length;
+        while (n > 1 && c.measureText(`${text.slice(0, n)}…`).width > most) n--;
+        shown = n < 2 && text.length > 2 ? text.slice(0, 1) : `${text.slice(0, n)}…`;
+      }
+      c.textAlign = align;
+      c.fillText(shown, x, y);
+      return c.measureText(shown).width;
+    },
+    /** @param {number} x @param {number} y @param {number} w @param {number} h @param {number} r */
+    round(x, y, w, h, r) {
+      c.beginPath();
+      c.roundRect(x, y, Math.max(0, w), Math.max(0, h), Math.max(0, Math.min(r, w / 2, h / 2)));
+    },
+    /**
+     * The picture of a tensor; an outline where there is none.
+     * @param {Portrait | null} portrait @param {boolean} back a gradient
+     * @param {number} x @param {number} y @param {number} w @param {number} h
+     * @param {string} [color] of its outline @param {number} [r]
+     */
+    swatch(portrait, back, x, y, w, h, color, r = 4) {
+      if (w < 3 || h < 3) return;
+      const ink = colours();
+      c.save();
+      pen.round(x, y, w, h, r);
+      if (!portrait?.cells) {
+        c.setLineDash([3, 3]);
+        c.strokeStyle = ink.hair;
+        c.lineWidth = 1;
+        c.stroke();
+        c.restore();
+        return;
+      }
+      c.clip();
+      c.fillStyle = ink.zero;
+      c.fillRect(x, y, w, h);
+      c.imageSmoothingEnabled = false;
+      c.drawImage(bitmap(portrait, back, ink), x, y, w, h);
+      const [wide, tall, tile] = [portrait.w ?? 1, portrait.h ?? 1, portrait.tile ?? 0];
+      if (tile > 1 && Math.min((w * tile) / wide, (h * tile) / tall) >= 7) {
+        c.fillStyle = ink.paper;
+        c.globalAlpha *= 0.8;
+        for (let i = tile; i < wide; i += tile) c.fillRect(Math.round(x + (i * w) / wide) - 0.5, y, 1, h);
+        for (let i = tile; i < tall; i += tile) c.fillRect(x, Math.round(y + (i * h) / tall) - 0.5, w, 1);
+      }
+      c.restore();
+      c.lineWidth = 1;
+      c.strokeStyle = color ?? (back ? ink.grad : ink.run);
+      pen.round(x + 0.5, y + 0.5, w - 1, h - 1, r);
+      c.stroke();
+    },
+  };
+  return pen;
+}
+
+/** @type {Map<Portrait, Map<string, HTMLCanvasElement>>} */
+const painted = new Map();
+
+/** @param {Portrait} portrait @param {boolean} back @param {Record<string, string>} ink */
+function bitmap(portrait, back, ink) {
+  const key = (back ? ink.grad : ink.run) + ink.zero;
+  const kept = painted.get(portrait) ?? new Map();
+  painted.set(portrait, kept);
+  if (kept.has(key)) return kept.get(key);
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [portrait.w ?? 1, portrait.h ?? 1];
+  const c = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = c.createImageData(canvas.width, canvas.height);
+  const [zero, above, below, bad] = [ink.zero, back ? ink.grad : ink.run, ink.below, ink.bad].map(rgb);
+  [...(portrait.cells ?? "")].forEach((letter, i) => {
+    const code = CODE[letter];
+    if (code === EMPTY_CELL) return;
+    const value = (code - 31) / 30;
+    const end = code === 0 ? bad : value < 0 ? below : above;
+    const share = code === 0 ? 1 : Math.abs(value) ** 0.72;
+    for (let k = 0; k < 3; k++) image.data[i * 4 + k] = zero[k] + (end[k] - zero[k]) * share;
+    image.data[i * 4 + 3] = 255;
+  });
+  c.putImageData(image, 0, 0);
+  kept.set(key, canvas);
+  return canvas;
+}
+
+/**
+ * Words of the page in the language that it has now.
+ * @param {HTMLElement} root @param {Record<string, Pair>} words
+ */
+function speaker(root, words) {
+  const filled = (/** @type {string} */ text, /** @type {Record<string, unknown>} */ fields) =>
+    text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name] ?? ""));
+  /** @type {(key: string, fields?: Record<string, unknown>) => Pair} */
+  const pair = (key, fields = {}) => /** @type {Pair} */ (words[key].map((text, i) => {
+    const own = Object.entries(fields).map(([name, x]) => [name, Array.isArray(x) ? x[i] : x]);
+    return filled(text, Object.fromEntries(own));
+  }));
+  const chinese = () => /** @type {HTMLElement | null} */ (root.closest("[data-mg-language]"))?.dataset.mgLanguage === "zh";
+  return {
+    pair,
+    chinese,
+    /** One line in one language, for a canvas. @param {string} key @param {Record<string, unknown>} [fields] */
+    line: (key, fields) => pair(key, fields)[chinese() ? 1 : 0],
+  };
+}

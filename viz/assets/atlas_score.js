@@ -1,0 +1,318 @@
+// The score of a model: a row for each top-level module, forward on the left, backward on the right,
+// and below how spread the activations and how large the gradients are. One playhead for all.
+
+/**
+ * @param {Atlas} atlas @param {HTMLCanvasElement} canvas @param {ReturnType<typeof penOf>} pen
+ */
+function scoreOf(atlas, canvas, pen) {
+  const { m, words } = atlas;
+  let g = { w: 0, h: 0, row: 0, lane: 0, head: 16, left: 0, right: 0, wide: false, each: 1, columns: /** @type {Record<string, [number, number]>} */ ({}) };
+  const score = {
+    /** @type {number | null} */
+    pointed: null,
+    /** The place that it takes in a panel of this width, in a widget of this height. @param {number} w @param {number} room */
+    resize(w, room) {
+      const wide = w >= 1000;
+      const row = clamp(Math.floor((room * 0.205) / m.rows.length), 5, 17);
+      const lane = wide ? 56 : room < 700 ? 34 : 44;
+      const head = 16;
+      /** @type {Record<string, [number, number]>} */
+      const columns = wide
+        ? { name: [14, 116], params: [134, 92], time: [230, 84], kept: [318, 84], weights: [408, 92] }
+        : w >= 600 ? { name: [10, 104], weights: [118, 86] } : { name: [8, 78] };
+      const left = wide ? 552 : w >= 600 ? 218 : 92;
+      g = { w, h: head + m.rows.length * row + 6 + lane + 8, row, lane, head, left, right: w - (wide ? 52 : 10), wide, each: Math.ceil(12 / row), columns };
+      canvas.style.height = `${g.h}px`;
+      pen.resize(w, g.h);
+    },
+    height: () => g.h,
+    draw,
+    timeAt,
+    /** The module in whose row a point is, and whether it lies among the names. @param {number} x @param {number} y */
+    rowAt: (x, y) => ({ node: m.rows[Math.floor((y - g.head) / g.row)] ?? null, named: x < g.left - 6 }),
+  };
+
+  // An operator without a gradient takes less of the axis.
+  const used = (/** @type {number} */ t) => {
+    const i = Math.floor(t);
+    return i >= m.n ? m.ends[m.n] : m.ends[i] + (m.ends[i + 1] - m.ends[i]) * (t - i);
+  };
+  const whole = () => (m.end > m.n || m.failed >= 0 ? 2 : 1) * m.ends[m.n];
+  const at = (/** @type {number} */ t) => {
+    const place = t <= m.n ? used(t) : 2 * m.ends[m.n] - used(2 * m.n - t);
+    return g.left + (g.right - g.left) * (place / (whole() || 1));
+  };
+  /** @param {number} x */
+  function timeAt(x) {
+    let [low, high] = [0, m.end > m.n ? 2 * m.n : m.n];
+    for (let i = 0; i < 40; i++) {
+      const middle = (low + high) / 2;
+      if (at(middle) < x) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  const log = (/** @type {number} */ v) => Math.log10(Math.max(v, 1e-12));
+  const weightNorm = (/** @type {number} */ w) => {
+    const p = m.data.parameters[w];
+    const norm = portraitOf(m, p.g)?.norm;
+    return p.shape.length > 1 && typeof norm === "number" ? norm : null;
+  };
+  const norms = m.data.parameters.map((_, w) => weightNorm(w)).filter((v) => v !== null && v > 0).map((v) => log(/** @type {number} */ (v)));
+  const low = norms.length ? Math.floor(norms.reduce((a, b) => Math.min(a, b))) : 0;
+  const high = norms.length ? Math.max(low + 3, Math.ceil(norms.reduce((a, b) => Math.max(a, b)))) : 1;
+
+  function draw() {
+    const { ink, time } = atlas;
+    const { c } = pen;
+    pen.clear();
+    c.globalAlpha = 1;
+    const top = pathOf(m, atlas.hovered)[1] ?? pathOf(m, atlas.focus)[1] ?? pathOf(m, atlas.selected)[1];
+    const now = time < m.end || m.failed >= 0 ? pathOf(m, atlas.now)[1] : undefined;
+    drawHeads();
+    m.rows.forEach((node, i) => {
+      const y = g.head + i * g.row;
+      if (node === top || node === now) {
+        c.fillStyle = node === now ? ink.lit : ink.card;
+        c.fillRect(0, y, g.w, g.row);
+      }
+      if (i % g.each === 0) {
+        c.fillStyle = hasFailed(m, node, time) ? ink.bad : ran(node, time) > 0 ? ink.ink : ink.soft;
+        pen.font(11, node === top ? 650 : 500);
+        const times = node.repeats ? `  ×${node.children?.length}` : "";
+        pen.text(titleOf(m, node) + times, g.columns.name[0], y + g.row / 2 + 4, g.columns.name[1] - 6);
+      }
+      drawMeasures(node, y);
+      drawBar(node, y, false);
+      if (m.end > m.n && node.grad) drawBar(node, y, true);
+      if (hasFailed(m, node, time)) drawFailure(y);
+    });
+    c.fillStyle = ink.hair;
+    if (whole() > m.ends[m.n]) c.fillRect(at(m.n) - 0.5, g.head, 1, g.h - g.head - 4);
+    drawProfile();
+    drawPlayhead();
+  }
+
+  function drawHeads() {
+    const { ink, time } = atlas;
+    const { c } = pen;
+    pen.font(11);
+    c.fillStyle = ink.soft;
+    for (const [name, [x, w]] of Object.entries(g.columns)) if (name !== "name") pen.text(words.line(`column_${name}`), x, 11, w);
+    pen.font(11, 600);
+    c.fillStyle = ink.run;
+    pen.text(`${words.line("forward")} →`, g.left, 11);
+    if (whole() === m.ends[m.n]) return;
+    c.fillStyle = m.failed < 0 ? ink.grad : ink.soft;
+    const text = `${words.line("backward")} →`;
+    const [middle, head] = [at(m.n), at(time)];
+    pen.text(text, head > middle - 4 && head < middle + c.measureText(text).width + 14 ? head + 10 : middle + 6, 11);
+    if (!g.columns.weights || m.failed >= 0) return;
+    c.fillStyle = ink.hair;
+    const [x, w] = g.columns.weights;
+    for (let k = low; k <= high; k++) c.fillRect(x + ((k - low) / (high - low)) * w, g.head, 1, m.rows.length * g.row);
+  }
+
+  const most = (/** @type {"params" | "ms" | "kept"} */ key) => m.rows.reduce((best, node) => Math.max(best, node.sum[key]), 0) || 1;
+
+  /** @param {AtlasNode} node @param {number} y */
+  function drawMeasures(node, y) {
+    const { ink, time } = atlas;
+    const { c } = pen;
+    const middle = y + g.row / 2;
+    pen.font(11);
+    /** @type {[string, "params" | "ms" | "kept", (v: number) => string, string][]} */
+    const bars = [["params", "params", amount, ink.line], ["time", "ms", lasting, ink.run], ["kept", "kept", bytes, ink.grad]];
+    for (const [column, key, text, color] of bars) {
+      const value = node.sum[key];
+      if (!g.columns[column] || !value || (key !== "params" && m.failed >= 0 && ran(node, time) < 1)) continue;
+      const [x, w] = g.columns[column];
+      const wide = Math.max(1.5, (value / most(key)) * (w - 48));
+      c.fillStyle = mix(color, ink.paper, 0.35);
+      c.fillRect(x, middle - 3, wide, Math.min(6, g.row - 1));
+      c.fillStyle = ink.soft;
+      if (g.row >= 11) pen.text(text(value), x + wide + 5, middle + 4, 60);
+    }
+    if (!g.columns.weights || m.failed >= 0 || cameBack(m, node, time) <= 0) return;
+    const [x, w] = g.columns.weights;
+    for (const weight of node.sum.weights) {
+      const v = weightNorm(weight);
+      if (v === null) continue;
+      c.globalAlpha = 0.85;
+      c.fillStyle = v > 0 ? ink.grad : ink.bad;
+      c.beginPath();
+      c.arc(x + (v > 0 ? clamp((log(v) - low) / (high - low), 0, 1) : 0) * w, middle, Math.min(2.6, g.row / 2.2), 0, 7);
+      c.fill();
+      c.globalAlpha = 1;
+    }
+  }
+
+  /** @param {AtlasNode} node @param {number} y @param {boolean} back */
+  function drawBar(node, y, back) {
+    const { ink, time } = atlas;
+    const { c } = pen;
+    const [from, to] = back ? [2 * m.n - node.b, 2 * m.n - node.a] : [node.a, node.b];
+    const [x, end] = [at(from) + 0.5, at(to)];
+    const wide = Math.max(2, end - x - 0.5);
+    const [top, high_] = [y + (g.row > 8 ? 1.5 : 0.5), g.row - (g.row > 8 ? 3 : 1)];
+    const done = clamp((time - from) / (to - from), 0, 1);
+    const color = back ? ink.grad : ink.run;
+    if (done < 1) {
+      c.setLineDash([3, 2]);
+      c.lineWidth = 1;
+      c.strokeStyle = back ? mix(ink.grad, ink.paper, 0.35) : ink.built;
+      pen.round(x + 0.5, top + 0.5, wide - 1, high_ - 1, 2.5);
+      c.stroke();
+      c.setLineDash([]);
+    }
+    if (done <= 0) return;
+    c.save();
+    pen.round(x, top, wide, high_, 2.5);
+    c.clip();
+    c.fillStyle = mix(color, ink.paper, 0.2);
+    c.fillRect(x, top, wide * done, high_);
+    c.fillStyle = ink.paper;
+    if (wide > 24)
+      for (const part of partsOf(m, node)) {
+        const border = at(back ? 2 * m.n - part.a : part.b);
+        if (border < end - 2) c.fillRect(border - 0.75, top, 1.5, high_);
+      }
+    c.restore();
+  }
+
+  /** @param {number} y */
+  function drawFailure(y) {
+    const { ink } = atlas;
+    const x = at(m.failed);
+    const wide = Math.max(10, at(m.failed + 1) - x);
+    pen.c.fillStyle = ink.bad;
+    pen.round(x, y + 0.5, wide, g.row - 1, 2.5);
+    pen.c.fill();
+    pen.c.fillStyle = ink.paper;
+    pen.font(11, 700);
+    if (g.row >= 11) pen.text("✗", x + wide / 2, y + g.row / 2 + 3.5, null, "center");
+  }
+
+  // What each operator gives, and what comes back to it; of many operators the ends in each pixel.
+  /** @type {{t: number, v: number, zeros: number}[]} */
+  const spread = [];
+  /** @type {{t: number, v: number, zeros: number}[]} */
+  const returned = [];
+  /** @type {number[]} */
+  const broken = [];
+  m.data.operators.forEach((op, i) => {
+    const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
+    const std = value?.std;
+    if (op.g !== undefined && typeof std === "number" && std > 0) spread.push({ t: i + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
+    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.push({ t: 2 * m.n - i - 0.5, v: log(gradient.norm), zeros: 0 });
+    if (value?.bad) broken.push(i + 0.5);
+    if (gradient?.bad) broken.push(2 * m.n - i - 0.5);
+  });
+  returned.reverse();
+
+  /** @param {{v: number}[]} points */
+  const range = (points) => {
+    if (!points.length) return [0, 1];
+    const [least, largest] = points.reduce(([a, b], { v }) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+    const [a, b] = [Math.floor(least), Math.ceil(largest)];
+    return b - a < 2 ? [a - (b === a ? 1 : 0), a - (b === a ? 1 : 0) + 2] : [a, b];
+  };
+
+  function drawProfile() {
+    const { ink, time } = atlas;
+    const { c } = pen;
+    const top = g.head + m.rows.length * g.row + 6;
+    const base = top + g.lane;
+    c.fillStyle = ink.hair;
+    c.fillRect(g.left, base, g.right - g.left, 1);
+    for (const { t, zeros } of spread) {
+      if (zeros <= 0.3 || t > time + 0.5) continue;
+      c.fillStyle = zeros > 0.9 ? ink.bad : mix(ink.line, ink.paper, 0.62);
+      const x = at(t - 0.5);
+      c.fillRect(x + 0.5, base - zeros * (g.lane - 8), Math.max(1.5, at(t + 0.5) - x - 1), zeros * (g.lane - 8));
+    }
+    /** @param {typeof spread} points @param {string} color */
+    const curve = (points, color) => {
+      const [a, b] = range(points);
+      c.strokeStyle = color;
+      c.lineWidth = 2;
+      c.lineJoin = "round";
+      c.beginPath();
+      let count = 0;
+      for (const { t, v } of points) {
+        if (t > time + 0.01) break;
+        const [x, y] = [at(t), base - 2 - ((v - a) / (b - a)) * (g.lane - 6)];
+        if (count++) c.lineTo(x, y);
+        else c.moveTo(x, y);
+      }
+      c.stroke();
+      return [a, b];
+    };
+    const [f, b] = [curve(spread, ink.run), m.end > m.n ? curve(returned, ink.grad) : null];
+    pen.font(12, 700);
+    c.fillStyle = ink.bad;
+    broken.filter((t) => t <= time + 0.5).filter((t, i, all) => !i || at(t) - at(all[i - 1]) > 9).forEach((t) => pen.text("✗", at(t), top + 11, null, "center"));
+    const narrow = g.columns.weights || g.wide ? g.left - 14 : 70;
+    pen.font(11, 600);
+    c.fillStyle = ink.run;
+    pen.text(g.left > 200 ? words.line("spread") : "σ", g.columns.name[0], top + 12, narrow);
+    c.fillStyle = ink.grad;
+    if (m.end > m.n) pen.text(g.left > 200 ? words.line("returned") : "|∂|", g.columns.name[0], top + 26, narrow);
+    if (!g.wide) return;
+    c.fillStyle = mix(ink.line, ink.paper, 0.5);
+    c.fillRect(14, top + 34, 9, 9);
+    c.fillStyle = ink.soft;
+    pen.font(11);
+    pen.text(words.line("share_of_zeros"), 29, top + 43);
+    if (norms.length && m.failed < 0) {
+      const [x, w] = g.columns.weights;
+      pen.text(`1e${low}`, x, top + 8, null, "center");
+      pen.text(`1e${high}`, x + w, top + 8, null, "center");
+    }
+    c.fillStyle = ink.run;
+    pen.text(`1e${f[1]}`, g.left - 6, top + 10, null, "right");
+    pen.text(`1e${f[0]}`, g.left - 6, base, null, "right");
+    if (!b) return;
+    c.fillStyle = ink.grad;
+    pen.text(`1e${b[1]}`, g.right + 8, top + 10);
+    pen.text(`1e${b[0]}`, g.right + 8, base);
+  }
+
+  function drawPlayhead() {
+    const { ink, time } = atlas;
+    const { c } = pen;
+    const base = g.head + m.rows.length * g.row + 6 + g.lane;
+    if (score.pointed !== null) drawReading(score.pointed, base);
+    const x = at(Math.min(time, whole() > m.ends[m.n] ? 2 * m.n : m.n));
+    c.fillStyle = ink.now;
+    c.fillRect(x - 1, g.head - 2, 2, base - g.head + 4);
+    c.beginPath();
+    for (const [dx, y] of [[-5, g.head - 9], [5, g.head - 9], [5, g.head - 4], [0, g.head + 1], [-5, g.head - 4]]) c.lineTo(x + dx, y);
+    c.fill();
+  }
+
+  /** What is known of the operator under the pointer. @param {number} x @param {number} base */
+  function drawReading(x, base) {
+    const { ink } = atlas;
+    const { c } = pen;
+    const t = timeAt(x);
+    const op = clamp(Math.floor(t < m.n ? t : 2 * m.n - t), 0, m.n - 1);
+    const row = m.tensors[op];
+    const [value, gradient] = [portraitOf(m, row.v), portraitOf(m, row.g)];
+    const back = t >= m.n;
+    const zeros = (value?.zeros ?? 0) > 0.2 ? `, ${words.line("zeros", { share: Math.round((value?.zeros ?? 0) * 100) })}` : "";
+    const said = back ? (gradient ? `|∂| ${figure(gradient.norm)}` : words.line("no_gradient")) : `σ ${figure(value?.std)}${zeros}`;
+    const text = `${fullName(m, m.leaves[op])}  ${said}`;
+    c.fillStyle = ink.line;
+    c.fillRect(x - 0.5, g.head, 1, base - g.head);
+    pen.font(11, 600);
+    const wide = c.measureText(text).width;
+    const left = clamp(x + 6, g.left, g.w - wide - 8);
+    c.fillStyle = ink.paper;
+    c.fillRect(left - 4, 0, wide + 8, 15);
+    c.fillStyle = back ? ink.grad : ink.run;
+    pen.text(text, left, 11);
+  }
+  return score;
+}

@@ -1,0 +1,150 @@
+"""What the browser gets of a model that was watched: its tree, its operators, portraits of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.diagnostics.messages import one_line, well_formed
+from minigrad.interop.captured import Captured
+from minigrad.static import Node
+from viz.explorer.findings import findings
+from viz.explorer.modules import Module, module_tree
+from viz.explorer.portraits import Portrait, short
+from viz.explorer.witness import Witness
+from viz.picture.formula import forward, sign
+from viz.words.text import Pair
+
+LONGEST = 120  # characters of a line of code
+
+
+class Table:
+    """Things of which each is sent once, and meant by its number."""
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, key: Any, row: Any) -> int:
+        if key not in self._numbers:
+            self._numbers[key] = len(self.rows)
+            self.rows.append(row)
+        return self._numbers[key]
+
+
+class Content:
+    """All that is shown of a model, as plain JSON in `data`.
+
+    nodes: the tree in preorder, each with the range of its operators [a, b); operators, inputs and
+    parameters refer to portraits by number.
+    """
+
+    def __init__(self, name: str, model: Captured, seen: Witness) -> None:
+        self.seen = seen
+        self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
+        self._parameters = {n: i for i, n in enumerate(seen.parameters)}
+        self._portraits, self._lines, self._formulas = Table(), Table(), Table()
+        self.operators = [self._operator(node) for node in seen.operators]
+        lines = [self._place(node) for node in seen.operators]
+        self.tree = module_tree(name, [n.scope for n in seen.operators], lines)
+        self.nodes: list[dict[str, Any]] = []
+        self._enter(self.tree, None)
+        self.parameters = [self._parameter(n, model) for n in seen.parameters]
+        self.data: dict[str, Any] = {
+            "name": well_formed(one_line(name)),
+            "system": model.system,
+            "nodes": self.nodes,
+            "operators": self.operators,
+            "inputs": [self._tensor(n) | {"name": n.name} for n in seen.inputs],
+            "parameters": self.parameters,
+            "portraits": self._portraits.rows,
+            "lines": self._lines.rows,
+            "formulas": self._formulas.rows,
+            "outputs": [self._tensors[y] for y in model.outputs if y in self._tensors],
+            "backward": bool(seen.gradients),
+        }
+        self.data["findings"] = findings(self.data)
+
+    def _tensor(self, node: Node) -> dict[str, Any]:
+        shape = [int(size) for size in node.shape or ()]
+        found = {"shape": shape, "dtype": str(node.dtype)}
+        for key, portraits in (("v", self.seen.values), ("g", self.seen.gradients)):
+            if node in portraits:
+                found[key] = self._portrait(portraits[node])
+        return found
+
+    def _portrait(self, found: Portrait) -> int:
+        return self._portraits.number(tuple(found.items()), found)
+
+    def _operator(self, node: Node) -> dict[str, Any]:
+        seen = self.seen
+        reads = [self._tensors[x] for x in node.inputs if x in self._tensors]
+        names = [chr(ord("a") + i) for i in range(len(node.inputs))]
+        row = self._tensor(node) | {
+            "op": node.op.name,
+            "sign": sign(node.op),
+            "title": list(node.op.title),
+            "formula": self._formulas.number(node.op.name, forward(node.op, names, node.attrs)),
+            "reads": list(dict.fromkeys(reads)),
+            "line": self._line(node),
+            "ms": short(seen.milliseconds.get(node, 0.0)),
+        }
+        used = [self._parameters[x] for x in node.inputs if x in self._parameters]
+        optional = {
+            "weights": used,
+            "back": short(seen.milliseconds_back.get(node, 0.0)),
+            "kept": seen.kept.get(node, 0),
+        }
+        return row | {key: value for key, value in optional.items() if value}
+
+    def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:
+        trained = node.name in model.leaves
+        return self._tensor(node) | {"name": node.name, "size": int(np.prod(node.shape))} | (
+            {} if trained else {"frozen": True}
+        )
+
+    def _place(self, node: Node) -> str:
+        where = node.where
+        return f"{where.filename}:{where.lineno}\n{where.text}"
+
+    def _line(self, node: Node) -> int:
+        where = node.where
+        place = Path(where.filename).name, where.lineno
+        return self._lines.number(place, [*place, well_formed(where.text)[:LONGEST]])
+
+    def _enter(self, part: Module | int, parent: int | None, within: Module | None = None) -> None:
+        """Enter a part of the tree; a module with a single operator is that operator."""
+        number = len(self.nodes)
+        if isinstance(part, int):
+            self.nodes.append({"parent": parent, "op": part, "a": part, "b": part + 1})
+            return
+        inside = list(part.operators())
+        row: dict[str, Any] = {
+            "parent": parent,
+            "name": well_formed(part.name),
+            "kind": well_formed(part.kind),
+            "a": inside[0] if inside else 0,
+            "b": inside[-1] + 1 if inside else 0,
+        }
+        self.nodes.append(row)
+        if parent is not None and len(inside) == 1:
+            row["op"] = inside[0]
+            return
+        row["children"] = []
+        if part.repeats:
+            row["repeats"] = True
+        for child in part.parts:
+            row["children"].append(len(self.nodes))
+            self._enter(child, number)
+
+
+def total(rows: Sequence[Mapping[str, Any]], key: str) -> float:
+    """The sum of one column."""
+    return float(sum(row.get(key, 0) for row in rows))
+
+
+Finding = dict[str, Any]
+__all__ = ["Content", "Finding", "Pair", "total"]

@@ -1,0 +1,130 @@
+"""What is worth a look in a model that was played: rules over the numbers that were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from viz.words.text import row
+
+FAINT = 1e4  # how many times smaller a gradient is than another, to be called vanishing
+HUGE = 1e4  # the norm of a gradient from which on it is called exploding
+SILENT = 0.9  # share of zeros behind a ReLU that hardly fires
+RECTIFIERS = ("ReLU",)
+
+Finding = dict[str, Any]
+
+
+def findings(data: Mapping[str, Any]) -> list[Finding]:
+    """The list, troubles first: each says something of one operator, whose number it gives."""
+    found = [*_broken(data), *_gradients(data), *_silent(data), *_shares(data)]
+    return sorted(found, key=lambda x: not x["bad"])
+
+
+def _finding(key: str, op: int, bad: bool, **fields: object) -> Finding:
+    return {"text": list(row(key, **fields)), "op": op, "bad": bad}
+
+
+def path_of(data: Mapping[str, Any], op: int) -> str:
+    """The modules around an operator, and its name: "layer1.0.conv1"."""
+    nodes = data["nodes"]
+    here, names = 0, []
+    while "children" in nodes[here]:
+        here = next(c for c in nodes[here]["children"] if nodes[c]["a"] <= op < nodes[c]["b"])
+        names.append(nodes[here].get("name") or data["operators"][op]["op"])
+    return ".".join(names)
+
+
+def _broken(data: Mapping[str, Any]) -> list[Finding]:
+    """The first value, and the first gradient on the way back, that is not finite."""
+    operators, portraits = data["operators"], data["portraits"]
+
+    def bad(i: int, key: str) -> int:
+        number = operators[i].get(key)
+        return 0 if number is None else int(portraits[number]["bad"])
+
+    found = []
+    born = (i for i in range(len(operators)) if bad(i, "v"))
+    first = next((i for i in born if not _mask(portraits[operators[i]["v"]])), None)
+    if first is not None:
+        file, number, _ = data["lines"][operators[first]["line"]]
+        told = {"name": path_of(data, first), "count": bad(first, "v"), "line": f"{file}:{number}"}
+        found.append(_finding("explorer_nan", first, True, **told))
+    back = next((i for i in reversed(range(len(operators))) if bad(i, "g")), None)
+    if back is not None:
+        told = {"name": path_of(data, back), "count": bad(back, "g")}
+        found.append(_finding("explorer_nan_back", back, True, **told))
+    return found
+
+
+def _mask(portrait: Mapping[str, Any]) -> bool:
+    """Whether all that is not finite is −∞ beside zeros: a mask, as attention adds it."""
+    return portrait.get("below", 0) == portrait["bad"] and portrait.get("norm") in (None, 0.0)
+
+
+def _gradients(data: Mapping[str, Any]) -> list[Finding]:
+    """How the gradients of the weights differ from layer to layer."""
+    if not data["backward"]:
+        return []
+    readers = {w: i for i, o in enumerate(data["operators"]) for w in o.get("weights", ())}
+    norms = []
+    for i, p in enumerate(data["parameters"]):
+        if i in readers and "g" in p and len(p["shape"]) > 1:
+            norm = data["portraits"][p["g"]].get("norm")
+            if isinstance(norm, float):
+                norms.append((norm, readers[i], p["name"]))
+    if not norms:
+        return []
+    (low, at, name), (high, top, other) = min(norms), max(norms)
+    told = {"name": name, "low": f"{low:.3g}", "other": other, "high": f"{high:.3g}"}
+    if high > HUGE:
+        return [_finding("explorer_exploding", top, True, **told)]
+    if low == 0:
+        dead = sum(norm == 0 for norm, _, _ in norms)
+        return [_finding("explorer_no_gradient", at, True, name=name, count=dead)]
+    if high > FAINT * low:
+        return [_finding("explorer_vanishing", at, True, ratio=f"{high / low:.2g}", **told)]
+    return [_finding("explorer_gradients", top, False, **told)]
+
+
+def _silent(data: Mapping[str, Any]) -> list[Finding]:
+    """ReLUs that hardly let anything through."""
+    operators, portraits = data["operators"], data["portraits"]
+    zeros = [
+        (portraits[o["v"]].get("zeros", 0), i)
+        for i, o in enumerate(operators)
+        if o["op"] in RECTIFIERS and "v" in o
+    ]
+    dead = [(share, i) for share, i in zeros if share > SILENT]
+    told = lambda share, i: {"name": path_of(data, i), "share": f"{100 * share:.0f}"}  # noqa: E731
+    if dead:
+        return [_finding("explorer_silent", i, True, **told(s, i)) for s, i in dead[:5]]
+    return [_finding("explorer_alive", max(zeros)[1], False, **told(*max(zeros)))] if zeros else []
+
+
+def _shares(data: Mapping[str, Any]) -> list[Finding]:
+    """Which top-level part holds most parameters, takes most time, keeps most memory."""
+    nodes, operators = data["nodes"], data["operators"]
+    parts = [nodes[i] for i in nodes[0]["children"]] if nodes else []
+    if len(parts) < 2:
+        return []
+
+    def weights(inside: Sequence[Mapping[str, Any]]) -> float:
+        used = {w for o in inside for w in o.get("weights", ())}
+        return float(sum(data["parameters"][w]["size"] for w in used))
+
+    measures = (
+        ("explorer_parameters", weights),
+        ("explorer_time", lambda inside: sum(o["ms"] for o in inside)),
+        ("explorer_memory", lambda inside: sum(o.get("kept", 0) for o in inside)),
+    )
+    found = []
+    for key, measure in measures:
+        sizes = [measure(operators[p["a"] : p["b"]]) for p in parts]
+        if whole := sum(sizes):
+            largest = sizes.index(max(sizes))
+            part = parts[largest]
+            name = part.get("name") or operators[part["op"]]["op"]
+            share = f"{100 * sizes[largest] / whole:.0f}"
+            found.append(_finding(key, part["a"], False, name=name, share=share))
+    return found

@@ -1,0 +1,192 @@
+"""The tree of a model: which operators ran in which module, and how it is folded to be surveyed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+MOST = 16  # parts that a group shows before equal or neighbouring ones are folded
+RUN = 4  # equal neighbours that are folded
+WRAPS = 0.8  # share of the operators from which on a module is only the wrapper of what is in it
+SCOPE = re.compile(r"(?P<name>.*?)(?:: (?P<kind>[^:]*?))?(?: \((?P<visit>\d+)\))?")
+
+
+@dataclass
+class Module:
+    """A module (or a function, or a few lines), and what ran in it, in order.
+
+    parts: modules, and the numbers of operators; kind: its class. repeats: whether its parts are
+    equal, and are shown as a strip. Of one that is a single operator `parts` is that number.
+    """
+
+    name: str
+    kind: str = ""
+    parts: list[Module | int] = field(default_factory=list)
+    repeats: bool = False
+
+    def operators(self) -> Iterator[int]:
+        """The numbers of all operators inside, in order."""
+        for part in self.parts:
+            if isinstance(part, int):
+                yield part
+            else:
+                yield from part.operators()
+
+    def count(self) -> int:
+        """How many operators are inside."""
+        return sum(1 if isinstance(part, int) else part.count() for part in self.parts)
+
+
+def module_tree(name: str, scopes: Sequence[str], lines: Sequence[str]) -> Module:
+    """The tree of a model that is called `name`.
+
+    scopes: of each operator the path of its module, "layer1: Sequential/0: Block"; lines: the
+    place and text of the line behind it.
+    """
+    root = Module(name)
+    for number, scope in enumerate(scopes):
+        here = root
+        for label in filter(None, scope.split("/")):
+            last = here.parts[-1] if here.parts else None
+            found = _module(label)
+            if isinstance(last, Module) and (last.name, last.kind) == (found.name, found.kind):
+                here = last
+            else:
+                here.parts.append(found)
+                here = found
+        here.parts.append(number)
+    root.parts = [_simplified(part) for part in root.parts]
+    _unwrap(root)
+    _fold(root, lines)
+    return root
+
+
+def _module(label: str) -> Module:
+    found = SCOPE.fullmatch(label)
+    if found is None:
+        return Module(label)
+    visit = found["visit"]
+    return Module(found["name"] + (f" ({visit})" if visit else ""), found["kind"] or "")
+
+
+def _simplified(part: Module | int) -> Module | int:
+    """A module that holds nothing but one other is that other one, under both names."""
+    if isinstance(part, int):
+        return part
+    part.parts = [_simplified(p) for p in part.parts]
+    while len(part.parts) == 1 and isinstance(part.parts[0], Module):
+        inner = part.parts[0]
+        part = Module(f"{part.name}.{inner.name}", inner.kind, inner.parts)
+    return part
+
+
+def _unwrap(root: Module) -> None:
+    """Put the parts of a module that holds almost everything in its place."""
+    total = root.count()
+    for _ in range(8):
+        large = [p for p in root.parts if isinstance(p, Module) and p.count() > WRAPS * total]
+        if not large:
+            return
+        wrapper, at = large[0], root.parts.index(large[0])
+        if len(wrapper.parts) == 1 or (_equal(wrapper) and len(wrapper.parts) + at > MOST // 2):
+            return
+        for part in wrapper.parts:
+            if isinstance(part, Module) and part.name.isdigit():
+                part.name = f"{wrapper.name}.{part.name}"
+        root.parts[at : at + 1] = wrapper.parts
+
+
+def _equal(module: Module) -> bool:
+    """Whether a module is a row of modules of one class."""
+    kinds = {p.kind or _base(p.name) if isinstance(p, Module) else "" for p in module.parts}
+    several = all(isinstance(p, Module) and p.count() > 1 for p in module.parts)
+    return len(module.parts) > 1 and len(kinds) == 1 and kinds != {""} and several
+
+
+def _base(name: str) -> str:
+    """The name of a function without the number of its call."""
+    return re.sub(r" \(\d+\)$|[=_.]?\d+$", "", name)
+
+
+def _fold(module: Module, lines: Sequence[str]) -> None:
+    """Fold what has too many parts: equal neighbours, then operators of one line, then runs."""
+    module.repeats = _equal(module)
+    if len(module.parts) > MOST and not module.repeats:
+        module.parts = _equal_neighbours(module.parts)
+        if len(module.parts) > MOST:
+            module.parts = _by_lines(module.parts, lines)
+        while len(module.parts) > MOST + MOST // 2:
+            module.parts = _in_runs(module.parts)
+    for part in module.parts:
+        if isinstance(part, Module):
+            _fold(part, lines)
+
+
+def _equal_neighbours(parts: Sequence[Module | int]) -> list[Module | int]:
+    found: list[Module | int] = []
+    run: list[Module | int] = []
+
+    def close() -> None:
+        if len(run) >= RUN:
+            first, last = (p for p in (run[0], run[-1]) if isinstance(p, Module))
+            folded = Module(f"{first.name} … {last.name}", first.kind, list(run))
+            found.append(folded)
+        else:
+            found.extend(run)
+        run.clear()
+
+    for part in parts:
+        alike = run and isinstance(part, Module) and _kind(part) == _kind(run[0])
+        if not alike:
+            close()
+        if isinstance(part, Module) and part.count() > 1:
+            run.append(part)
+        else:
+            found.append(part)
+    close()
+    return found
+
+
+def _kind(part: Module | int) -> str:
+    return "" if isinstance(part, int) else part.kind or _base(part.name)
+
+
+def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Module | int]:
+    """Neighbouring operators of one line of code as a group that is called like its result."""
+    found: list[Module | int] = []
+    for part in parts:
+        last = found[-1] if found else None
+        line = lines[part] if isinstance(part, int) else ""
+        if line and isinstance(last, Module) and last.kind == line:
+            last.parts.append(part)
+        elif line:
+            found.append(Module(assigned(line), line, [part]))
+        else:
+            found.append(part)
+    for i, part in enumerate(found):
+        if isinstance(part, Module) and "\n" in part.kind:
+            alone = len(part.parts) == 1
+            part.kind = ""
+            found[i] = part.parts[0] if alone else part
+    return found
+
+
+def assigned(line: str) -> str:
+    """What a line of code assigns: "h" for "h = x + y"; else the line itself, cut short."""
+    text = line.rpartition("\n")[2].strip()
+    found = re.match(r"([A-Za-z_][\w.]*(?:, *[A-Za-z_]\w*)*) *[-+*/@]?= *[^=]", text)
+    if found:
+        return found[1]
+    text = text.removeprefix("return ")
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+def _in_runs(parts: Sequence[Module | int]) -> list[Module | int]:
+    """Neighbours in groups of about a dozen."""
+    size = max(2, min(12, round(len(parts) ** 0.5)))
+    runs = [list(parts[i : i + size]) for i in range(0, len(parts), size)]
+    return [
+        run[0] if len(run) == 1 else Module(f"{at * size + 1} – {at * size + len(run)}", "", run)
+        for at, run in enumerate(runs)
+    ]

@@ -1,0 +1,100 @@
+"""What one run of a captured model tells: values are summarised as they are made, none is kept."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from minigrad.core.events import Event, listen, phase_of
+from minigrad.interop.captured import Captured, seed
+from minigrad.ops import state
+from minigrad.static import Node, ancestors
+from viz.explorer.portraits import Portrait, portrait
+
+SOURCES = (state.variable, state.placeholder, state.constant)
+MANY = 1500  # operators of a graph whose pictures are smaller
+
+
+class Witness:
+    """Watches a captured model play forward and backward.
+
+    operators: the forward nodes that compute, in their order; inputs: the placeholders; parameters:
+    the variables. values, gradients: a portrait for each node. milliseconds: of the forward
+    kernels, and of those that bring back what an operator passes on. kept: bytes of each result
+    that the backward pass reads.
+    """
+
+    def __init__(self, model: Captured) -> None:
+        nodes = [n for n in ancestors(model.outputs) if phase_of(n) != "backward"]
+        self.operators: Sequence[Node] = [n for n in nodes if n.op not in SOURCES]
+        self.inputs: Sequence[Node] = [n for n in nodes if n.op is state.placeholder]
+        self.parameters: Sequence[Node] = [n for n in nodes if n.op is state.variable]
+        self.values: dict[Node, Portrait] = {}
+        self.gradients: dict[Node, Portrait] = {}
+        self.milliseconds: dict[Node, float] = {}
+        self.milliseconds_back: dict[Node, float] = defaultdict(float)
+        self.kept: dict[Node, int] = defaultdict(int)
+        self.size = (32, 16) if len(self.operators) <= MANY else (16, 8)
+        self._known = set(nodes)
+        self._sums: dict[Node, Any] = {}  # the node that is the whole gradient of each
+        self._owner: dict[Node, Node] = {}  # through whom a node of the way back passes
+        self._fresh: list[Node] = []
+        self._bytes: dict[Node, int] = {}
+        self._portraits: dict[Node, Portrait] = {}
+        self._last = time.perf_counter()
+        with listen(self._hear):
+            model.play_again()
+        self._settle(model)
+
+    def _hear(self, event: Event) -> None:
+        now, node = time.perf_counter(), event.node
+        if event.kind == "built":
+            self._fresh.append(node)
+        elif event.kind == "contributed" and node in self._known and event.source is not None:
+            self._sums[node] = event.value
+            self._owner |= dict.fromkeys(self._fresh, event.source)
+            self._fresh.clear()
+        elif event.kind in ("run", "read") and isinstance(event.value, (np.ndarray, np.generic)):
+            self._ran(event, (now - self._last) * 1000)
+        self._last = time.perf_counter()
+
+    def _ran(self, event: Event, spent: float) -> None:
+        node, value = event.node, event.value
+        if node in self._known:
+            self.values[node] = portrait(value, *self.size)
+        elif node in self._totals:
+            self._portraits[node] = portrait(value, *self.size)
+        if event.kind == "read":
+            return
+        if node in self._known:
+            self.milliseconds[node] = spent
+            self._bytes[node] = 0 if getattr(value, "base", None) is not None else value.nbytes
+        elif node in self._owner:
+            self.milliseconds_back[self._owner[node]] += spent
+
+    @cached_property
+    def _totals(self) -> set[Node]:
+        """The nodes that are whole gradients; asked for when all are built."""
+        return {x for x in self._sums.values() if isinstance(x, Node)}
+
+    def _settle(self, model: Captured) -> None:
+        """Say of each node what its gradient was, and what the way back reads of it."""
+        for node, total in self._sums.items():
+            found = self._portraits.get(total) or self.values.get(total)
+            if found is not None:
+                self.gradients[node] = found
+        for y in model.outputs:
+            if self.gradients and y.dtype.kind == "f":
+                self.gradients.setdefault(y, portrait(seed(y), *self.size))
+        for node in self._owner:
+            for x in node.inputs:
+                while x in self._bytes and not self._bytes[x]:  # a view of what it reads
+                    x = x.inputs[0]
+                if x in self._bytes:
+                    self.kept[x] = self._bytes[x]
+        self._portraits.clear()
