@@ -42,7 +42,7 @@ HOUSE = {
         ["picture"],
         ["film", "questions"],
         ["page"],
-        ["lesson", "charts"],
+        ["lesson", "charts", "explorer"],
         ["views"],
         ["later"],
         ["viz"],

@@ -317,3 +317,170 @@ interface TrainData {
   words: Record<string, string>;
   labels: Labels;
 }
+
+// The explorer of a whole model.
+
+interface Portrait {
+  bad?: number;
+  below?: number;
+  min?: number | string;
+  max?: number | string;
+  mean?: number | string;
+  std?: number | string;
+  norm?: number | string;
+  zeros?: number;
+  w?: number;
+  h?: number;
+  tile?: number;
+  cells?: string;
+  hist?: string;
+}
+
+interface AtlasTensor {
+  shape: number[];
+  dtype: string;
+  v?: number;
+  g?: number;
+}
+
+interface AtlasOperator extends AtlasTensor {
+  op: string;
+  sign: string;
+  title: Pair;
+  formula: number;
+  reads: number[];
+  line: number;
+  ms: number;
+  back?: number;
+  kept?: number;
+  weights?: number[];
+}
+
+interface AtlasRow {
+  parent: number | null;
+  name: string;
+  kind: string;
+  a: number;
+  b: number;
+  op?: number;
+  input?: number;
+  children?: number[];
+  repeats?: boolean;
+}
+
+interface AtlasData {
+  name: string;
+  system: string;
+  heading: Pair;
+  verdict?: Pair;
+  about?: Pair;
+  failure?: Pair;
+  failed?: number;
+  start?: number;
+  nodes: AtlasRow[];
+  operators: AtlasOperator[];
+  inputs: (AtlasTensor & { name: string })[];
+  parameters: (AtlasTensor & { name: string; size: number; frozen?: boolean })[];
+  portraits: Portrait[];
+  lines: [string, number, string][];
+  formulas: string[];
+  outputs: number[];
+  backward: boolean;
+  findings: { text: Pair; op: number; bad: boolean }[];
+  words: Words;
+}
+
+interface AtlasNode extends AtlasRow {
+  i: number;
+  depth: number;
+  out: number;
+  grad: boolean;
+  sum: { params: number; ms: number; back: number; kept: number; count: number; weights: number[] };
+  shown: Box | null;
+}
+
+interface Box {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+interface Camera {
+  x: number;
+  y: number;
+  kx: number;
+  ky: number;
+}
+
+interface AtlasEnd {
+  id: string;
+  node?: AtlasNode;
+  port?: "in" | "out";
+  tensor?: number;
+  x?: number;
+  y?: number;
+  tight?: boolean;
+}
+
+interface AtlasEdge {
+  from: AtlasEnd;
+  to: AtlasEnd;
+  tensor: number;
+  points: [number, number][];
+  turns: boolean;
+}
+
+interface AtlasSpot extends Box {
+  row: number;
+  column: number;
+  lane: number;
+  port: boolean;
+}
+
+interface AtlasPlaces {
+  rects: Map<number, number[]>;
+  edges: AtlasEdge[];
+  ports: AtlasEnd[];
+  stubs: { port: AtlasEnd; points: [number, number][] }[];
+  head: number;
+  wide: boolean;
+}
+
+interface AtlasModel {
+  data: AtlasData;
+  n: number;
+  nodes: AtlasNode[];
+  root: AtlasNode;
+  tensors: AtlasTensor[];
+  readers: number[][];
+  leaves: AtlasNode[];
+  ends: number[];
+  rows: AtlasNode[];
+  end: number;
+  failed: number;
+  places: Map<number, AtlasPlaces>;
+}
+
+interface AtlasStep {
+  node: AtlasNode;
+  back: boolean;
+  from: number;
+  to: number;
+}
+
+interface Atlas {
+  m: AtlasModel;
+  pen: any;
+  words: any;
+  readonly ink: Record<string, string>;
+  size: { w: number; h: number };
+  time: number;
+  now: AtlasNode | null;
+  focus: AtlasNode;
+  open: Set<number>;
+  selected: AtlasNode | null;
+  hovered: AtlasNode | null;
+  moving: { node: AtlasNode; back: boolean; group: AtlasNode; share: number } | null;
+  camera: Camera;
+}

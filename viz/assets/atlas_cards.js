@@ -9,14 +9,19 @@ const [OPENS, IS_OPEN] = [0.42, 0.84]; // the part of the stage that a group fil
 const MANY_IN_STRIP = 7; // above it, a strip shows its first and its last three
 
 /** What a node is, in words. @param {Atlas} atlas @param {AtlasNode} node */
-function kindOf({ m, words }, node) {
+function kindOfNode({ m, words }, node) {
   if (node.input !== undefined) return words.line("input");
   if (node.repeats) {
     const parts = partsOf(m, node);
     return `${parts.length} × ${parts[0].kind || parts[0].name.replace(/ \(\d+\)$|[=_.]?\d+$/, "")}`;
   }
   if (node.kind) return node.kind;
-  if (node.op === undefined) return words.line("part");
+  if (node.op === undefined) {
+    const groups = partsOf(m, node).some((part) => part.children);
+    const inside = groups ? partsOf(m, node).map((part) => part.name) : m.data.operators.slice(node.a, node.b).map((op) => op.op);
+    const names = [...new Set(inside)];
+    return names.slice(0, 3).join(", ") + (names.length > 3 ? ", …" : "");
+  }
   const op = m.data.operators[node.op];
   return node.name === op.op ? op.title[words.chinese() ? 1 : 0] : op.op;
 }
@@ -135,7 +140,7 @@ function drawCard(atlas, node, box, alpha, opened) {
     if (times) pen.text(times, x + w, box.y + 16, 24, "right");
     pen.font(11);
     c.fillStyle = bad ? ink.bad : ink.soft;
-    const told = bad ? words.line("stopped") : shape || kindOf(atlas, node);
+    const told = bad ? words.line("stopped") : shape || kindOfNode(atlas, node);
     let y = box.y + 21;
     const brief = c.measureText(told).width > w ? told.replace(/^1×/, "") : told;
     if (box.h >= 66) {
@@ -156,7 +161,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   pen.font(11);
   c.fillStyle = bad ? ink.bad : ink.soft;
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
-  const says = !atlasPlaces(m, group, atlas.size).wide && shape ? shape : kindOf(atlas, node);
+  const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
   pen.text(bad ? words.line("stopped") : says, x, box.y + 35, w);
   const foot = box.h >= 100 ? 18 : 4;
   drawPictures(atlas, node, { x, y: box.y + 43, w, h: box.h - foot - 49 }, value, gradient);
@@ -294,7 +299,7 @@ function drawFrame(atlas, node, box, alpha) {
   pen.font(small ? 11 : 12);
   c.fillStyle = ink.soft;
   const { params, count, ms } = node.sum;
-  const about = [kindOf(atlas, node), params ? words.line("with_parameters", { count: amount(params) }) : "", words.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)];
+  const about = [kindOfNode(atlas, node), params ? words.line("with_parameters", { count: amount(params) }) : "", words.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)];
   pen.text(about.filter(Boolean).join(" · "), box.x + 14, box.y + high / 2 + (small ? 13 : 17), right - box.x - 20);
 }
 

@@ -200,7 +200,7 @@ function inspectorOf(atlas, place, told) {
       const head = part("mg-x-head", body);
       const title = part("", head, "h2");
       title.append(about === m.root ? m.data.name : titleOf(m, about));
-      part("", title, "small").textContent = about === m.root ? m.data.system : kindOf(atlas, about);
+      part("", title, "small").textContent = about === m.root ? m.data.system : kindOfNode(atlas, about);
       const close = make("button", "mg-x-close", head);
       close.type = "button";
       close.textContent = "✕";

@@ -15,8 +15,13 @@ function mix(a, b, share) {
 
 /** The colours as the page has them now. @param {HTMLElement} root @returns {Record<string, string>} */
 function inks(root) {
-  const style = getComputedStyle(root);
-  const found = Object.fromEntries(TOKENS.map((name) => [name, style.getPropertyValue(`--mg-${name}`).trim()]));
+  const probe = make("span", "", root);
+  const found = Object.fromEntries(TOKENS.map((name) => {
+    probe.style.color = `var(--mg-${name})`;
+    const parts = getComputedStyle(probe).color.match(/\d+/g)?.slice(0, 3) ?? [0, 0, 0];
+    return [name, `#${parts.map((v) => Number(v).toString(16).padStart(2, "0")).join("")}`];
+  }));
+  probe.remove();
   const dark = rgb(found.paper)[0] < 128;
   return { ...found, hair: mix(found.line, found.paper, 0.62), below: dark ? "#8C97C4" : "#39456E", zero: dark ? "#10131A" : "#FFFFFF" };
 }

@@ -173,7 +173,7 @@ function scoreOf(atlas, canvas, pen) {
     c.fillStyle = mix(color, ink.paper, 0.2);
     c.fillRect(x, top, wide * done, high_);
     c.fillStyle = ink.paper;
-    if (wide > 24)
+    if (wide > 5 * (node.children?.length ?? 0))
       for (const part of partsOf(m, node)) {
         const border = at(back ? 2 * m.n - part.a : part.b);
         if (border < end - 2) c.fillRect(border - 0.75, top, 1.5, high_);

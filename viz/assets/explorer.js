@@ -249,7 +249,7 @@ function explore(model, el) {
     }
     const { node } = step;
     const tensor = m.tensors[node.out];
-    const about = { name: fullName(m, node), kind: kindOf(atlas, node), step: k + 1, count };
+    const about = { name: fullName(m, node), kind: kindOfNode(atlas, node), step: k + 1, count };
     if (step.back) return bar.say(words.pair("said_back", { ...about, norm: figure(portraitOf(m, tensor.g)?.norm) }), "grad");
     const reads = m.data.operators.slice(node.a, node.b).flatMap((op) => op.reads).filter((x) => x < node.a);
     const shapes = [...new Set(reads.map((x) => shapeOf(atlas, x)))].slice(0, 3).join(", ") || "·";
@@ -354,7 +354,7 @@ function explore(model, el) {
   explorerStart(data, m, open);
   size();
   told();
-  root.atlas = { atlas, open, jump, reveal, steps };
+  Object.assign(root, { atlas: { atlas, open, jump, reveal, steps } }); // for tests, and for the console
   return {
     leave() {
       stage.leave();
@@ -424,7 +424,7 @@ function explorerCrumbs(nav, atlas, open, about) {
     b.type = "button";
     b.textContent = node === m.root ? m.data.name : node.name;
     if (node === group) b.setAttribute("aria-current", "true");
-    make("small", "", b).textContent = node === m.root ? "" : kindOf(atlas, node);
+    make("small", "", b).textContent = node === m.root ? "" : kindOfNode(atlas, node);
     b.addEventListener("click", () => (node === group ? about() : open(node)));
   });
   say(make("span", "mg-x-inputs", nav), m.data.heading);
@@ -442,7 +442,7 @@ function explorerList(list, atlas, open) {
     const tensor = m.tensors[node.out];
     const there = ran(node, time) >= 1;
     const norm = cameBack(m, node, time) >= 1 ? `, |∂| ${figure(portraitOf(m, tensor.g)?.norm)}` : "";
-    b.textContent = `${titleOf(m, node)}, ${kindOf(atlas, node)}, ${there ? shapeOf(atlas, node.out) : words.line("not_yet")}${norm}`;
+    b.textContent = `${titleOf(m, node)}, ${kindOfNode(atlas, node)}, ${there ? shapeOf(atlas, node.out) : words.line("not_yet")}${norm}`;
     b.addEventListener("click", () => open(node));
   }
 }

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from minigrad.diagnostics.messages import one_line, well_formed
 from minigrad.interop.captured import Captured
@@ -16,7 +14,6 @@ from viz.explorer.modules import Module, module_tree
 from viz.explorer.portraits import Portrait, short
 from viz.explorer.witness import Witness
 from viz.picture.formula import forward, sign
-from viz.words.text import Pair
 
 LONGEST = 120  # characters of a line of code
 
@@ -49,7 +46,8 @@ class Content:
         self._portraits, self._lines, self._formulas = Table(), Table(), Table()
         self.operators = [self._operator(node) for node in seen.operators]
         lines = [self._place(node) for node in seen.operators]
-        self.tree = module_tree(name, [n.scope for n in seen.operators], lines)
+        scopes, computes = [n.scope for n in seen.operators], [_computes(n) for n in seen.operators]
+        self.tree = module_tree(name, scopes, lines, computes)
         self.nodes: list[dict[str, Any]] = []
         self._enter(self.tree, None)
         self.parameters = [self._parameter(n, model) for n in seen.parameters]
@@ -69,8 +67,7 @@ class Content:
         self.data["findings"] = findings(self.data)
 
     def _tensor(self, node: Node) -> dict[str, Any]:
-        shape = [int(size) for size in node.shape or ()]
-        found = {"shape": shape, "dtype": str(node.dtype)}
+        found: dict[str, Any] = {"shape": list(node.shape or ()), "dtype": str(node.dtype)}
         for key, portraits in (("v", self.seen.values), ("g", self.seen.gradients)):
             if node in portraits:
                 found[key] = self._portrait(portraits[node])
@@ -102,8 +99,10 @@ class Content:
 
     def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:
         trained = node.name in model.leaves
-        return self._tensor(node) | {"name": node.name, "size": int(np.prod(node.shape))} | (
-            {} if trained else {"frozen": True}
+        return (
+            self._tensor(node)
+            | {"name": node.name, "size": math.prod(x or 1 for x in node.shape or ())}
+            | ({} if trained else {"frozen": True})
         )
 
     def _place(self, node: Node) -> str:
@@ -141,10 +140,6 @@ class Content:
             self._enter(child, number)
 
 
-def total(rows: Sequence[Mapping[str, Any]], key: str) -> float:
-    """The sum of one column."""
-    return float(sum(row.get(key, 0) for row in rows))
-
-
-Finding = dict[str, Any]
-__all__ = ["Content", "Finding", "Pair", "total"]
+def _computes(node: Node) -> str:
+    """What an operator has in common with its likes in other rounds of a loop."""
+    return f"{node.op.name} {node.shape}"

@@ -17,7 +17,7 @@ MODULES = (
     *("atlas_arrows", "atlas", "atlas_score", "atlas_inspector", "explorer"),
 )
 WORDS = (
-    "explorer", "explorer_input", "explorer_part", "explorer_scalar", "explorer_stopped",
+    "explorer", "explorer_input", "explorer_scalar", "explorer_stopped",
     "explorer_not_finite", "explorer_zeros", "explorer_with_parameters",
     "explorer_with_operators", "explorer_forward", "explorer_backward", "explorer_column_params",
     "explorer_column_time", "explorer_column_kept", "explorer_column_weights", "explorer_spread",
@@ -99,7 +99,9 @@ def _about(data: dict[str, Any]) -> Pair:
     """The shapes of the inputs and the number of parameters, in a few words."""
     shapes = ", ".join("×".join(map(str, x["shape"])) or "·" for x in data["inputs"])
     count = sum(p["size"] for p in data["parameters"])
-    return row("explorer_about", shapes=shapes, count=_amount(count), operators=len(data["operators"]))
+    return row(
+        "explorer_about", shapes=shapes, count=_amount(count), operators=len(data["operators"])
+    )
 
 
 def _amount(count: int) -> str:

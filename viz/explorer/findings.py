@@ -41,11 +41,10 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
 
     def bad(i: int, key: str) -> int:
         number = operators[i].get(key)
-        return 0 if number is None else int(portraits[number]["bad"])
+        return 0 if number is None else int(portraits[number].get("bad", 0))
 
     found = []
-    born = (i for i in range(len(operators)) if bad(i, "v"))
-    first = next((i for i in born if not _mask(portraits[operators[i]["v"]])), None)
+    first = next((i for i in range(len(operators)) if bad(i, "v")), None)
     if first is not None:
         file, number, _ = data["lines"][operators[first]["line"]]
         told = {"name": path_of(data, first), "count": bad(first, "v"), "line": f"{file}:{number}"}
@@ -55,11 +54,6 @@ def _broken(data: Mapping[str, Any]) -> list[Finding]:
         told = {"name": path_of(data, back), "count": bad(back, "g")}
         found.append(_finding("explorer_nan_back", back, True, **told))
     return found
-
-
-def _mask(portrait: Mapping[str, Any]) -> bool:
-    """Whether all that is not finite is −∞ beside zeros: a mask, as attention adds it."""
-    return portrait.get("below", 0) == portrait["bad"] and portrait.get("norm") in (None, 0.0)
 
 
 def _gradients(data: Mapping[str, Any]) -> list[Finding]:
@@ -96,10 +90,14 @@ def _silent(data: Mapping[str, Any]) -> list[Finding]:
         if o["op"] in RECTIFIERS and "v" in o
     ]
     dead = [(share, i) for share, i in zeros if share > SILENT]
-    told = lambda share, i: {"name": path_of(data, i), "share": f"{100 * share:.0f}"}  # noqa: E731
+
+    def said(key: str, share: float, i: int) -> Finding:
+        fields = {"name": path_of(data, i), "share": f"{100 * share:.0f}"}
+        return _finding(key, i, key == "explorer_silent", **fields)
+
     if dead:
-        return [_finding("explorer_silent", i, True, **told(s, i)) for s, i in dead[:5]]
-    return [_finding("explorer_alive", max(zeros)[1], False, **told(*max(zeros)))] if zeros else []
+        return [said("explorer_silent", *one) for one in dead[:5]]
+    return [said("explorer_alive", *max(zeros))] if zeros else []
 
 
 def _shares(data: Mapping[str, Any]) -> list[Finding]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 MOST = 16  # parts that a group shows before equal or neighbouring ones are folded
 RUN = 4  # equal neighbours that are folded
+PERIOD = 64  # parts of a round that is looked for
 WRAPS = 0.8  # share of the operators from which on a module is only the wrapper of what is in it
 SCOPE = re.compile(r"(?P<name>.*?)(?:: (?P<kind>[^:]*?))?(?: \((?P<visit>\d+)\))?")
 
@@ -38,11 +39,14 @@ class Module:
         return sum(1 if isinstance(part, int) else part.count() for part in self.parts)
 
 
-def module_tree(name: str, scopes: Sequence[str], lines: Sequence[str]) -> Module:
+def module_tree(
+    name: str, scopes: Sequence[str], lines: Sequence[str], computes: Sequence[str]
+) -> Module:
     """The tree of a model that is called `name`.
 
     scopes: of each operator the path of its module, "layer1: Sequential/0: Block"; lines: the
-    place and text of the line behind it.
+    place and text of the line behind it; computes: what it computes, by which rounds of a loop are
+    known to be equal.
     """
     root = Module(name)
     for number, scope in enumerate(scopes):
@@ -56,6 +60,7 @@ def module_tree(name: str, scopes: Sequence[str], lines: Sequence[str]) -> Modul
                 here.parts.append(found)
                 here = found
         here.parts.append(number)
+    _find_rounds(root, computes)
     root.parts = [_simplified(part) for part in root.parts]
     _unwrap(root)
     _fold(root, lines)
@@ -68,6 +73,50 @@ def _module(label: str) -> Module:
         return Module(label)
     visit = found["visit"]
     return Module(found["name"] + (f" ({visit})" if visit else ""), found["kind"] or "")
+
+
+def _find_rounds(module: Module, computes: Sequence[str]) -> None:
+    """Make a module of each round where the parts of a module repeat: calls in a loop."""
+    for part in module.parts:
+        if isinstance(part, Module):
+            _find_rounds(part, computes)
+    looks = [_look(part, computes) for part in module.parts]
+    start, period, rounds = _repetition(looks)
+    whole = period * rounds == len(looks)
+    if rounds < (2 if whole else 3) or period < 2:
+        return
+    name = _base(module.name)
+    made: list[Module | int] = []
+    for i in range(rounds):
+        at = start + i * period
+        made.append(Module(str(i + 1), name, module.parts[at : at + period]))
+    if whole:
+        module.parts = made
+    else:
+        module.parts[start : start + rounds * period] = [Module(f"× {rounds}", name, made)]
+
+
+def _look(part: Module | int, computes: Sequence[str]) -> str:
+    if isinstance(part, int):
+        return computes[part]
+    return f"{part.kind or _base(part.name)} {part.count()}"
+
+
+def _repetition(looks: Sequence[str]) -> tuple[int, int, int]:
+    """Where something repeats most: the start, the length of a round, the number of rounds."""
+    best, covered = (0, 0, 0), 0
+    for period in range(2, min(PERIOD, len(looks) // 2) + 1):
+        run = 0
+        for i in range(period, len(looks) + 1):
+            if i < len(looks) and looks[i] == looks[i - period]:
+                run += 1
+                continue
+            rounds = run // period + 1
+            plain = len({*looks[i - run - period : i - run]}) == 1  # one thing, again and again
+            if rounds > 1 and rounds * period > covered and not plain:
+                best, covered = (i - run - period, period, rounds), rounds * period
+            run = 0
+    return best
 
 
 def _simplified(part: Module | int) -> Module | int:
@@ -93,7 +142,8 @@ def _unwrap(root: Module) -> None:
             return
         for part in wrapper.parts:
             if isinstance(part, Module) and part.name.isdigit():
-                part.name = f"{wrapper.name}.{part.name}"
+                around = "" if wrapper.name.startswith("×") else f"{wrapper.name}."
+                part.name = f"{around}{part.name}"
         root.parts[at : at + 1] = wrapper.parts
 
 

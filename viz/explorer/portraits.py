@@ -19,19 +19,23 @@ BRIGHT = 0.985  # the share of cells whose magnitude is below the end of the col
 def portrait(x: Any, width: int = 32, height: int = 16) -> Portrait:
     """Summarise an array as plain JSON: exact statistics, and a picture of width × height cells.
 
-    Statistics are of the finite elements; `bad` counts the others. A 4-D array is pictured as
-    tiles, one a channel; what has more rows or columns than there are cells is averaged.
+    Statistics are of the finite elements; `below` counts −∞, which a mask is made of, `bad` NaN
+    and ∞. A 4-D array is pictured as tiles, one a channel; what has more rows or columns than there
+    are cells is averaged.
     """
     x = np.asarray(x)
     if x.dtype.kind == "c":
         x = np.abs(x)
     elif x.dtype.kind not in "fiub":
-        return {"bad": 0}
+        return {}
     flat = x.reshape(-1)
     real = flat if x.dtype == np.float32 else flat.astype(np.float32)
-    bad = int(real.size - np.count_nonzero(np.isfinite(real)))
-    kept = real[np.isfinite(real)] if bad else real
-    found: Portrait = {"bad": bad, **_statistics(kept)}
+    finite = np.isfinite(real)
+    lost = real.size - int(np.count_nonzero(finite))
+    below = int(np.count_nonzero(np.isneginf(real))) if lost else 0
+    kept = real[finite] if lost else real
+    found: Portrait = {"bad": lost - below, "below": below, **_statistics(kept)}
+    found = {key: value for key, value in found.items() if value or key not in ("bad", "below")}
     if x.size > 1:
         found |= _picture(real.reshape(x.shape), width, height)
         if width >= 32 and kept.size:
@@ -45,10 +49,10 @@ def _statistics(x: Any) -> Portrait:
     mean = float(x.mean(dtype=np.float64 if x.size < SAMPLE else None))
     spread = x - np.float32(mean)
     square = float(np.vdot(spread, spread)) / x.size
-    # A norm that overflows in float32 is found in float64.
-    norm = float(np.vdot(x, x)) if np.isfinite(np.vdot(x, x)) else float(
-        np.sum(np.square(x, dtype=np.float64))
-    )
+    with np.errstate(all="ignore"):
+        norm = float(np.vdot(x, x))
+    if not np.isfinite(norm):  # too large for float32
+        norm = float(np.sum(np.square(x, dtype=np.float64)))
     return {
         "min": short(x.min()),
         "max": short(x.max()),
@@ -115,10 +119,10 @@ def _cells(x: Any, width: int, height: int) -> tuple[Any, Any]:
     return _averaged(x, min(x.shape[0], height), min(x.shape[1], width)), 0
 
 
-def _tiles(x: Any, width: int, height: int) -> tuple[Any, int]:
+def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
     """The channels of an array side by side, as many as there is room for."""
     channels, rows, columns = x.shape
-    if rows == columns == 1 or channels == 1 and min(rows, columns) == 1:
+    if rows == columns == 1 or (channels == 1 and min(rows, columns) == 1):
         flat = x.reshape(-1)
         return _averaged(flat[None], 1, min(flat.size, width * height)), "row"
     longest = max(rows, columns)

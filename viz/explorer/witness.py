@@ -24,9 +24,9 @@ class Witness:
     """Watches a captured model play forward and backward.
 
     operators: the forward nodes that compute, in their order; inputs: the placeholders; parameters:
-    the variables. values, gradients: a portrait for each node. milliseconds: of the forward
-    kernels, and of those that bring back what an operator passes on. kept: bytes of each result
-    that the backward pass reads.
+    the variables. values, gradients: a portrait for each node. milliseconds: processor time of the
+    forward kernels, and of those that bring back what an operator passes on. kept: bytes of each
+    result that the backward pass reads.
     """
 
     def __init__(self, model: Captured) -> None:
@@ -46,25 +46,28 @@ class Witness:
         self._fresh: list[Node] = []
         self._bytes: dict[Node, int] = {}
         self._portraits: dict[Node, Portrait] = {}
-        self._last = time.perf_counter()
+        self._last = time.thread_time()
         with listen(self._hear):
             model.play_again()
         self._settle(model)
 
     def _hear(self, event: Event) -> None:
-        now, node = time.perf_counter(), event.node
+        now = time.thread_time()
+        node: Any = event.node
+        source: Any = event.source
         if event.kind == "built":
             self._fresh.append(node)
-        elif event.kind == "contributed" and node in self._known and event.source is not None:
+        elif event.kind == "contributed" and node in self._known and source is not None:
             self._sums[node] = event.value
-            self._owner |= dict.fromkeys(self._fresh, event.source)
+            self._owner |= dict.fromkeys(self._fresh, source)
             self._fresh.clear()
         elif event.kind in ("run", "read") and isinstance(event.value, (np.ndarray, np.generic)):
             self._ran(event, (now - self._last) * 1000)
-        self._last = time.perf_counter()
+        self._last = time.thread_time()
 
     def _ran(self, event: Event, spent: float) -> None:
-        node, value = event.node, event.value
+        node: Any = event.node
+        value = event.value
         if node in self._known:
             self.values[node] = portrait(value, *self.size)
         elif node in self._totals:

@@ -16,7 +16,7 @@ from minigrad.core import Array, Spec
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import INSIDE, Location, SavedLine
 from minigrad.interop.boxes import whole_box
-from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, seed, users
+from minigrad.interop.captured import TOLERANCE, Builder, Line, Refused, label, seed, users
 from minigrad.interop.jax.primitives import NAMED, PRIMITIVES
 from minigrad.static import Node
 from minigrad.static.run import Interpreter
@@ -33,6 +33,7 @@ class Reader:
         self.library = str(Path(jax.__file__).parent)
         self.called: tuple[tuple[str, ...], Line | None] | None = None  # from where, if by JAX
         self.line: Line | None = None  # of the equation that is being read
+        self.around: list[str] = []  # named scopes of the equations that call these
         self.suspects: list[tuple[str, Line | None, Any, Any]] = []
 
     def given(self, name: str, path: Sequence[Any], x: Any) -> Any:
@@ -173,13 +174,14 @@ class Reader:
 
         JAX keeps them from the first call, and with them that call's line.
         """
-        before = self.called
+        before, around = self.called, self.around
+        self.around = self.scopes(equation)
         if not users(getattr(inner.jaxpr.debug_info, "func_filename", None) or "", self.library):
             self.called = before or self.where(equation)
         try:
             return self.read(inner.jaxpr, inner.consts, operands)
         finally:
-            self.called = before
+            self.called, self.around = before, around
 
     def _scan(
         self,
@@ -350,8 +352,24 @@ class Reader:
             return (), None
         file, number = own[0].file_name, own[0].line_num
         line = SavedLine(file, number, linecache.getline(file, number))
-        names = [frame.function_name.rpartition(".")[2] for frame in reversed(own[:-1])]
-        return tuple(name for name in names if not name.startswith("<")), (line, 0)
+        names = [_called(frame.function_name) for frame in reversed(own[:-1])]
+        path = names = [name for name in names if not name.startswith("<")]
+        if scopes := self.scopes(equation):
+            inner = [name for name in names[-1:] if not scopes[-1].startswith(name)]
+            path = scopes + inner
+        return tuple(label(name) for name in path), (line, 0)
+
+    def scopes(self, equation: Any) -> list[str]:
+        """The named scopes around an equation: those of modules of flax, for instance."""
+        stack = getattr(equation.source_info.name_stack, "stack", ())
+        inner = [x.name for x in stack if type(x).__name__ == "Scope"]
+        return [*self.around, *inner]
+
+
+def _called(name: str) -> str:
+    """What a function is called: an object that is called, by its class."""
+    *around, name = name.split(".")
+    return around[-1] if name == "__call__" and around else name
 
 
 def plain_array(jax: Any, x: Any) -> Any:

@@ -1,0 +1,67 @@
+"""Models as they are captured from other systems, made here: no other system is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.core import Array
+from minigrad.diagnostics.source import SavedLine
+from minigrad.interop.captured import Builder, Captured
+from minigrad.static import Node
+
+
+def _line(number: int, text: str) -> tuple[SavedLine, int]:
+    return SavedLine("theirs.py", number, text), 0
+
+
+def torch_like(blocks: int = 3, broken: bool = False) -> Captured:
+    """Modules in modules, as PyTorch has them; with `broken` the second block divides by zero."""
+    build, rng = Builder(), np.random.default_rng(0)
+    x = build.placeholder("x", rng.normal(size=(4, 8)).astype(np.float32))
+
+    def layer(path: list[str], x: Node, out: int) -> Node:
+        name = ".".join(part.partition(":")[0] for part in path)
+        scope = "/".join(path)
+        first = (rng.normal(size=(x.shape[-1], out)) / 3).astype(np.float32)
+        w = build.variable(f"{name}.weight", first, scope, trained=True)
+        b = build.variable(f"{name}.bias", np.zeros(out, np.float32), scope, trained=True)
+        with build.at(build.entered(path), _line(3, "y = x @ w + b")):
+            return x @ w + b
+
+    h = layer(["stem: Linear"], x, 8)
+    for i in range(blocks):
+        path = ["blocks: Sequential", f"{i}: Block"]
+        y = layer([*path, "up: Linear"], h, 16)
+        with build.at(build.entered([*path, "act: ReLU"]), _line(7, "y = relu(y)")):
+            y = mg.relu(y)
+        y = layer([*path, "down: Linear"], y, 8)
+        with build.at(build.entered(path), _line(8, "return x + y")):
+            if broken and i == 1:
+                y = y / (y - y)
+            h = h + y
+    return _captured(build, "PyTorch", layer(["head: Linear"], h, 3))
+
+
+def jax_like() -> Captured:
+    """Functions without modules, in a loop, as JAX has them, and one line of many operators."""
+    build, rng = Builder(), np.random.default_rng(1)
+    x = build.placeholder("x", rng.normal(size=(5, 6)).astype(np.float32))
+    h = x
+    for i in range(4):
+        with build.at(build.entered(["layer"]), _line(4, "h = tanh(h @ w + b)")):
+            w = build.variable(
+                f"params.{i}", rng.normal(size=(6, 6)).astype(np.float32), "", trained=True
+            )
+            h = mg.tanh(h @ w)
+    with build.at(build.entered([]), _line(9, "loss = mean(h ** 2)")):
+        loss = mg.mean(h * h)
+    return _captured(build, "JAX", loss)
+
+
+def _captured(build: Builder, system: str, y: Node) -> Captured:
+    """The model with what it computes here as what the original computes."""
+    first = build.captured(system, [y], [np.zeros(y.shape, np.float32)], {})
+    values, found = first._computed
+    theirs: dict[str, Array | None] = dict(found)
+    return build.captured(system, [y], values, theirs)

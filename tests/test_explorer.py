@@ -1,0 +1,268 @@
+"""A whole model: the tree of its modules, portraits of its tensors, what is worth a look."""
+
+from __future__ import annotations
+
+import gc
+import json
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from explored import jax_like, torch_like
+
+from viz.explorer.content import Content
+from viz.explorer.findings import findings, path_of
+from viz.explorer.modules import Module, assigned, module_tree
+from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
+from viz.explorer.witness import Witness
+from viz.views.explore import explorer_of, name_of
+from viz.words.text import row
+
+LETTERS = ALPHABET.tobytes().decode()
+
+
+def tree(scopes: list[str], lines: list[str] | None = None, looks: list[str] | None = None) -> Any:
+    """The names in the tree of a model; operators are their numbers."""
+    count = len(scopes)
+    made = module_tree(
+        "net", scopes, lines or [""] * count, looks or [str(i) for i in range(count)]
+    )
+
+    def names(module: Module) -> Any:
+        return {
+            f"{part.name}: {part.kind}".rstrip(": "): names(part) if len(part.parts) > 1 else None
+            for part in module.parts
+            if isinstance(part, Module)
+        } or sum(1 for _ in module.operators())
+
+    return names(made)
+
+
+def test_operators_stand_in_the_modules_of_their_scopes() -> None:
+    scopes = [
+        "stem: Conv",
+        "body: Net/0: Block",
+        "body: Net/0: Block",
+        "body: Net/1: Block",
+        "head",
+    ]
+    assert tree(scopes) == {
+        "stem: Conv": None,
+        "body: Net": {"0: Block": 2, "1: Block": None},
+        "head": None,
+    }
+
+
+def test_what_is_only_a_wrapper_is_unwrapped() -> None:
+    scopes = ["model: Wrap/a: A", "model: Wrap/a: A", *["model: Wrap/b: B"] * 8]
+    assert tree(scopes) == {"a: A": 2, "b: B": 8}
+
+
+def test_rounds_of_a_loop_are_found_where_there_are_no_scopes() -> None:
+    rounds = {f"cell.{i}: cell": 2 for i in (1, 2, 3)}
+    assert tree(["cell"] * 6, looks=["MatMul", "Tanh"] * 3) == rounds
+    looks = [*"abcdef", *["MatMul", "Add", "Tanh"] * 5, "Mean"]
+    made = module_tree("net", [""] * 22, [""] * 22, looks)
+    (rounds,) = [part for part in made.parts if isinstance(part, Module)]
+    assert rounds.name == "× 5"
+    assert rounds.repeats
+    assert rounds.count() == 15
+
+
+def test_many_parts_are_folded_by_their_lines() -> None:
+    lines = [f"a.py:{i // 4}\nh{i // 4} = f(x)" for i in range(40)]
+    made = module_tree("net", [""] * 40, lines, [str(i) for i in range(40)])
+    assert [p.name for p in made.parts if isinstance(p, Module)] == [f"h{i}" for i in range(10)]
+
+
+def test_a_flat_model_of_thousands_of_operators_shows_few_parts() -> None:
+    made = module_tree("net", [""] * 5000, [""] * 5000, [str(i) for i in range(5000)])
+
+    def most(module: Module) -> int:
+        inner = [most(part) for part in module.parts if isinstance(part, Module)]
+        return max([len(module.parts), *inner])
+
+    assert most(made) <= 24
+    assert list(made.operators()) == list(range(5000))
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("h = x + y", "h"),
+        ("q, k, v = split(x)", "q, k, v"),
+        ("x += y", "x"),
+        ("self.out = f(x)", "self.out"),
+        ("return x + y", "x + y"),
+        ("if a == b:", "if a == b:"),
+    ],
+)
+def test_lines_are_called_like_what_they_assign(line: str, name: str) -> None:
+    assert assigned(f"a.py:3\n{line}") == name
+
+
+def test_statistics_are_of_the_finite_elements() -> None:
+    x = np.array([[0, 1, -2, 0], [np.nan, np.inf, -np.inf, 3]], np.float32)
+    found = portrait(x)
+    assert found["bad"] == 2
+    assert found["below"] == 1
+    kept = np.array([0, 1, -2, 0, 3])
+    assert found["mean"] == pytest.approx(kept.mean(), abs=1e-3)
+    assert found["std"] == pytest.approx(kept.std(), rel=1e-3)
+    assert found["norm"] == pytest.approx(np.linalg.norm(kept), rel=1e-3)
+    assert (found["min"], found["max"], found["zeros"]) == (-2, 3, 0.4)
+    codes = [LETTERS.index(c) for c in found["cells"]]
+    assert (codes[4], codes[6]) == (SPOILT, EMPTY)
+
+
+def test_a_norm_that_float32_cannot_hold_is_still_told() -> None:
+    assert portrait(np.full(100, 1e30, np.float32))["norm"] == pytest.approx(1e31, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [
+        ((3,), (3, 1)),
+        ((1, 512), (32, 16)),
+        ((1, 1000), (32, 16)),
+        ((40, 7), (7, 16)),
+        ((2, 24, 48), (32, 16)),
+        ((1, 3, 64, 64), (32, 16)),
+        ((1, 64, 32, 32), (32, 16)),
+        ((1, 14, 14, 64), (32, 16)),
+        ((1, 512, 1, 1), (32, 16)),
+        ((2, 3, 4, 5, 6), (18, 6)),
+        ((0,), (0, 0)),
+        ((), (1, 1)),
+    ],
+)
+def test_pictures_have_the_cells_there_is_room_for(shape: Any, size: Any) -> None:
+    found = portrait(np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape))
+    width, height = found.get("w", min(size)), found.get("h", min(size))
+    assert width <= 32
+    assert height <= 16
+    assert len(found.get("cells", "")) in (0, width * height)
+    json.dumps(found, allow_nan=False)
+
+
+def content(model: Any, name: str = "Net") -> Content:
+    return Content(name, model, Witness(model))
+
+
+def test_everything_is_seen_in_one_run() -> None:
+    model = torch_like()
+    made = content(model)
+    data = made.data
+    json.dumps(data, allow_nan=False)
+    top = [data["nodes"][i] for i in data["nodes"][0]["children"]]
+    assert [n["name"] for n in top] == ["stem", "blocks.0", "blocks.1", "blocks.2", "head"]
+    assert [n["kind"] for n in top] == ["Linear", "Block", "Block", "Block", "Linear"]
+    assert data["outputs"] == [len(data["operators"]) - 1]
+    values, gradients = model._computed
+    portraits = data["portraits"]
+    last = portraits[data["operators"][-1]["v"]]
+    assert last["norm"] == pytest.approx(np.linalg.norm(values[0]), rel=1e-3)
+    for p in data["parameters"]:
+        norm = float(np.linalg.norm(np.asarray(gradients[p["name"]])))
+        assert portraits[p["g"]]["norm"] == pytest.approx(norm, rel=1e-3), p["name"]
+    assert all("g" in o and "v" in o for o in data["operators"])
+    # What relu reads is kept for its way back, what is only added is not.
+    relu = next(i for i, o in enumerate(data["operators"]) if o["op"] == "ReLU")
+    assert data["operators"][relu].get("kept", 0) + data["operators"][relu - 1].get("kept", 0) > 0
+
+
+def test_nothing_of_the_model_is_kept() -> None:
+    model = torch_like()
+    graph = weakref.ref(model.graph)
+    made = explorer_of(model, model)
+    del model
+    gc.collect()
+    assert graph() is None
+    assert made.data["parameters"]
+
+
+def test_rounds_of_a_function_are_parts() -> None:
+    data = content(jax_like()).data
+    names = [n["name"] for n in data["nodes"] if n.get("kind") == "layer"]
+    assert names == ["1", "2", "3", "4"]
+    (strip,) = [n for n in data["nodes"] if n.get("repeats")]
+    assert strip["name"] == "layer"
+
+
+def said(data: Any) -> list[str]:
+    return [finding["text"][0] for finding in data["findings"]]
+
+
+def test_a_healthy_model_is_told_so() -> None:
+    data = content(torch_like()).data
+    assert not any(finding["bad"] for finding in data["findings"])
+    assert any(text.startswith("Gradients reach every weight") for text in said(data))
+    assert any(text.startswith("No dead ReLU") for text in said(data))
+
+
+def test_the_first_broken_value_is_found_with_its_line() -> None:
+    data = content(torch_like(broken=True)).data
+    first = data["findings"][0]
+    assert first["bad"]
+    assert first["text"][0].startswith("The first value that isn't finite")
+    assert "blocks.1" in first["text"][0]
+    assert "theirs.py:8" in first["text"][0]
+    assert data["operators"][first["op"]]["op"] == "Div"
+
+
+def numbers(norms: list[float], zeros: float = 0.5) -> dict[str, Any]:
+    """A model of plain layers whose weights have gradients of these norms."""
+    portraits = [{"norm": norm, "zeros": zeros} for norm in norms]
+    operators = [
+        {"op": "ReLU", "v": i, "g": i, "weights": [i], "ms": 1.0, "line": 0}
+        for i in range(len(norms))
+    ]
+    nodes = [{"parent": None, "name": "net", "children": [1], "a": 0, "b": len(norms)}]
+    return {
+        "backward": True,
+        "portraits": portraits,
+        "operators": operators,
+        "parameters": [
+            {"name": f"w{i}", "shape": [2, 2], "size": 4, "g": i} for i in range(len(norms))
+        ],
+        "lines": [["a.py", 1, "y"]],
+        "nodes": [*nodes, {"parent": 0, "name": "all", "a": 0, "b": len(norms)}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("norms", "key"),
+    [
+        ([1.0, 2.0], "explorer_gradients"),
+        ([1e-7, 2.0], "explorer_vanishing"),
+        ([1.0, 1e6], "explorer_exploding"),
+        ([0.0, 1.0], "explorer_no_gradient"),
+    ],
+)
+def test_how_gradients_differ_is_told(norms: list[float], key: str) -> None:
+    beginning = row(key, name="w0", other="w1", low="", high="", ratio="", count=1)[0].split(":")[0]
+    (text,) = [x["text"][0] for x in findings(numbers(norms)) if "radient" in x["text"][0]]
+    assert text.startswith(beginning)
+
+
+def test_a_silent_relu_is_found() -> None:
+    found = findings(numbers([1.0, 1.0], zeros=0.97))
+    assert [x["op"] for x in found if x["bad"]] == [0, 1]
+    assert path_of(numbers([1.0]), 0) == "all"
+
+
+def test_the_explorer_tells_all_in_text() -> None:
+    made = explorer_of(type("Net", (), {})(), torch_like())
+    english, chinese = made.text()
+    assert english.splitlines()[0] == "Net: 4×8 · 939 parameters · 22 operators"
+    assert "blocks.1: Block → [4×8], |∂|" in english
+    assert "checked against PyTorch" in english
+    assert "已与 PyTorch" in chinese
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [(torch_like, "torch_like"), (lambda x: x, "function"), (3, "int")]
+)
+def test_a_model_is_called_like_its_class_or_its_function(model: Any, name: str) -> None:
+    assert name_of(model) == name
