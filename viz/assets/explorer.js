@@ -349,6 +349,7 @@ function explore(model, el) {
   const themes = new MutationObserver(restyle);
   for (const e of [document.body, el.closest(".jp-Notebook")])
     if (e) themes.observe(e, { attributes: true, attributeFilter: ["data-mg-language", "data-jp-theme-light", "class"] });
+  side.setAttribute("aria-label", halves(words.pair("about_selected")));
   canvas.setAttribute("aria-label", halves(words.pair("canvas", { name: data.name })));
   scoreCanvas.setAttribute("aria-label", halves(words.pair("score")));
   explorerStart(data, m, open);

@@ -1,0 +1,213 @@
+"""The explorer in a real browser: whole at first sight, opened in place, stepped, pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from explored import jax_like, torch_like
+from looks import serious
+
+from minigrad.interop.captured import Captured
+from viz.views.explore import explorer_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("english")]
+MODELS = {"torch": torch_like, "jax": jax_like}
+WIDTHS = {1440: 900, 770: 780, 390: 844}
+# Every size of text that a canvas is given.
+SIZES = """
+window.sizes = [];
+const font = Object.getOwnPropertyDescriptor(CanvasRenderingContext2D.prototype, "font");
+Object.defineProperty(CanvasRenderingContext2D.prototype, "font", { ...font, set(value) {
+  window.sizes.push(parseFloat(value.split(" ")[1]));
+  font.set.call(this, value);
+}});
+"""
+STATE = "document.querySelector('.mg-explorer').atlas"
+# The cards of what is open, in pixels of the stage, and what is wrong with where they are.
+CARDS = f"""() => {{
+  const {{ atlas }} = {STATE};
+  const cards = atlas.focus.children.map((i) => atlas.m.nodes[i]);
+  const wrong = [];
+  for (const card of cards) {{
+    const box = card.shown;
+    if (!box) wrong.push(card.name + " is not drawn");
+    else if (box.x < 0 || box.y < 0 || box.x + box.w > atlas.size.w || box.y + box.h > atlas.size.h)
+      wrong.push(card.name + " is cut off");
+    else if (box.w < 48 || box.h < 30) wrong.push(card.name + " is tiny");
+    for (const other of cards) {{
+      const b = other.shown;
+      if (other === card || !box || !b) continue;
+      if (box.x < b.x + b.w && b.x < box.x + box.w && box.y < b.y + b.h && b.y < box.y + box.h)
+        wrong.push(card.name + " lies on " + other.name);
+    }}
+  }}
+  return wrong;
+}}"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A saved page of each model."""
+    folder = tmp_path_factory.mktemp("explorer")
+
+    def saved(name: str, model: Callable[[], Captured]) -> Path:
+        return explorer_of(model, model()).save(folder / f"{name}.html")
+
+    return {name: saved(name, model) for name, model in MODELS.items()}
+
+
+@pytest.fixture(scope="module")
+def one(chromium: Browser) -> Iterator[Page]:
+    """One page for all; nothing moves on it."""
+    context = chromium.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.add_init_script(SIZES)
+    yield page
+    context.close()
+
+
+def opened(page: Page, path: Path, width: int = 1440) -> Page:
+    page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+    page.goto(path.as_uri())
+    settled(page)
+    return page
+
+
+def settled(page: Page) -> None:
+    """All is drawn that is to be drawn."""
+    page.evaluate("() => new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(f)))")
+
+
+def state(page: Page, what: str) -> Any:
+    return page.evaluate(f"() => {STATE}.{what}")
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_whole_model_is_on_the_first_screen(
+    name: str, width: int, one: Page, pages: dict[str, Path]
+) -> None:
+    errors: list[str] = []
+    one.on("pageerror", lambda error: errors.append(str(error)))
+    page = opened(one, pages[name], width)
+    assert page.evaluate(CARDS) == []
+    assert state(page, "atlas.time") == 2 * state(
+        page, "atlas.m.n"
+    )  # forward and backward are over
+    said = page.locator(".mg-x-said").inner_text()
+    assert said.startswith("Finished: ")
+    assert page.evaluate("Math.min(...window.sizes)") >= 11
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    bottom = page.locator(".mg-explorer").evaluate("e => e.getBoundingClientRect().bottom")
+    assert bottom <= WIDTHS[width]
+    # Every group can be opened, and is laid out as well.
+    groups = state(page, "atlas.m.nodes.filter((n) => n.children).map((n) => n.i)")
+    for group in groups:
+        page.evaluate(f"(i) => {STATE}.open({STATE}.atlas.m.nodes[i])", group)
+        settled(page)
+        assert page.evaluate(CARDS) == [], group
+        assert (
+            page.locator(".mg-explorer").evaluate("e => e.getBoundingClientRect().bottom") == bottom
+        )
+    assert errors == []
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_keys_open_step_and_close(name: str, one: Page, pages: dict[str, Path]) -> None:
+    page = opened(one, pages[name])
+    page.locator(".mg-x-stage canvas").focus()
+    page.keyboard.press("ArrowDown")
+    while not state(page, "atlas.selected?.children"):
+        page.keyboard.press("ArrowDown")
+    group = state(page, "atlas.selected.name")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert state(page, "atlas.focus.name") == group
+    crumbs = page.locator(".mg-x-crumbs button")
+    assert group in crumbs.last.inner_text()
+    page.keyboard.press("Home")
+    assert state(page, "atlas.time") == 0
+    steps = state(page, "steps().length")
+    names = []
+    for _ in range(steps):
+        page.keyboard.press("ArrowRight")
+        settled(page)
+        names.append(page.locator(".mg-x-said").inner_text().split(" ")[0])
+    assert state(page, "atlas.time") == 2 * state(page, "atlas.m.n")
+    assert names[:2] == ["forward", "forward"]
+    assert "backward" in names
+    page.keyboard.press("ArrowLeft")
+    assert state(page, "atlas.time") < 2 * state(page, "atlas.m.n")
+    page.keyboard.press("Escape")
+    settled(page)
+    assert state(page, "atlas.focus.name") != group
+    page.keyboard.press("Home")  # fewer steps where less is open
+    assert state(page, "steps().length") < steps
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_finding_leads_to_its_operator(name: str, one: Page, pages: dict[str, Path]) -> None:
+    page = opened(one, pages[name])
+    button = page.locator(".mg-x-finding").first
+    button.click()
+    settled(page)
+    op = state(page, "atlas.m.data.findings[0].op")
+    assert state(page, "atlas.selected.op") == op
+    assert page.locator(".mg-x-side h3").first.inner_text() == "comes in → goes out"
+    # The same operators, by a click on the score.
+    page.keyboard.press("End")
+    page.locator(".mg-x-score").click(position={"x": 900, "y": 40})
+    assert 0 < state(page, "atlas.time") < 2 * state(page, "atlas.m.n")
+
+
+def test_a_broken_model_says_where(tmp_path: Path, one: Page) -> None:
+    path = explorer_of(torch_like, torch_like(broken=True)).save(tmp_path / "broken.html")
+    page = opened(one, path)
+    finding = page.locator(".mg-x-finding.mg-x-bad").first
+    assert "blocks.1" in finding.inner_text()
+    assert "theirs.py:8" in finding.inner_text()
+    finding.click()
+    settled(page)
+    op = state(page, "atlas.selected.op")
+    assert state(page, f"atlas.m.data.operators[{op}].op") == "Div"
+
+
+def test_it_speaks_both_languages_in_both_themes(one: Page, pages: dict[str, Path]) -> None:
+    page = opened(one, pages["torch"])
+    page.get_by_role("button", name="中文", exact=True).click()
+    settled(page)
+    assert page.locator(".mg-x-said").inner_text().startswith("已完成")
+    assert state(page, "atlas.words.line('forward')") == "前向"
+    light = state(page, "atlas.ink.paper")
+    page.emulate_media(color_scheme="dark")
+    settled(page)
+    assert state(page, "atlas.ink.paper") != light
+    page.emulate_media(color_scheme="light")
+    assert serious(page) == []
+
+
+def test_a_click_paints_at_once(one: Page, pages: dict[str, Path]) -> None:
+    """Without motion, opening and stepping are one painting each."""
+    page = opened(one, pages["torch"])
+    spent = page.evaluate(
+        f"""async () => {{
+          const {{ atlas, open, jump }} = {STATE};
+          const frame = () => new Promise((f) => requestAnimationFrame(f));
+          const times = [];
+          for (const node of atlas.m.nodes.filter((n) => n.children)) {{
+            await frame();
+            const start = performance.now();
+            open(node);
+            jump(node.b);
+            times.push(performance.now() - start);
+          }}
+          return times.sort((a, b) => a - b)[times.length >> 1];
+        }}"""
+    )
+    assert spent < 50
