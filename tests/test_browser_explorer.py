@@ -183,7 +183,7 @@ def test_it_speaks_both_languages_in_both_themes(one: Page, pages: dict[str, Pat
     page.get_by_role("button", name="中文", exact=True).click()
     settled(page)
     assert page.locator(".mg-x-said").inner_text().startswith("已完成")
-    assert state(page, "atlas.words.line('forward')") == "前向"
+    assert state(page, "atlas.speech.line('forward')") == "前向"
     light = state(page, "atlas.ink.paper")
     page.emulate_media(color_scheme="dark")
     settled(page)

@@ -255,7 +255,7 @@ def test_a_silent_relu_is_found() -> None:
 def test_the_explorer_tells_all_in_text() -> None:
     made = explorer_of(type("Net", (), {})(), torch_like())
     english, chinese = made.text()
-    assert english.splitlines()[0] == "Net: 4×8 · 939 parameters · 22 operators"
+    assert english.splitlines()[0] == "Net: 4×8 · parameters: 939 · 22 operators"
     assert "blocks.1: Block → [4×8], |∂|" in english
     assert "checked against PyTorch" in english
     assert "已与 PyTorch" in chinese

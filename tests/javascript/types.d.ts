@@ -472,7 +472,7 @@ interface AtlasStep {
 interface Atlas {
   m: AtlasModel;
   pen: any;
-  words: any;
+  speech: any;
   readonly ink: Record<string, string>;
   size: { w: number; h: number };
   time: number;

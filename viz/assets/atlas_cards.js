@@ -9,8 +9,8 @@ const [OPENS, IS_OPEN] = [0.42, 0.84]; // the part of the stage that a group fil
 const MANY_IN_STRIP = 7; // above it, a strip shows its first and its last three
 
 /** What a node is, in words. @param {Atlas} atlas @param {AtlasNode} node */
-function kindOfNode({ m, words }, node) {
-  if (node.input !== undefined) return words.line("input");
+function kindOfNode({ m, speech }, node) {
+  if (node.input !== undefined) return speech.line("input");
   if (node.repeats) {
     const parts = partsOf(m, node);
     return `${parts.length} × ${parts[0].kind || parts[0].name.replace(/ \(\d+\)$|[=_.]?\d+$/, "")}`;
@@ -23,13 +23,13 @@ function kindOfNode({ m, words }, node) {
     return names.slice(0, 3).join(", ") + (names.length > 3 ? ", …" : "");
   }
   const op = m.data.operators[node.op];
-  return node.name === op.op ? op.title[words.chinese() ? 1 : 0] : op.op;
+  return node.name === op.op ? op.title[speech.chinese() ? 1 : 0] : op.op;
 }
 
 /** The shape of a tensor in words. @param {Atlas} atlas @param {number} tensor */
-function shapeOf({ m, words }, tensor) {
+function shapeOf({ m, speech }, tensor) {
   const { shape } = m.tensors[tensor];
-  return shape.length ? sizes(shape) : words.line("scalar");
+  return shape.length ? sizes(shape) : speech.line("scalar");
 }
 
 /**
@@ -108,7 +108,7 @@ function drawMaterial(atlas, node, box, alpha, open) {
 
 /** @param {Atlas} atlas @param {AtlasNode} node @param {Box} box @param {number} alpha @param {number} opened */
 function drawCard(atlas, node, box, alpha, opened) {
-  const { m, pen, ink, words, time } = atlas;
+  const { m, pen, ink, speech, time } = atlas;
   const { c } = pen;
   drawMaterial(atlas, node, box, alpha, opened > 0.3);
   const seen = alpha * (1 - smooth(0, 0.7, opened));
@@ -140,7 +140,7 @@ function drawCard(atlas, node, box, alpha, opened) {
     if (times) pen.text(times, x + w, box.y + 16, 24, "right");
     pen.font(11);
     c.fillStyle = bad ? ink.bad : ink.soft;
-    const told = bad ? words.line("stopped") : shape || kindOfNode(atlas, node);
+    const told = bad ? speech.line("stopped") : shape || kindOfNode(atlas, node);
     let y = box.y + 21;
     const brief = c.measureText(told).width > w ? told.replace(/^1×/, "") : told;
     if (box.h >= 66) {
@@ -162,7 +162,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   c.fillStyle = bad ? ink.bad : ink.soft;
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
   const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
-  pen.text(bad ? words.line("stopped") : says, x, box.y + 35, w);
+  pen.text(bad ? speech.line("stopped") : says, x, box.y + 35, w);
   const foot = box.h >= 100 ? 18 : 4;
   drawPictures(atlas, node, { x, y: box.y + 43, w, h: box.h - foot - 49 }, value, gradient);
   if (box.h < 100 || !tensor) return;
@@ -179,12 +179,12 @@ function drawCard(atlas, node, box, alpha, opened) {
 }
 
 /** What is most worth saying of a value in half a line. @param {Atlas} atlas @param {AtlasNode} node @param {Portrait} value @param {number} x @param {number} y @param {number} most */
-function drawShort({ m, pen, ink, words }, node, value, x, y, most) {
+function drawShort({ m, pen, ink, speech }, node, value, x, y, most) {
   const zeros = value.zeros ?? 0;
   const silent = zeros > 0.9 && m.data.operators[node.b - 1]?.op === "ReLU";
   pen.c.fillStyle = value.bad || silent ? ink.bad : ink.soft;
-  if (value.bad) pen.text(words.line("not_finite", { count: value.bad }), x, y, most + 16);
-  else if (zeros >= 0.2) pen.text(words.line("zeros", { share: Math.round(zeros * 100) }), x, y, most);
+  if (value.bad) pen.text(speech.line("not_finite", { count: value.bad }), x, y, most + 16);
+  else if (zeros >= 0.2) pen.text(speech.line("zeros", { share: Math.round(zeros * 100) }), x, y, most);
   else pen.text(`σ ${figure(value.std)}`, x, y, most);
 }
 
@@ -258,7 +258,7 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
 /** The frame of an open module, with its name. @param {Atlas} atlas @param {AtlasNode} node @param {Box} box @param {number} alpha */
 function drawFrame(atlas, node, box, alpha) {
   if (alpha < 0.02) return;
-  const { m, pen, ink, words, time } = atlas;
+  const { m, pen, ink, speech, time } = atlas;
   const { c } = pen;
   const [done, back] = [ran(node, time), cameBack(m, node, time)];
   const bad = hasFailed(m, node, time);
@@ -299,7 +299,7 @@ function drawFrame(atlas, node, box, alpha) {
   pen.font(small ? 11 : 12);
   c.fillStyle = ink.soft;
   const { params, count, ms } = node.sum;
-  const about = [kindOfNode(atlas, node), params ? words.line("with_parameters", { count: amount(params) }) : "", words.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)];
+  const about = [kindOfNode(atlas, node), params ? speech.line("with_parameters", { count: amount(params) }) : "", speech.line("with_operators", { count }), m.failed >= 0 && done < 1 ? "" : lasting(ms)];
   pen.text(about.filter(Boolean).join(" · "), box.x + 14, box.y + high / 2 + (small ? 13 : 17), right - box.x - 20);
 }
 

@@ -5,14 +5,14 @@
  * @param {{show(op: number): void, close(): void}} told
  */
 function inspectorOf(atlas, place, told) {
-  const { m, words } = atlas;
+  const { m, speech } = atlas;
   const body = make("div", "", place);
   /** @param {string} className @param {Element} parent @param {keyof HTMLElementTagNameMap} [tag] */
   const part = (className, parent, tag = "div") => make(tag, className, parent);
   /** @param {Element} parent @param {string} key @param {string} [more] @param {string} [className] */
   const heading = (parent, key, more = "", className = "") => {
     const h = part(className, parent, "h3");
-    say(h, words.pair(key));
+    say(h, speech.pair(key));
     if (more) part("", h, "b").textContent = more;
   };
   /** @param {Element} parent @param {[Pair | string, Pair | string][]} rows */
@@ -62,13 +62,13 @@ function inspectorOf(atlas, place, told) {
     const own = node !== m.root;
     heading(body, "cost");
     /** @type {[Pair | string, Pair | string][]} */
-    const rows = [[words.pair("column_params"), amount(sum.params) + (own ? share(sum.params, all.params) : "")]];
+    const rows = [[speech.pair("column_params"), amount(sum.params) + (own ? share(sum.params, all.params) : "")]];
     if (m.failed < 0 || ran(node, atlas.time) >= 1) {
-      rows.push([words.pair("forward"), lasting(sum.ms) + (own ? share(sum.ms, all.ms) : "")]);
-      if (m.end > m.n) rows.push([words.pair("backward"), lasting(sum.back) + (own ? share(sum.back, all.back) : "")]);
-      if (m.end > m.n) rows.push([words.pair("column_kept"), bytes(sum.kept) + (own ? share(sum.kept, all.kept) : "")]);
+      rows.push([speech.pair("forward"), lasting(sum.ms) + (own ? share(sum.ms, all.ms) : "")]);
+      if (m.end > m.n) rows.push([speech.pair("backward"), lasting(sum.back) + (own ? share(sum.back, all.back) : "")]);
+      if (m.end > m.n) rows.push([speech.pair("column_kept"), bytes(sum.kept) + (own ? share(sum.kept, all.kept) : "")]);
     }
-    if (node.children) rows.push([words.pair("operators"), String(sum.count)]);
+    if (node.children) rows.push([speech.pair("operators"), String(sum.count)]);
     table(body, rows);
   };
 
@@ -78,9 +78,9 @@ function inspectorOf(atlas, place, told) {
     histogram(body, p, back, w, 34);
     if (p.min === undefined) return;
     /** @type {[Pair | string, Pair | string][]} */
-    const rows = [[words.pair("from_to"), `${figure(p.min)} … ${figure(p.max)}`], [words.pair("mean_spread"), `${figure(p.mean)},  ${figure(p.std)}`]];
-    rows.push([words.pair("norm"), figure(p.norm)], [words.pair("zero_elements"), `${Math.round(100 * (p.zeros ?? 0))} %`]);
-    if (p.bad) rows.push([words.pair("broken_elements"), String(p.bad)]);
+    const rows = [[speech.pair("from_to"), `${figure(p.min)} … ${figure(p.max)}`], [speech.pair("mean_spread"), `${figure(p.mean)},  ${figure(p.std)}`]];
+    rows.push([speech.pair("norm"), figure(p.norm)], [speech.pair("zero_elements"), `${Math.round(100 * (p.zeros ?? 0))} %`]);
+    if (p.bad) rows.push([speech.pair("broken_elements"), String(p.bad)]);
     table(body, rows);
   };
 
@@ -103,7 +103,7 @@ function inspectorOf(atlas, place, told) {
     const list = part("mg-x-legend", body);
     for (const [look, key] of [["planned", "legend_planned"], ["ran", "legend_ran"], ["now", "legend_now"], ["back", "legend_back"], ["value", "legend_value"], ["gradient", "legend_gradient"]]) {
       part(`mg-x-sample mg-x-${look}`, list);
-      say(part("", list), words.pair(key));
+      say(part("", list), speech.pair(key));
     }
   };
 
@@ -139,8 +139,8 @@ function inspectorOf(atlas, place, told) {
     const tensor = m.tensors[node.out];
     const g = cameBack(m, node, atlas.time) >= 1 ? portraitOf(m, tensor.g) : null;
     heading(body, "gradient_of_output", g ? `|∂| ${figure(g.norm)}` : "", "mg-x-back-words");
-    if (!node.grad) say(part("mg-x-path", body), words.pair("no_gradient"));
-    else if (!g) say(part("mg-x-path", body), words.pair("not_yet"));
+    if (!node.grad) say(part("mg-x-path", body), speech.pair("no_flow"));
+    else if (!g) say(part("mg-x-path", body), speech.pair("not_yet"));
     else if (!tensor.shape.length) part("", body).textContent = figure(g.mean);
     else {
       picture(body, g, true, wide(), 56);
@@ -164,7 +164,7 @@ function inspectorOf(atlas, place, told) {
       part("", left, "figcaption").textContent = `${p.name.split(".").pop()} ${p.shape.length ? sizes(p.shape) : ""}`;
       arrow.textContent = "∂";
       arrow.className = "mg-x-back-words";
-      if (p.frozen) say(part("", right, "figcaption"), words.pair("not_trained"));
+      if (p.frozen) say(part("", right, "figcaption"), speech.pair("not_trained"));
       else {
         picture(right, back, true, half, high);
         const norm = Number(portraitOf(m, p.v)?.norm);
@@ -204,7 +204,7 @@ function inspectorOf(atlas, place, told) {
       const close = make("button", "mg-x-close", head);
       close.type = "button";
       close.textContent = "✕";
-      close.setAttribute("aria-label", halves(words.pair("close")));
+      close.setAttribute("aria-label", halves(speech.pair("close")));
       close.addEventListener("click", told.close);
       if (about === m.root) return whole();
       part("mg-x-path", body).textContent = fullName(m, about);

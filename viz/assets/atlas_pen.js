@@ -164,7 +164,7 @@ function bitmap(portrait, back, ink) {
  */
 function speaker(root, words) {
   const filled = (/** @type {string} */ text, /** @type {Record<string, unknown>} */ fields) =>
-    text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name] ?? ""));
+    text.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name, noun) => `${fields[name] ?? ""}${noun ? ` ${noun}${fields[name] === 1 ? "" : "s"}` : ""}`);
   /** @type {(key: string, fields?: Record<string, unknown>) => Pair} */
   const pair = (key, fields = {}) => /** @type {Pair} */ (words[key].map((text, i) => {
     const own = Object.entries(fields).map(([name, x]) => [name, Array.isArray(x) ? x[i] : x]);

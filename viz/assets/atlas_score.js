@@ -5,7 +5,7 @@
  * @param {Atlas} atlas @param {HTMLCanvasElement} canvas @param {ReturnType<typeof penOf>} pen
  */
 function scoreOf(atlas, canvas, pen) {
-  const { m, words } = atlas;
+  const { m, speech } = atlas;
   let g = { w: 0, h: 0, row: 0, lane: 0, head: 16, left: 0, right: 0, wide: false, each: 1, columns: /** @type {Record<string, [number, number]>} */ ({}) };
   const score = {
     /** @type {number | null} */
@@ -99,13 +99,13 @@ function scoreOf(atlas, canvas, pen) {
     const { c } = pen;
     pen.font(11);
     c.fillStyle = ink.soft;
-    for (const [name, [x, w]] of Object.entries(g.columns)) if (name !== "name") pen.text(words.line(`column_${name}`), x, 11, w);
+    for (const [name, [x, w]] of Object.entries(g.columns)) if (name !== "name") pen.text(speech.line(`column_${name}`), x, 11, w);
     pen.font(11, 600);
     c.fillStyle = ink.run;
-    pen.text(`${words.line("forward")} →`, g.left, 11);
+    pen.text(`${speech.line("forward")} →`, g.left, 11);
     if (whole() === m.ends[m.n]) return;
     c.fillStyle = m.failed < 0 ? ink.grad : ink.soft;
-    const text = `${words.line("backward")} →`;
+    const text = `${speech.line("backward")} →`;
     const [middle, head] = [at(m.n), at(time)];
     pen.text(text, head > middle - 4 && head < middle + c.measureText(text).width + 14 ? head + 10 : middle + 6, 11);
     if (!g.columns.weights || m.failed >= 0) return;
@@ -256,15 +256,15 @@ function scoreOf(atlas, canvas, pen) {
     const narrow = g.columns.weights || g.wide ? g.left - 14 : 70;
     pen.font(11, 600);
     c.fillStyle = ink.run;
-    pen.text(g.left > 200 ? words.line("spread") : "σ", g.columns.name[0], top + 12, narrow);
+    pen.text(g.left > 200 ? speech.line("spread") : "σ", g.columns.name[0], top + 12, narrow);
     c.fillStyle = ink.grad;
-    if (m.end > m.n) pen.text(g.left > 200 ? words.line("returned") : "|∂|", g.columns.name[0], top + 26, narrow);
+    if (m.end > m.n) pen.text(g.left > 200 ? speech.line("returned") : "|∂|", g.columns.name[0], top + 26, narrow);
     if (!g.wide) return;
     c.fillStyle = mix(ink.line, ink.paper, 0.5);
     c.fillRect(14, top + 34, 9, 9);
     c.fillStyle = ink.soft;
     pen.font(11);
-    pen.text(words.line("share_of_zeros"), 29, top + 43);
+    pen.text(speech.line("share_of_zeros"), 29, top + 43);
     if (norms.length && m.failed < 0) {
       const [x, w] = g.columns.weights;
       pen.text(`1e${low}`, x, top + 8, null, "center");
@@ -301,8 +301,8 @@ function scoreOf(atlas, canvas, pen) {
     const row = m.tensors[op];
     const [value, gradient] = [portraitOf(m, row.v), portraitOf(m, row.g)];
     const back = t >= m.n;
-    const zeros = (value?.zeros ?? 0) > 0.2 ? `, ${words.line("zeros", { share: Math.round((value?.zeros ?? 0) * 100) })}` : "";
-    const said = back ? (gradient ? `|∂| ${figure(gradient.norm)}` : words.line("no_gradient")) : `σ ${figure(value?.std)}${zeros}`;
+    const zeros = (value?.zeros ?? 0) > 0.2 ? `, ${speech.line("zeros", { share: Math.round((value?.zeros ?? 0) * 100) })}` : "";
+    const said = back ? (gradient ? `|∂| ${figure(gradient.norm)}` : speech.line("no_flow")) : `σ ${figure(value?.std)}${zeros}`;
     const text = `${fullName(m, m.leaves[op])}  ${said}`;
     c.fillStyle = ink.line;
     c.fillRect(x - 0.5, g.head, 1, base - g.head);

@@ -11,7 +11,7 @@ function render({ model, el }) {
 /** @param {HTMLElement} el @param {AtlasData} data */
 function explorerPlaces(el, data) {
   const root = make("div", "mg-player mg-explorer", el);
-  region(root, halves(data.words.explorer));
+  region(root, data.name);
   const top = make("header", "mg-x-top", root);
   const crumbs = make("nav", "mg-x-crumbs", top);
   const main = make("div", "mg-x-main", root);
@@ -39,12 +39,12 @@ function explore(model, el) {
   const parts = explorerPlaces(el, data);
   const { root, canvas, list, side, score: scoreCanvas } = parts;
   const m = atlasModel(data);
-  const words = speaker(root, data.words);
+  const speech = speaker(root, data.words);
   let ink = inks(root);
   const pen = penOf(canvas, () => ink);
   /** @type {Atlas} */
   const atlas = {
-    m, pen, words,
+    m, pen, speech,
     get ink() { return ink; },
     size: { w: 800, h: 500 },
     time: m.end,
@@ -240,20 +240,20 @@ function explore(model, el) {
   /** @param {AtlasStep | null} [step] @param {number} [k] @param {number} [count] */
   function caption(step, k = 0, count = 0) {
     if (!step) {
-      if (m.failed >= 0 && ends()) return bar.say(words.pair("said_failed", { name: fullName(m, m.leaves[m.failed]), count: m.failed }), "bad");
-      if (atlas.time <= 0) return bar.say(words.pair("said_start"));
+      if (m.failed >= 0 && ends()) return bar.say(speech.pair("said_failed", { name: fullName(m, m.leaves[m.failed]), count: m.failed }), "bad");
+      if (atlas.time <= 0) return bar.say(speech.pair("said_start"));
       const trouble = data.findings.find((f) => f.bad);
       const { ms, back: ms_back } = m.root.sum;
       const key = m.end > m.n ? "said_finished" : "said_finished_forward";
-      return bar.say(words.pair(key, { count: m.n, forward: lasting(ms), backward: lasting(ms_back) }), "", trouble?.text ?? words.pair("said_hint"));
+      return bar.say(speech.pair(key, { count: m.n, forward: lasting(ms), backward: lasting(ms_back) }), "", trouble?.text ?? speech.pair("said_hint"));
     }
     const { node } = step;
     const tensor = m.tensors[node.out];
     const about = { name: fullName(m, node), kind: kindOfNode(atlas, node), step: k + 1, count };
-    if (step.back) return bar.say(words.pair("said_back", { ...about, norm: figure(portraitOf(m, tensor.g)?.norm) }), "grad");
+    if (step.back) return bar.say(speech.pair("said_back", { ...about, norm: figure(portraitOf(m, tensor.g)?.norm) }), "grad");
     const reads = m.data.operators.slice(node.a, node.b).flatMap((op) => op.reads).filter((x) => x < node.a);
     const shapes = [...new Set(reads.map((x) => shapeOf(atlas, x)))].slice(0, 3).join(", ") || "·";
-    bar.say(words.pair("said_forward", { ...about, reads: shapes, gives: shapeOf(atlas, node.out), spread: figure(portraitOf(m, tensor.v)?.std), ms: lasting(node.sum.ms) }), "run");
+    bar.say(speech.pair("said_forward", { ...about, reads: shapes, gives: shapeOf(atlas, node.out), spread: figure(portraitOf(m, tensor.v)?.std), ms: lasting(node.sum.ms) }), "run");
   }
 
   function told() {
@@ -349,9 +349,9 @@ function explore(model, el) {
   const themes = new MutationObserver(restyle);
   for (const e of [document.body, el.closest(".jp-Notebook")])
     if (e) themes.observe(e, { attributes: true, attributeFilter: ["data-mg-language", "data-jp-theme-light", "class"] });
-  side.setAttribute("aria-label", halves(words.pair("about_selected")));
-  canvas.setAttribute("aria-label", halves(words.pair("canvas", { name: data.name })));
-  scoreCanvas.setAttribute("aria-label", halves(words.pair("score")));
+  side.setAttribute("aria-label", halves(speech.pair("about_selected")));
+  canvas.setAttribute("aria-label", halves(speech.pair("canvas", { name: data.name })));
+  scoreCanvas.setAttribute("aria-label", halves(speech.pair("score")));
   explorerStart(data, m, open);
   size();
   told();
@@ -417,7 +417,7 @@ function explorerBar(bar, data, go) {
 function explorerCrumbs(nav, atlas, open, about) {
   const { m } = atlas;
   nav.replaceChildren();
-  nav.setAttribute("aria-label", halves(atlas.words.pair("crumbs")));
+  nav.setAttribute("aria-label", halves(atlas.speech.pair("crumbs")));
   const group = m.nodes[[...atlas.open].at(-1) ?? 0];
   pathOf(m, group).forEach((node, i) => {
     if (i) make("i", "", nav).textContent = "›";
@@ -433,7 +433,7 @@ function explorerCrumbs(nav, atlas, open, about) {
 
 /** What the canvas shows, for a screen reader. @param {HTMLElement} list @param {Atlas} atlas @param {(node: AtlasNode) => void} open */
 function explorerList(list, atlas, open) {
-  const { m, words, time } = atlas;
+  const { m, speech, time } = atlas;
   const group = m.nodes[[...atlas.open].at(-1) ?? 0];
   list.replaceChildren();
   for (const node of partsOf(m, group)) {
@@ -443,7 +443,7 @@ function explorerList(list, atlas, open) {
     const tensor = m.tensors[node.out];
     const there = ran(node, time) >= 1;
     const norm = cameBack(m, node, time) >= 1 ? `, |∂| ${figure(portraitOf(m, tensor.g)?.norm)}` : "";
-    b.textContent = `${titleOf(m, node)}, ${kindOfNode(atlas, node)}, ${there ? shapeOf(atlas, node.out) : words.line("not_yet")}${norm}`;
+    b.textContent = `${titleOf(m, node)}, ${kindOfNode(atlas, node)}, ${there ? shapeOf(atlas, node.out) : speech.line("not_yet")}${norm}`;
     b.addEventListener("click", () => open(node));
   }
 }

@@ -17,11 +17,11 @@ MODULES = (
     *("atlas_arrows", "atlas", "atlas_score", "atlas_inspector", "explorer"),
 )
 WORDS = (
-    "explorer", "explorer_input", "explorer_scalar", "explorer_stopped",
+    "explorer_title", "explorer_input", "explorer_scalar", "explorer_stopped",
     "explorer_not_finite", "explorer_zeros", "explorer_with_parameters",
     "explorer_with_operators", "explorer_forward", "explorer_backward", "explorer_column_params",
     "explorer_column_time", "explorer_column_kept", "explorer_column_weights", "explorer_spread",
-    "explorer_returned", "explorer_share_of_zeros", "explorer_no_gradient_here", "explorer_cost",
+    "explorer_returned", "explorer_share_of_zeros", "explorer_no_flow", "explorer_cost",
     "explorer_operators", "explorer_from_to", "explorer_mean_spread", "explorer_norm",
     "explorer_zero_elements", "explorer_broken_elements", "explorer_worth_a_look",
     "explorer_checked", "explorer_legend", "explorer_legend_planned", "explorer_legend_ran",
@@ -46,10 +46,9 @@ class Explorer(Page):
     _css = sheets("theme", "language", "explorer")
 
     def __init__(self, content: Content, verdict: Pair | None = None) -> None:
-        words = {key.removeprefix("explorer_"): list(ROWS[key]) for key in WORDS}
-        words["no_gradient"] = words.pop("no_gradient_here")
+        texts = {key.removeprefix("explorer_"): list(ROWS[key]) for key in WORDS}
         heading = _about(content.data)
-        sent = {**content.data, "words": words, "heading": list(heading)}
+        sent = {**content.data, "words": texts, "heading": list(heading)}
         if verdict is not None:
             sent["verdict"] = list(verdict)
         self.verdict = verdict
