@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 MINUTES = ("{} min", "{} 分钟")
+TIME = re.compile(r"(\d+)(?: \+ (?:about|约) (\d+))? (?:minutes|分钟)")
 ROW = re.compile(r"^\| \[L\d\d .*\n", re.MULTILINE)
 
 
@@ -23,7 +24,7 @@ def rows() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
         first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
         titles = re.findall(r"^# (L(\d\d) .*)$", first, re.MULTILINE)
-        minutes = re.findall(r"(\d+) (?:minutes|分钟)", first)
+        minutes = [" + ".join(filter(None, found)) for found in TIME.findall(first)]
         data = ROOT / "viz" / "questions" / f"L{titles[0][1]}.toml"
         can = tomllib.loads(data.read_text("utf-8"))["lesson"]["can"]
         english, chinese = (

@@ -322,16 +322,13 @@ def test_a_lesson_follows_the_template(path):
     assert found["recap"] == len(read(path).cells) - 1, "the recap is last"
 
 
-EXERCISE = 10  # minutes that one is to take
-
-
 def minutes(path: Path) -> tuple[float, float]:
-    """How long a lesson takes in each language: reading, code, questions, and its exercise."""
+    """How long a lesson takes in each language without its exercises: reading, code, questions."""
     english, chinese = zip(*halves(path), strict=True)
     source = "\n".join(cell.source for cell in code_cells(path) if "nbgrader" not in cell.metadata)
     lines = sum(bool(line.strip()) for line in source.splitlines())
     questions = len(re.findall(rf'"{number(path)}\.\d+"', source))
-    rest = lines / 10 + questions + EXERCISE
+    rest = lines / 10 + questions
     return sum(map(words, english)) / 150 + rest, sum(map(characters, chinese)) / 200 + rest
 
 

@@ -19,6 +19,7 @@ from viz.words.text import printed, row
 __all__ = ["course"]
 
 LESSONS = "[0-9][0-9]_*.ipynb"
+MINUTES = re.compile(r"(\d+)(?: \+ (?:about|约) (\d+))? (?:minutes|分钟)")
 
 
 class Stop(NamedTuple):
@@ -96,10 +97,10 @@ def _card(stop: Stop) -> str:
 
 
 def _read(path: Path) -> tuple[Pair, str]:
-    """The title of a notebook, and its minutes."""
+    """The title of a notebook, and its minutes: of the lesson, then those of its exercises."""
     first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
     english, chinese = re.findall(r"^# (?:L\d\d )?(.*)$", first, re.MULTILINE)
-    return (english, chinese), re.findall(r"(\d+) (?:minutes|分钟)", first)[0]
+    return (english, chinese), " + ".join(filter(None, MINUTES.findall(first)[0]))
 
 
 def course(folder: str | Path = ".") -> Course:
