@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import re
 from pathlib import Path
@@ -42,8 +43,9 @@ def test_curves_and_norms_are_those_of_the_training() -> None:
     assert training.series == {"loss": losses}
     assert list(training.norms) == ["linear1", "linear2"]
     np.testing.assert_allclose(training.norms["linear1"], norms, rtol=1e-12)
-    assert training.data["series"][0]["points"][-1] == [4, float(f"{losses[-1]:.6g}")]
-    assert training.data["norms"][0]["name"] == "linear1"
+    first, second = (one["series"][0] for one in training.data["charts"])
+    assert first["points"][-1] == [4, float(f"{losses[-1]:.6g}")]
+    assert second["name"] == "linear1"
 
 
 def test_the_text_tells_the_curves_and_no_times() -> None:
@@ -54,14 +56,14 @@ def test_the_text_tells_the_curves_and_no_times() -> None:
         str(training)
         == """\
 done: step 3 of 3
-Training
+loss
 series | count | first | last | min | max
 loss | 3 | 3 | 2 | 1 | 3
 Norm of the gradient, layer by layer
 series | count | first | last | min | max
 w | 3 | 3 | 2 | 1 | 3"""
     )
-    assert training.text()[1].startswith("完成：3 / 3 步\n训练\n序列")
+    assert training.text()[1].startswith("完成：3 / 3 步\nloss\n序列")
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError])
@@ -79,9 +81,8 @@ def test_an_interrupt_or_an_error_leaves_a_usable_chart(stop: type[BaseException
     assert training.status == ("stopped: step 3 of 100", "已停止：3 / 100 步")
     assert training.data["state"] == "stopped"
     assert "left" not in training.data["times"]
-    assert len(training.data["series"][0]["points"]) == 4
-    chart = training.chart()
-    assert chart is not None
+    assert len(training.data["charts"][0]["series"][0]["points"]) == 4
+    (chart,) = training.charts()
     assert chart.rows[0][0][:2] == ("loss", "4")
 
 
@@ -138,12 +139,22 @@ def test_long_curves_are_thinned_and_numbers_that_are_none_leave_a_gap() -> None
     training = viz.train(1000)
     for step in training:
         training.log(loss=np.nan if step == 0 else step, big=np.inf)
-    points = training.data["series"][0]["points"]
+    points = training.data["charts"][0]["series"][0]["points"]
     assert len(points) <= module.POINTS + 1
     assert points[0] == [0, None]
     assert points[-1] == [999, 999.0]
     json.dumps(training.data, allow_nan=False)
     assert "<img" in training._still()
+
+
+def test_no_two_quantities_share_an_axis() -> None:
+    training = viz.train(2)
+    for step in training:
+        training.log(train_loss=2.0 - step, test_loss=2.5 - step, accuracy=step / 2)
+    named = [chart.title[0] for chart in training.charts()]
+    assert named == [one["title"][0] for one in training.data["charts"]] == ["loss", "accuracy"]
+    names = [[s["name"] for s in one["series"]] for one in training.data["charts"]]
+    assert names == [["train_loss", "test_loss"], ["accuracy"]]
 
 
 @pytest.mark.parametrize("wrong", [None, "abc", 2.5, True])
@@ -168,22 +179,31 @@ def test_many_small_curves_stay_apart_and_say_what_they_are(tmp_path: Path, page
     page.goto(training.save(tmp_path / "page.html").as_uri())
     losses, norms = page.locator(".mg-curves").all()
     assert losses.locator("> svg").get_attribute("aria-label").endswith("loss NaN/∞")
-    assert losses.locator(".mg-names li").inner_text().split() == ["loss", "NaN/∞"]
+    assert losses.locator(".mg-curve-name tspan").all_text_contents() == ["loss", " NaN/∞"]
     assert norms.locator("figcaption").inner_text().endswith("(logarithmic)")
     assert {"2.2e-6", "2.0e-5"} <= {*norms.locator("svg text").all_text_contents()}
-    names = [text.split() for text in norms.locator(".mg-names li").all_inner_texts()]
-    assert [name for name, _ in names] == [f"encoder.layers.{k}.linear" for k in range(9)], "whole"
-    assert names[0][1] == "2.0e-5"
+    names = norms.locator(".mg-curve-name")
+    told = [f"encoder.layers.{k}.linear" for k in range(9)]
+    assert names.locator("title").all_text_contents() == told
+    shown = names.evaluate_all(
+        "all => all.map(e => [...e.querySelectorAll('tspan')].map(t => t.textContent))"
+    )
+    assert all(
+        whole.endswith(name.strip("…")) for (name, _), whole in zip(shown, told, strict=True)
+    )
+    assert len({name for name, _ in shown}) == 9, "of a long name the end, in which it differs"
+    assert shown[0][1] == " 2.0e-5"
+    assert set(told) <= set(page.locator("details th").all_text_contents()), "whole"
     outside = norms.locator("svg text").evaluate_all(
         """all => { const whole = all[0].ownerSVGElement.getBoundingClientRect();
             return all.filter(t => { const box = t.getBoundingClientRect();
                 return box.left < whole.left || box.right > whole.right; }).length; }"""
     )
     assert outside == 0
-    looks = norms.locator(".mg-curve").evaluate_all("all => all.map(e => e.getAttribute('style'))")
-    assert len(set(looks)) == 9
-    keys = norms.locator(".mg-names .mg-curve").evaluate_all("all => all.map(e => e.style.cssText)")
-    assert len(set(keys)) == 9, "each name stands beside a piece of its curve"
+    tops = names.evaluate_all("all => all.map(e => e.getBoundingClientRect().top)")
+    assert min(b - a for a, b in itertools.pairwise(tops)) >= 15, "none covers another"
+    leads = norms.locator(".mg-lead").evaluate_all("all => all.map(e => e.getAttribute('d'))")
+    assert len(set(leads)) == 9, "each leads from the end of its curve to its name"
 
 
 @pytest.mark.browser
@@ -194,7 +214,7 @@ def test_a_saved_page_shows_both_charts(tmp_path: Path, page: Page) -> None:
     page.goto(training.save(tmp_path / "page.html").as_uri())
     assert page.locator(".mg-curves > svg").count() == 2
     label = page.locator(".mg-curves svg").first.get_attribute("aria-label")
-    assert label == "Training / 训练: loss 1"
+    assert label == "loss: loss 1"
     assert "<script>" in page.locator(".mg-curves").nth(1).inner_html().replace(
         "&lt;", "<"
     ).replace("&gt;", ">")

@@ -306,15 +306,19 @@ interface Series {
 }
 
 /** Words are HTML in both languages here. */
-interface TrainData {
+interface TrainChart {
+  title: Pair;
+  log: boolean;
   series: Series[];
-  norms: Series[];
+}
+interface TrainData {
+  charts: TrainChart[];
   state: string;
   status: string;
   times: string;
   done: number;
   total: number | null;
-  words: Record<string, string>;
+  words: Words;
   labels: Labels;
 }
 

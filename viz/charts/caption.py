@@ -1,27 +1,32 @@
-"""What stands above the axes of a chart, which takes no width: what they show, and the legend."""
+"""Words on a chart, where they belong: above the axes what they show, at a line's end its name."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from viz.page.scene import broken
 from viz.picture import mpl
-from viz.picture.cards import wide
-from viz.picture.style import PIXEL
-from viz.picture.theme import SMALL
+from viz.picture.style import PIXEL, TICK
 
-__all__ = ["across", "caption", "folded", "is_slim"]
+__all__ = ["BEHIND", "across", "caption", "folded", "is_slim", "name_ends", "spread"]
 
 SLIM = 5  # inches; a narrower figure is for a phone
-LINE = 16 * PIXEL  # points from line to line
-KEY = 46  # pixels of an entry of a legend beside its words
+LINE = 16  # pixels from line to line
 AXES = 0.775  # of a figure's width are its axes
+LEAD = 14  # pixels from the end of a line to its name
+LONG = 200, 88  # pixels of a name at the end of a line, and on a phone
+BEHIND: dict[str, Any] = {"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 1.0}
+
+Values = NDArray[np.float64]
 
 
-def is_slim(figure: Any) -> bool:
-    """Whether the chart is for a phone: nothing stands beside its axes, long lines are folded."""
-    return bool(figure.get_figwidth() < SLIM)
+def is_slim(inches: float) -> bool:
+    """Whether a figure so wide is for a phone, where long lines are folded."""
+    return bool(inches < SLIM)
 
 
 def across(figure: Any) -> float:
@@ -31,24 +36,44 @@ def across(figure: Any) -> float:
 
 def folded(text: str, figure: Any) -> str:
     """A line as it is, on a phone in as many as fit."""
-    return "\n".join(broken(text, across(figure))) if is_slim(figure) else text
+    return "\n".join(broken(text, across(figure))) if is_slim(figure.get_figwidth()) else text
 
 
-def caption(axes: mpl.Axes, text: str, keys: Sequence[Any] | None = None) -> None:
-    """What the axes show, above them, and between the two its legend, in rows as they fit."""
+def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
+    """What the axes show, so many points above them, where it takes no width."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    named = list(keys or axes.get_legend_handles_labels()[0])
-    columns = len(named)
-    if is_slim(axes.figure) and named:
-        longest = max(wide(key.get_label(), SMALL) for key in named) + KEY
-        columns = max(1, min(columns, int(across(axes.figure) / longest)))
-    rows = -(-len(named) // columns) if named else 0
-    height = 12 + (18 + LINE * (rows - 1) if named else 0)
-    axes.annotate(folded(text, axes.figure), (0, 1), (0, height), **place)
-    if named:
-        where: dict[str, Any] = {
-            "loc": "lower left",
-            "bbox_to_anchor": (0, 1),
-            "borderaxespad": 0.5,
-        }
-        axes.legend(handles=named, ncols=columns, columnspacing=1.5, borderpad=0, **where)
+    axes.annotate(folded(text, axes.figure), (0, 1), (0, above), **place)
+
+
+def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Name each line where it ends (x, y, name, colour), joined to its end by a short stroke.
+
+    Names that would overlap are moved apart. The limits of the axes are final.
+    """
+    names = [
+        "\n".join(broken(name, LONG[is_slim(axes.figure.get_figwidth())])) for _, _, name, _ in ends
+    ]
+    axes.get_ylim()  # also brings the transforms up to date
+    high = axes.get_window_extent().height * 72 / axes.figure.dpi
+    at = (axes.transData - axes.transAxes).transform([(x, y) for x, y, *_ in ends])
+    sizes = np.array([name.count("\n") + 1 for name in names]) * LINE * PIXEL / high
+    placed = spread(np.clip(at[:, 1], 0, 1), sizes)
+    for (x, y), height, name, (*_, color) in zip(at, placed, names, ends, strict=True):
+        to: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
+        stroke = {"arrowstyle": "-", "color": color, "lw": 1.2, "shrinkA": 2, "shrinkB": 0}
+        stroke["relpos"] = (0, 0.5)
+        right = 1 + LEAD / across(axes.figure)
+        axes.annotate(
+            name, (x, y), (right, height), va="center", size=TICK, arrowprops=stroke, **to
+        )
+
+
+def spread(heights: Values, sizes: Values) -> Values:
+    """Move middles of such sizes apart, in their order, until none overlap; stay below 1."""
+    order = np.argsort(heights, kind="stable")
+    ends = np.cumsum(sizes[order])
+    steps = ends - sizes[order] / 2 - sizes[order][0] / 2
+    raised = np.maximum.accumulate(heights[order] - steps) + steps
+    placed: Values = np.empty_like(raised)
+    placed[order] = np.minimum(raised, max(1.0, steps[-1]) - steps[::-1])
+    return placed

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
-from viz.charts.caption import AXES, folded
+from viz.charts.caption import AXES, folded, is_slim
 from viz.charts.image import as_image, size_of
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
@@ -30,7 +30,9 @@ __all__ = ["Chart"]
 Lang = Literal["en", "zh"]
 Row = tuple[str, ...]
 LANGS: tuple[Lang, Lang] = ("en", "zh")
-PHONE = 336  # pixels: what the narrowest has for a chart
+# Pixels that a page has for a chart: on a phone, in a notebook, on a wide screen.
+PHONE, SCREEN, WIDE = 336, 688, 1180
+NEAR, TRIES = 8, 5  # pixels by which a chart may be narrower; how often it is tried
 FINE = re.compile(r"(?<=\.\d)\d+(?= )")  # less than a tenth of a pixel, where a page has two
 
 
@@ -54,8 +56,9 @@ class Chart(Document):
 
     ``draw(figure, i)`` paints with the texts of language i (0 English, 1 Chinese); ``head`` and
     ``rows`` hold the same content as text, one row for each series and language. ``size`` is width
-    and height in inches, ``pad`` points between the title and the first axes. A page has it twice,
-    for a screen and for a phone, where it is ``more`` inches higher.
+    and height in inches, ``pad`` points between the title and the first axes. A notebook has it as
+    wide as its cells; a page has it for a wide screen, too, and for a phone, where it is ``more``
+    inches higher.
     """
 
     title: Pair
@@ -91,11 +94,12 @@ class Chart(Document):
         return Path(path)
 
     def _render(
-        self, kind: str, i: int, title: str, settings: Any = None, slim: float = 0
+        self, kind: str, i: int, title: str, settings: Any = None, inches: float = 0
     ) -> bytes:
-        """slim: how wide it is in inches, other than its size says."""
+        """inches: how wide it is, other than its size says."""
         with chart_style(), mpl.rc_context(settings), io.BytesIO() as file:
-            figure = mpl.Figure((slim, self.size[1] + self.more) if slim else self.size)
+            wide, high = inches or self.size[0], self.size[1]
+            figure = mpl.Figure((wide, high + self.more if is_slim(wide) else high))
             self.draw(figure, i)
             for axes in figure.axes:
                 axes.set_xlabel(folded(axes.get_xlabel(), figure))
@@ -126,23 +130,29 @@ class Chart(Document):
         return font_face(words) + STYLE_OF_PAGE
 
     def _html(self, i: int, phone: bool = False) -> str:
-        svg = self._svg(i)
-        slim = self._slim(i) if phone else ""
-        shown = as_image(FINE.sub("", svg) if phone else svg, self.alt[i], FINE.sub("", slim))
+        if phone:
+            svgs = (FINE.sub("", svg) for svg in self._svgs(i, SCREEN, PHONE, WIDE))
+        else:
+            svgs = iter(self._svgs(i, SCREEN))
+        shown = as_image(next(svgs), self.alt[i], *svgs)
         return (
             f'<div lang="{LANGS[i]}">{shown}'
             f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details></div>"
         )
 
-    def _svg(self, i: int, slim: float = 0) -> str:
-        return self._render("svg", i, "", {"svg.fonttype": "none"}, slim).decode()
-
-    def _slim(self, i: int) -> str:
-        """As wide as a phone, with whatever stands beside its axes."""
-        svg = self._svg(i, inches := PHONE / 96 / AXES)
-        while (over := size_of(svg)[0] - PHONE) > 0 and inches > 1:
-            svg = self._svg(i, inches := inches - (over + 4) / 96)
-        return svg
+    def _svgs(self, i: int, *widths: int) -> list[str]:
+        """It in each of these widths, with whatever stands beside its axes."""
+        found, beside = [], 0.0  # pixels that are not of the axes: about the same in each width
+        for pixels in widths:
+            for _ in range(TRIES):
+                inches = max(1, (pixels - beside) / 96 / AXES)
+                svg = self._render("svg", i, "", {"svg.fonttype": "none"}, inches).decode()
+                over = size_of(svg)[0] - pixels
+                if -NEAR <= over <= 0:
+                    break
+                beside += over + NEAR / 2
+            found.append(svg)
+        return found
 
     def _table(self, i: int) -> str:
         head, *rows = [self.head[i], *(row[i] for row in self.rows)]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from minigrad.diagnostics.messages import Pair
-from viz.charts.caption import caption, is_slim
+from viz.charts.caption import Values, caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl
+from viz.picture.style import colors_of
 from viz.words.text import in_both
 
 __all__ = ["curves"]
 
 Label = str | Pair
+HALO = 3.5  # points by which a line is wider than one that covers it
+NEAR = 0.01  # of what is shown from lowest to highest: lines so near cover each other
 HEAD: tuple[Row, Row] = (
     ("series", "count", "first", "last", "min", "max"),
     ("序列", "个数", "首值", "末值", "最小值", "最大值"),
@@ -30,7 +32,7 @@ def curves(
     y: Pair,
     logy: bool = False,
 ) -> Chart:
-    """Draw each series over 0, 1, 2, … as one line with its own colour, dashes and marker.
+    """Draw each series over 0, 1, 2, … as one line with its own colour and marker, named where it ends.
 
     ``title``, ``x`` and ``y`` (axis labels, with the unit) are pairs (English, Chinese); so are
     the names of the series, or one string for both. Values that are not finite leave a gap.
@@ -44,6 +46,7 @@ def curves(
     """
     lines = [(in_both(name), np.asarray(values, dtype=float)) for name, values in series.items()]
     title, x, y = map(in_both, (title, x, y))
+    colors = colors_of([name[0] for name, _ in lines])
     _check(lines, logy)
     english, chinese = (
         [f"{name[i]}{gap}{len(v)}{words}{_number(v[0])} → {_number(v[-1])}" for name, v in lines]
@@ -60,12 +63,9 @@ def curves(
         head=HEAD,
         rows=tuple(((name[0], *_facts(v)), (name[1], *_facts(v))) for name, v in lines),
         draw=lambda figure, i: _draw_curves(
-            figure, [(n[i], v) for n, v in lines], x[i], y[i], logy
+            figure, [(n[i], v) for n, v in lines], colors, x[i], y[i], logy
         ),
     )
-
-
-Values = NDArray[np.float64]
 
 
 def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
@@ -79,36 +79,41 @@ def _check(lines: Sequence[tuple[Pair, Values]], logy: bool) -> None:
 
 
 def _draw_curves(
-    figure: mpl.Figure, lines: Sequence[tuple[str, Values]], x: str, y: str, logy: bool
+    figure: mpl.Figure,
+    lines: Sequence[tuple[str, Values]],
+    colors: Sequence[str],
+    x: str,
+    y: str,
+    logy: bool,
 ) -> None:
     axes = figure.add_subplot()
     axes.set_xlabel(x)
     axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.ticklabel_format(style="plain", useOffset=False)
-    drawn = []
+    wide = 1.5 + HALO * np.array(_covered([v for _, v in lines], logy))
     for k, (name, values) in enumerate(lines):
         step = max(1, len(values) // 8)
-        drawn += axes.plot(values, markevery=(k * step // len(lines), step), label=name)
+        where = (k * step // len(lines), step)
+        axes.plot(values, markevery=where, label=name, color=colors[k], lw=wide[k])
     if logy:
         _logarithmic(axes)
-    if is_slim(figure):
-        return caption(axes, y, drawn)
-    axes.set_ylabel(y, rotation=0, ha="left", va="bottom")
-    axes.yaxis.set_label_coords(0, 1.03)
-    bottom_and_top = axes.get_ylim()  # also brings the transforms up to date
-    ends = [(0, _last_finite(values, bottom_and_top[0])) for _, values in lines]
-    heights = (axes.transData - axes.transAxes).transform(ends)[:, 1]
-    for (name, _), line, height in zip(lines, drawn, _spread(heights, 0.09), strict=True):
-        _name_line(axes, line, name, height)
-    return None
+    caption(axes, y)
+    ends = [_end(values, axes.get_ylim()[0]) for _, values in lines]
+    name_ends(axes, [(*e, n, c) for e, (n, _), c in zip(ends, lines, colors, strict=True)])
 
 
-def _name_line(axes: mpl.Axes, line: mpl.Line2D, name: str, height: float) -> None:
-    """Write the name at the right edge, behind a short piece of the line it belongs to."""
-    key = mpl.Line2D([1.01, 1.05, 1.09], [height] * 3, markevery=[1], transform=axes.transAxes)
-    key.set(color=line.get_color(), linestyle=line.get_linestyle(), marker=line.get_marker())
-    axes.add_line(key).set_clip_on(False)
-    axes.text(1.105, height, name, transform=axes.transAxes, va="center_baseline")
+def _covered(lines: Sequence[Values], logy: bool) -> list[int]:
+    """For each line, how many drawn after it run where it runs: it must show on both sides."""
+    drawn = [np.log(v) if logy else v for v in lines]
+    finite = np.concatenate([v[np.isfinite(v)] for v in drawn])
+    near = NEAR * float(np.ptp(finite)) if finite.size else 0.0
+
+    def same(a: Values, b: Values) -> bool:
+        count = min(len(a), len(b))
+        with np.errstate(invalid="ignore"):
+            return bool(np.mean(np.abs(a[:count] - b[:count]) <= near) > 0.5)
+
+    return [sum(same(a, b) for b in drawn[k + 1 :]) for k, a in enumerate(drawn)]
 
 
 def _logarithmic(axes: mpl.Axes) -> None:
@@ -120,19 +125,10 @@ def _logarithmic(axes: mpl.Axes) -> None:
     axes.yaxis.set_minor_formatter(mpl.NullFormatter())
 
 
-def _last_finite(values: Values, otherwise: float) -> float:
-    finite = values[np.isfinite(values)]
-    return float(finite[-1]) if finite.size else otherwise
-
-
-def _spread(heights: Values, gap: float) -> Values:
-    """Move heights apart, in their order, until neighbours differ by the gap; stay below 1."""
-    order = np.argsort(heights, kind="stable")
-    steps = gap * np.arange(len(heights))
-    raised = np.maximum.accumulate(heights[order] - steps) + steps
-    placed: Values = np.empty_like(raised)
-    placed[order] = np.minimum(raised, max(1.0, steps[-1]) - steps[::-1])
-    return placed
+def _end(values: Values, otherwise: float) -> tuple[float, float]:
+    """Where a line ends: at its last finite value."""
+    finite = np.flatnonzero(np.isfinite(values))
+    return (float(finite[-1]), float(values[finite[-1]])) if finite.size else (0.0, otherwise)
 
 
 def _facts(values: Values) -> Row:

@@ -21,19 +21,24 @@ PIXEL = 96 / 72  # of a point
 SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 TEXT = re.compile(r"<text style=\"font-size: ([\d.]+)px; font-family: [^;]*;([^>]*)>([^<]*)<")
 COLOR = re.compile("#[0-9a-f]{6}")
-NARROW = 680  # pixels of a page on which a chart for a screen does not fit
+NARROW, BROAD = 744, 1250  # pixels of a page: one of a phone below, a wide one above
 UNKNOWN = 0.6  # em; of a glyph that the font lacks
 
 
-def as_image(svg: str, alt: str, slim: str = "") -> str:
+def as_image(svg: str, alt: str, slim: str = "", broad: str = "") -> str:
     """What matplotlib wrote, with its texts as texts, as an <img> that pans where it is wide.
 
-    slim: the same for a phone.
+    slim, broad: the same for a phone, and for a wide page.
     """
     image = f'<img alt="{escape(alt)}" {_source(svg, "src")} style="max-width:none">'
-    if slim:
-        narrow = f'<source media="(max-width: {NARROW}px)" {_source(slim, "srcset")}>'
-        image = f"<picture>{narrow}{image}</picture>"
+    medias = {f"(max-width: {NARROW}px)": slim, f"(min-width: {BROAD}px)": broad}
+    others = [
+        f'<source media="{media}" {_source(other, "srcset")}>'
+        for media, other in medias.items()
+        if other
+    ]
+    if others:
+        image = f"<picture>{''.join(others)}{image}</picture>"
     return f'<div style="overflow-x:auto" tabindex="0">{image}</div>'
 
 

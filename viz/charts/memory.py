@@ -11,11 +11,13 @@ import numpy as np
 from minigrad.compiler import Program
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
-from viz.charts.caption import caption, is_slim
+from viz.charts.caption import BEHIND, across, caption, is_slim
 from viz.charts.chart import Chart, Row
-from viz.charts.held import Measured, Planned, as_input, measured_of, plan_of, planned_of
+from viz.charts.held import Life, Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
-from viz.picture.style import COLORS
+from viz.picture.cards import wide
+from viz.picture.style import COLORS, MODES, TICK, TINTS
+from viz.picture.theme import SMALL
 from viz.words.text import Pair, printed, row
 
 __all__ = ["memory"]
@@ -23,8 +25,7 @@ __all__ = ["memory"]
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP = 1.15  # inches between two panels
-LEGEND = 0.5  # and more on a phone, where a legend has several rows
+GAP, FOLD = 1.0, 0.45  # inches between two panels; more on a phone, where captions are folded
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = True) -> Chart:
@@ -77,8 +78,8 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         rows=tuple(_rows(planned, measured, others)),
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
         size=(7.0, _high(_heights(planned, measured))),
-        pad=52,
-        more=LEGEND * (len(_heights(planned, measured)) - 1) / 0.77,
+        pad=34,
+        more=FOLD * (len(_heights(planned, measured)) - 1) / 0.77,
     )
 
 
@@ -139,7 +140,7 @@ def _draw(
 ) -> None:
     """What is in use, in each mode for itself; then how long values live, and where they lie."""
     heights = _heights(planned, measured)
-    gap = GAP + (LEGEND if is_slim(figure) else 0)
+    gap = GAP + (FOLD if is_slim(figure.get_figwidth()) else 0)
     gaps = {"hspace": gap / np.mean(heights), "height_ratios": heights}
     *above, use, lives, arena = figure.subplots(len(heights), 1, gridspec_kw=gaps)
     _planned(use, planned, others, i)
@@ -148,10 +149,11 @@ def _draw(
         if alike(tops := [axes.get_ylim()[1] for axes in (above[0], use)]):
             for axes in (above[0], use):
                 axes.set_ylim(0, max(tops))
-    _lifetimes(lives, planned, i)
+    ends = planned.begin, max(len(planned.alive), planned.begin + 1)
+    _lifetimes(lives, planned, ends, i)
     _map(arena, planned, i)
     for axes in (lives, arena) if others else (use, lives, arena):
-        axes.set_xlim(planned.begin, max(len(planned.alive), planned.begin + 1))
+        axes.set_xlim(*ends)
         axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
         axes.set_xlabel(row("chart_step")[i])
         if planned.boundary is not None:
@@ -176,7 +178,7 @@ def alike(tops: Sequence[float]) -> bool:
 def _measured(axes: mpl.Axes, measured: Measured, i: int) -> None:
     scale, unit = _unit(measured.peak)
     held = measured.alive / scale
-    axes.fill_between(range(len(held)), held, step="post", **_look(False))
+    axes.fill_between(range(len(held)), held, step="post", **_look(False, mode="dynamic"))
     axes.set_xlim(0, len(held) - 1)
     axes.set_ylim(0, max(held.max(), 1) * 1.08)
     axes.set_xlabel(row("chart_event")[i])
@@ -191,21 +193,34 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
     steps, alive = _steps(planned, planned.alive / scale, bool(others))
     _, held = _steps(planned, planned.held / scale, bool(others))
     results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "...", "lw": 0.8}
-    label = row("chart_line_results")[i]
+    label, peak = row("chart_line_results")[i], int(np.argmax(alive - held))
     axes.fill_between(steps, held, alive, step="post", label=label, **results)
+    _name(axes, (steps[peak], alive[peak]), label, steps)
     label = row("chart_line_held")[i]
     axes.fill_between(steps, held, step="post", label=label, **_look(False))
+    _name(axes, (steps[int(np.argmax(held))], 0), label, steps)
     label = row("chart_line_arena")[i]
     axes.axhline(planned.arena / scale, color=INK, ls="--", lw=1.2, marker="", label=label)
-    for number, (other, look) in enumerate(zip(others, itertools.cycle(OTHERS)), 2):
-        label = row("chart_line_other", number=number)[i]
-        axes.step(*_steps(other, other.alive / scale, True), where="post", label=label, **look)
+    _name(axes, (steps[0], planned.arena / scale), label, steps)
+    for number, (other, color) in enumerate(zip(others, itertools.cycle(OTHERS)), 2):
+        given, total = _steps(other, other.alive / scale, True)
+        label, peak = row("chart_line_other", number=number)[i], int(np.argmax(total))
+        axes.step(given, total, where="post", label=label, color=color, lw=1.8, marker="")
+        _name(axes, (given[peak], total[peak]), label, steps)
     axes.set_ylim(0, top / scale * 1.08)
     axes.set_xlim(steps[0], steps[-1])
     if others:
         axes.set_xlabel(row("chart_progress")[i])
     sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
     caption(axes, row("chart_use_static", unit=unit, **sizes)[i])
+
+
+def _name(axes: mpl.Axes, at: tuple[float, float], label: str, steps: Any) -> None:
+    """Write what a line or an area is where it is highest, on the side where there is room."""
+    part = (at[0] - steps[0]) / max(steps[-1] - steps[0], 1)
+    style: dict[str, Any] = {"textcoords": "offset points", "size": TICK, "bbox": BEHIND}
+    side = "right" if part > 0.5 else "left"
+    axes.annotate(label, at, (-6 if part > 0.5 else 6, 4), ha=side, va="bottom", **style)
 
 
 def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
@@ -217,34 +232,42 @@ def _steps(planned: Planned, held: Any, relative: bool) -> tuple[Any, Any]:
     return steps, np.append(held, held[-1:])
 
 
-INK, SOFT, CARD, RUN, RAN, GRAD = (
-    theme.TOKENS[name][0] for name in ("ink", "soft", "card", "run", "ran", "grad")
-)
+INK, SOFT, CARD, GRAD = (theme.TOKENS[name][0] for name in ("ink", "soft", "card", "grad"))
 BACKWARD: dict[str, Any] = {"color": GRAD, "ls": ":", "lw": 1.2, "marker": ""}
-OTHERS: tuple[dict[str, Any], ...] = (
-    {"color": COLORS[1], "linestyle": "-.", "lw": 1.5, "marker": ""},
-    {"color": COLORS[2], "linestyle": ":", "lw": 2.0, "marker": ""},
-    {"color": COLORS[3], "linestyle": "--", "lw": 1.5, "marker": ""},
-)
+OTHERS = COLORS[1], COLORS[2], COLORS[4]
 
 
-def _lifetimes(axes: mpl.Axes, planned: Planned, i: int) -> None:
+def _lifetimes(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int) -> None:
     shown = planned.lives[:BARS]
     for k, x in enumerate(shown):
-        axes.broken_barh(
-            [(x.start, x.end + 1 - x.start)], (k - 0.4, 0.8), **_look(x.retained, len(shown))
-        )
+        look = _look(x.retained, len(shown))
+        axes.broken_barh([(x.start, x.end + 1 - x.start)], (k - 0.4, 0.8), **look)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    named = shown if len(shown) <= NAMED else ()
-    axes.set_yticks(range(len(named)), labels=[x.name for x in named])
-    keys: list[Any] = [
-        mpl.Patch(label=row(f"chart_{key}")[i], **_look(key == "kept")) for key in ("kept", "brief")
-    ]
+    axes.set_yticks([])
+    for k, x in enumerate(shown if len(shown) <= NAMED else ()):
+        _name_bar(axes, k, x, ends)
+    about = {"shown": len(shown), "values": len(planned.lives)}
+    caption(axes, row("chart_lifetimes", **about)[i], 24)
     if planned.boundary is not None:
-        keys.append(mpl.Line2D([], [], label=row("chart_backward")[i], **BACKWARD))
-    said = row("chart_lifetimes", shown=len(shown), values=len(planned.lives))
-    caption(axes, said[i], keys)
+        place: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "size": TICK}
+        place |= {"textcoords": "offset points", "ha": "center", "color": GRAD}
+        axes.annotate(row("chart_backward")[i], (planned.boundary, 1), (0, 3), **place)
+
+
+def _name_bar(axes: mpl.Axes, k: int, life: Life, ends: tuple[float, float]) -> None:
+    """Write what a bar is where there is most room: after it, before it or in it."""
+    sides = {"after": ends[1] - life.end - 1, "before": life.start - ends[0]}
+    sides["within"] = life.end + 1 - life.start
+    name, pixel = life.name, (ends[1] - ends[0]) / across(axes.figure)
+    fits = [side for side, room in sides.items() if room > (wide(name, SMALL) + 8) * pixel]
+    side = fits[0] if fits else max(sides, key=lambda each: sides[each])
+    while len(name) > 2 and sides[side] < (wide(name, SMALL) + 8) * pixel:
+        name = name[:-2] + "…"
+    at = {"after": life.end + 1, "before": life.start, "within": life.start}[side]
+    style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "size": TICK}
+    style |= {"bbox": BEHIND, "ha": "right" if side == "before" else "left"}
+    axes.annotate(name, (at, k), (-4 if side == "before" else 4, 0), **style)
 
 
 def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:
@@ -260,9 +283,8 @@ def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:
     caption(axes, row("chart_map", unit=unit)[i])
 
 
-def _look(retained: bool, count: int = 1) -> dict[str, Any]:
+def _look(retained: bool, count: int = 1, mode: str = "static") -> dict[str, Any]:
     """How a value looks; the edges of many are finer, or nothing else would be seen."""
     width = 0.8 if count <= BARS // 2 else 0.2
-    if retained:
-        return {"facecolor": RAN, "edgecolor": GRAD, "hatch": "////", "lw": width}
-    return {"facecolor": RAN, "edgecolor": RUN, "lw": width}
+    look = {"facecolor": TINTS[mode][0], "edgecolor": MODES[mode][0], "lw": width}
+    return {**look, "edgecolor": GRAD, "hatch": "////"} if retained else look

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viz.charts.caption import folded
+from viz.charts.caption import BEHIND, folded
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
+from viz.picture.cards import wide
+from viz.picture.style import MODES, PIXEL, TICK, mode_of
+from viz.picture.theme import SMALL
 from viz.words.text import printed, row
 
 __all__ = ["ratios"]
+
+LOWER = 0.42  # rows: a dot is below its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
         head=_head(),
         rows=tuple((line, line) for line in cells),
         draw=lambda figure, i: _draw(figure, found, i),
-        size=(6.4, 1.2 + 0.44 * len(found)),
+        size=(6.4, _high(found)),
         pad=14,
     )
 
@@ -115,38 +120,55 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
 def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
     axes = figure.add_subplot()
     ink, paper = (theme.TOKENS[name][0] for name in ("ink", "paper"))
-    places = range(len(found))
-    middle = [x.middle for x in found]
-    reach = [
-        [max(x.middle - x.low, 0) for x in found],
-        [max(x.high - x.middle, 0) for x in found],
-    ]
-    for quicker, marker in ((True, "o"), (False, "X")):
-        chosen = [k for k in places if (middle[k] <= 1) == quicker]
-        bars = [[side[k] for k in chosen] for side in reach]
+    axes.axvline(1, color=ink, lw=1, marker="")
+    axes.set_xscale("log")
+    at, rows = 0.0, []
+    for k, x in enumerate(found):
+        if k == 0 or x.workload != found[k - 1].workload:
+            _say(axes, at, folded(x.workload, figure), ink)
+            at += 1
+        quicker = x.middle <= 1
+        color = MODES[mode][0] if (mode := mode_of(x.side)) else ink
         style: dict[str, Any] = {
-            "color": ink,
-            "marker": marker,
+            "color": color,
+            "marker": "o" if quicker else "X",
             "markersize": 7,
-            "markeredgecolor": paper if quicker else ink,
-            "markerfacecolor": ink if quicker else paper,
+            "markeredgecolor": paper if quicker else color,
+            "markerfacecolor": color if quicker else paper,
             "linestyle": "none",
             "capsize": 3,
         }
-        axes.errorbar([middle[k] for k in chosen], chosen, xerr=bars, **style)
-    axes.axvline(1, color=ink, lw=1)
-    axes.set_xscale("log")
+        reach = [[max(x.middle - x.low, 0)], [max(x.high - x.middle, 0)]]
+        axes.errorbar([x.middle], [at + LOWER], xerr=reach, **style)
+        rows.append(at)
+        at += 1
     axes.xaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(mpl.NullFormatter())
     axes.grid(axis="x")
     axes.grid(visible=False, axis="y")
-    axes.set_ylim(len(found) - 0.5, -0.5)
-    axes.set_yticks(places, [f"{folded(x.workload, figure)}\n{x.label}" for x in found])
-    for k, x in enumerate(found):
-        where: dict[str, Any] = {
-            "xycoords": ("axes fraction", "data"),
-            "va": "center",
-        }
-        axes.annotate(f"{x.middle:.2g}", (1.02, k), **where)
+    axes.set_ylim(at - 0.2, -0.6)
+    axes.set_yticks([])
     axes.set_xlabel(row("chart_ratio_axis")[i])
+    for x, height in zip(found, rows, strict=True):
+        middle = axes.transData.transform((x.middle, 0)) - axes.transAxes.transform((0, 0))
+        words = f"{x.label}: {x.middle:.2g}"
+        _say(axes, height, words, theme.TOKENS["soft"][0], float(middle[0]))
+
+
+def _say(axes: mpl.Axes, at: float, words: str, color: str, middle: float = 0) -> None:
+    """Write what stands below around a place in the axes: beside them it would take their width.
+
+    middle: where, in pixels of the figure.
+    """
+    points = 72 / axes.figure.dpi
+    total, need = axes.get_window_extent().width * points, wide(words, SMALL) * PIXEL
+    left = max(4.0, min(middle * points - need / 2, total - need - 4))
+    style: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    style |= {"va": "center", "size": TICK, "bbox": BEHIND, "color": color}
+    axes.annotate(words, (0, at), (left, 0), **style)
+
+
+def _high(found: Sequence[Ratio]) -> float:
+    """Inches: a line for each ratio, and one for each workload above its own."""
+    return 1.0 + 0.4 * (len(found) + len({x.workload for x in found}))

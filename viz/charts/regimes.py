@@ -7,15 +7,17 @@ from functools import partial
 from typing import Any
 
 from minigrad.diagnostics.messages import Pair
-from viz.charts.caption import caption, is_slim
+from viz.charts.caption import caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
+from viz.picture.style import TICK, TINTS, colors_of, mode_of
 from viz.words.text import in_both, printed, row
 
 __all__ = ["regimes"]
 
 Spread = tuple[float, float, float]  # the median, and from where to where
 Line = tuple[Pair, list[tuple[float, Spread]]]
+ROOM = 1.35  # times: what either half has at least
 
 
 def regimes(
@@ -59,7 +61,7 @@ def regimes(
             for size, spread in found
         ),
         draw=partial(_draw, lines=lines, x=x, sides=sides),
-        size=(6.4, 3.6),
+        size=(6.4, 3.8),
     )
 
 
@@ -71,14 +73,14 @@ def _draw(
     figure: mpl.Figure, i: int, *, lines: list[Line], x: Pair, sides: tuple[str, str]
 ) -> None:
     axes = figure.add_subplot()
-    axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1)
-    for name, found in lines:
+    colors = colors_of([name[0] for name, _ in lines])
+    for (name, found), color in zip(lines, colors, strict=True):
         sizes = [size for size, _ in found]
         middle = [spread[0] for _, spread in found]
         below = [max(spread[0] - spread[1], 0) for _, spread in found]
         above = [max(spread[2] - spread[0], 0) for _, spread in found]
         more: dict[str, Any] = {"yerr": [below, above], "capsize": 3, "label": name[i]}
-        axes.errorbar(sizes, middle, **more)
+        axes.errorbar(sizes, middle, color=color, **more)
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):
@@ -87,10 +89,24 @@ def _draw(
     axes.yaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x[i])
-    told = row("chart_regimes_axis", sides=" / ".join(sides), first=sides[0])
-    if is_slim(figure):
-        caption(axes, told[i])
-        return
-    axes.set_ylabel(told[i], rotation=0, ha="left", va="bottom")
-    axes.yaxis.set_label_coords(0, 1.03)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    _halves(axes, sides, i)
+    caption(axes, " / ".join(sides))
+    ends = [(*(found[-1][0], found[-1][1][0]), name[i]) for name, found in lines]
+    name_ends(axes, [(*end, color) for end, color in zip(ends, colors, strict=True)])
+
+
+def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
+    """Say in each half of the axes which side is quicker there, on its colour."""
+    low, high = axes.get_ylim()
+    low, high = min(low, 1 / ROOM), max(high, ROOM)
+    axes.set_ylim(low, high)
+    axes.axhline(1, color=theme.TOKENS["ink"][0], lw=1, marker="")
+    for side, (a, b), at in zip(sides, ((low, 1), (1, high)), (0, 1), strict=True):
+        if mode := mode_of(side):
+            axes.axhspan(a, b, color=TINTS[mode][0], zorder=0, lw=0)
+        style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        style |= {"ha": "right", "va": "top"} if at else {"ha": "left", "va": "bottom"}
+        style |= {"size": TICK, "color": theme.TOKENS["soft"][0]}
+        axes.annotate(
+            row("chart_quicker", side=side)[i], (at, at), (6 - 12 * at, 4 - 8 * at), **style
+        )

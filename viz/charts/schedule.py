@@ -10,7 +10,7 @@ from typing import Any
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
-from viz.charts.caption import across, caption, folded
+from viz.charts.caption import BEHIND, across, caption, folded
 from viz.charts.chart import Chart, Row
 from viz.charts.memory import alike
 from viz.picture import mpl, theme
@@ -20,7 +20,6 @@ from viz.words.text import Pair, printed, row
 __all__ = ["schedule"]
 
 LISTED = 40  # tasks in the table
-BEHIND = {"facecolor": theme.TOKENS["paper"][0], "edgecolor": "none", "pad": 1.0}  # words on bars
 NAMED = 8.5  # pixels for each letter of a name that is written into its bar
 
 
@@ -83,7 +82,7 @@ def schedule(
         rows=tuple(_rows(obj, found)),
         draw=lambda figure, i: _draw(figure, panels, i),
         size=(7.4, len(panels) * (1.4 + 0.42 * obj.devices) + 0.5),
-        pad=52,
+        pad=34,
     )
 
 
@@ -134,8 +133,8 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(row("chart_time", unit=unit)[i])
-        keys = [_patch(panel, key == "on", row(f"chart_{key}_path")[i]) for key in ("on", "off")]
-        caption(axes, row(panel.title, time=seconds(schedule.makespan))[i], keys)
+        what = row(panel.title, time=seconds(schedule.makespan))
+        caption(axes, row("chart_hatched", what=what)[i])
     notes = [_key(panels[0].schedule.tasks, told), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
@@ -193,10 +192,6 @@ def _bars(
                 place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
                 axes.text(start + length / 2, device, name, bbox=BEHIND, **place)
     return told
-
-
-def _patch(panel: Panel, critical: bool, label: str) -> mpl.Patch:
-    return mpl.Patch(label=label, **panel.look(critical))
 
 
 def _unit(width: float) -> tuple[float, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
@@ -11,27 +14,33 @@ from cycler import cycler
 from viz.picture import mpl, theme
 
 # On light and on dark paper; ink first, and late what means something in a drawing (built, run).
-# Lines and markers are thin, so they have at least three times the contrast of their paper. Seven
-# colours and four line styles: 28 pairs.
+# Lines and markers are thin, so they have at least three times the contrast of their paper. Every
+# line is solid, because a dashed one is a plan; each is named where it ends.
 CURVES = (
     theme.TOKENS["ink"],
-    ("#8A5F00", theme.ORANGE),
     ("#A1527F", "#E6A9CC"),
-    (theme.BLUE, theme.SKY),
     ("#00755A", "#4DD6A8"),
     ("#767676", "#A3ACBB"),
     (theme.VERMILION, "#FF9A4D"),
 )
 COLORS = [light for light, _ in CURVES]
+# The two modes look the same in every chart, and nothing else looks so: lines, and areas.
+MODES = {"dynamic": ("#8A5F00", theme.ORANGE), "static": (theme.BLUE, theme.SKY)}
+TINTS = {"dynamic": ("#F8EFD9", "#33290F"), "static": ("#E3EEF8", "#15293B")}
+SAID = {"dynamic": r"\b(dynamic|eager)\b", "static": r"\b(static|compiled)\b"}
 GRID = ("#E3E6EB", "#2B313B")
-PAIRS = (*theme.TOKENS.values(), *CURVES, GRID)  # every colour of a chart
+PAIRS = (
+    *theme.TOKENS.values(),
+    *CURVES,
+    *MODES.values(),
+    *TINTS.values(),
+    GRID,
+)  # every colour of a chart
 INK, SOFT, AXIS, PAPER = (theme.TOKENS[name][0] for name in ("ink", "soft", "line", "paper"))
 PIXEL = 72 / 96  # in points: sizes of text are those of a page
 TICK = theme.SMALL * PIXEL  # points of what stands beside axes and in bars
 
-LINES = ["-", "--", "-.", ":"]
-
-MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+MARKERS = ["o", "s", "^", "D", "v"]
 
 STYLE: dict[Any, Any] = {
     "font.family": [theme.FONT_FAMILY, "DejaVu Sans"],
@@ -53,9 +62,7 @@ STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "grid.color": GRID[0],
-    "axes.prop_cycle": cycler(color=COLORS * 4)
-    + cycler(linestyle=LINES * 7)
-    + cycler(marker=MARKERS * 4),
+    "axes.prop_cycle": cycler(color=COLORS) + cycler(marker=MARKERS),
     "lines.linewidth": 1.5,
     "lines.markersize": 6.0,
     "lines.markeredgecolor": PAPER,
@@ -74,6 +81,27 @@ UNDATED: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
 }
+
+
+def mode_of(name: str) -> str:
+    """The mode that a name speaks of; "" where it is neither, or both.
+
+    >>> mode_of("eager, 3 layers"), mode_of("static / eager"), mode_of("Adam")
+    ('dynamic', '', '')
+    """
+    found = [mode for mode, words in SAID.items() if re.search(words, name)]
+    return found[0] if len(found) == 1 else ""
+
+
+def colors_of(names: Sequence[str]) -> list[str]:
+    """A colour for each line: a mode has its own, the others share what is left.
+
+    >>> colors_of(["static", "SGD", "eager"])
+    ['#0072B2', '#1D2330', '#8A5F00']
+    """
+    modes = [mode_of(name) for name in names]
+    others = itertools.cycle(COLORS)
+    return [MODES[mode][0] if mode else next(others) for mode in modes]
 
 
 @cache

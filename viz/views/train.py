@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
@@ -17,14 +18,14 @@ from viz.page.page import SHEETS, Page
 from viz.page.sheets import sheets
 from viz.picture.picture import brief
 from viz.picture.style import CURVES
-from viz.words.text import ROWS, Pair, bilingual, both, html, printed, row
+from viz.words.text import ROWS, Pair, bilingual, both, printed, row
 
 __all__ = ["train"]
 
 COLORS = [f"--mg-c{i}: light-dark({a}, {b});" for i, (a, b) in enumerate(CURVES)]
 POINTS = 200  # of a curve that are sent to the browser; of a longer one every second, third, …
 PAUSE = 0.1  # seconds between two drawings while it runs
-WORDS = ("train_loss", "train_norms", "train_log", "train_progress", "table")
+WORDS = ("train_loss", "train_step", "train_log", "train_progress", "table")
 
 
 class Training(Page):
@@ -88,7 +89,7 @@ class Training(Page):
 
     def text(self) -> Pair:
         """How far it came, and of each curve the first, last, smallest and largest number."""
-        charts = [chart for chart in (self.chart(), self.gradient_chart()) if chart is not None]
+        charts = self.charts()
         halves = []
         for i in (0, 1):
             lines = [self.status[i]]
@@ -103,25 +104,32 @@ class Training(Page):
 
     __repr__ = __str__
 
-    def chart(self) -> Chart | None:
-        """The logged numbers over the steps; None before there are any."""
-        if not self.series:
-            return None
-        title, x, y = ROWS["train_loss"], ROWS["train_step"], ROWS["train_value"]
-        return curves(self.series, title=title, x=x, y=y)
-
-    def gradient_chart(self) -> Chart | None:
-        """The norm of the gradient of each layer over the steps; None without gradients."""
-        if not self.norms:
-            return None
-        positive = all(x > 0 for values in self.norms.values() for x in values)
-        title, x, y = ROWS["train_norms"], ROWS["train_step"], ROWS["train_norm"]
-        return curves(self.norms, title=title, x=x, y=y, logy=positive)
+    def charts(self) -> list[Chart]:
+        """A chart for each quantity logged, and one of the gradients' norms, over the steps."""
+        x = ROWS["train_step"]
+        found = [
+            curves(series, title=(what, what), x=x, y=ROWS["train_value"])
+            for what, series in quantities(self.series).items()
+        ]
+        if self.norms:
+            positive = all(v > 0 for values in self.norms.values() for v in values)
+            title, y = ROWS["train_norms"], ROWS["train_norm"]
+            found.append(curves(self.norms, title=title, x=x, y=y, logy=positive))
+        return found
 
     def _still(self) -> str:
-        charts = [chart for chart in (self.chart(), self.gradient_chart()) if chart is not None]
-        shown = "".join(chart._repr_mimebundle_()["text/html"] for chart in charts)
+        shown = "".join(chart._repr_mimebundle_()["text/html"] for chart in self.charts())
         return f"<p>{bilingual(self.status)}</p>{shown}"
+
+    def _curves(self) -> list[dict[str, Any]]:
+        """The charts for the browser."""
+        norms = {"title": ROWS["train_norms"], "log": True, "series": self.norms}
+        found: list[dict[str, Any]] = [
+            {"title": (what, what), "log": False, "series": series}
+            for what, series in quantities(self.series).items()
+        ]
+        found += [norms] if self.norms else []
+        return [{**one, "series": [_sent(*s) for s in one["series"].items()]} for one in found]
 
     def _draw(self) -> None:
         """Send the curves to every place where the training is displayed."""
@@ -140,12 +148,22 @@ class Training(Page):
             "total": self.total,
             "state": self.state,
             "times": bilingual(times),
-            "series": [_sent(name, values) for name, values in self.series.items()],
-            "norms": [_sent(name, values) for name, values in self.norms.items()],
-            "words": {key: html(key) for key in WORDS}
-            | {"train_step": html("train_step", "tspan")},
+            "charts": self._curves(),
+            "words": {key: ROWS[key] for key in WORDS},
             "labels": {key: both(ROWS[key]) for key in WORDS},
         }
+
+
+def quantities(series: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
+    """Series by what they measure, the last word of their name: no two quantities share an axis.
+
+    >>> quantities({"train_loss": [2.0], "test_loss": [3.0], "accuracy": [0.5]})
+    {'loss': {'train_loss': [2.0], 'test_loss': [3.0]}, 'accuracy': {'accuracy': [0.5]}}
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, values in series.items():
+        found.setdefault(re.split(r"[\W_]+", name.strip("_ "))[-1] or name, {})[name] = values
+    return found
 
 
 def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
