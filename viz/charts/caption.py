@@ -50,8 +50,9 @@ def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> 
 
     Names that would overlap are moved apart. The limits of the axes are final.
     """
+    figure: Any = axes.figure
     names = [
-        "\n".join(broken(name, LONG[is_slim(axes.figure.get_figwidth())])) for _, _, name, _ in ends
+        "\n".join(broken(name, LONG[is_slim(figure.get_figwidth())])) for _, _, name, _ in ends
     ]
     axes.get_ylim()  # also brings the transforms up to date
     high = axes.get_window_extent().height * 72 / axes.figure.dpi

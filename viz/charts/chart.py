@@ -130,11 +130,9 @@ class Chart(Document):
         return font_face(words) + STYLE_OF_PAGE
 
     def _html(self, i: int, phone: bool = False) -> str:
-        if phone:
-            svgs = (FINE.sub("", svg) for svg in self._svgs(i, SCREEN, PHONE, WIDE))
-        else:
-            svgs = iter(self._svgs(i, SCREEN))
-        shown = as_image(next(svgs), self.alt[i], *svgs)
+        svgs = self._svgs(i, SCREEN, PHONE, WIDE) if phone else self._svgs(i, SCREEN)
+        first, *others = (FINE.sub("", svg) if phone else svg for svg in svgs)
+        shown = as_image(first, self.alt[i], *others)
         return (
             f'<div lang="{LANGS[i]}">{shown}'
             f"<details><summary>{TABLE[i]}</summary>{self._table(i)}</details></div>"

@@ -32,7 +32,7 @@ def curves(
     y: Pair,
     logy: bool = False,
 ) -> Chart:
-    """Draw each series over 0, 1, 2, … as one line with its own colour and marker, named where it ends.
+    """Draw each series over 0, 1, 2, … as a line of its own colour, named where it ends.
 
     ``title``, ``x`` and ``y`` (axis labels, with the unit) are pairs (English, Chinese); so are
     the names of the series, or one string for both. Values that are not finite leave a gap.

@@ -192,7 +192,7 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
     scale, unit = _unit(top)
     steps, alive = _steps(planned, planned.alive / scale, bool(others))
     _, held = _steps(planned, planned.held / scale, bool(others))
-    results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "...", "lw": 0.8}
+    results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "\\\\\\\\", "lw": 0.8}
     label, peak = row("chart_line_results")[i], int(np.argmax(alive - held))
     axes.fill_between(steps, held, alive, step="post", label=label, **results)
     _name(axes, (steps[peak], alive[peak]), label, steps)
