@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Literal
 
 import minigrad as mg
 import viz
 from viz.picture.drawing import alone
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import lesson_pictures  # noqa: E402
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
 
@@ -61,10 +66,10 @@ def diamond(language: Literal["en", "zh"]) -> str:
 
 
 def films() -> dict[str, str]:
-    """The pictures by the names of their files, in each language; all but the diamond move."""
+    """The pictures by the names of their files, in each language; those of L00 to L04 move."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
     stills = {f"diamond_{language}.svg": diamond(language) for language in languages}
-    return stills | {
+    return lesson_pictures.pictures() | stills | {
         f"{film.__name__}_{language}.svg": film(language).svg
         for film in (both_ways, fan_out, tape, two_runs)
         for language in languages

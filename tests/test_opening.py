@@ -43,6 +43,22 @@ def test_a_notebook_begins_with_its_film_in_each_language(name: str, film: str) 
         assert bool(re.search("[\u4e00-\u9fff]", told)) is (language == "zh")
 
 
+def test_each_lesson_begins_with_a_picture_of_its_own_above_its_text() -> None:
+    seen: dict[str, str] = {}
+    for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
+        source = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
+        english, chinese = source.split('<div lang="zh">')
+        for half, language in ((english, "en"), (chinese, "zh")):
+            title, *rest = [line for line in half.splitlines() if line and line[0] != "<"]
+            told = re.match(SHOWN, rest[0])
+            assert title.startswith("# "), path.name
+            assert told, f"{path.name}: text stands above the picture"
+            assert len(told[1]) > (12 if language == "zh" else 25)
+            assert told[2].endswith(f"_{language}.svg")
+            assert seen.setdefault(told[2], path.name) == path.name
+    assert len(seen) == 2 * 15
+
+
 def test_each_half_of_the_readme_begins_with_it() -> None:
     english, chinese = README.split("## 中文说明\n")
     for half, language in ((english, "en"), (chinese, "zh")):

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
+from viz.picture.calls import called
 
 FLAT = 800  # boxes; a picture with more, however it is folded, gets groups
 LONGEST = 256  # boxes of a round that is found
@@ -83,9 +84,14 @@ def _with_strips(picture: Picture, path: str) -> Picture:
 def _about(
     box: PictureNode, members: dict[str, tuple[str, ...]], nodes: dict[str, PictureNode]
 ) -> Hashable:
-    """What a box has in common with its likes in other rounds: of a group, what it computes."""
+    """What a box has in common with its likes in other rounds: of a group, what it computes.
+
+    The calls of a layer are alike, even where the first of them begins with zeros.
+    """
     if box.kind != "group":
         return box.kind, box.op, box.shape, box.group
+    if called(box.name) != box.name:
+        return called(box.name)
     inside = (nodes[i] for i in members[box.id])
     return tuple((n.kind, n.op, n.shape) for n in inside if n.kind not in GIVEN)
 

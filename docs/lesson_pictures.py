@@ -1,0 +1,293 @@
+"""The pictures that lessons L05 to L14 begin with: drawn from what was run, recorded or measured.
+
+Each function gives the parts of a picture, which stand below each other, a sentence above each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from html import escape
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+import minigrad as mg
+import viz
+from minigrad.diagnostics.messages import get_language, set_language
+from viz.charts.held import plan_of
+from viz.film.film import Film
+from viz.film.states import on_cards
+from viz.page.payload import rooms_of
+from viz.picture.boxes import Picture
+from viz.picture.cards import wide as measured
+from viz.picture.drawing import alone, render
+from viz.picture.theme import SMALL
+from viz.views.draw import diagram_of
+
+LANGUAGES: tuple[Literal["en", "zh"], ...] = ("en", "zh")
+Part = tuple[tuple[str, str], str]  # a sentence in both languages, and the drawing below it
+EDGE, ABOVE, BETWEEN = 12, 30, 14  # px
+WIDE = 720  # px: a column of text
+RATIOS = Path(__file__).parents[1] / "notebooks" / "ratios.json"
+
+
+def control_flow() -> list[Part]:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        y = mg.cond(x > 0, lambda: 2 * x, lambda: x - 1)
+        (film,) = viz.step(mg.build_graph(x, y), {x: 5.0}).films
+    said = (
+        "Both branches are in the graph. Fed 5, it runs one of them.",
+        "两个分支都在图里；馈送 5，只运行其中一个。",
+    )
+    return [(said, _drawn(film, film.view(film.picture.groups)))]
+
+
+def shapes() -> list[Part]:
+    cell = mg.nn.RNNCell(26, 4, seed=6)
+
+    def read(word: str) -> Any:
+        h = None
+        for row, letter in zip(viz.letters([word])[0], word, strict=True):
+            h = cell(mg.tensor(row, name=f'"{letter}"'), h)
+        return h
+
+    return [((f"“{w}”", f"“{w}”"), _graph(read(w), False, fold=True)) for w in ("up", "sentence")]
+
+
+def debugging() -> list[Part]:
+    x = mg.tensor([0.0, 1.0], name="x", requires_grad=True)
+    entropy = mg.sum(x * mg.log(x))
+    said = "No line fails, and yet the answer is not a number.", "没有一行报错，答案却不是数。"
+    return [(said, _graph(entropy))]
+
+
+def passes() -> list[Part]:
+    with mg.Graph():
+        a, b = (mg.placeholder(name, shape=(4,)) for name in "ab")
+        graph = mg.build_graph([a, b], (a + b) + mg.tanh(a + b))
+    short = graph.optimize()
+    return [
+        (("As it was written", "写下的样子"), _graph(graph)),
+        (("After the passes: the same answers", "经过优化 Pass：答案不变"), _graph(short)),
+    ]
+
+
+def memory() -> list[Part]:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(16_000,))
+        y = mg.sum(mg.exp(mg.sin(x)) * mg.tanh(mg.cos(x)))
+        graph = mg.build_graph(x, y)
+    lives = plan_of(graph.compile(optimize=False)).lives
+    rows = [(x.name, [(x.start, x.end + 1, "ran", "")]) for x in lives]
+    said = "How long each result is needed, step by step", "每个结果要用多久，按步骤看"
+    return [(said, _bars(rows))]
+
+
+def scheduling() -> list[Part]:
+    with mg.Graph():
+        photo, text = (mg.placeholder(name, shape=(3, 3)) for name in ("photo", "text"))
+        graph = mg.build_graph([photo, text], mg.relu(photo @ photo) * mg.exp(mg.tanh(text)))
+    tasks = graph.compile(optimize=False).schedule(2, costs=lambda node: 1.0).tasks
+    rows = [
+        (f"{k + 1}", [(t.start, t.end, "ran", t.node.op.name) for t in tasks if t.device == k])
+        for k in range(2)
+    ]
+    return [
+        (("What waits for what", "谁要等谁"), _graph(graph)),
+        (("Two devices, second by second", "两个设备，一秒一秒地看"), _bars(rows)),
+    ]
+
+
+def saving() -> list[Part]:
+    with mg.Graph(), tempfile.TemporaryDirectory() as folder:
+        x = mg.placeholder("x", shape=(None, 784))
+        scores = x @ mg.Variable(mg.zeros(784, 10), name="W") + mg.Variable(mg.zeros(10), name="b")
+        graph, path = mg.build_graph(x, scores), Path(folder, "model.graph")
+        with mg.Session() as session:
+            session.run(mg.global_variables_initializer())
+            graph.save(path, session)
+        with zipfile.ZipFile(path) as file:
+            (name,) = (name for name in file.namelist() if name.endswith(".json"))
+            document = file.read(name).decode()
+    lines = [line.strip() for line in document.splitlines() if '"op"' in line]
+    return [
+        (("The graph", "图"), _graph(graph)),
+        (("The same graph in its file", "文件里的同一张图"), _code(lines)),
+    ]
+
+
+def tracing() -> list[Part]:
+    @mg.function
+    def score(x: Any) -> Any:
+        return mg.tanh(x) * 2 + x
+
+    score(mg.tensor([1.0, 2.0, 2.0]))
+    code = ["@mg.function", "def score(x):", "    return mg.tanh(x) * 2 + x"]
+    return [
+        (("Written as Python", "写成 Python"), _code(code)),
+        (("Kept as a static graph", "留下的是静态图"), _graph(score.graph)),
+    ]
+
+
+def measuring() -> list[Part]:
+    workload = json.loads(RATIOS.read_text("utf-8"))["rows"][0]
+    names = ("minigrad eager", "minigrad c", "PyTorch eager", "torch.compile")
+    times = {n: [1000 * t for start in workload["starts"] for t in start[n]] for n in names}
+    said = (
+        "One training step, timed again and again (milliseconds)",
+        "同一个训练步，一遍遍地计时（毫秒）",
+    )
+    return [(said, _dots(times))]
+
+
+def choosing() -> list[Part]:
+    model = mg.nn.Sequential(
+        mg.nn.Linear(256, 16, seed=1), mg.nn.ReLU(), mg.nn.Linear(16, 10, seed=2)
+    )
+    data = mg.data.digits(size=16)
+    pixels, labels = data.x_test[:8].reshape(-1, 256), data.y_test[:8]
+    loss = mg.cross_entropy(
+        model(mg.tensor(pixels, name="images")), mg.tensor(labels, name="labels")
+    )
+    with mg.Graph():
+        images = mg.placeholder("images", shape=(None, 256))
+        known = mg.placeholder("labels", shape=(None,), dtype="int64")
+        planned = mg.build_graph([images, known], mg.cross_entropy(model(images), known))
+    return [
+        (
+            ("Dynamic: computed while it is built", "动态：边构建边计算"),
+            _graph(loss, False, fold=True),
+        ),
+        (
+            ("Static: planned, and run later", "静态：先规划，之后运行"),
+            _graph(planned, False, fold=True),
+        ),
+    ]
+
+
+PICTURES: tuple[Callable[[], list[Part]], ...] = (
+    *(control_flow, shapes, debugging, passes, memory),
+    *(scheduling, saving, tracing, measuring, choosing),
+)
+
+
+def pictures() -> dict[str, str]:
+    """The pictures by the names of their files, in each language."""
+    found, before = {}, get_language()
+    for i, language in enumerate(LANGUAGES):
+        set_language(language)
+        for make in PICTURES:
+            drawn = alone(_below_each_other(make(), i), language)
+            found[f"{make.__name__}_{language}.svg"] = drawn
+    set_language(before)
+    return found
+
+
+# ---- Drawing ------------------------------------------------------------------------------------
+
+
+def _below_each_other(parts: Sequence[Part], language: int) -> str:
+    """The parts as one drawing, their left edges in line."""
+    inside, low, width = "", 0.0, 0.0
+    for said, svg in parts:
+        wide, high = (float(n) for n in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
+        inside += f'<text class="mg-name" x="{EDGE}" y="{low + 22}">{escape(said[language])}</text>'
+        inside += svg.replace("<svg ", f'<svg x="0" y="{low + ABOVE}" ', 1)
+        low += ABOVE + high + BETWEEN
+        width = max(width, wide, measured(said[language], 14) + 2 * EDGE)
+    high = low - BETWEEN + EDGE
+    return (
+        f'<svg class="mg-svg" width="{width:.0f}" height="{high:.0f}" '
+        f'viewBox="0 0 {width:.0f} {high:.0f}">{inside}</svg>'
+    )
+
+
+def _graph(obj: Any, values: bool = True, fold: bool | None = None) -> str:
+    """A graph as `viz.draw` shows it, without data that have no name; values: what it holds."""
+    diagram = diagram_of(obj, {}, fold)
+    named = {n.id for n in diagram.picture.nodes if n.label != "data"}
+    return _drawn(diagram.film, diagram.picture.part(named), values)
+
+
+def _drawn(film: Film, picture: Picture, values: bool = True) -> str:
+    """A graph as it is at the end, without clocks, no wider than a column of text."""
+    rooms = rooms_of(film, picture, get_language())
+    states = on_cards(film, len(film.frames) - 1, picture)
+    for i in rooms:
+        rooms[i] = replace(rooms[i], clock=False, gradient=0)
+        states[i] = replace(states[i], clock=(), gradient="")
+        if not values:
+            rooms[i] = replace(rooms[i], value=0, plan=False)
+            states[i] = replace(states[i], value="")
+    return render(picture, "a", rooms, states, width=WIDE)
+
+
+def _svg(width: float, height: float, inside: str) -> str:
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    return f'<svg class="mg-svg" {size} viewBox="0 0 {width:.0f} {height:.0f}">{inside}</svg>'
+
+
+def _named(name: str, y: float, kind: str = "mg-shape") -> str:
+    return f'<text class="{kind}" x="{EDGE}" y="{y:g}">{escape(name)}</text>'
+
+
+def _bars(rows: Sequence[tuple[str, list[tuple[float, float, str, str]]]]) -> str:
+    """Rows of bars from one time to another, with a class and what is written in each."""
+    left = 2 * EDGE + max(measured(name, SMALL) for name, _ in rows)
+    ends = [end for _, bars in rows for _, end, *_ in bars]
+    starts = [start for _, bars in rows for start, *_ in bars]
+    step = min(90.0, 520 / (max(ends) - min(starts)))
+    inside = ""
+    for k, (name, bars) in enumerate(rows):
+        inside += _named(name, 26 * k + 18)
+        for start, end, look, word in bars:
+            x, broad = left + step * (start - min(starts)), step * (end - start) - 4
+            inside += (
+                f'<g class="mg-{look}"><rect class="mg-card" x="{x:g}" y="{26 * k + 3}" '
+                f'width="{broad:g}" height="21" rx="5"/></g>'
+                f'<text class="mg-shape" x="{x + 8:g}" y="{26 * k + 18}">{escape(word)}</text>'
+            )
+    return _svg(left + step * (max(ends) - min(starts)) + EDGE, 26 * len(rows) + 4, inside)
+
+
+def _dots(series: dict[str, list[float]]) -> str:
+    """A row of dots for each series, on one scale that begins at 0."""
+    left = 2 * EDGE + max(measured(name, SMALL) for name in series)
+    most = max(chain.from_iterable(series.values()))
+    inside, scale = "", 440 / most
+    low = 34 * len(series)
+    for k, (name, values) in enumerate(series.items()):
+        inside += _named(name, 34 * k + 22)
+        inside += "".join(
+            f'<g class="mg-ran"><circle class="mg-card" cx="{left + scale * v:.1f}" '
+            f'cy="{34 * k + 18}" r="5"/></g>'
+            for v in values
+        )
+    for tick in np.arange(0, most + 0.25, 0.25):
+        x = left + scale * float(tick)
+        inside += f'<path class="mg-frame" d="M{x:.1f},4V{low}"/>'
+        at = f'x="{x:.1f}" y="{low + 16}" text-anchor="middle"'
+        inside += f'<text class="mg-shape" {at}>{tick:g}</text>'
+    return _svg(left + 480 + 2 * EDGE, low + 22, inside)
+
+
+def _code(lines: Sequence[str]) -> str:
+    """Lines of code or of a file; of long ones their beginning."""
+    shown = [line if len(line) <= 76 else f"{line[:75]}…" for line in lines]
+    words = "".join(
+        f'<text class="mg-shape" x="{EDGE + 14}" y="{22 + 20 * k}" xml:space="preserve" '
+        f'style="font-family:ui-monospace,Menlo,Consolas,monospace">{escape(line)}</text>'
+        for k, line in enumerate(shown)
+    )
+    width, height = 7.3 * max(map(len, shown)) + 2 * EDGE + 28, 20 * len(shown) + 16
+    size = f'width="{width - 2 * EDGE:g}" height="{height - 4}"'
+    paper = f'<rect class="mg-card" x="{EDGE}" y="2" {size} rx="8"/>'
+    return _svg(width, height, paper + words)
