@@ -1,6 +1,6 @@
 // What is written on a card that is too small for its own words: as many of its name, its value and
 // its gradient as it has room for, at a size that can be read, whatever the scale.
-const BRIEF = { font: 12, line: 13, edge: 3 }; // pixels of the screen
+const BRIEF = { font: 11, line: 12, edge: 2 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
@@ -11,9 +11,16 @@ const written = once((/** @type {string} */ text) => measured(text, BRIEF.font))
  */
 function shortened(text, wide) {
   if (written(text) <= wide) return text;
-  for (let end = Math.min(text.length - 1, Math.floor(wide / 5)); end > 0; end--)
+  for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end > 1; end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
-  return text.length && written(text[0]) <= wide ? text[0] : "";
+  return "";
+}
+
+/** A value as it fits a width, with fewer digits if need be; "" where too little would be left. @param {string} text @param {number} wide */
+function rounded(text, wide) {
+  const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
+  const fewer = number ? [4, 3].map((digits) => `${sign ?? ""}${Number(Number(number).toPrecision(digits))}`) : [];
+  return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
 }
 
 /**
@@ -39,8 +46,8 @@ function brief(g, scale) {
   const room = wide * scale - 2 * BRIEF.edge;
   const most = Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
   const said = ["sign", "value", "grad"].map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
-  const lines = said.filter(({ text }) => text).slice(0, most);
-  const shown = lines.map(({ name, text }) => ({ name, text: shortened(text, room) }));
+  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" ? shortened(text, room) : rounded(text, room) }));
+  const shown = lines.filter(({ text }) => text).slice(0, most);
   const key = `${scale} ${shown.map(({ text }) => text).join("|")}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;

@@ -49,7 +49,7 @@ function places(el, data, alone) {
 function arranging({ root, screen, body, stages, score }, drawings) {
   const sizes = drawings.map((drawing) => {
     const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
-    return { width: width + SPACE.aside, height: height + SPACE.above + (drawing.previousElementSibling ? SPACE.name : 0) };
+    return { width, height, above: SPACE.above + (drawing.previousElementSibling ? SPACE.name : 0) };
   });
   const sum = (/** @type {number[]} */ all) => all.reduce((a, b) => a + b, 0);
   return () => {
@@ -65,8 +65,9 @@ function arranging({ root, screen, body, stages, score }, drawings) {
     const across = beside ? LANE * wide : wide;
     const ways = [sizes.length, ...(beside || narrow ? [] : [1])].map((rows) => {
       const columns = sizes.length / rows;
-      const scales = sizes.map(({ width, height }) => Math.min(1, across / columns / width, room / rows / height));
-      const heights = sizes.map(({ height }, i) => height * scales[i]);
+      const scales = sizes.map(({ width, height, above }) =>
+        Math.min(1, (across / columns - SPACE.aside) / width, (room / rows - above) / height));
+      const heights = sizes.map(({ height, above }, i) => height * Math.max(0, scales[i]) + above);
       return { rows, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
     });
     const best = ways.reduce((a, b) => (b.seen > a.seen || (b.seen === a.seen && b.needed < a.needed) ? b : a));

@@ -30,8 +30,8 @@ EACH_LIMIT = (
     100  # boxes in all drawings with one group open; so many can be opened without a kernel
 )
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
-CANVAS = 800  # pixels across which a player has for a drawing, in a notebook
-LOW = 680  # and on a page of 1,024 pixels, beside the name of one of two drawings
+CANVAS = (800, 460)  # pixels that a player has for a drawing, in a notebook
+HALF = (800, 230)  # and for one of two
 WIDTH = 5  # characters of a value in a box, at least
 WORDS = [
     *(
@@ -240,7 +240,8 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bo
 def _played(film: Film, prefix: str, drawn: Picture, low: bool) -> str:
     """The drawing with room for whatever its cards will show."""
     rooms = {i: replace(room, low=low) for i, room in rooms_of(film, drawn).items()}
-    return render(drawn, prefix, rooms, width=LOW if low else CANVAS)
+    width, high = HALF if low else CANVAS
+    return render(drawn, prefix, rooms, width=width, high=high)
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:

@@ -23,6 +23,7 @@ from viz.picture.look import file_style, variables
 from viz.picture.place import Course, Places, Point, places
 from viz.picture.references import Reference, ranks, references
 from viz.picture.theme import LARGE
+from viz.picture.wrap import wrapped
 
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 ASIDE = 9  # between an arrow and the lane of its gradient, px
@@ -31,6 +32,7 @@ PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
 HEADING = 34  # height of a title, px
 EDGE = 12  # between the drawing and the border of its paper, px
+FRAME, FRAME_NAME = 20, 16  # what a frame takes on both sides together, and its name, px
 Rooms = Mapping[str, Room]
 
 
@@ -42,14 +44,15 @@ def render(
     title: str = "",
     width: int = PAGE_WIDE,
     among: Picture | None = None,
+    high: int = PAGE_HIGH,
 ) -> str:
-    """The picture as an <svg> element: from left to right if that fits `width` pixels, else down.
+    """The picture as an <svg> element, of which most is seen in `width` × `high` pixels.
 
     rooms: what each card keeps room for; states: what each shows, and the classes of arrows. Every
     id begins with `prefix`. among: a union of pictures, where everything stands as it does there.
     Raises LayoutError when the picture is too large or there is no engine.
     """
-    drawing, states = Drawing(picture, prefix, rooms or {}, width, among), states or {}
+    drawing, states = Drawing(picture, prefix, rooms or {}, width, among, high), states or {}
     frames = (drawing.frame(path) for path in drawing.whole.groups if path in picture.groups)
     edges = (drawing.edge(e, *states.get(e.id, State()).classes) for e in picture.edges)
     cards = (drawing.card(n.id, states.get(n.id, State())) for n in picture.nodes)
@@ -73,12 +76,13 @@ class Drawing:
         rooms: Rooms,
         width: int = PAGE_WIDE,
         among: Picture | None = None,
+        high: int = PAGE_HIGH,
     ) -> None:
         self.picture, self.whole, self.prefix = picture, among or picture, prefix
         if len(self.whole.nodes) > LAYOUT_LIMIT:
             raise LayoutError("too_large", nodes=len(self.whole.nodes))
         placed = cards_of(self.whole, rooms)
-        self.there = laid_out(self.whole, placed, width)
+        self.there = laid_out(self.whole, placed, width, high)
         self.cards = {n.id: replace(placed[n.id], node=n, like=placed[n.id]) for n in picture.nodes}
         self._lanes = any(room.gradient for room in rooms.values())
         self._courses, self._begins = self._drawn()
@@ -152,38 +156,67 @@ def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
     return {n.id: Card(n, rooms.get(n.id, Room())) for n in picture.nodes}
 
 
-def laid_out(picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE) -> Places:
-    """Where everything lies: by the layout engine, or by our own layout if that takes too long."""
-    there = places(source(picture, cards, width))
-    if there is not None:
-        return there
-    down, gap = _direction(picture, cards, width)
-    sizes = {i: card.size for i, card in cards.items()}
-    return layered(picture, sizes, references(picture), down, gap)
+def laid_out(
+    picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE, high: int = PAGE_HIGH
+) -> Places:
+    """Where everything lies: by the layout engine, or by our own layout if that takes too long.
+
+    What is long from left to right goes on in rows.
+    """
+    down, gap = _direction(picture, cards, width, high)
+    there = places(source(picture, cards, width, high=high))
+    if there is None:
+        sizes = {i: card.size for i, card in cards.items()}
+        there = layered(picture, sizes, references(picture), down, gap)
+    return there if down else wrapped(there, _ends(picture), width, high)
+
+
+def _ends(picture: Picture) -> dict[str, tuple[str, str]]:
+    """The boxes that each arrow joins as it is laid out, from the left to the right."""
+    begins = {e.id: ref.id for ref in references(picture) for e in ref.edges}
+    return {
+        e.id: (e.target, e.source) if e.kind == "loop" else (begins.get(e.id, e.source), e.target)
+        for e in picture.edges
+    }
 
 
 def source(
-    picture: Picture, cards: Mapping[str, Card], width: int = PAGE_WIDE, title: str = ""
+    picture: Picture,
+    cards: Mapping[str, Card],
+    width: int = PAGE_WIDE,
+    title: str = "",
+    high: int = PAGE_HIGH,
 ) -> str:
     """The DOT text that is laid out."""
-    down, gap = _direction(picture, cards, width)
+    down, gap = _direction(picture, cards, width, high)
     low = not down and any(card.low for card in cards.values())
     rankdir = "TB" if down else "LR"
     return dot(picture, cards, rankdir, gap / INCH, title, low, references(picture))
 
 
-def _direction(picture: Picture, cards: Mapping[str, Card], width: int) -> tuple[bool, float]:
+def _direction(
+    picture: Picture, cards: Mapping[str, Card], width: int, high: int
+) -> tuple[bool, float]:
     """Whether it runs down, as it does if more of it is seen then, and the gap between ranks."""
     columns = _columns(picture)
     sizes = [[cards[i].size for i in ids] for ids in columns]
-    long = sum(max(w for w, _ in column) for column in sizes) + 2 * EDGE
+    groups = picture.groups
+    along = FRAME * len(groups) + 2 * EDGE  # of frames, one behind the other; and one in the other
+    beside = (FRAME + FRAME_NAME) * max((path.count("/") + 1 for path in groups), default=0)
+    long = sum(max(w for w, _ in column) for column in sizes) + along
     gaps = max(len(columns) - 1, 1)
-    across = (long + gaps * SHORTEST, max(sum(h + ASIDE for _, h in rank) for rank in sizes))
-    down = (
-        max(sum(w + ASIDE for w, _ in rank) for rank in sizes),
-        sum(max(h for _, h in rank) for rank in sizes) + gaps * DOWN,
+    across = (
+        long + gaps * SHORTEST,
+        max(sum(h + ASIDE for _, h in rank) for rank in sizes) + beside,
     )
-    if not picture.edges or _hidden(*down, width) < _hidden(*across, width):
+    down = (
+        max(sum(w + ASIDE for w, _ in rank) for rank in sizes) + beside,
+        sum(max(h for _, h in rank) for rank in sizes) + gaps * DOWN + along,
+    )
+    in_rows = max(
+        _seen(across[0] / n, n * across[1], width, high) for n in range(1, len(columns) + 1)
+    )
+    if not picture.edges or _seen(*down, width, high) > in_rows:
         return True, DOWN
     return False, max(SHORTEST, min((width - long) / gaps, LONGEST))
 
@@ -196,9 +229,9 @@ def _columns(picture: Picture) -> list[list[str]]:
     return [columns[rank] for rank in sorted(columns)]
 
 
-def _hidden(wide: float, high: float, width: int) -> float:
-    """How many times the drawing is larger than what is seen of it at once."""
-    return max(1, wide / width) * max(1, high / PAGE_HIGH)
+def _seen(wide: float, tall: float, width: int, high: int) -> float:
+    """At which scale all of it is seen at once."""
+    return min(1, width / wide, high / tall)
 
 
 def _whole(there: Places, inside: str, title: str, spoken: str) -> str:
