@@ -359,7 +359,20 @@ def test_zoom_fit_and_drag(saved: dict[str, Path], page: Page) -> None:
     assert drawing.evaluate(fits)
     for _ in range(12):
         page.keyboard.press("+")
-    box = drawing.bounding_box()
+    more, map_ = page.locator(".mg-more:visible"), page.locator(".mg-map")
+    assert map_.is_visible()
+    hidden = sum(int(re.sub(r"\D", "", text)) for text in more.all_inner_texts())
+    assert hidden > 250, "it says how many are out of sight, and where"
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    settle(page)
+    page.wait_for_timeout(500)
+    card, box = page.locator(".mg-now").first.bounding_box(), drawing.bounding_box()
+    for start, size in (("x", "width"), ("y", "height")):
+        middle = card[start] + card[size] / 2 - box[start]
+        assert box[size] / 3 - 2 <= middle <= 2 * box[size] / 3 + 2, "the step is in the middle"
+    page.locator(".mg-more-right:visible, .mg-more-left:visible").first.click()
+    page.wait_for_timeout(500)
     before = drawing.evaluate("d => d.scrollLeft")
     page.mouse.move(box["x"] + 300, box["y"] + 40)
     page.mouse.down()

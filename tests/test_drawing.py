@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
 import pytest
 from test_picture import digits, e1, e5
@@ -184,6 +185,54 @@ def test_what_fits_runs_to_the_right_and_what_does_not_runs_down() -> None:
     drawn = picture(e1())
     assert "rankdir=LR" in source(drawn, cards_of(drawn, {}), 500)
     assert "rankdir=TB" in source(drawn, cards_of(drawn, {}), 300)
+
+
+def test_a_long_graph_goes_on_in_rows() -> None:
+    """All of it is seen larger; no arrow crosses a card; what is given is where it is read."""
+    y = x = mg.tensor(1.0, requires_grad=True, name="x")
+    for k in range(24):
+        y = y * 0.5 + (x if k == 20 else 1)
+    drawn = picture(y)
+    cards = cards_of(drawn, {n.id: Room(6, True, True) for n in drawn.nodes})
+    row, there = place.places(source(drawn, cards, 800)), drawing.laid_out(drawn, cards, 800)
+    assert row is not None
+    assert min(800 / there.width, 420 / there.height) > 2 * 800 / row.width
+    boxes = there.nodes
+    for i, a in boxes.items():
+        assert 0 <= a.x <= there.width - a.width
+        assert 0 <= a.y <= there.height - a.height
+        for j, b in boxes.items():
+            apart = a.x + a.width <= b.x or b.x + b.width <= a.x
+            assert i == j or apart or a.y + a.height <= b.y or b.y + b.height <= a.y
+    given = {n.id for n in drawn.nodes if not n.inputs and n.name != "x"}
+    around = 0
+    for e in drawn.edges:
+        course = there.edges[e.id]
+        if e.source in given:
+            assert abs(boxes[e.source].y - boxes[e.target].y) < 150, "in one row"
+        px, py = course.points[-1]
+        box = boxes[e.target]
+        assert box.x - 9 <= px <= box.x + box.width + 9
+        assert box.y - 9 <= py <= box.y + box.height + 9
+        around += course.points[0][0] > course.points[-1][0] + 100
+        others = [b for i, b in boxes.items() if i not in (e.source, e.target)]
+        for px, py in along(course.points):
+            hit = [b for b in others if 2 < px - b.x < b.width - 2 and 2 < py - b.y < b.height - 2]
+            assert hit == [], e
+    assert around >= 2, "some go on in the next row"
+
+
+def along(points: tuple[place.Point, ...]) -> Iterator[place.Point]:
+    """Points on a row of cubic curves."""
+    for k in range(0, len(points) - 3, 3):
+        (a, b), (c, d), (e, f), (g, h) = points[k : k + 4]
+        for t in (0.0, 0.25, 0.5, 0.75, 1.0):
+            u = 1 - t
+            w = (u**3, 3 * u * u * t, 3 * u * t * t, t**3)
+            yield (
+                sum(x * y for x, y in zip((a, c, e, g), w, strict=True)),
+                sum(x * y for x, y in zip((b, d, f, h), w, strict=True)),
+            )
 
 
 def test_a_plan_is_an_outline_and_what_ran_is_filled() -> None:

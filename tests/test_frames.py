@@ -13,8 +13,9 @@ from test_picture import e1, e2, e5
 import minigrad as mg
 import viz
 from viz.film.frames import Film, summarize
-from viz.page.payload import payload, rooms_of
+from viz.page.payload import payload
 from viz.page.player import Player
+from viz.page.rooms import rooms_of
 from viz.picture.cards import GAP, PAD, Card, wide
 from viz.picture.summary import GRID
 from viz.picture.theme import LARGE, NAME

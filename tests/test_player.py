@@ -26,6 +26,7 @@ from viz.film.film import Film, Frame
 from viz.page.document import STRING, _quoted
 from viz.page.payload import WORDS, view
 from viz.page.player import Player
+from viz.page.together import Together
 from viz.picture.picture import picture
 from viz.words.text import ROWS
 
@@ -142,7 +143,7 @@ def test_a_box_of_a_result_tells_what_it_is() -> None:
     film = viz.draw(y.sum(), tensors=True).player.films[0]
     found = {}
     for opened in (frozenset(), frozenset({"part"})):
-        made = view(film, "p", opened, {})["nodes"]
+        made = view(Together([film]), 0, "p", opened)["nodes"]
         found[opened] = [
             (n["shape"], n["dtype"], n["told"]["maker"][0][1][0]) for n in made.values()
         ]
@@ -472,6 +473,40 @@ def test_it_can_begin_where_the_gradients_do() -> None:
     assert player.frames[player.index].caption[0].startswith("backward starts at the output")
     forward_only = viz.step(mg.tensor(2.0) * 3).at_backward()
     assert forward_only.index == len(forward_only.frames) - 1
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("how", ["seen", "calm", "touched", "away"])
+def test_it_plays_once_when_it_is_seen_and_rests_complete(
+    how: str, tmp_path: Path, page: Page
+) -> None:
+    if how == "calm":
+        page.emulate_media(reduced_motion="reduce")
+    page.clock.install()
+    page.goto(viz.step(e1()).save(tmp_path / "page.html").as_uri())
+    page.wait_for_function("document.querySelector('.mg-player').clientHeight > 200")
+    counter = page.locator(".mg-controls output")
+    complete = ["∂ 4", "∂ 1", "∂ 1"]
+    assert counter.inner_text() == "7 / 7"
+    assert page.locator(".mg-grad").all_text_contents() == complete
+    if how == "away":
+        page.evaluate("document.querySelector('main').style.marginTop = '3000px'")
+    if how == "touched":
+        page.locator("g.node").first.click()
+    page.wait_for_timeout(100)  # for what watches what is seen
+    page.clock.run_for(1_700)
+    plays = how == "seen"
+    assert (counter.inner_text() != "7 / 7") is plays
+    assert page.locator(".mg-playing").count() == plays
+    page.clock.run_for(20_000)
+    assert counter.inner_text() == "7 / 7"
+    assert page.locator(".mg-grad").all_text_contents() == complete
+    page.clock.run_for(20_000)
+    assert counter.inner_text() == "7 / 7", "once"
+    if how != "touched":
+        page.locator(".mg-player").focus()
+        page.keyboard.press("ArrowRight")
+        assert counter.inner_text() == "1 / 7", "the first step of a reader begins anew"
 
 
 @pytest.mark.browser

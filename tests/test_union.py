@@ -7,12 +7,20 @@ import re
 import pytest
 
 import minigrad as mg
+import viz
+from viz.page.player import Player
+from viz.picture.aligning import alignment
 from viz.picture.boxes import Picture
 from viz.picture.drawing import render
 from viz.picture.picture import picture
 from viz.picture.union import Names, renamed, union
 
 pytestmark = pytest.mark.usefixtures("english")
+
+# The cards of a drawing: their ids, and where they are.
+CARDS = re.compile(
+    r'id="([^"]+)" class="node[^>]*?transform="([^"]+)".*?<rect class="mg-card" [^>]*>'
+)
 
 
 def drawn(sign: float) -> Picture:
@@ -29,6 +37,23 @@ def together() -> list[Picture]:
 def places(svg: str) -> dict[str, str]:
     found = re.findall(r'id="p-([^"]*)" class="node[^"]*" transform="([^"]*)"', svg)
     return dict(found)
+
+
+def test_two_films_are_laid_out_as_one() -> None:
+    """Where one has a node more, all others are still in the same places, and of one size."""
+    x = mg.tensor(2.0, requires_grad=True, name="x")
+    with mg.Graph():
+        p = mg.placeholder("x", shape=())
+        films = [viz.step(f).films[0] for f in (x * x + 3 + x, p * p * 100.25 + 3 + p)]
+    links = [alignment(films[0].picture, films[1].picture)]
+    player = Player(films, None, links)
+    drawn = [dict(CARDS.findall(g["views"][g["shown"]]["svg"])) for g in player.data["graphs"]]
+    partners = {i: j for i, j in player.data["links"].items() if i in drawn[0]}
+    assert len(partners) == len(drawn[0]) == len(drawn[1]) - 2
+    assert {drawn[0][i] for i in partners} == {drawn[1][j] for j in partners.values()}
+    alone = Player(films).data["graphs"]
+    apart = [dict(CARDS.findall(g["views"][g["shown"]]["svg"])) for g in alone]
+    assert {*apart[0].values()} != {*apart[1].values()} & {*apart[0].values()}
 
 
 def test_what_is_about_the_same_is_one_box() -> None:

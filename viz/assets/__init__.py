@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-# What the checker of types and people read, not the browser: types, comments, how far lines are set in.
+# What people and the checker of types read, not the browser: types, comments, indentation.
 UNREAD = re.compile(r" */\*(?s:.*?)\*/\n?|^ *// .*\n|^ +", re.MULTILINE)
 
 

@@ -5,7 +5,7 @@ const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
 const LOWEST = 300; // pixels of a player
 const [AIR, MOST_ABOVE] = [16, 200]; // pixels around it; and of a page above, which are seen with it
-const SPACE = { aside: 24, above: 20, name: 28 }; // pixels around a drawing, and of its name
+const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
 /**
  * @param {Element} el @param {Data} data @param {boolean} alone a page of its own

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from viz.film.film import Track
 from viz.film.others import other_film
 from viz.page.player import Player
 from viz.picture.others import is_other
+from viz.picture.summary import Summary
+from viz.words.text import row
 
 __all__ = ["played", "walked"]
 
@@ -25,7 +28,8 @@ class Played(dict[str, Any]):
     def drawn(self, wrong: str | None = None) -> Player | None:
         """A player of the events that led to the last of the nodes; None where there is none.
 
-        wrong: the name of what is to be played, where there are several runs.
+        wrong: the node at which it opens, at the step that is wrong; or the name of what is to be
+        played, where there are several runs.
         """
         if not self.nodes or not is_other([*self.nodes.values()][-1]):
             return None
@@ -33,15 +37,26 @@ class Played(dict[str, Any]):
             return None
         events = None if self.runs is None else self.runs[wrong]
         names = {id(node): name for name, node in self.nodes.items()}
-        return Player([other_film([[*self.nodes.values()][-1]], names, events)])
+        film = other_film([[*self.nodes.values()][-1]], names, events)
+        node = next((n for n in film.picture.nodes if n.label == wrong), None)
+        entries = self._judged(film.tracks[node.id]) if node else []
+        if not entries:
+            return Player([film]).at_the_end()
+        step, value = entries[-1]
+        player = Player([film], row("check_wrong_here", name=wrong, value=value.told))
+        player.index = step
+        return player
+
+    def _judged(self, track: Track) -> list[tuple[int, Summary]]:
+        """What a check judges of a node, by the steps at which it came about."""
+        return track.values
 
 
 class Walked(Played):
     """Gradients by the names of the nodes."""
 
-    def drawn(self, wrong: str | None = None) -> Player | None:
-        player = super().drawn(wrong)
-        return player and player.at_backward()
+    def _judged(self, track: Track) -> list[tuple[int, Summary]]:
+        return track.gradients
 
 
 def played(found: Mapping[str, Any], **nodes: Any) -> Played:

@@ -7,23 +7,21 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from minigrad.diagnostics.messages import get_language
-from viz.film.film import Film, Track
+from viz.film.film import Film
 from viz.film.listing import listing
 from viz.film.states import calls, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
+from viz.page.rooms import rooms_of
 from viz.page.steps import Codes, Texts, file, frame, lane, node, result
-from viz.picture.boxes import Picture, PictureNode
-from viz.picture.cards import Room
+from viz.page.together import Rooms, Together
+from viz.picture.boxes import Picture
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
-from viz.picture.matching import aligned
 from viz.picture.references import joined, references
 from viz.words.progress import with_progress
 from viz.words.text import ROWS, Pair, Right, bilingual, both, html
 
-FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
 TABLE_LIMIT = 500  # rows; more cannot be surveyed and make a page slow
 VIEWS_LIMIT = 60  # nodes; up to here each group can be opened without a kernel
 EACH_LIMIT = (
@@ -32,7 +30,6 @@ EACH_LIMIT = (
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 CANVAS = (800, 460)  # pixels that a player has for a drawing, in a notebook
 HALF = (800, 230)  # and for one of two
-WIDTH = 5  # characters of a value in a box, at least
 WORDS = [
     *(
         "player",
@@ -58,7 +55,6 @@ WORDS = [
 STILL = ("player", "keys")  # said in other words where nothing moves
 
 View = dict[str, Any]
-Order = Mapping[str, int]
 
 
 def payload(
@@ -74,7 +70,7 @@ def payload(
     """
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
-    sides = [(len(films) > 1, order) for order in orders(films, links)]
+    together = Together(films, links)
     steps = max((len(f.frames) for f in films), default=0)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     codes: Codes = {}
@@ -83,7 +79,7 @@ def payload(
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
         "name": name,
-        "graphs": graphs or [graph(*pair, *side) for pair, side in zip(pairs, sides, strict=True)],
+        "graphs": graphs or [graph(together, i, prefix) for i, prefix in enumerate(prefixes)],
         "nodes": _nodes(pairs, texts),
         "signs": {n.op: n.sign for film in films for n in film.picture.nodes if n.sign},
         "edges": _edges(pairs),
@@ -140,18 +136,12 @@ def _links(links: Sequence[Mapping[str, str]], prefixes: Sequence[str]) -> dict[
     return found
 
 
-def orders(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> list[dict[str, int]]:
-    """For each film the places of its nodes: as those of the first film that they belong to."""
-    places = {n.id: i for i, n in enumerate(films[0].picture.nodes)} if links else {}
-    known: list[dict[str, int]] = [{i: places[j] for i, j in link.items()} for link in links]
-    return ([{}, *known] + [{}] * len(films))[: len(films)]
-
-
 # ---- Drawings --------------------------------------------------------------------------------
 
 
-def graph(film: Film, prefix: str, titled: bool, order: Order) -> dict[str, Any]:
+def graph(together: Together, number: int, prefix: str) -> dict[str, Any]:
     """One graph with the drawings that can be had without a kernel, by the groups open in them."""
+    film = together.films[number]
     picture = film.picture
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
     first = picture.overview() if film.opened is None else film.opened
@@ -166,10 +156,10 @@ def graph(film: Film, prefix: str, titled: bool, order: Order) -> dict[str, Any]
     if len(picture.nodes) <= VIEWS_LIMIT:
         wanted.append(frozenset(picture.groups))
     return {
-        "title": ROWS[f"kind_{picture.kind}"] if titled else film.title,
+        "title": ROWS[f"kind_{picture.kind}"] if len(together.films) > 1 else film.title,
         "alt": both(picture.alt()),
         "plan": picture.kind == "static",
-        "views": {key(opened): view(film, prefix, opened, order, titled) for opened in wanted},
+        "views": {key(opened): view(together, number, prefix, opened) for opened in wanted},
         "shown": key(first),
         "layers": key(layers),
         "groups": picture.groups,
@@ -196,10 +186,11 @@ def _closed(drawn: Picture, whole: Picture, opened: Collection[str]) -> dict[str
     return found
 
 
-def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bool = False) -> View:
-    """One drawing, and what is in its boxes; low: so that two fit one above the other."""
-    whole = film.picture
-    drawn = aligned(film.view(opened), order)
+def view(together: Together, number: int, prefix: str, opened: Collection[str]) -> View:
+    """One drawing, and what is in its boxes."""
+    film = together.films[number]
+    whole, drawn = film.picture, together.drawn(number, opened)
+    among, rooms = together.among(number, opened)
     closed = _closed(drawn, whole, opened)
     known = {e.id for e in whole.edges}  # of which the ends are sent once
     made_by = {n.id: n.op for n in drawn.nodes}
@@ -209,7 +200,7 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bo
         if n.id not in film.tracks and n.kind == "tensor"
     }
     about: View = {
-        "home": home(whole, drawn, prefix),
+        "home": home(whole, drawn, prefix, among),
         "arrows": {
             f"{prefix}-{e.id}": [f"{prefix}-{e.source}", f"{prefix}-{e.target}"]
             for e in drawn.edges
@@ -231,17 +222,22 @@ def view(film: Film, prefix: str, opened: Collection[str], order: Order, low: bo
     if not drawn.nodes:
         return {"svg": "", **about}
     try:
-        svg = still(film, prefix, drawn) if film.still else _played(film, prefix, drawn, low)
+        beside = len(together.films) > 1
+        svg = (
+            still(film, prefix, drawn)
+            if film.still
+            else played(drawn, prefix, among, rooms, beside)
+        )
     except LayoutError as error:
         svg = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
     return {"svg": svg, **about}
 
 
-def _played(film: Film, prefix: str, drawn: Picture, low: bool) -> str:
-    """The drawing with room for whatever its cards will show."""
-    rooms = {i: replace(room, low=low) for i, room in rooms_of(film, drawn).items()}
-    width, high = HALF if low else CANVAS
-    return render(drawn, prefix, rooms, width=width, high=high)
+def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, beside: bool) -> str:
+    """The drawing with room for whatever its cards will show; beside: so that there are two."""
+    rooms = {i: replace(room, low=beside) for i, room in rooms.items()}
+    width, high = HALF if beside else CANVAS
+    return render(drawn, prefix, rooms, width=width, high=high, among=among)
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
@@ -251,42 +247,18 @@ def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: 
     return render(drawn, prefix, rooms_of(film, drawn), states, title, width)
 
 
-def _inside(film: Film, node: PictureNode) -> list[Track]:
-    """The lives of the nodes in a box; of the result of an operator, that operator's."""
-    ids = node.members or (node.inputs if node.kind == "tensor" else (node.id,))
-    return [film.tracks[i] for i in ids if i in film.tracks]
+def home(
+    whole: Picture, drawn: Picture, prefix: str, among: Picture | None = None
+) -> dict[str, str]:
+    """Where a node or an arrow is that is not drawn itself.
 
-
-def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
-    """What each card keeps room for: as much as it will ever show in one of these languages.
-
-    If there is none, that is what a page can show; both at once, if that is chosen now.
+    among: what the drawing is laid out as.
     """
-    few = len(drawn.nodes) <= FEW
-    shown = languages or tuple(dict.fromkeys(("en", "zh", get_language())))
-    return {n.id: _room(film, n, few, shown) for n in drawn.nodes}
-
-
-def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> Room:
-    inside = _inside(film, node)
-    several = node.given and node.kind == "group"  # of which none speaks for all
-    value = not several and (node.kind != "constant" or not node.name)  # which is its value
-    longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
-    gradient = max((len(s.short) for t in inside for _, s in t.gradients if not several), default=0)
-    value = value and bool(longest or few or not film.still)
-    width = max(WIDTH, longest + 1) if value else 0
-    clock = not film.still and node.kind != "constant"
-    # Where it plays, cards of both modes are of one size: the same node, the same place.
-    plan = few and value and (film.picture.kind == "static" or not film.still)
-    return Room(width, gradient, clock, plan, languages)
-
-
-def home(whole: Picture, drawn: Picture, prefix: str) -> dict[str, str]:
-    """Where a node or an arrow is that is not drawn itself."""
     home = {f"{prefix}-{i}": f"{prefix}-{box.id}" for box in drawn.nodes for i in box.members}
     between = {(e.source, e.target): f"{prefix}-{e.id}" for e in drawn.edges}
     there = {e.id for e in drawn.edges}
-    stands = {f"{prefix}-{i}": f"{prefix}-{j}" for i, j in joined(references(drawn)).items()}
+    refs = references(among or drawn)
+    stands = {f"{prefix}-{i}": f"{prefix}-{j}" for i, j in joined(refs, there).items()}
     home |= stands
     for e in whole.edges:  # an arrow between two groups stands for all that join them
         ends = [home.get(f"{prefix}-{i}", f"{prefix}-{i}") for i in (e.source, e.target)]

@@ -18,10 +18,11 @@ from viz import assets
 from viz.film.film import GRADIENT
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Page
-from viz.page.payload import orders, payload, prefixes_of, table, view
+from viz.page.payload import payload, prefixes_of, table, view
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.strip import strip
+from viz.page.together import Together, orders
 from viz.picture.formula import whole
 from viz.picture.layout import LayoutError
 from viz.words.text import ROWS, Pair, bilingual, html, row
@@ -124,9 +125,9 @@ class Player(Page):
         """The browser asks for a drawing with other groups open."""
         if message.get("kind") == "view":
             number, opened = int(message["graph"]), frozenset(map(str, message["opened"]))
-            film, prefix = self.films[number], prefixes_of(self.data["name"], self.films)[number]
-            groups, order = film.picture.groups, orders(self.films, self.links)[number]
-            made = view(film, prefix, opened & set(groups), order, len(self.films) > 1)
+            prefix = prefixes_of(self.data["name"], self.films)[number]
+            opened &= frozenset(self.films[number].picture.groups)
+            made = view(Together(self.films, self.links), number, prefix, opened)
             self.send({"kind": "view", "graph": number, "key": message["key"], "view": made})
 
     def at_the_end(self) -> Self:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Mark
 from viz.film.states import on_cards
-from viz.page.payload import home, rooms_of
+from viz.page.payload import home
+from viz.page.rooms import rooms_of
 from viz.picture import cards
 from viz.picture.boxes import GIVEN, Picture, PictureEdge, paths
 from viz.picture.cards import bilingual, text, wide

@@ -30,6 +30,9 @@ ASIDE = 9  # between an arrow and the lane of its gradient, px
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
 PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
+FOLLOWED = (
+    0.9  # how much of what is seen in rows counts: a drawing without turns is easier to follow
+)
 HEADING = 34  # height of a title, px
 EDGE = 12  # between the drawing and the border of its paper, px
 FRAME, FRAME_NAME = 20, 16  # what a frame takes on both sides together, and its name, px
@@ -213,10 +216,10 @@ def _direction(
         max(sum(w + ASIDE for w, _ in rank) for rank in sizes) + beside,
         sum(max(h for _, h in rank) for rank in sizes) + gaps * DOWN + along,
     )
-    in_rows = max(
-        _seen(across[0] / n, n * across[1], width, high) for n in range(1, len(columns) + 1)
-    )
-    if not picture.edges or _seen(*down, width, high) > in_rows:
+    right, below = _seen(*across, width, high), _seen(*down, width, high)
+    rows = range(2, len(columns) + 1)
+    wraps = max((_seen(across[0] / n, n * across[1], width, high) for n in rows), default=0)
+    if not picture.edges or (below > right and below > FOLLOWED * wraps):
         return True, DOWN
     return False, max(SHORTEST, min((width - long) / gaps, LONGEST))
 

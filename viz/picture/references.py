@@ -7,7 +7,7 @@ It is the drawing alone that has references: text, tables and films know the arr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -116,6 +116,10 @@ def depths(reads: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return {i: rank if reads[i] else nearest.get(i, 2) - 1 for i, rank in depth.items()}
 
 
-def joined(references: Sequence[Reference]) -> dict[str, str]:
-    """The arrows that have no line of their own, with the one that stands for each."""
-    return {e.id: r.drawn[0].id for r in references for e in r.edges[len(r.drawn) :]}
+def joined(references: Sequence[Reference], there: Collection[str]) -> dict[str, str]:
+    """The arrows that have no line of their own, with the one that stands for each.
+
+    there: the arrows of a drawing, which may be a part of what the references are of.
+    """
+    of = [[e.id for e in r.edges if e.id in there] for r in references if len(r.sources) > 1]
+    return {i: ids[0] for ids in of for i in ids[1:]}

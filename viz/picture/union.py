@@ -49,12 +49,14 @@ def renamed(picture: Picture, names: Mapping[str, str]) -> Picture:
     return Picture(nodes, tuple(edges), picture.kind, ids, owners)
 
 
-def union(*pictures: Picture) -> Picture:
+def union(
+    *pictures: Picture, key: Callable[[PictureNode], int] = lambda box: len(box.shape)
+) -> Picture:
     """All boxes and arrows of some pictures, those with one id once: of boxes the widest."""
     nodes: dict[str, PictureNode] = {}
     for n in (n for picture in pictures for n in picture.nodes):
         old = nodes.get(n.id, n)
-        wide = max(old, n, key=lambda box: len(box.shape))
+        wide = max(old, n, key=key)
         both = (*n.inputs, *(i for i in old.inputs if i not in n.inputs))
         nodes[n.id] = replace(wide, inputs=both, is_output=old.is_output or n.is_output)
     edges = {e.id: e for picture in pictures for e in picture.edges}

@@ -129,7 +129,7 @@ class _Rows:
 
     def _span(self, k: int) -> tuple[float, float, float, float]:
         """The edges of what is in a row: left, right, top, bottom."""
-        inside = self.inside[k]
+        inside = self.inside[k] or [Box(0, 0, 0, 0)]  # all of it went to the next row
         curves = [p for parts in self.pieces.values() for row, c in parts if row == k for p in c]
         ys = [y for _, y in curves]
         return (

@@ -12,9 +12,9 @@ from minigrad.diagnostics.messages import choose, get_language
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
 from viz.film.film import Film
-from viz.page.payload import orders
 from viz.page.player import Player
 from viz.page.scene import Moment, Scene
+from viz.page.together import orders
 from viz.picture.cards import one_language
 from viz.picture.drawing import alone, image
 from viz.picture.motion import Scenes, Trip, gif, mp4, playing

@@ -17,8 +17,9 @@ from minigrad.ops.methods import Value
 from viz import assets
 from viz.film.frames import NOTHING_KNOWN, Film, still_film
 from viz.film.replay import values
-from viz.page.payload import UNFOLD_LIMIT, prefixes_of, rooms_of, still, table
+from viz.page.payload import UNFOLD_LIMIT, prefixes_of, still, table
 from viz.page.player import Player
+from viz.page.rooms import rooms_of
 from viz.picture import drawing
 from viz.picture.boxes import paths
 from viz.picture.calls import called

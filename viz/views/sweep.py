@@ -14,7 +14,7 @@ from minigrad.static import Graph, listen_to_nobody
 from viz.charts import Chart
 from viz.film.states import on_cards
 from viz.page.board import Board
-from viz.page.payload import rooms_of
+from viz.page.rooms import rooms_of
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.picture import brief
 from viz.questions import TableText, find_table

@@ -1,0 +1,41 @@
+"""What each card of a film keeps room for, so that nothing moves while it plays."""
+
+from __future__ import annotations
+
+from minigrad.diagnostics.messages import get_language
+from viz.film.film import Film, Track
+from viz.picture.boxes import Picture, PictureNode
+from viz.picture.cards import Room
+
+FEW = 10  # cards that each say that they have no value yet; of more, the outlines say it
+WIDTH = 5  # characters of a value in a box, at least
+
+
+def rooms_of(film: Film, drawn: Picture, *languages: str) -> dict[str, Room]:
+    """What each card keeps room for: as much as it will ever show in one of these languages.
+
+    If there is none, that is what a page can show; both at once, if that is chosen now.
+    """
+    few = len(drawn.nodes) <= FEW
+    shown = languages or tuple(dict.fromkeys(("en", "zh", get_language())))
+    return {n.id: _room(film, n, few, shown) for n in drawn.nodes}
+
+
+def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) -> Room:
+    inside = _inside(film, node)
+    several = node.given and node.kind == "group"  # of which none speaks for all
+    value = not several and (node.kind != "constant" or not node.name)  # which is its value
+    longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
+    gradient = max((len(s.short) for t in inside for _, s in t.gradients if not several), default=0)
+    value = value and bool(longest or few or not film.still)
+    width = max(WIDTH, longest + 1) if value else 0
+    clock = not film.still and node.kind != "constant"
+    # Where it plays, cards of both modes are of one size: the same node, the same place.
+    plan = few and value and (film.picture.kind == "static" or not film.still)
+    return Room(width, gradient, clock, plan, languages)
+
+
+def _inside(film: Film, node: PictureNode) -> list[Track]:
+    """The lives of the nodes in a box; of the result of an operator, that operator's."""
+    ids = node.members or (node.inputs if node.kind == "tensor" else (node.id,))
+    return [film.tracks[i] for i in ids if i in film.tracks]

@@ -1,0 +1,117 @@
+"""Films beside each other: of the same computation, the same node is in the same place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from viz.film.film import Film
+from viz.page.rooms import rooms_of
+from viz.picture.boxes import Picture, PictureNode
+from viz.picture.cards import Card, Room
+from viz.picture.matching import aligned
+from viz.picture.union import renamed, union
+
+ALIKE = 1.3  # times the larger drawing, up to which a layout of both is worth its room
+Rooms = dict[str, Room]
+
+
+class Together:
+    """Films that are shown beside each other.
+
+    links: for each film but the first, which node of the first each of its nodes is.
+    """
+
+    def __init__(self, films: Sequence[Film], links: Sequence[Mapping[str, str]] = ()) -> None:
+        self.films, self.links = films, links
+        self._orders = orders(films, links)
+
+    def drawn(self, number: int, opened: Collection[str]) -> Picture:
+        """The picture of a film with these groups open, in the order of the first film."""
+        film = self.films[number]
+        wanted = frozenset(opened) & frozenset(film.picture.groups)
+        return aligned(film.view(wanted), self._orders[number])
+
+    def among(self, number: int, opened: Collection[str]) -> tuple[Picture, Rooms]:
+        """What a drawing is laid out as, and the room that its cards keep there.
+
+        That is the union of the drawings of all films, in the ids of this one; where they are too
+        different, it is the drawing itself.
+        """
+        each = [self.drawn(i, opened) for i in range(len(self.films))]
+        rooms = [rooms_of(film, one) for film, one in zip(self.films, each, strict=True)]
+        if not self.links or any(film.still for film in self.films):
+            return each[number], rooms[number]
+        names = self._names(each)
+        if len(set().union(*(n.values() for n in names))) > ALIKE * max(len(p.nodes) for p in each):
+            return each[number], rooms[number]
+        shared: Rooms = {}
+        for new, own in zip(names, rooms, strict=True):
+            for i, room in own.items():
+                shared[new[i]] = _larger(room, shared.get(new[i], room))
+        alike = [renamed(one, new) for one, new in zip(each, names, strict=True)]
+
+        def wide(node: PictureNode) -> int:
+            return Card(node, shared[node.id]).size[0]
+
+        whole = union(*alike, key=wide)
+        back = {new: old for old, new in names[number].items()}
+        own = {e.id: i.id for e, i in zip(alike[number].edges, each[number].edges, strict=True)}
+        return _called(whole, back, own), {back.get(i, i): room for i, room in shared.items()}
+
+    def _names(self, each: Sequence[Picture]) -> list[dict[str, str]]:
+        """One id for what is the same in several drawings, for each by its own ids."""
+        first = each[0]
+        homes = {i: n.id for n in first.nodes for i in (n.id, *n.members)}
+        group = {n.id: n.kind == "group" for n in first.nodes}
+        names = [{n.id: f"u{i}" for i, n in enumerate(first.nodes)}]
+        for k, (drawn, link) in enumerate(zip(each[1:], self.links, strict=True), start=1):
+            new: dict[str, str] = {}
+            taken: set[str] = set()
+            for n in drawn.nodes:
+                there = Counter(homes[link[i]] for i in (n.id, *n.members) if link.get(i) in homes)
+                same = next((i for i, _ in there.most_common(1)), "")
+                if same and same not in taken and group[same] == (n.kind == "group"):
+                    taken.add(same)
+                    new[n.id] = names[0][same]
+                else:
+                    new[n.id] = f"u{k}-{n.id}"
+            names.append(new)
+        return names
+
+
+def _larger(one: Room, other: Room) -> Room:
+    """Room for both."""
+    return replace(
+        one,
+        value=max(one.value, other.value),
+        gradient=max(one.gradient, other.gradient),
+        clock=one.clock or other.clock,
+        plan=one.plan or other.plan,
+    )
+
+
+def _called(picture: Picture, names: Mapping[str, str], edges: Mapping[str, str]) -> Picture:
+    """The picture with these ids in place of its own, where there are any."""
+
+    def new(i: str) -> str:
+        return names.get(i, i)
+
+    return Picture(
+        tuple(replace(n, id=new(n.id), inputs=tuple(map(new, n.inputs))) for n in picture.nodes),
+        tuple(
+            replace(e, id=edges.get(e.id, e.id), source=new(e.source), target=new(e.target))
+            for e in picture.edges
+        ),
+        picture.kind,
+        {key: new(i) for key, i in picture.ids.items()},
+        {path: new(i) for path, i in picture.owners.items()},
+    )
+
+
+def orders(films: Sequence[Film], links: Sequence[Mapping[str, str]]) -> list[dict[str, int]]:
+    """For each film the places of its nodes: as those of the first film that they belong to."""
+    places = {n.id: i for i, n in enumerate(films[0].picture.nodes)} if links else {}
+    known: list[dict[str, int]] = [{i: places[j] for i, j in link.items()} for link in links]
+    return ([{}, *known] + [{}] * len(films))[: len(films)]
