@@ -57,8 +57,8 @@ class Together:
 
         whole = union(*alike, key=wide)
         back = {new: old for old, new in names[number].items()}
-        own = {e.id: i.id for e, i in zip(alike[number].edges, each[number].edges, strict=True)}
-        return _called(whole, back, own), {back.get(i, i): room for i, room in shared.items()}
+        arrows = {e.id: i.id for e, i in zip(alike[number].edges, each[number].edges, strict=True)}
+        return _called(whole, back, arrows), {back.get(i, i): room for i, room in shared.items()}
 
     def _names(self, each: Sequence[Picture]) -> list[dict[str, str]]:
         """One id for what is the same in several drawings, for each by its own ids."""
