@@ -17,7 +17,9 @@ from viz.picture.cards import NAME_LIMIT, Clock, Room, State, one_language
 from viz.picture.drawing import cards_of, render, source
 from viz.picture.layout import LayoutError
 from viz.picture.picture import Picture, PictureNode, picture
+from viz.picture.place import Box, Course, Places
 from viz.picture.theme import FONT_PATH
+from viz.picture.wrap import wrapped
 
 pytestmark = pytest.mark.usefixtures("drawn_anew")
 
@@ -291,3 +293,24 @@ def test_a_piece_of_the_font_is_the_same_from_the_smaller_one(text: str) -> None
     """What was cut before is cut again, which is quicker than the whole."""
     whole = fonts._cut(FONT_PATH.open("rb"), text, "woff")
     assert fonts._cut(fonts._near(text), text, "woff") == whole
+
+
+def course(a: Box, b: Box) -> Course:
+    """A straight arrow."""
+    x, y, far = a.x + a.width, a.y + a.height / 2, b.x - a.x - a.width
+    return Course(((x, y), (x + far / 3, y), (x + 2 * far / 3, y), (b.x, y)), ((b.x, y),), None)
+
+
+def test_no_row_ends_where_many_arrows_would_go_around_it() -> None:
+    """A chain goes on in rows; one whose first three cards are read at its end does not."""
+    nodes = {f"n{i}": Box(i * 200.0, 0.0, 100.0, 50.0) for i in range(9)}
+    chain = {f"e{i}": (f"n{i}", f"n{i + 1}") for i in range(8)}
+    late = {f"l{i}": (f"n{i}", "n8") for i in range(3)}
+
+    def rows(ends: dict[str, tuple[str, str]]) -> int:
+        edges = {i: course(nodes[a], nodes[b]) for i, (a, b) in ends.items()}
+        there = Places(1700.0, 50.0, nodes, edges, {})
+        return len({box.y for box in wrapped(there, ends, 700, 500).nodes.values()})
+
+    assert rows(chain) > 1
+    assert rows(chain | late) == 1

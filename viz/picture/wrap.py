@@ -14,6 +14,7 @@ BETTER = 1.2  # how much more has to be seen in rows
 APART, CLEAR = 12, 26  # a gap where a row can end; between two rows, px
 SIDE, LANE, CORNER = 14, 7, 8  # from a row to the arrow around it; between two arrows; px
 EDGE = 6  # above and below a row, px
+FEW = 2  # arrows that may go on in a later row; more of them are a tangle
 Curve = tuple[Point, ...]
 Ends = tuple[str, str]
 
@@ -27,7 +28,7 @@ def wrapped(there: Places, ends: Mapping[str, Ends], width: float, high: float) 
     best, seen = there, _seen(there, width, high)
     if seen >= ENOUGH:
         return there
-    gaps = _gaps(there)
+    gaps = [x for x in _gaps(there) if _across(there, ends, x) <= FEW]
     for rows in range(2, len(gaps) + 2):
         made = _Rows(there, ends, _cuts(gaps, there.width, rows)).places()
         now = _seen(made, width, high)
@@ -52,6 +53,12 @@ def _gaps(there: Places) -> list[float]:
             found.append((box.x + end) / 2)
         end = max(end, box.x + box.width)
     return found
+
+
+def _across(there: Places, ends: Mapping[str, Ends], x: float) -> int:
+    """Count the boxes that are read across a cut."""
+    crossing = {a for a, b in ends.values() if there.nodes[a].x < x < there.nodes[b].x}
+    return len(crossing)
 
 
 def _cuts(gaps: Sequence[float], width: float, rows: int) -> list[float]:
