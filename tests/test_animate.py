@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import re
 import stat
 import sys
@@ -24,6 +25,8 @@ from viz.page.scene import Chip, Moment, Scene, broken
 from viz.picture import motion
 from viz.picture.motion import RATE, along
 from viz.picture.paint import Layers, paint
+from viz.picture.swatch import Raster, encoded
+from viz.picture.theme import TOKENS
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -123,24 +126,25 @@ def test_what_travels_side_by_side_does_not_cover_each_other() -> None:
             assert across or abs(one.way[0][1] - other.way[0][1]) >= 22
 
 
-def test_many_numbers_travel_as_a_heat_map() -> None:
+def test_tensors_travel_as_miniatures_of_their_swatches() -> None:
     w = mg.tensor(np.linspace(-1, 1, 24).reshape(4, 6), requires_grad=True)
     scene = viz.animate((w * w).sum(), language="en").scene
     ways = [chip for step in range(scene.steps) for chip in scene.chips(step)]
-    assert {(len(chip.grid), chip.told) for chip in ways if chip.grid} == {(4, "")}
-    assert len([chip for chip in ways if chip.grid]) == 6, "two operands, and all on the way back"
-    assert "…" not in "".join(chip.told for chip in ways)
+    assert len([chip for chip in ways if chip.swatch]) == 6, "two operands, and all on the way back"
+    svg = next(chip for chip in ways if chip.swatch).svg()
+    assert "…" not in svg and "<text" not in svg
+    held = scene.parts(Moment(scene.steps - 1), "en")
+    assert sum("mg-swatch" in part for part in held.values()) == 2, "w and its square"
 
 
-def test_a_heat_map_has_the_colours_of_the_player_s() -> None:
-    chip = Chip("", False, (), ((0.0, 2.0), (-1.0, None)))
-    colors = re.findall(r'fill="(#\w+)"', chip.svg())
-    assert colors == ["#FFFFFF", "#E69F00", "#AADAF4", "#999999"]
+def test_a_painted_miniature_has_the_colours_of_the_page_s() -> None:
+    chip = Chip("", True, (), encoded(Raster("cells", ((0.0, 2.0), (-2.0, math.nan))), 2.0))
     svg = f'<svg viewBox="0 0 60 40"><g transform="translate(30,20)">{chip.svg()}</g></svg>'
     image = Image.open(io.BytesIO(paint(svg, "png", dpi=96))).convert("RGB")
-    for color in colors:
+    for token in ("paper", "grad", "below", "bad"):
+        color = TOKENS[token][0]
         wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-        assert (np.asarray(image) == wanted).all(axis=2).sum() > 9
+        assert (np.asarray(image) == wanted).all(axis=2).sum() > 60, token
 
 
 def test_along_a_curve_from_its_start_to_its_end() -> None:

@@ -277,7 +277,7 @@ def test_complex_numbers_pass_through_boxes_and_are_drawn_by_their_size() -> Non
     np.testing.assert_allclose(player.films[0].results["gradient", "", "x"], [2**0.5] * 2, 1e-6)
     assert "[1+1j, 8+8j]" in player.text()[0]
     many = summarize(np.full(20, 3 + 4j))
-    assert (many.short, many.grid[0][0]) == ("5 … 5", 5)
+    assert (many.short, many.raster and many.raster.cells[0][0]) == ("[5, 5, …]", 5)
 
 
 def test_complex_numbers_may_be_fed_only_where_they_are_declared() -> None:

@@ -17,8 +17,8 @@ from viz.page.payload import payload
 from viz.page.player import Player
 from viz.page.rooms import rooms_of
 from viz.picture.cards import GAP, PAD, Card, wide
-from viz.picture.summary import GRID
-from viz.picture.theme import LARGE, NAME
+from viz.picture.swatch import COLUMNS, ROWS, WIDE, encoded, raster, scale
+from viz.picture.theme import LARGE, SMALL
 
 B, R, G = "clock_built", "clock_run", "clock_gradient"
 
@@ -130,11 +130,11 @@ def test_what_takes_several_words_is_multiplied_in_parentheses() -> None:
     x = mg.tensor(np.linspace(-1, 1, 20), requires_grad=True, name="x")
     film = film_of((x * x + x).sum())
     captions = " ".join(told(film))
-    assert "upstream × local = (1 … 1) × (1 … 1) = 1 … 1" in captions
-    assert "x, which adds it: (1 … 1) + (-1 … 1) = 0 … 2" in captions
+    assert "upstream × local = [1, 1, …] × [1, 1, …] = [1, 1, …]" in captions
+    assert "x, which adds it: [1, 1, …] + (-1 … 1) = 0 … 2" in captions
     flows = [flow for f in film.frames for flow in f.flows.values()]
-    assert "(1 … 1) × (-1 … 1) = -1 … 1" in [flow.text for flow in flows]
-    assert "(1 … 1) + (-1 … 1) = 0 … 2" in [flow.sum for flow in flows]
+    assert "[1, 1, …] × (-1 … 1) = -1 … 1" in [flow.text for flow in flows]
+    assert "[1, 1, …] + (-1 … 1) = 0 … 2" in [flow.sum for flow in flows]
 
 
 def test_the_life_of_a_node() -> None:
@@ -179,20 +179,20 @@ def test_a_number_used_three_times_is_summed_up_in_words() -> None:
         (2.0, "2", "2"),
         (True, "True", "True"),
         ([1.0, 2.0], "[1, 2]", "[1, 2]"),
-        (np.zeros((100, 100)), "0 … 0", "(100, 100), every element 0"),
-        (np.arange(10), "0 … 9", "(10,), mean 4.5, from 0 to 9"),
-        (np.arange(4) > 1, "0 … 1", "(4,), mean 0.5, from 0 to 1"),
+        (np.zeros((100, 100)), "[0, 0, …]", "(100, 100), every element 0"),
+        (np.arange(10), "0 … 9", "(10,), min 0 … max 9, mean 4.5"),
+        (np.arange(4) > 1, "0 … 1", "(4,), min 0 … max 1, mean 0.5"),
         (np.array([[1, math.nan], [math.inf, 2]]), "NaN/∞", "(2, 2), 2 NaN or infinite"),
         (np.full(5, -math.inf), "NaN/∞", "(5,), 5 NaN or infinite"),
         (math.nan, "nan", "nan"),
         (np.zeros((0, 3)), "∅", "(0, 3), no elements"),
-        (np.float32([3e38] * 9 + [0]), "0 … 3e+38", "(10,), mean 2.7e+38, from 0 to 3e+38"),
-        (np.array([1e308] * 9 + [0]), "0 … 1e+308", "(10,), mean inf, from 0 to 1e+308"),
+        (np.float32([3e38] * 9 + [0]), "0 … 3e+38", "(10,), min 0 … max 3e+38, mean 2.7e+38"),
+        (np.array([1e308] * 9 + [0]), "0 … 1e+308", "(10,), min 0 … max 1e+308, mean inf"),
         (np.array([1.5, -2, 0.25]), "[1.5, -2, 0.25]", "[1.5, -2, 0.25]"),
         (
             np.array([-1.2345e-7, 1234567.0, 1 / 3]),
             "-1.2e-07 … 1.2e+06",
-            "(3,), mean 4.12e+05, from -1.23e-07 to 1.23e+06",
+            "(3,), min -1.23e-07 … max 1.23e+06, mean 4.12e+05",
         ),
     ],
 )
@@ -216,37 +216,69 @@ def test_a_card_has_room_for_all_that_it_will_show() -> None:
         card = Card(next(n for n in film.picture.nodes if n.id == box), room)
         inside = card.size[0] - 2 * PAD
         for _, value in film.tracks[box].values:
-            assert wide(card.sign, LARGE) + GAP + wide(value.short, LARGE) <= inside, value.short
+            if value.raster:
+                assert room.swatch and wide(value.beside, SMALL) <= inside, value.short
+                assert wide(card.sign, LARGE) + GAP + WIDE <= inside
+            else:
+                assert wide(card.sign, LARGE) + GAP + wide(value.short, LARGE) <= inside
         for _, gradient in film.tracks[box].gradients:
-            assert wide(f"∂ {gradient.short}", NAME) <= inside, gradient.short
+            assert room.back == bool(gradient.raster)
+            assert wide(f"∂ {gradient.beside}", SMALL) <= inside, gradient.short
 
 
 @pytest.mark.parametrize(
-    ("shape", "grid"),
+    ("shape", "kind", "cells", "part"),
     [
-        ((), (0, 0)),
-        ((1,), (0, 0)),
-        ((5,), (1, 5)),
-        ((3, 4), (3, 4)),
-        ((24, 24), (24, 24)),
-        ((25, 1), (13, 1)),
-        ((1000, 7), (24, 7)),
-        ((10_000,), (1, 24)),
-        ((0, 3), (0, 0)),
-        ((2, 3, 4), (6, 4)),
-        ((4, 1, 28, 28), (23, 14)),
+        ((5,), "bars", (1, 5), (1, 1)),
+        ((1, 5, 1), "bars", (1, 5), (1, 1)),
+        ((10_000,), "bars", (1, 28), (1, 357)),
+        ((3, 4), "cells", (3, 4), (1, 1)),
+        ((1000, 7), "cells", (14, 7), (71, 1)),
+        ((2, 10, 1), "cells", (2, 10), (1, 1)),
+        ((2, 3, 4), "tiles", (3, 9), (1, 1)),
+        ((1, 8, 3, 3), "tiles", (7, 15), (1, 1)),
+        ((4, 1, 28, 28), "tiles", (10, 43), (3, 3)),
+        ((1, 64, 16, 16), "tiles", (14, 39), (4, 4)),
+        ((16, 1, 4, 84), "tiles", (8, 42), (2, 2)),
     ],
 )
-def test_heat_maps_are_thinned_out(shape: tuple[int, ...], grid: tuple[int, int]) -> None:
-    made = summarize(np.arange(math.prod(shape), dtype=float).reshape(shape)).grid
-    assert (len(made), len(made[0]) if made else 0) == grid
-    assert max(grid) <= GRID
+def test_a_tensor_of_any_shape_is_bars_cells_or_tiles(
+    shape: tuple[int, ...], kind: str, cells: tuple[int, int], part: tuple[int, int]
+) -> None:
+    made = raster(np.arange(math.prod(shape), dtype=float).reshape(shape))
+    assert made is not None
+    assert (made.kind, made.part) == (kind, part)
+    assert (len(made.cells), len(made.cells[0])) == cells
+    assert len(made.cells) <= ROWS and (kind == "tiles" or len(made.cells[0]) <= COLUMNS)
+    assert (made.told is None) == (part == (1, 1) and made.tiles[0] == made.tiles[1])
 
 
-def test_no_number_is_null_in_a_heat_map_and_in_json() -> None:
-    grid = summarize(np.array([[1.0, math.nan], [math.inf, -2.0]])).grid
-    assert grid == ((1.0, None), (None, -2.0))
-    json.dumps(grid, allow_nan=False)
+def test_a_number_has_no_swatch_and_nothing_has_none() -> None:
+    assert [raster(np.zeros(shape)) for shape in ((), (1,), (1, 1), (0, 3))] == [None] * 4
+
+
+def test_what_is_too_large_is_averaged_and_keeps_its_nan() -> None:
+    x = np.arange(56.0)
+    made = raster(x)
+    assert made and made.cells == (tuple(x.reshape(28, 2).mean(axis=1)),)
+    assert made.told and made.told[0] == "One cell shows the mean of 2 numbers."
+    x[[0, 5, 9]] = math.nan, math.inf, -math.inf
+    spoilt = raster(x)
+    assert spoilt and encoded(spoilt, 1.0)[4:9] == "NuIuI"
+    assert spoilt == raster(x.copy()), "NaN is not equal to itself, and yet it is the same picture"
+    json.dumps(encoded(spoilt, 1.0), allow_nan=False)
+
+
+def test_a_scale_is_shared_and_no_outlier_makes_it() -> None:
+    small = [raster(np.full((20, 20), -0.5)) for _ in range(3)]
+    wild = np.ones((10, 20))
+    wild[0, 0] = 1e9
+    labels = raster(np.arange(900))
+    found = [x for x in (*small, raster(wild), labels) if x]
+    assert scale(found) == 1.0, "neither the outlier nor the labels"
+    assert scale([]) == scale([found[-1]]) == 1.0
+    assert set(encoded(found[0], 1.0)[4:]) == {"4"}, "the root of one half, below zero"
+    assert encoded(found[-1], 1.0).endswith("u"), "labels have a scale of their own"
 
 
 def test_ten_million_numbers_stay_small() -> None:

@@ -55,10 +55,10 @@ def test_a_card_is_painted_in_its_place_and_state() -> None:
 
 def test_lines_tips_and_lanes() -> None:
     line = '<path class="mg-line" d="M0,-9C5,-9 9,-9 40,-9"/>'
-    solid, dashed = (
-        painted(line, f"mg-edge-{kind}")[int(21 * SCALE)] for kind in ("forward", "gradient")
+    solid, dotted = (
+        painted(line, f"mg-edge-{kind}")[int(21 * SCALE)] for kind in ("gradient", "control")
     )
-    changes = [int((np.abs(np.diff(row.mean(axis=1))) > 0.1).sum()) for row in (solid, dashed)]
+    changes = [int((np.abs(np.diff(row.mean(axis=1))) > 0.1).sum()) for row in (solid, dotted)]
     assert changes[0] < 5 < changes[1]
     tip = painted('<path class="mg-tip" d="M0,0L20,0L20,-20Z"/>', "mg-edge-forward")
     assert colour(tip, 15, -5) == pytest.approx(token("soft"), abs=0.02)

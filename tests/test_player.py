@@ -161,7 +161,8 @@ def test_a_still_tells_the_values_that_there_are() -> None:
     y.backward()
     nodes = viz.draw(y).player.data["nodes"]
     (leaf,) = [n for n in nodes.values() if n["label"] == "x"]
-    assert leaf["values"][0][1]["long"][0] == "[2, 3]"
+    assert leaf["values"][0][1]["short"] == "[2, 3]"
+    assert leaf["values"][0][1]["grid"] == [["2", "3"]], "few enough to be written out"
     assert leaf["gradients"][0][1]["short"] == "[4, 6]"
     told = {n["label"]: n["values"][0][1]["short"] for n in nodes.values()}
     assert told == {"x": "[2, 3]", "Mul": "[4, 9]", "y": "13"}, "what each operator computed"
@@ -203,7 +204,11 @@ def test_nothing_hostile_is_markup() -> None:
     assert {a or b for a, b in taken} == {
         "view.svg",
         'data.graphs.map((g) => g.table).join("")',
+        "code && swatch(code)",
+        "swatch(code, wide, high)",
     }, "all else is set as text"
+    codes = viz.step(e5()).data["swatches"]
+    assert codes and all(re.fullmatch(r"[bct]\d+:[0-9a-uNI.]+", code) for code in codes)
     assert not [text for text in markup if "<script" in text or "<img src=x" in text]
     assert any("&lt;script" in text for text in markup)
 

@@ -136,11 +136,12 @@ def test_what_travels_is_sent_with_what_it_is_made_of() -> None:
     ]
     rules = [flow for flow in flows(viz.step(e5())) if "rule" in flow]
     assert {flow["rule"] for flow in rules} == {"expand(∂) × x", "Wᵀ @ ∂"}
-    assert rules[0]["grid"] == ((0.0, 0.0), (1.0, 1.0))
+    sent = viz.step(e5()).data["swatches"]
+    assert sent[rules[0]["swatch"]][:4] == "c2:f", "two columns, and zero first"
 
 
 @pytest.mark.parametrize("which", ["dynamic", "static"])
-def test_between_layers_a_small_heat_map_travels_and_never_a_bare_sign(which: str) -> None:
+def test_between_layers_a_swatch_travels_and_never_a_bare_sign(which: str) -> None:
     dynamic, static = digits()
     feed = {"image": np.ones((4, 64), np.float32), "label": np.arange(4)}
     player = viz.step(dynamic) if which == "dynamic" else viz.step(static, feed)
@@ -149,8 +150,7 @@ def test_between_layers_a_small_heat_map_travels_and_never_a_bare_sign(which: st
     for flow in back:
         assert flow["value"] not in ("", "∂")
         assert flow.keys() & {"rule", "local", "upstream"}
-        assert max(len(flow["grid"]), len(flow["grid"][0])) <= 8 if "grid" in flow else True
-    assert len([flow for flow in back if "grid" in flow]) >= len(back) - 2, "all but the loss"
+    assert len([flow for flow in back if "swatch" in flow]) >= len(back) - 2, "all but the loss"
     json.dumps(player.data, allow_nan=False)
 
 

@@ -4,7 +4,6 @@ type Pair = [string, string];
 type Clock = [Pair, string][];
 type Labels = Record<string, string>;
 type Words = Record<string, Pair>;
-type Grid = (number | null)[][];
 type Keys = Record<string, () => void>;
 type Code = [number, number, number, string, string, string, string];
 type EdgeData = [string, string, string];
@@ -12,14 +11,18 @@ type EdgeData = [string, string, string];
 interface Summary {
   short: string;
   long?: Pair;
-  grid?: Grid;
+  beside?: string;
+  swatch?: number | string;
+  top?: string;
+  drawn?: Pair;
+  grid?: string[][];
   bad?: boolean;
 }
 
 interface PlayedNode {
   label: string;
-  title?: Pair;
-  kind: Pair;
+  title?: Pair | number;
+  kind: Pair | number;
   shape: string;
   dtype: string;
   input?: boolean;
@@ -39,7 +42,7 @@ interface Share {
   rule?: string;
   before?: string;
   after?: string;
-  grid?: Grid;
+  swatch?: number;
 }
 
 interface Frame {
@@ -98,6 +101,7 @@ interface Data {
   frames: Frame[];
   texts: Pair[];
   codes: Code[];
+  swatches: string[];
   lanes: Lane[];
   listing: [string, number, string[]][];
   sliders: SliderData[];
@@ -163,7 +167,8 @@ interface Card {
   members: string[];
   counts: string[];
   cells: { g: Element; counts: string[]; seen: Record<string, unknown> }[];
-  parts: Record<"value" | "grad" | "clock", SVGTextElement | null>;
+  parts: Record<"value" | "grad" | "clock" | "del", SVGTextElement | null>;
+  slots: Record<"value" | "grad", Element | null>;
   done: Element | null;
   whole: number;
   sign: string;
@@ -217,7 +222,7 @@ interface StageActions {
 /** What is written on a chip. */
 interface Cargo {
   text: string;
-  grid?: Grid;
+  swatch?: string;
   bad?: boolean;
 }
 
@@ -226,7 +231,7 @@ interface Flow {
   back: boolean;
   path: SVGPathElement;
   value: Cargo;
-  told: Cargo;
+  told: Cargo | null;
 }
 
 interface Aim {

@@ -30,7 +30,10 @@ function rounded(text, wide) {
 function abridge(box, scale) {
   for (const g of box.querySelectorAll("g.node")) {
     if (scale) brief(g, scale);
-    else g.querySelector(".mg-short")?.remove();
+    else {
+      g.querySelector(".mg-short")?.remove();
+      for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) setPlace(slot, slot.getAttribute("data-own") ?? "");
+    }
   }
 }
 
@@ -45,17 +48,41 @@ function brief(g, scale) {
   const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
   const most = Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
-  const said = ["sign", "value", "grad"].map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
+  const pictures = [...g.querySelectorAll(".mg-swatch")].filter((slot) => slot.firstChild);
+  const said = (pictures.length ? ["sign"] : ["sign", "value", "grad"]).map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" ? shortened(text, room) : rounded(text, room) }));
   const shown = lines.filter(({ text }) => text).slice(0, most);
-  const key = `${scale} ${shown.map(({ text }) => text).join("|")}`;
+  const key = `${scale} ${pictures.length} ${shown.map(({ text }) => text).join("|")}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
+  enlarge(pictures, wide, high, scale);
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
-    const y = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
+    const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
+    const y = pictures.length ? BRIEF.line - (high * scale) / 2 : lines; // beneath it are the swatches
     shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group).textContent = text;
+  });
+}
+
+/** Where a swatch stands: at its own place, or for a while elsewhere. @param {Element} slot @param {string} place */
+function setPlace(slot, place) {
+  if (!slot.hasAttribute("data-own")) slot.setAttribute("data-own", slot.getAttribute("transform") ?? "");
+  slot.setAttribute("transform", place);
+}
+
+/**
+ * The swatches of such a card, beneath its name, as large as there is room for.
+ * @param {Element[]} slots @param {number} wide @param {number} high @param {number} scale
+ */
+function enlarge(slots, wide, high, scale) {
+  const [edge, top] = [BRIEF.edge / scale, (BRIEF.line + BRIEF.edge) / scale];
+  const each = (high - top - edge) / slots.length;
+  const by = Math.min((wide - 2 * edge) / SWATCH_WIDE, (each - edge / 2) / SWATCH_HIGH);
+  slots.forEach((slot, i) => {
+    const x = (wide - by * SWATCH_WIDE) / 2;
+    const y = top + i * each + (each - edge / 2 - by * SWATCH_HIGH) / 2;
+    setPlace(slot, by > 0 ? `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${by.toFixed(3)})` : "scale(0)");
   });
 }

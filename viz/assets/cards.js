@@ -1,5 +1,5 @@
 // A card: what is known of the nodes it stands for at a step, as material and as words.
-const GIVEN = new Set(["input", "parameter", "constant"]); // what computes nothing
+const GIVEN = new Set(["input", "parameter", "variable", "constant"]); // what computes nothing
 
 /**
  * The last of [step, what] that happened by now.
@@ -72,13 +72,15 @@ function clockwork({ kind }, { born, ran, done, of }, words) {
  */
 function card(g, members, calls) {
   const part = (/** @type {string} */ name) => /** @type {SVGTextElement | null} */ (g.querySelector(`.mg-${name}`));
-  const parts = { value: part("value"), grad: part("grad"), clock: part("clock") };
+  const parts = { value: part("value"), grad: part("grad"), clock: part("clock"), del: part("del") };
+  const slots = { value: g.querySelector(".mg-swatch.mg-of-value"), grad: g.querySelector(".mg-swatch.mg-of-grad") };
   const [sign, name] = ["sign", "name"].map((kind) => part(kind)?.textContent ?? "");
   const kind = /mg-kind-(\w+)/.exec(g.getAttribute("class") ?? "")?.[1] ?? "";
   const whole = Number(g.querySelector(".mg-card")?.getAttribute("width"));
   const done = g.querySelector(".mg-done");
+  halo(g);
   const cells = [...g.querySelectorAll(".mg-cell")].map((cell, i) => ({ g: cell, counts: calls[i] ?? [], seen: {} }));
-  return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, done, whole, sign, title: name || sign, seen: {} };
+  return { g, id: g.id, kind, members, counts: calls.flat(), cells, parts, slots, done, whole, sign, title: name || sign, seen: {} };
 }
 
 /**
@@ -121,7 +123,7 @@ function unroll({ cells }, { nodes, frames }, index, plan) {
 
 /**
  * Write a row of a card, if there is room for it and it says something else.
- * @param {Card} card @param {"value" | "grad" | "clock"} row @param {string | Clock} text
+ * @param {Card} card @param {"value" | "grad" | "clock" | "del"} row @param {string | Clock} text
  */
 function write(card, row, text) {
   const key = String(text);
@@ -140,5 +142,17 @@ function write(card, row, text) {
       line.append(` ${number}`);
     });
   }
+  return true;
+}
+
+/**
+ * Draw a tensor on a card, if it is another one than before.
+ * @param {Card} card @param {"value" | "grad"} of @param {string} code "" for none
+ */
+function picture(card, of, code) {
+  const slot = card.slots[of];
+  if (!slot || (card.seen[`swatch ${of}`] ?? "") === code) return false;
+  card.seen[`swatch ${of}`] = code;
+  slot.innerHTML = code && swatch(code);
   return true;
 }

@@ -1,5 +1,8 @@
 // The inspector: all that is known of one node, or of one arrow, at the step that is shown.
 
+/** @type {[number, number]} */
+const LARGER = [168, 56]; // of a swatch, pixels
+
 /**
  * A list of terms with what is known of each.
  * @param {Element} parent
@@ -24,10 +27,22 @@ function about(parent, name, more) {
 /** @param {PlayedNode} node @param {number} index @param {Data} data @param {Element} parent */
 function inspectNode(node, index, data, parent) {
   const { words } = data;
-  const part = about(parent, node.label, node.title);
+  const said = (/** @type {Pair | number | undefined} */ text) => (typeof text === "number" ? data.texts[text] : text);
+  const part = about(parent, node.label, said(node.title));
   const add = facts(part);
   const [value, gradient] = [latest(node.values, index), latest(node.gradients, index)];
-  add(words.kind, node.kind);
+  const see = (/** @type {Pair} */ word, /** @type {Summary | undefined} */ summary, /** @type {"value" | "grad"} */ of, /** @type {Pair} */ key) => {
+    const code = coded(data, summary);
+    if (!code) return;
+    const figure = make("figure", "mg-heat", part);
+    say(make("figcaption", "", figure), word);
+    if (summary?.grid) numbersOf(summary.grid, code, of, figure);
+    else pictured(code, of, LARGER, figure);
+    const top = (/** @type {string} */ half) => half.replace("{top}", summary?.top ?? "");
+    say(make("p", "", figure), [top(key[0]), top(key[1])]);
+    if (summary?.drawn) say(make("p", "", figure), summary.drawn);
+  };
+  add(words.kind, said(node.kind) ?? "");
   const shape = [node.shape, node.dtype].filter(Boolean).join("  ");
   if (shape) add(words.shape, shape);
   if (!data.still || value) {
@@ -35,18 +50,11 @@ function inspectNode(node, index, data, parent) {
     add(words.gradient, gradient ? (gradient.long ?? gradient.short) : words.not_computed);
   }
   for (const answers of Object.values(node.told ?? {})) {
-    const said = latest(answers, index);
-    if (said !== undefined) say(make("p", "", part), typeof said === "number" ? data.texts[said] : said);
+    const answer = said(latest(answers, index));
+    if (answer) say(make("p", "", part), answer);
   }
-  for (const { word, summary } of [
-    { word: words.value, summary: value },
-    { word: words.gradient, summary: gradient },
-  ]) {
-    if (!summary?.grid?.length) continue;
-    const figure = make("figure", "mg-heat", part);
-    say(make("figcaption", "", figure), word);
-    heat(summary.grid, figure);
-  }
+  see(words.value, value, "value", words.swatch_value);
+  see(words.gradient, gradient, "grad", words.swatch_gradient);
   return part;
 }
 

@@ -76,6 +76,7 @@ function pane(data, parent, choose, scale, each) {
       g.setAttribute("tabindex", "0");
       g.setAttribute("role", "button");
       mine(g);
+      halo(g);
       g.addEventListener("click", () => choose(g.id, picture));
       g.addEventListener("keydown", (e) => {
         if (e.key === "Enter") choose(g.id, picture);

@@ -1,29 +1,30 @@
 // One step of one drawing: the state of its cards and arrows, and the values on their way. Whatever
 // asks where things are (`aim`) comes before anything changes (`paint`), for all drawings.
-const FEW = 14; // letters of a value that is written on a chip, not coloured
 const LONG = 24; // letters of a product that is written on a chip
 const MANY = 12; // values on their way at once; more are not followed
 
 /** @param {Cargo} cargo */
-function sized({ text, grid }) {
-  const map = grid ? thumb(grid) : [0, 0];
-  const wide = (text ? measured(text, LETTER.font) : 0) + map[0] + 2 * LETTER.pad;
-  return { wide, high: Math.max(LETTER.high, map[1] + 8) };
+function sized({ text, swatch: code }) {
+  const [wide, high] = code ? MINIATURE : [measured(text, LETTER.font) + 2 * LETTER.pad, LETTER.high - 6];
+  return { wide, high: high + 6 };
 }
 
-/** A value as a chip has it: a number, or a heat map in place of many. @param {Summary | undefined} value @returns {Cargo | null} */
-function cargo(value) {
-  if (!value) return null;
-  const short = value.short.length <= FEW && !value.short.includes("…");
-  if (short || !value.grid?.length) return { text: value.short, bad: value.bad };
-  return { text: "", grid: value.grid, bad: value.bad };
+/** The swatch of a value, as it was sent. @param {Data} data @param {{swatch?: number | string} | undefined} value */
+function coded(data, value) {
+  const found = value?.swatch;
+  return typeof found === "number" ? data.swatches[found] : (found ?? "");
 }
 
-/** How a share of a gradient came about: "1 × 2 = 2", or what it is where that is too long. @param {Share} share @returns {Cargo | null} */
-function product({ upstream, local, rule, value, grid, bad }) {
+/** A value as it travels: a number, or the swatch of a tensor. @param {Summary | undefined} value @param {Data} data @returns {Cargo | null} */
+function cargo(value, data) {
+  return value ? { text: value.short, swatch: coded(data, value), bad: value.bad } : null;
+}
+
+/** How a share of a gradient came about: "1 × 2 = 2"; null where that is too long. @param {Share} share @returns {Cargo | null} */
+function product({ upstream, local, rule, value, bad }) {
   const made = rule ?? (local ? `${upstream} × ${local}` : "");
   const whole = `${made} = ${value}`;
-  return made && whole.length <= LONG ? { text: whole, bad } : cargo({ short: value, grid, bad });
+  return made && whole.length <= LONG ? { text: whole, bad } : null;
 }
 
 /**
@@ -41,9 +42,8 @@ function flows(stage, frame, data, index) {
     const path = (back && arrow.lane) || arrow.line;
     const source = data.nodes[data.edges[id]?.[0] ?? arrow.ends[0]];
     const known = latest(source?.values, index);
-    const value = cargo(back ? { ...sent, short: sent.value } : { ...known, short: sent });
-    const told = back ? product(sent) : value;
-    if (path && value && told) found.push({ arrow, back, path, value, told });
+    const value = cargo(back ? { ...sent, short: sent.value } : { ...known, short: sent }, data);
+    if (path && value) found.push({ arrow, back, path, value, told: back ? product(sent) : null });
   }
   return found.slice(0, MANY);
 }
@@ -69,33 +69,47 @@ function aim(stage, flows, scale) {
   const taken = solid.map((g) => corners(stage.extent(g)));
   return flows.map((flow) => {
     const points = stage.course(flow.path).map(scaled);
-    for (const told of [flow.told, flow.value]) {
-      const size = sized(told);
-      const spot = roomiest(points, size, taken, lines);
-      if (!spot) continue;
-      taken.push(around(spot, size));
-      return { flow, points, spot, told };
-    }
-    return { flow, points, spot: null, told: flow.value };
+    const told = flow.told ?? flow.value;
+    const spot = (flow.told && roomiest(points, sized(told), taken, lines)) ?? null;
+    if (spot) taken.push(around(spot, sized(told)));
+    return { flow, points: between(stage, flow, points, scaled), spot, told };
   });
 }
 
 /**
- * The values of a step stand beside their arrows; on a step forward they come along them.
+ * From the middle of one card to the middle of the other; from a reference, if the arrow begins there.
+ * @param {Stage} stage @param {Flow} flow @param {Point[]} points @param {(point: Point) => Point} scaled
+ */
+function between(stage, { arrow, back }, points, scaled) {
+  const middles = arrow.ends.map((id) => {
+    const g = stage.cards.get(id)?.g;
+    const { x, y } = g ? stage.extent(g) : { x: NaN, y: NaN };
+    return scaled({ x, y });
+  });
+  if (back) middles.reverse();
+  const begins = arrow.g.querySelector(".mg-ref");
+  if (begins) {
+    const { x, y } = stage.extent(begins);
+    middles[back ? 1 : 0] = scaled({ x, y });
+  }
+  return [middles[0], ...points, middles[1]].filter((point) => point && !Number.isNaN(point.x));
+}
+
+/**
+ * How a share of a gradient came about stands beside its arrow; on a step forward all values travel.
  * @param {Stage} stage @param {Aim[]} aims @param {boolean} moves
  */
 function carry(stage, aims, moves) {
   stage.layer.replaceChildren();
   for (const { flow, points, spot, told } of aims) {
     const kind = flow.back ? "back" : "forward";
-    if (spot) {
-      const standing = chip(stage.layer, told, kind);
-      standing.style.transform = at(spot, 1);
-      if (moves && !flow.back) appear(standing);
-    }
+    if (spot) chip(stage.layer, told, kind).style.transform = at(spot, 1);
     if (moves) travel(chip(stage.layer, flow.value, kind), points, 1);
   }
 }
+
+/** What a card writes: all of a value, or what there is beside its swatch. @param {Summary} value */
+const beside = (value) => value.beside ?? value.short;
 
 /**
  * The row of a gradient: while a share arrives, how it is added to what was there, if there is room.
@@ -104,7 +118,7 @@ function carry(stage, aims, moves) {
 function gradientRow(gradient, share, room) {
   if (!gradient) return "";
   const sum = share?.before ? `∂ ${share.before} + ${share.value} = ${share.after}` : "";
-  return sum && measured(sum, LETTER.font) <= room ? sum : `∂ ${gradient.short}`;
+  return sum && measured(sum, LETTER.font) <= room ? sum : `∂ ${beside(gradient)}`;
 }
 
 /**
@@ -119,7 +133,7 @@ function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
   for (const [id, box] of stage.cards) {
     const nodes = box.counts.map((i) => data.nodes[i]);
     if (data.still) call(box, nodes, "", undefined);
-    else tellCard(stage, box, nodes, data, index, active.has(id) ? arrived : undefined, moves && active.has(id));
+    else tellCard(stage, box, nodes, data, index, active.has(id) ? arrived : undefined, moves);
     look(box, {
       "mg-now": active.has(id),
       "mg-chosen": id === chosen,
@@ -150,18 +164,25 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
   const state = life(nodes, index);
   const { failed = [], notes = {} } = data.frames[index];
   const stopped = failed.find((i) => stage.home(i) === box.id);
-  look(box, material(box, state, stage.plan, stopped !== undefined));
+  const next = material(box, state, stage.plan, stopped !== undefined);
+  const settle = moves ? becoming(box, next) : () => {};
+  look(box, next);
   fill(box, state);
   unroll(box, data, index, stage.plan);
-  const value = (stopped && notes[stopped]) || (state.value?.short ?? "");
+  const { value, gradient } = state;
+  const held = (stopped && notes[stopped]) || (value ? beside(value) : "");
   const { left, right } = stage.extent(box.g);
-  const grown = write(box, "value", value);
-  const added = write(box, "grad", gradientRow(state.gradient, share, right - left - 22));
-  if (moves && grown) appear(box.parts.value);
-  if (moves && added) appear(box.parts.grad);
-  if (grown || added) renewBrief(box.g);
+  const grad = gradientRow(gradient, share, right - left - 22);
+  const shown = [write(box, "value", held) && box.parts.value,
+    picture(box, "value", stopped ? "" : coded(data, value)) && box.slots.value,
+    write(box, "grad", box.slots.grad ? grad.slice(2) : grad) && box.parts.grad,
+    picture(box, "grad", coded(data, gradient)) && box.slots.grad,
+    write(box, "del", gradient ? "∂" : "") && box.parts.del];
+  settle();
+  if (moves) for (const part of shown) if (part) wipe(part);
+  if (shown.some(Boolean)) renewBrief(box.g);
   write(box, "clock", clockwork(box, state, data.words));
-  call(box, nodes, value, state.gradient);
+  call(box, nodes, (stopped && notes[stopped]) || (value?.short ?? ""), gradient);
 }
 
 /**

@@ -1,6 +1,9 @@
 // Values travel: chips that move along an arrow into a card, and back along its lane. They are
 // elements of the page above the drawing, so that moving them does not paint the drawing again.
-const PACE = 300; // milliseconds of a way
+const PACE = 420; // milliseconds of a way
+const [BIRTH, FILLS] = [260, 260]; // and of the birth of a card, and of its fill
+/** @type {[number, number]} */
+const MINIATURE = [50, 17]; // of a swatch, in pixels
 const WAYPOINTS = 16; // of a curve, between which a chip moves straight on
 const LETTER = { font: 13, high: 22, pad: 9 }; // of a chip, in pixels
 
@@ -10,15 +13,15 @@ const ASIDE = [-4.6, -3.4, -2.4, -1.6, -1, 0, 1, 1.6, 2.4, 3.4, 4.6]
   .sort((a, b) => Math.hypot(4 * a[0], a[1]) - Math.hypot(4 * b[0], b[1]));
 
 /**
- * A value on its way: a number, a product, or the heat map of what is too much to write.
+ * A value on its way: a number, a product, or the miniature of a swatch.
  * @param {Element} layer @param {Cargo} cargo @param {string} kind "forward" or "back"
  */
-function chip(layer, { text, grid, bad }, kind) {
+function chip(layer, { text, swatch: code, bad }, kind) {
   const element = make("div", `mg-chip mg-chip-${kind}`, layer);
   element.classList.toggle("mg-bad", Boolean(bad));
-  element.classList.toggle("mg-mapped", Boolean(grid));
-  if (grid) heatmap(grid, thumb(grid), element);
-  if (text) make("span", "", element).textContent = text;
+  element.classList.toggle("mg-mapped", Boolean(code));
+  if (code) pictured(code, kind === "back" ? "grad" : "value", MINIATURE, element);
+  else make("span", "", element).textContent = text;
   return element;
 }
 
@@ -35,29 +38,55 @@ function waypoints(path) {
 const at = ({ x, y }, scale) => `translate(${(x * scale).toFixed(1)}px, ${(y * scale).toFixed(1)}px) translate(-50%, -50%)`;
 
 /**
- * Move a chip along points, once; then it is gone.
+ * Move a chip along points, once: it comes out of one card, and the other one takes it in.
  * @param {HTMLElement} chip @param {{x: number, y: number}[]} points @param {number} scale
  */
 function travel(chip, points, scale) {
   chip.classList.add("mg-travels");
   chip.setAttribute("aria-hidden", "true");
   const last = points.length - 1;
-  const frames = points.map((point, i) => ({
-    transform: at(point, scale),
-    opacity: i === last ? 0.2 : 1,
-    offset: i / last,
-  }));
-  const move = chip.animate(frames, { duration: PACE, easing: "ease-in-out", fill: "both" });
+  const ways = points.map((point, i) => Math.hypot(point.x - points[Math.max(i - 1, 0)].x, point.y - points[Math.max(i - 1, 0)].y));
+  const whole = ways.reduce((sum, way) => sum + way, 0) || 1;
+  let gone = 0;
+  const frames = points.map((point, i) => {
+    gone += ways[i];
+    const ends = i === 0 || i === last;
+    const size = ends ? 0.3 : 1;
+    return { transform: `${at(point, scale)} scale(${size})`, opacity: ends ? 0 : 1, offset: Math.min(1, gone / whole) };
+  });
+  frames[last].offset = 1;
+  const move = chip.animate(frames, { duration: PACE, easing: "cubic-bezier(0.45, 0, 0.4, 1)", fill: "both" });
   move.addEventListener("finish", () => chip.remove());
   return move;
 }
 
+/** What arrives is filled in from the left once its value is there. @param {Element} element @param {number} [delay] */
+function wipe(element, delay = PACE) {
+  return element.animate({ clipPath: ["inset(-4px 100% -4px -4px)", "inset(-4px)"] }, { delay, duration: FILLS, easing: "ease-out", fill: "backwards" });
+}
+
 /**
- * What arrives is seen when the chip is there.
- * @param {Element | null} element
+ * How a card becomes what it is next: it is born, filled or freed. Call it before its classes change,
+ * and what it returns after.
+ * @param {Card} card @param {Record<string, unknown>} next
  */
-function appear(element) {
-  element?.animate({ visibility: ["hidden", "hidden"] }, PACE);
+function becoming({ g, seen }, next) {
+  const turns = (/** @type {string} */ name) => Boolean(next[name]) !== Boolean(seen[name]);
+  const [born, filled, freed] = [turns("mg-unborn") && !next["mg-unborn"], turns("mg-ran") && next["mg-ran"], turns("mg-freed") && next["mg-freed"]];
+  const outline = g.querySelector(".mg-card");
+  if (!outline || !(born || filled || freed)) return () => {};
+  const was = /** @type {SVGElement} */ (outline.cloneNode());
+  const { fill, stroke, strokeWidth, strokeDasharray } = getComputedStyle(outline);
+  Object.assign(was.style, { fill, stroke, strokeWidth, strokeDasharray });
+  was.setAttribute("class", "mg-was");
+  return () => {
+    if (born) g.animate({ scale: [0.6, 1], opacity: [0, 1] }, { duration: BIRTH, easing: "ease-out" });
+    if (!filled && !freed) return;
+    if (freed) outline.after(was);
+    else outline.before(was);
+    const move = freed ? was.animate({ opacity: [1, 0] }, { duration: PACE, fill: "forwards" }) : wipe(outline);
+    for (const end of ["finish", "cancel"]) move.addEventListener(end, () => was.remove());
+  };
 }
 
 /**

@@ -26,6 +26,17 @@ function shape(tag, attributes, parent) {
   return element;
 }
 
+const AROUND = 4; // pixels between the border of a card and its halo
+
+/** What a card is lit with from outside: while it happens, or has the focus. @param {Element} g */
+function halo(g) {
+  const card = g.querySelector(".mg-card");
+  if (!card || g.querySelector(".mg-halo")) return;
+  const [wide, high, round] = ["width", "height", "rx"].map((name) => Number(card.getAttribute(name)));
+  const size = { width: wide + 2 * AROUND, height: high + 2 * AROUND, rx: round + AROUND };
+  card.before(shape("rect", { class: "mg-halo", x: -AROUND, y: -AROUND, ...size }));
+}
+
 /** JupyterLab leaves the keys to the focused element only if that very element says so. @param {Element} element */
 function mine(element) {
   element.setAttribute("data-lm-suppress-shortcuts", "true");

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,10 +13,18 @@ import numpy as np
 
 from viz.picture.boxes import Picture
 from viz.picture.summary import Summary
+from viz.picture.swatch import scale
 from viz.words.text import ROWS, Pair, row
 
 T = TypeVar("T")
 BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
+
+
+class Scales(NamedTuple):
+    """How far from zero the colours of values and of gradients are full."""
+
+    value: float
+    gradient: float
 
 
 class Mark(NamedTuple):
@@ -150,6 +159,7 @@ class Film:
     opened: the groups that are open at first; else as many as can be surveyed
     tensors: whether the results of operators are boxes, too
     error: what stopped the run that is shown; None where it came to its end
+    shared: the scales of films that are shown beside each other
     """
 
     picture: Picture
@@ -160,10 +170,16 @@ class Film:
     opened: frozenset[str] | None = None
     tensors: bool = False
     error: Exception | None = None
+    shared: Scales | None = None
 
     @property
     def still(self) -> bool:
         return len(self.frames) == 1
+
+    @cached_property
+    def scales(self) -> Scales:
+        """Where the colours of its tensors are full: `shared`, if it is beside others."""
+        return self.shared or scales([self])
 
     def view(self, opened: Collection[str]) -> Picture:
         """The picture with these groups open."""
@@ -186,6 +202,14 @@ class Film:
         english = [f"{i}. {f.caption[0]}" for i, f in enumerate(self.frames)]
         chinese = [f"{i}. {f.caption[1]}" for i, f in enumerate(self.frames)]
         return "\n".join(english), "\n".join(chinese)
+
+
+def scales(films: Iterable[Film]) -> Scales:
+    """Return the scales that films beside each other share."""
+    tracks = [track for film in films for track in film.tracks.values()]
+    values = (s.raster for t in tracks for _, s in t.values if s.raster)
+    gradients = (s.raster for t in tracks for _, s in t.gradients if s.raster)
+    return Scales(scale(values), scale(gradients))
 
 
 def _ticking(frame: Frame) -> Frame:

@@ -9,6 +9,7 @@ from viz.film.film import Film, Track, latest
 from viz.picture import cards
 from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
 from viz.picture.summary import Summary
+from viz.picture.swatch import encoded
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS
 
@@ -107,7 +108,7 @@ def calls(picture: Picture, box: PictureNode) -> tuple[tuple[str, ...], ...]:
 
 
 def on_cards(film: Film, step: int, drawn: Picture | None = None) -> dict[str, cards.State]:
-    """The same as classes and texts of the cards, for a still of this step."""
+    """The same as classes, texts and swatches of the cards, for a still of this step."""
     boxes = (drawn or film.picture).nodes
     found = states(film, step, drawn)
     return {box.id: _on_card(film, box, found[box.id], step) for box in boxes}
@@ -128,13 +129,17 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
         "now": state.now and not film.still,
         "bad": state.bad,
     }
-    value = state.value.short if state.value and not named else ""
-    value = MARKS["failed"].sign if state.failed else value
-    gradient = state.gradient.short if state.gradient else ""
+    held = None if named or state.failed else state.value
+    value = MARKS["failed"].sign if state.failed else held.beside if held else ""
+    gradient = state.gradient.beside if state.gradient else ""
     clock = () if film.still or box.kind == "constant" else state.told(given)
     classes = tuple(f"mg-{x}" for x in looks if looks[x])
+    pictures = (
+        encoded(x.raster, top) if x and x.raster else ""
+        for x, top in zip((held, state.gradient), film.scales, strict=True)
+    )
     each = tuple(_on_cell(film, ids, step) for ids in calls(film.picture, box) if box.cells)
-    return cards.State(classes, value, gradient, clock, state.done / state.of, each)
+    return cards.State(classes, value, gradient, clock, state.done / state.of, each, *pictures)
 
 
 def _on_cell(film: Film, ids: Sequence[str], step: int) -> tuple[str, ...]:

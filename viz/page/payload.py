@@ -13,7 +13,7 @@ from viz.film.states import calls, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.rooms import rooms_of
-from viz.page.steps import Codes, Texts, file, frame, lane, node, result
+from viz.page.steps import Codes, Swatches, Texts, file, frame, lane, node, result
 from viz.page.together import Rooms, Together
 from viz.picture.boxes import Picture
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
@@ -49,6 +49,7 @@ WORDS = [
     *("close_group", "flows", "need_kernel", "inputs", "table", "table_short"),
     *("details", "close", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
     *("card_built", "card_ran", "card_declared", "card_fed", "card_given"),
+    *("swatch_value", "swatch_gradient"),
     *("look_born", "look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks"),
 ]
 
@@ -75,21 +76,23 @@ def payload(
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
     codes: Codes = {}
     texts: Texts = {}
+    swatches: Swatches = {}
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
         "name": name,
         "graphs": graphs or [graph(together, i, prefix) for i, prefix in enumerate(prefixes)],
-        "nodes": _nodes(pairs, texts),
+        "nodes": _nodes(pairs, texts, swatches),
         "signs": {n.op: n.sign for film in films for n in film.picture.nodes if n.sign},
         "edges": _edges(pairs),
         "links": _links(links, prefixes),
         "frames": [
-            frame([(f, p, i) for f, p in pairs], blocks, codes)
+            frame([(f, p, i) for f, p in pairs], blocks, codes, swatches)
             for i in with_progress(range(steps), "progress_steps")
         ],
         "texts": list(texts),  # after the nodes, which fill it
         "codes": list(codes),  # after the frames, which fill it
+        "swatches": list(swatches),  # after both
         "lanes": [lane(film, prefix) for film, prefix in pairs],
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "verdict": verdict,
@@ -100,9 +103,11 @@ def payload(
     }
 
 
-def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts) -> dict[str, Any]:
+def _nodes(
+    pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches
+) -> dict[str, Any]:
     return {
-        f"{prefix}-{box.id}": node(box, film.tracks[box.id], answers[box.id], texts)
+        f"{prefix}-{box.id}": node(film, box, film.tracks[box.id], answers[box.id], texts, swatches)
         for film, prefix in pairs
         for answers in [told(film.picture, film.tracks)]
         for box in with_progress(film.picture.nodes, "progress_nodes")
@@ -216,7 +221,7 @@ def view(together: Together, number: int, prefix: str, opened: Collection[str]) 
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
         },
         "nodes": {
-            f"{prefix}-{n.id}": node(n, track, about_node(track)) for n, track in results.items()
+            f"{prefix}-{n.id}": node(film, n, track, about_node(track)) for n, track in results.items()
         },
     }
     if not drawn.nodes:

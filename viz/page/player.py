@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import traitlets
 
 from minigrad.diagnostics.errors import GraphError
 from viz import assets
-from viz.film.film import GRADIENT
+from viz.film.film import GRADIENT, scales
 from viz.film.frames import Film, Frame
 from viz.page.page import SHEETS, Page
 from viz.page.payload import payload, prefixes_of, table, view
@@ -34,10 +34,10 @@ MODULES = (
     *(
         "widget",
         "places",
+        "swatch",
         "brief",
         "camera",
         "zoom",
-        "heat",
         "cards",
         "travel",
         "morph",
@@ -87,7 +87,9 @@ class Player(Page):
         same = len(films) == len(self.films) and all(map(_alike, films, self.films)) and films
         name = self.data["name"] if same else self._name or f"mg{next(_numbers)}"
         graphs = self.data["graphs"] if same else None
-        self.films, self.verdict, self.links = tuple(films), verdict, links
+        shared = scales(films)
+        self.films = tuple(replace(film, shared=shared) for film in films)
+        self.verdict, self.links = verdict, links
         sent = payload(self.films, verdict, name, graphs, links)
         self.data = {**sent, "sliders": [asdict(slider) for slider in self.sliders]}
 
@@ -119,6 +121,8 @@ class Player(Page):
         films, verdict = self._again(inputs)
         same = len(films) == len(self.films) and all(map(_alike, films, self.films))
         graphs = self.data["graphs"] if same else None
+        shared = scales(films)
+        films = [replace(film, shared=shared) for film in films]
         return payload(films, verdict, self.data["name"], graphs, self.links), None
 
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:

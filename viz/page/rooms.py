@@ -25,14 +25,18 @@ def _room(film: Film, node: PictureNode, few: bool, languages: tuple[str, ...]) 
     inside = _inside(film, node)
     several = node.given and node.kind == "group"  # of which none speaks for all
     value = not several and (node.kind != "constant" or not node.name)  # which is its value
-    longest = max((len(s.short) for t in inside[-1:] for _, s in t.values), default=0)
-    gradient = max((len(s.short) for t in inside for _, s in t.gradients if not several), default=0)
+    values = [s for t in inside[-1:] for _, s in t.values]
+    gradients = [s for t in inside[-1:] for _, s in t.gradients if not several]
+    swatch = value and any(s.raster for s in values)
+    longest = max((len(s.beside) for s in values), default=0)
+    gradient = max((len(s.beside) for s in gradients), default=0)
     value = value and bool(longest or few or not film.still)
-    width = max(WIDTH, longest + 1) if value else 0
+    width = longest if swatch else max(WIDTH, longest + 1) if value else 0
     clock = not film.still and node.kind != "constant"
     # Where it plays, cards of both modes are of one size: the same node, the same place.
     plan = few and value and (film.picture.kind == "static" or not film.still)
-    return Room(width, gradient, clock, plan, languages)
+    back = any(s.raster for s in gradients)
+    return Room(width, gradient, clock, plan, languages, swatch=swatch, back=back)
 
 
 def _inside(film: Film, node: PictureNode) -> list[Track]:

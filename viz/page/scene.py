@@ -22,8 +22,8 @@ from viz.picture.cards import bilingual, text, wide
 from viz.picture.drawing import EDGE, Drawing
 from viz.picture.matching import aligned
 from viz.picture.place import Point
-from viz.picture.summary import Grid, thinned
-from viz.picture.theme import NAME, ORANGE, SKY, SMALL
+from viz.picture.swatch import HIGH, WIDE, drawn, encoded, placed
+from viz.picture.theme import NAME, SMALL
 from viz.words.text import ROWS, Pair
 
 GUTTER = 28  # between two drawings, px
@@ -31,57 +31,42 @@ TITLE, LINE, ROW = 30, 18, 26  # heights of a title, a line of a caption and a r
 LINES = 3  # of a caption, at most
 CELL = 34  # width of a step on the clock, at most, px
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
-HEAT, CELLS = 5, 6  # size of a cell of a heat map, px, and how many along a side
+SMALLER = 0.6  # of a swatch: its miniature
 LONG = 26  # characters of a product on a chip; of a longer one the result alone
 
 
 class Chip(NamedTuple):
     """What is seen to travel: its text, whether on the way back, and the curve that it takes.
 
-    grid: a small heat map in place of a text that would be of many numbers
+    swatch: of a tensor, which is seen as a miniature of it
     """
 
     told: str
     back: bool
     way: tuple[Point, ...]
-    grid: Grid = ()
+    swatch: str = ""
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height."""
-        if self.grid:
-            return HEAT * len(self.grid[0]) + 10, HEAT * len(self.grid) + 10
+        if self.swatch:
+            return round(SMALLER * WIDE) + 6, round(SMALLER * HIGH) + 6
         return 2 * round((wide(self.told, NAME) + 2 * PAD) / 2), CHIP
 
     def svg(self) -> str:
         """The chip around the point (0, 0)."""
         width, height = self.size
         kind = "mg-returns" if self.back else "mg-travels"
-        words = text("mg-chip-text", 0, 4.5, escape(self.told), "middle") if self.told else ""
+        inside = text("mg-chip-text", 0, 4.5, escape(self.told), "middle")
+        if self.swatch:
+            wide, high = SMALLER * WIDE, SMALLER * HIGH
+            cells = drawn(self.swatch, wide, high)
+            inside = placed("grad" if self.back else "value", -wide / 2, -high / 2, cells)
         return (
             f'<g class="{kind}"><rect class="mg-chip" x="{-width / 2:g}" y="{-height / 2:g}" '
-            f'width="{width}" height="{height}" rx="{4 if self.grid else CHIP / 2:g}"/>'
-            f"{words}{self._cells()}</g>"
+            f'width="{width}" height="{height}" rx="{5 if self.swatch else CHIP / 2:g}"/>'
+            f"{inside}</g>"
         )
-
-    def _cells(self) -> str:
-        top = max((abs(v) for line in self.grid for v in line if v), default=0) or 1
-        left, high = (5 - side / 2 for side in self.size)
-        return "".join(
-            f'<rect x="{left + HEAT * c:g}" y="{high + HEAT * r:g}" width="{HEAT}" '
-            f'height="{HEAT}" fill="{warmth(v, top)}"/>'
-            for r, line in enumerate(self.grid)
-            for c, v in enumerate(line)
-        )
-
-
-def warmth(v: float | None, top: float) -> str:
-    """The colour of a number in a heat map: white at zero, grey where there is no number."""
-    if v is None:
-        return "#999999"
-    end = ORANGE if v >= 0 else SKY
-    parts = (int(end[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 + (p - 255) * abs(v) / top):02X}" for p in parts)
 
 
 @dataclass(frozen=True)
@@ -231,9 +216,9 @@ class Stage:
         found = []
         for e, flow in self.flows(step):
             way = tuple((x, y + TITLE) for x, y in self.drawing.way(e, flow.back))
+            raster, top = flow.value.raster, self.film.scales[flow.back]
             told = flow.text if flow.back and len(flow.text) <= LONG else flow.value.short
-            grid = thinned(flow.value.grid, CELLS) if "…" in told else ()
-            found.append(Chip("" if grid else told, flow.back, way, grid))
+            found.append(Chip(told, flow.back, way, encoded(raster, top) if raster else ""))
         return found
 
     def parts(self, moment: Moment, low: float, language: str) -> dict[str, str]:
@@ -289,17 +274,12 @@ def looks(
     for i, flow in arriving.items():
         now = found[i]
         if moment.arrived:
-            found[i] = replace(now, gradient=flow.sum or now.gradient)
+            found[i] = replace(now, gradient=flow.sum if flow.sum and not now.back else now.gradient)
         else:
             born = "mg-unborn" not in before[i].classes
             lit = tuple(x for x in now.classes if x == "mg-now")
             found[i] = replace(before[i], classes=before[i].classes + lit if born else now.classes)
-    return {i: replace(x, classes=tuple(map(_lit, x.classes))) for i, x in found.items()}
-
-
-def _lit(look: str) -> str:
-    """The light on a card says nothing of whether it ran."""
-    return "mg-lit" if look == "mg-now" else look
+    return found
 
 
 def broken(said: str, width: float) -> list[str]:

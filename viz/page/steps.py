@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,51 +10,62 @@ from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Frame, Track
 from viz.film.listing import Block
 from viz.film.told import SLOTS, Told
 from viz.picture.boxes import GIVEN, PictureNode
-from viz.picture.summary import Summary, thinned
+from viz.picture.summary import Summary
+from viz.picture.swatch import Raster, encoded, top_of
 from viz.picture.theme import KINDS
 from viz.words.text import ROWS, Pair, both
 
 CLOCKS = (BUILT, RUN, GRADIENT)
-CHIP = 8  # cells along each side of the heat map of what travels
+FEW = (6, 4)  # rows and columns of numbers that the inspector writes out
 
 Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
 Texts = dict[Pair, int]  # a sentence: its number
+Swatches = dict[str, int]  # what is seen of a tensor: its number
 
 
 # ---- Nodes -----------------------------------------------------------------------------------
 
 
 def node(
-    box: PictureNode, track: Track, told: Iterable[Told], texts: Texts | None = None
+    film: Film,
+    box: PictureNode,
+    track: Track,
+    told: Iterable[Told],
+    texts: Texts | None = None,
+    swatches: Swatches | None = None,
 ) -> dict[str, Any]:
     """All that is known of a node, but for what most lack; `told` answers what a learner asks of
-    it, in sentences of which each is sent once, if there are `texts` to hold them.
+    it. Each sentence and each swatch is sent once, where there are `texts` and `swatches`.
     """
+    value, gradient = film.scales
+
+    def said(pair: Pair) -> Pair | int:
+        return pair if texts is None else texts.setdefault(pair, len(texts))
+
     kind = "output" if box.is_output and box.kind == "operator" else box.kind
     rare = {
-        "title": box.title if box.title[0] else None,
-        "input": box.kind in (*GIVEN, "tensor"),
+        "title": said(box.title) if box.title[0] else None,
+        "input": True if box.kind in (*GIVEN, "tensor") else None,
         "freed": track.freed,
-        "told": _told(told, texts),
+        "told": _told(told, said) or None,
     }
     return {
         "label": box.label,
-        "kind": KINDS[kind].label,
+        "kind": said(KINDS[kind].label),
         "shape": box.shape,
         "dtype": box.dtype,
         "born": track.born,
-        "values": [[i, _summary(s)] for i, s in track.values],
-        "gradients": [[i, _summary(s)] for i, s in track.gradients],
-        **{name: value for name, value in rare.items() if value},
+        "values": [[i, _summary(s, value, swatches)] for i, s in track.values],
+        "gradients": [[i, _summary(s, gradient, swatches)] for i, s in track.gradients],
+        **{name: value for name, value in rare.items() if value is not None},
     }
 
 
-def _told(told: Iterable[Told], texts: Texts | None) -> dict[str, list[Any]]:
+def _told(told: Iterable[Told], said: Callable[[Pair], Any]) -> dict[str, list[Any]]:
     """By question the answers: the step from which on each is true, and the sentence."""
     found: dict[str, list[Any]] = {}
-    for step, slot, said in sorted(told, key=lambda entry: SLOTS.index(entry[1])):
-        text = said if texts is None else texts.setdefault(said, len(texts))
-        found.setdefault(slot, []).append([step, text])
+    for step, slot, text in sorted(told, key=lambda entry: SLOTS.index(entry[1])):
+        found.setdefault(slot, []).append([step, said(text)])
     return found
 
 
@@ -63,11 +74,28 @@ def result(track: Track, op: str) -> Track:
     return replace(track, facts=Facts(line=track.facts.line, maker=op), filled=[], read=[])
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
-    """A summary; of a plain number the words are the number, and there is nothing to colour."""
-    plain = summary.long == (summary.short, summary.short) and not summary.grid
-    told = {} if plain else {"long": summary.long, "grid": summary.grid}
-    return {"short": summary.short, **told, **_bad(summary)}
+def _summary(summary: Summary, scale: float, swatches: Swatches | None) -> dict[str, Any]:
+    """A summary; of a plain number the words are the number, and there is nothing to see."""
+    found: dict[str, Any] = {"short": summary.short, **_bad(summary)}
+    if summary.long != (summary.short, summary.short):
+        found["long"] = summary.long
+    if (raster := summary.raster) is None:
+        return found
+    cells, most = raster.cells, zip((len(raster.cells), len(raster.cells[0])), FEW, strict=True)
+    few = raster.told is None and raster.kind != "tiles" and all(n <= m for n, m in most)
+    rare = {
+        "beside": None if summary.beside == summary.short else summary.beside,
+        "grid": [[f"{v:g}" for v in line if v is not None] for line in cells] if few else None,
+        "drawn": raster.told,
+    }
+    top = f"{top_of(raster, scale):.2g}"
+    shown = {"swatch": _swatch(raster, scale, swatches), "top": top}
+    return {**found, **shown, **{k: v for k, v in rare.items() if v is not None}}
+
+
+def _swatch(raster: Raster | None, scale: float, swatches: Swatches | None) -> str | int:
+    code = encoded(raster, scale) if raster else ""
+    return code if swatches is None else swatches.setdefault(code, len(swatches))
 
 
 def _bad(summary: Summary) -> dict[str, bool]:
@@ -78,7 +106,10 @@ def _bad(summary: Summary) -> dict[str, bool]:
 
 
 def frame(
-    films: Sequence[tuple[Film, str, int]], blocks: Sequence[Block], codes: Codes
+    films: Sequence[tuple[Film, str, int]],
+    blocks: Sequence[Block],
+    codes: Codes,
+    swatches: Swatches,
 ) -> dict[str, Any]:
     """One step of all films; a film that ended earlier stays at its last frame.
 
@@ -87,11 +118,12 @@ def frame(
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
     now = [(film.frames[min(i, len(film.frames) - 1)], prefix) for film, prefix, i in films]
     still = [i >= len(film.frames) for film, _, i in films]
+    scale = films[0][0].scales.gradient
     flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
     lit = (line for f, _ in alive if (line := _code(f, blocks)))
     rare = {
         "still": still if any(still) else None,
-        "flows": {i: _flow(x) for i, x in flows.items()},
+        "flows": {i: _flow(x, scale, swatches) for i, x in flows.items()},
         "notes": {f"{p}-{n}": text for f, p in now for n, text in f.notes.items()},
         "failed": [f"{p}-{f.failed}" for f, p in now if f.failed],
     }
@@ -103,7 +135,7 @@ def frame(
     }
 
 
-def _flow(flow: Flow) -> str | dict[str, Any]:
+def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
     """What travels along an arrow: an operand in few words (the rest is known of the node that it
     comes from), or a share of a gradient with what it is made of.
     """
@@ -111,8 +143,9 @@ def _flow(flow: Flow) -> str | dict[str, Any]:
         return flow.value.short
     value = {"value": flow.value.told, **_bad(flow.value)}
     about = {name: getattr(flow, name) for name in ("upstream", "local", "rule", "before", "after")}
-    rare = {**about, "grid": thinned(flow.value.grid, CHIP)}
-    return {**value, **{k: v for k, v in rare.items() if v}}
+    if flow.value.raster:
+        value["swatch"] = _swatch(flow.value.raster, scale, swatches)
+    return {**value, **{k: v for k, v in about.items() if v}}
 
 
 def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:

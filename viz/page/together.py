@@ -89,6 +89,8 @@ def _larger(one: Room, other: Room) -> Room:
         gradient=max(one.gradient, other.gradient),
         clock=one.clock or other.clock,
         plan=one.plan or other.plan,
+        swatch=one.swatch or other.swatch,
+        back=one.back or other.back,
     )
 
 

@@ -13,7 +13,7 @@ from minigrad.diagnostics.messages import one_line, well_formed
 from viz.picture.theme import EDGES
 from viz.words.text import Pair, row
 
-GIVEN = ("input", "parameter", "constant")  # kinds that compute nothing
+GIVEN = ("input", "parameter", "variable", "constant")  # kinds that compute nothing
 PARAMETERS = "parameters"  # the operator of a folded group that holds nothing else
 REPEATED = re.compile(r" × \d+(?: \(\d+\))?$")
 CELLS = 24  # drawn in the card of a strip, at most
@@ -137,7 +137,7 @@ class Picture:
     def with_inputs(self, names: Collection[str]) -> Picture:
         """The picture with the leaves of these names as inputs."""
         given = {n.id: replace(n, kind="input") for n in self.nodes if n.name in names}
-        nodes = tuple(given.get(n.id, n) if n.kind == "parameter" else n for n in self.nodes)
+        nodes = tuple(given.get(n.id, n) if n.kind in ("parameter", "variable") else n for n in self.nodes)
         return replace(self, nodes=nodes)
 
     def part(self, kept: Collection[str]) -> Picture:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from viz.picture.boxes import PictureNode
+from viz.picture import swatch
 from viz.picture.theme import KINDS, LARGE, NAME, ROUND, SMALL
 from viz.words.text import ROWS, Pair
 
@@ -19,10 +20,12 @@ NAME_LIMIT = 40  # characters of a label; the whole name stays in the table
 LINE_LIMIT = 160  # characters of a tooltip
 PAD = 12  # between the border of a card and what is written in it, px
 GAP = 10  # between two words of a row, px
+AROUND = 4  # between the border of a card and its halo, px
 BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 CELL = (8, 14, 3)  # of a call in a strip: width, height, and what is left to the next, px
 ROWS_HIGH = {"head": 16, "main": 23, "cells": 24, "shape": 16, "grad": 18, "clock": 17}  # px
+PICTURED = {"main": swatch.HIGH + 6, "grad": swatch.HIGH + 5, "numbers": 15}  # of rows with a swatch, px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
@@ -34,8 +37,8 @@ Clock = tuple[tuple[Pair, str], ...]  # words with their numbers: "born 3 · ran
 class State:
     """What has become of a node in one still: `classes` say how it looks, the texts what it holds.
 
-    value, gradient: short, "" where there is none yet. done: how much
-    of a group has run, from 0 to 1. cells: the classes of each call in a strip.
+    value, gradient: short, "" where there is none yet; swatch, back: the same as pictures, encoded.
+    done: how much of a group has run, from 0 to 1. cells: the classes of each call in a strip.
     """
 
     classes: tuple[str, ...] = ()
@@ -44,6 +47,8 @@ class State:
     clock: Clock = ()
     done: float = 0
     cells: tuple[tuple[str, ...], ...] = ()
+    swatch: str = ""
+    back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class Room:
 
     plan: whether it may be there before it has a value. languages: those that its words may be in;
     where there are several, a page may show both at once, the clock only if "both" is among them.
-    low: its shape is in its first row, which makes it less high.
+    low: its shape is in its first row, which makes it less high. swatch, back: whether its value
+    and its gradient are pictures, beneath which numbers are written where there is room for some.
     """
 
     value: int = 0
@@ -61,6 +67,8 @@ class Room:
     plan: bool = False
     languages: tuple[str, ...] = ("en", "zh")
     low: bool = False
+    swatch: bool = False
+    back: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,40 +111,50 @@ class Card:
     @property
     def low(self) -> bool:
         """Whether its shape stands where an operator's name would, which its sign tells."""
-        return bool(self.room.low and self.shape and not self._own_name)
+        room = self.room
+        return bool(room.low and self.shape and not self._own_name and not room.swatch)
 
     @property
     def _operates(self) -> bool:
         return self.node.kind in ("operator", "control", "assign", "gradient")
 
     @property
-    def rows(self) -> list[str]:
-        """The rows that there is room for, from the top."""
-        there = {
-            "cells": self.node.cells,
-            "shape": self.shape and not self.low,
-            "grad": self.room.gradient,
-            "clock": self.room.clock,
-        }
-        return ["head", "main", *(name for name, wanted in there.items() if wanted)]
+    def rows(self) -> dict[str, int]:
+        """The rows that there is room for, from the top, and how high each is."""
+        room, high = self.room, ROWS_HIGH
+        found = {"head": high["head"], "main": high["main"]}
+        if room.swatch:  # its shape is beside it
+            found["main"] = PICTURED["main"]
+            found |= {"value": PICTURED["numbers"]} if room.value else {}
+        if self.node.cells:
+            found["cells"] = high["cells"]
+        if self.shape and not self.low and not room.swatch:
+            found["shape"] = high["shape"]
+        if room.back:
+            found["grad"] = PICTURED["grad"]
+            found |= {"sum": PICTURED["numbers"]} if room.gradient else {}
+        elif room.gradient:
+            found["grad"] = high["grad"]
+        return found | ({"clock": high["clock"]} if room.clock else {})
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels: even numbers, so that the middle is one, too."""
         if self.like is not None:
             return self.like.size
-        languages = self.room.languages
+        room, languages = self.room, self.room.languages
         every = {*languages, "both"} if len(languages) > 1 else languages
         head = max(map(self._head, every))
-        none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if self.room.plan else 0
-        value = max(self.room.value * 0.58 * LARGE, none)
+        none = max(wide(_half(ROWS["card_none"], x), SMALL) for x in every) if room.plan else 0
         clock = max(wide(_ticks(self._clock, x), SMALL) for x in languages)
-        main = wide(self.sign, LARGE) * BOLD + _after(value)
-        gradient = wide("∂ ", NAME) + self.room.gradient * 0.58 * NAME
         cells = len(self.node.cells) * (CELL[0] + CELL[2]) - CELL[2]
-        width = 2 * PAD + max(head, main, cells, wide(self.shape, SMALL), gradient, clock)
-        height = 16 + sum(ROWS_HIGH[name] for name in self.rows)
-        return 2 * round(max(width, 72) / 2), 2 * round(height / 2)
+        sign, shape = wide(self.sign, LARGE) * BOLD, wide(self.shape, SMALL)
+        value = room.value * 0.58 * (SMALL if room.swatch else LARGE)
+        gradient = wide("∂ ", NAME) + room.gradient * 0.58 * (SMALL if room.back else NAME)
+        main = max(sign, shape) + _after(swatch.WIDE) if room.swatch else sign + _after(max(value, none))
+        back = wide("∂ ", NAME) + _after(swatch.WIDE) if room.back else 0
+        width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
+        return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
 
     @property
     def _clock(self) -> Clock:
@@ -156,38 +174,47 @@ class Card:
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """The card at a place, in a state."""
         width, height = self.size
-        classes = ["node", f"mg-kind-{self.kind}", *state.classes]
-        if self.node.is_output:
-            classes.append("mg-output")
-        right, low, parts = width - PAD, 8, []
-        low += ROWS_HIGH["head"]
-        kind = KINDS[self.kind]
-        parts.append(text("mg-what", PAD, low - 4, f"{kind.mark} {bilingual(kind.label)}"))
-        parts.append(self._aside(right, low - 4))
-        low += ROWS_HIGH["main"]
-        parts.append(text("mg-sign", PAD, low - 6, escape(self.sign)))
-        if self.room.value or state.value:
-            shown = escape(state.value) or ""
-            parts.append(text("mg-value", right, low - 6, shown, "end"))
-        if self.room.plan:
-            parts.append(text("mg-none", right, low - 6, bilingual(ROWS["card_none"]), "end"))
-        if self.node.cells:
-            parts += self._cells(low, state)
-            low += ROWS_HIGH["cells"]
-        if self.shape and not self.low:
-            low += ROWS_HIGH["shape"]
-            parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
-        if self.room.gradient:
-            low += ROWS_HIGH["grad"]
-            shown = f"∂ {escape(state.gradient)}" if state.gradient else ""
-            parts.append(text("mg-grad", PAD, low - 5, shown))
-        if self.room.clock:
-            low += ROWS_HIGH["clock"]
-            parts.append(text("mg-clock", PAD, low - 4, _ticks(state.clock)))
+        room, rows, right, low = self.room, self.rows, self.size[0] - PAD, 8
+        worn = {"mg-output": self.node.is_output, "mg-pictured": room.swatch, "mg-back": room.back}
+        classes = ["node", f"mg-kind-{self.kind}", *state.classes, *(x for x in worn if worn[x])]
+        kind, parts = KINDS[self.kind], []
+        for name, high in rows.items():
+            top, low = low, low + high
+            if name == "head":
+                parts.append(text("mg-what", PAD, low - 4, f"{kind.mark} {bilingual(kind.label)}"))
+                parts.append(self._aside(right, low - 4))
+            elif name == "main":
+                parts.append(text("mg-sign", PAD, top + 17, escape(self.sign)))
+                if room.swatch:
+                    parts.append(_swatch("value", right - swatch.WIDE, top + 3, state.swatch))
+                    parts.append(text("mg-shape", PAD, top + 31, escape(self.shape)))
+                elif room.value or state.value:
+                    parts.append(text("mg-value", right, low - 6, escape(state.value), "end"))
+                if room.plan:
+                    none = bilingual(ROWS["card_none"])
+                    parts.append(text("mg-none", right, (top + low) / 2 + 5.5, none, "end"))
+            elif name == "cells":
+                parts += self._cells(top, state)
+            elif name == "shape":
+                parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
+            elif name == "value":
+                parts.append(text("mg-value", right, low - 3, escape(state.value), "end"))
+            elif name == "grad":
+                if room.back:
+                    parts.append(text("mg-del", PAD, top + 20, "∂" if state.back else ""))
+                    parts.append(_swatch("grad", right - swatch.WIDE, top + 2, state.back))
+                else:
+                    shown = f"∂ {escape(state.gradient)}" if state.gradient else ""
+                    parts.append(text("mg-grad", PAD, low - 5, shown))
+            elif name == "sum":
+                parts.append(text("mg-grad", right, low - 3, escape(state.gradient), "end"))
+            else:
+                parts.append(text("mg-clock", PAD, low - 4, _ticks(state.clock)))
         told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
             f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}'
+            f'{_halo(width, height) if "mg-now" in state.classes else ""}'
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
@@ -219,6 +246,17 @@ class Card:
         width, height = self.size
         part = f'width="{width * state.done:.0f}" height="{height}" rx="{ROUND}"'
         return f'<rect class="mg-done" {part}/>'
+
+
+def _halo(width: int, height: int) -> str:
+    """What happens now is lit from outside, so that the card keeps its look."""
+    size = f'width="{width + 2 * AROUND}" height="{height + 2 * AROUND}" rx="{ROUND + AROUND}"'
+    return f'<rect class="mg-halo" x="-{AROUND}" y="-{AROUND}" {size}/>'
+
+
+def _swatch(of: str, x: float, y: float, code: str) -> str:
+    """The place of a swatch, and what is in it."""
+    return swatch.placed(of, x, y, swatch.drawn(code) if code else "")
 
 
 def text(kind: str, x: float, y: float, inside: str, at: str = "start") -> str:

@@ -22,6 +22,7 @@ from viz.picture.layout import LayoutError
 from viz.picture.look import file_style, variables
 from viz.picture.place import Course, Places, Point, places
 from viz.picture.references import Reference, ranks, references
+from viz.picture.swatch import shared
 from viz.picture.theme import LARGE
 from viz.picture.wrap import wrapped
 
@@ -317,7 +318,7 @@ def alone(
 
     dark: None, as its reader likes it. style: more rules. letters: which font it brings along.
     """
-    told = one_language(svg, language or get_language())
+    told = shared(one_language(svg, language or get_language()))
     glyphs = "" if told.isascii() else letters(told)
     paper = '<rect class="mg-paper" width="100%" height="100%"/>'
     head = f"<style>{glyphs}{file_style(told, dark)}{style}</style>{paper}"

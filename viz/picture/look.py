@@ -19,6 +19,9 @@ def _words(size: int, color: str, weight: int = 400) -> dict[str, str]:
     return {"font-size": f"{size}px", "fill": color, "font-weight": str(weight)}
 
 
+SEEN = {"stroke": "paper", "stroke-width": "3", "paint-order": "stroke"}  # words on colours
+
+
 def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> dict[str, str]:
     return {
         "stroke": color,
@@ -29,10 +32,12 @@ def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> d
 
 
 RULES: tuple[Rule, ...] = (
+    ("", "mg-halo", {**_outline("now", "none", 3), "display": "none"}),
+    ("mg-now", "mg-halo", {"display": "inline"}),
     ("", "mg-card", _outline("line", "card")),
-    ("", "mg-ref-card", _outline("line", "paper", 1, DASHES["dotted"])),
+    ("", "mg-ref-card", _outline("line", "paper")),
     ("", "mg-ref-name", _words(SMALL, "soft")),
-    ("", "mg-frame", _outline("line", "none", 1, "2 4")),
+    ("", "mg-frame", _outline("line", "none")),
     ("", "mg-frame-name", _words(SMALL, "soft")),
     ("", "mg-title", _words(LARGE, "ink", 600)),
     ("", "mg-what", _words(SMALL, "soft")),
@@ -42,9 +47,21 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-value", _words(LARGE, "ink", 600)),
     ("", "mg-none", {**_words(SMALL, "soft"), "display": "none"}),
     ("", "mg-grad", _words(NAME, "grad", 600)),
+    ("", "mg-del", _words(NAME, "grad", 600)),
+    ("mg-pictured", "mg-value", _words(SMALL, "ink", 400)),
+    ("mg-pictured", "mg-grad", _words(SMALL, "grad", 400)),
+    ("", "mg-sheet", {"fill": "paper"}),
+    ("", "mg-rim", {**_outline("line", "none"), "stroke-opacity": "0.5"}),
+    ("", "mg-zero", {"fill": "none", "stroke": "line"}),
+    ("", "mg-above", {"fill": "none", "stroke": "run"}),
+    ("mg-of-grad", "mg-above", {"fill": "none", "stroke": "grad"}),
+    ("", "mg-below", {"fill": "none", "stroke": "below"}),
+    ("", "mg-nan", {"fill": "none", "stroke": "bad"}),
+    ("", "mg-infinite", {"fill": "none", "stroke": "ink"}),
+    ("", "mg-said", {**_words(SMALL, "bad", 600), **SEEN}),
     ("", "mg-clock", _words(SMALL, "soft")),
     ("", "mg-edge-label", _words(SMALL, "soft")),
-    ("", "mg-lane", {**_outline("grad", "none", 1.4, "2 3"), "display": "none"}),
+    ("", "mg-lane", {**_outline("grad", "none", 1.4), "display": "none"}),
     ("mg-back", "mg-lane", {"display": "inline"}),
     *(
         rule
@@ -62,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     *(
         (f"mg-{kind}", "mg-card", _outline(m.color, m.fill, m.width, DASHES[m.line]))
         for kind, m in MARKS.items()
+        if kind != "now"
     ),
     # A call in the card of a strip: by itself, whatever the state of the whole.
     ("", "mg-cell-card", _outline("line", "paper")),
@@ -71,8 +89,9 @@ RULES: tuple[Rule, ...] = (
     ("mg-cell-ran", "mg-cell-card", _outline("run", "run", 1)),
     ("mg-cell-back", "mg-cell-card", {"stroke": "grad", "stroke-width": "2"}),
     ("mg-cell-now", "mg-cell-card", {"stroke": "now", "stroke-width": "2.5"}),
+    ("mg-ghost", "mg-sign", {"fill": "soft"}),
     ("mg-gone", "mg-sign", {"fill": "soft"}),
-    ("mg-gone", "mg-line", {"stroke": "line", "stroke-dasharray": DASHES["dashed"]}),
+    ("mg-gone", "mg-line", {"stroke": "line", "stroke-dasharray": DASHES["dotted"]}),
     ("mg-gone", "mg-tip", {"fill": "line"}),
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
@@ -94,7 +113,6 @@ FILMED: tuple[Rule, ...] = (
     ("mg-returns", "mg-chip", _outline("grad", "paper", 1.5)),
     ("mg-returns", "mg-chip-text", _words(NAME, "grad", 600)),
     ("mg-passed", "mg-card", _outline("grad", "card", 1.6)),
-    ("mg-lit", "mg-card", {"stroke": "now", "stroke-width": "3"}),
 )
 
 

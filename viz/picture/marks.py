@@ -12,7 +12,7 @@ from viz.picture.boxes import Picture
 from viz.picture.cards import State
 from viz.picture.theme import MARKS
 
-GIVEN = ("input", "parameter", "tensor", "constant")
+GIVEN = ("input", "parameter", "variable", "tensor", "constant")
 
 
 def ran(picture: Picture, ids: Collection[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from viz.picture import formula
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
 from viz.picture.repeats import grouped
 
-KINDS = {"Placeholder": "input", "Variable": "parameter", "Constant": "constant", "Leaf": "input"}
+KINDS = {"Placeholder": "input", "Variable": "variable", "Constant": "constant", "Leaf": "input"}
 
 
 def is_other(x: Any) -> bool:

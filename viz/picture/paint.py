@@ -91,7 +91,8 @@ class _Painter:
         self.order += 1
         tag, look = element.tag.rpartition("}")[2], element.attrib
         name = look.get("class", "")
-        style = {k: look[k] for k in ("fill",) if k in look} | resolved(groups, name, self.dark)
+        given = {k: look[k] for k in ("fill", "stroke-width", "stroke-opacity") if k in look}
+        style = given | resolved(groups, name, self.dark)
         if style.get("display") == "none" or tag == "title":
             return
         if tag == "text":
@@ -103,16 +104,18 @@ class _Painter:
             )
             self._patch(box, style)
         elif tag == "path" and look["d"]:
-            self._patch(mpl.PathPatch(_path(look["d"], at)), style)
+            cells = "stroke-width" in look  # of a swatch, beside each other without a seam
+            self._patch(mpl.PathPatch(_path(look["d"], at), antialiased=not cells), style)
         else:
             moved = _numbers(look.get("transform", "")) or (0, 0)
             for inner in element:
                 self.add(inner, [*groups, *name.split()], (at[0] + moved[0], at[1] + moved[1]))
 
     def _patch(self, patch: Any, style: dict[str, str]) -> None:
+        fill, line = style.get("fill", "none"), style.get("stroke", "none")
         patch.set(
-            facecolor=style.get("fill", "none"),
-            edgecolor=style.get("stroke", "none"),
+            facecolor=fill,
+            edgecolor=line if line == "none" else (line, float(style.get("stroke-opacity", 1))),
             linewidth=float(style.get("stroke-width", 1)) * POINT,
             linestyle=(0, [d * POINT for d in _numbers(style.get("stroke-dasharray", ""))] or None),
             zorder=self.order,
@@ -122,8 +125,7 @@ class _Painter:
     def _write(
         self, element: ElementTree.Element, style: dict[str, str], at: Sequence[float]
     ) -> None:
-        look, colour = element.attrib, style.get("fill", "black")
-        bold = style.get("font-weight") == "600"  # the font has one weight
+        look, around = element.attrib, style.get("stroke")
         self.axes.text(
             float(look["x"]) + at[0],
             float(look["y"]) + at[1],
@@ -131,21 +133,31 @@ class _Painter:
             ha=SIDE[look.get("text-anchor", "start")],
             va="baseline",
             size=float(style.get("font-size", "12px")[:-2]) * POINT,
-            color=colour,
+            color=style.get("fill", "black"),
+            weight=int(style.get("font-weight", 400)),  # as near to it as the fonts have it
             zorder=self.order,
-            path_effects=[mpl.withStroke(linewidth=0.4, foreground=colour)] if bold else None,
+            path_effects=[mpl.withStroke(linewidth=3 * POINT, foreground=around)] if around else None,
         )
 
 
 SHAPE = ("x", "y", "width", "height", "rx")
+PART = re.compile(r"([MLHVCZ])([^MLHVCZ]*)")
+DRAWN = {"M": 1, "L": 2, "H": 2, "V": 2, "C": 4, "Z": 79}  # as matplotlib's Path calls them
 
 
 def _path(d: str, at: Sequence[float]) -> mpl.Path:
-    """A start, then cubic curves or straight lines."""
-    numbers = _numbers(d)
-    places = [(x + at[0], y + at[1]) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
-    line = mpl.Path.CURVE4 if "C" in d else mpl.Path.LINETO
-    codes = [mpl.Path.MOVETO, *[line] * (len(places) - 1)]
+    """A start, then cubic curves or straight lines; or boxes of lines across and down."""
+    codes, places = [], []
+    x = y = 0.0
+    for letter, told in PART.findall(d):
+        numbers = _numbers(told)
+        if letter in "HV":
+            x, y = (numbers[0], y) if letter == "H" else (x, numbers[0])
+            numbers = [x, y]
+        points = [*zip(numbers[::2], numbers[1::2], strict=True)] or [(x, y)]
+        x, y = points[-1]
+        codes += [DRAWN[letter]] * len(points)
+        places += [(x + at[0], y + at[1]) for x, y in points]
     return mpl.Path(places, codes)
 
 

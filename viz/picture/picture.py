@@ -31,7 +31,7 @@ __all__ = ["Picture", "PictureEdge", "PictureNode", "graph_picture", "picture", 
 
 KINDS = {
     state.placeholder: "input",
-    state.variable: "parameter",
+    state.variable: "variable",
     state.constant: "constant",
     state.assign: "assign",
     state.group: "control",

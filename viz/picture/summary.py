@@ -10,19 +10,16 @@ import numpy as np
 from minigrad.core import show_shape
 from minigrad.ops.parts import Parts
 from viz.picture.picture import number
+from viz.picture.swatch import Raster, raster
 from viz.words.text import Pair, row
 
-GRID = 24  # cells along each side of a heat map; larger arrays are thinned out
 WRITTEN = 6  # numbers that a caption writes out, row by row
-SHORT = 18  # characters of several numbers in a card; of more it says from where to where they go
-
-
-Grid = tuple[tuple[float | None, ...], ...]
+SHORT = 18  # characters of several numbers in a card; of more it has the swatch alone
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A value of any size, in a few characters, in a sentence, and as a small heat map.
+    """A value of any size, in a few characters, in a sentence, and as cells to look at.
 
     `told` is what a caption says: the numbers themselves where there are few, else `short`; `bad`,
     whether it holds NaN or infinity.
@@ -30,9 +27,16 @@ class Summary:
 
     short: str
     long: Pair
-    grid: Grid = ()
+    raster: Raster | None = None
     told: str = ""
     bad: bool = False
+
+    @property
+    def beside(self) -> str:
+        """What a card writes: all of it, or beside a swatch the numbers, if they are few."""
+        if self.raster is None:
+            return self.short
+        return self.told if self.told[:1] == "[" and len(self.told) <= SHORT else ""
 
 
 def summarize(value: Any) -> Summary:
@@ -41,7 +45,7 @@ def summarize(value: Any) -> Summary:
     None is a value that was not recorded.
     """
     if value is None:
-        return Summary("?", row("summary_unrecorded"), (), "?")
+        return Summary("?", row("summary_unrecorded"), None, "?")
     if isinstance(value, Parts):
         value = tuple(value.parts.values())
     if isinstance(value, tuple):
@@ -50,11 +54,12 @@ def summarize(value: Any) -> Summary:
         short, told = (", ".join(getattr(p, a) for p in parts) for a in ("short", "told"))
         short = short if len(short) < SHORT else ", ".join("…" * len(parts))
         bad = any(part.bad for part in parts)
-        return Summary(f"({short})", (f"({english})", f"({chinese})"), (), f"({told})", bad)
+        return Summary(f"({short})", (f"({english})", f"({chinese})"), None, f"({told})", bad)
     array = np.asarray(getattr(value, "data", value))
     summary = _summary(array)
     bad = array.dtype.kind in "fc" and not np.isfinite(array).all()
-    return replace(summary, told=written(array) or summary.short, bad=bool(bad))
+    told, bad = written(array) or summary.short, bool(bad)
+    return replace(summary, told=told, bad=bad, raster=raster(array))
 
 
 def written(value: Any) -> str:
@@ -75,7 +80,7 @@ def written(value: Any) -> str:
 def _summary(array: np.ndarray[Any, Any]) -> Summary:
     short = number(array)
     if array.size == 1 or (short != "…" and len(short) <= SHORT):
-        return Summary(short, (short, short), _grid(array))
+        return Summary(short, (short, short))
     shape = show_shape(array.shape)
     if array.size == 0:
         return Summary("∅", row("summary_empty", shape=shape))
@@ -84,35 +89,14 @@ def _summary(array: np.ndarray[Any, Any]) -> Summary:
         low, high = array.min(), array.max()  # NaN where there is one
     if not np.isfinite([low, high]).all():
         bad = int(array.size - np.isfinite(array).sum())
-        return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad), _grid(array))
+        return Summary("NaN/∞", row("summary_bad", shape=shape, bad=bad))
     if low == high:
         same = number(low)
         return Summary(
-            f"{same} … {same}", row("summary_same", shape=shape, value=same), _grid(array)
+            f"[{same}, {same}, …]", row("summary_same", shape=shape, value=same), raster(array)
         )
     with np.errstate(over="ignore"):
         mean = array.mean(dtype=float)
     fields = {"mean": f"{mean:.3g}", "low": f"{low:.3g}", "high": f"{high:.3g}"}
     long = row("summary_array", shape=shape, **fields)
-    return Summary(f"{low:.2g} … {high:.2g}", long, _grid(array))
-
-
-def _grid(array: np.ndarray[Any, Any]) -> Grid:
-    """At most GRID × GRID numbers, the rows of all matrices below each other; None where there is
-    no finite number.
-    """
-    if array.ndim == 0 or array.size < 2:
-        return ()
-    sizes = np.abs(array) if array.dtype.kind == "c" else array
-    matrix = sizes.reshape(-1, array.shape[-1])
-    rows, columns = (-(-n // GRID) for n in matrix.shape)
-    thin = matrix[::rows, ::columns].astype(float)
-    return tuple(
-        tuple(float(f"{x:.3g}") if np.isfinite(x) else None for x in line) for line in thin
-    )
-
-
-def thinned(grid: Grid, most: int) -> Grid:
-    """A heat map of at most `most` × `most` cells."""
-    rows, columns = (-(-n // most) for n in (len(grid), len(grid[0]) if grid else 0))
-    return tuple(line[::columns] for line in grid[::rows]) if grid else ()
+    return Summary(f"{low:.2g} … {high:.2g}", long)

@@ -2,7 +2,8 @@
 
 Colour is grammar: neutral by default, one hue each for what is built, run, sent back, and happening
 now; red only for what is wrong. It never stands alone: a node's kind is a mark and a word, its
-state is its material (an outline is a plan, a fill has run), and lines differ in their dashes.
+state is its material (a dashed outline is a plan, a fill has run). Dashes mean a plan and nothing
+else; dots, what is gone or not there. What happens now has a halo outside its card.
 docs/design.md says why.
 """
 
@@ -26,6 +27,7 @@ TOKENS: Mapping[str, tuple[str, str]] = {
     "run": ("#0F7A55", "#4CC38A"),
     "ran": ("#E4F1EC", "#1B322B"),  # the fill of what has run
     "grad": ("#B54708", "#FF9A62"),
+    "below": ("#5B3FA8", "#A58BFF"),  # numbers below zero; unlike run and grad to every eye
     "now": ("#B07800", "#FFD04D"),
     "lit": ("#FFF3CC", "#40371A"),  # the fill of what is happening now, in code and tables
     "bad": ("#C01B37", "#FF6B81"),
@@ -34,7 +36,7 @@ TOKENS: Mapping[str, tuple[str, str]] = {
 
 SMALL, NAME, LARGE = 12, 13, 16  # sizes of text, px
 ROUND = 10  # of a card's corners, px
-MOTION = 300  # of a value along an arrow, ms
+MOTION = 420  # of a value from card to card, ms
 
 # M. Okabe and K. Ito, Color Universal Design, 2008: for curves and heat maps, where many colours
 # must stay apart for all common forms of colour blindness.
@@ -90,6 +92,7 @@ class Mark:
 KINDS = {
     "input": Kind("▷", ("input", "输入")),
     "parameter": Kind("◆", ("parameter", "参数")),
+    "variable": Kind("◇", ("variable", "变量")),
     "tensor": Kind("□", ("tensor", "张量")),
     "constant": Kind("■", ("constant", "常量")),
     "operator": Kind("○", ("operator", "算子")),
@@ -102,29 +105,29 @@ KINDS = {
 
 EDGES = {
     "forward": EdgeStyle("soft", "solid", "", ("forward", "前向")),
-    "gradient": EdgeStyle("grad", "dashed", "∂", ("gradient", "梯度")),
-    "loop": EdgeStyle("soft", "dashed", "⇒", ("to the next step of the loop", "到循环的下一步")),
+    "gradient": EdgeStyle("grad", "solid", "∂", ("gradient", "梯度")),
+    "loop": EdgeStyle("soft", "solid", "⇒", ("to the next step of the loop", "到循环的下一步")),
     "control": EdgeStyle("soft", "dotted", "", ("control dependency", "控制依赖")),
 }
 
 # What each means is said in `viz.words.text`: mark_ran, mark_ghost, … No sign is a mark of KINDS.
 MARKS = {
     "ran": Mark("run", "solid", "ran", "✓"),
-    "ghost": Mark("line", "dashed", "none", "∅", 1.0),
+    "ghost": Mark("line", "solid", "none", "∅", 1.0),
     "absent": Mark("line", "dotted", "none", "·", 1.0),
     "baked": Mark("ink", "solid", "card", "!"),
-    "wrong": Mark("bad", "dotted", "spoilt", "✗", 3.0),
-    "gone": Mark("soft", "dashed", "none", "−"),
+    "wrong": Mark("bad", "solid", "spoilt", "✗", 3.0),
+    "gone": Mark("soft", "dotted", "none", "−"),
     "new": Mark("built", "solid", "card", "+", 3.0),
-    "heir": Mark("built", "dashed", "card", "»"),
-    "moved": Mark("built", "dotted", "card", "~"),
-    "changed": Mark("grad", "dotted", "card", "≠", 2.5),
-    "now": Mark("now", "solid", "ran", "▶", 3.0),
-    "ready": Mark("now", "dotted", "none", "→", 2.0),
+    "heir": Mark("built", "solid", "card", "»", 1.4),
+    "moved": Mark("built", "solid", "none", "~", 1.4),
+    "changed": Mark("grad", "solid", "none", "≠", 2.5),
+    "now": Mark("now", "solid", "none", "▶", 3.0),  # a halo around the card, which keeps its look
+    "ready": Mark("built", "dashed", "none", "→", 2.0),
     "waits": Mark("built", "dashed", "none", "…", 1.0),
-    "failed": Mark("bad", "dashed", "spoilt", "✗", 3.0),
+    "failed": Mark("bad", "solid", "spoilt", "✗", 3.0),
     "kept": Mark("run", "solid", "ran", "★", 2.5),
-    "again": Mark("grad", "dashed", "card", "☆", 2.5),
+    "again": Mark("grad", "solid", "card", "☆", 2.5),
 }
 
 

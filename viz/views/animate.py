@@ -69,7 +69,7 @@ class Animation:
         """What is seen when."""
         parts: list[tuple[float, Mapping[str, str]]] = []
         trips: list[Trip] = []
-        rest = min(REST * self.seconds, self.seconds - 2 * MOTION / 1000)
+        rest = min(REST * self.seconds, (self.seconds - MOTION / 1000) / 2)
         told = self.language
         for step in range(self.scene.steps):
             at = step * self.seconds

@@ -163,7 +163,7 @@ def _changes(left: _Side, right: _Side, pairs: Mapping[str, str]) -> dict[str, s
             said.append(f"{one[a].shape} → {other[b].shape}")
         if one[a].dtype != other[b].dtype:
             said.append(f"{one[a].dtype} → {other[b].dtype}")
-        leaf = not one[a].inputs and one[a].kind in ("constant", "parameter")
+        leaf = not one[a].inputs and one[a].kind in ("constant", "parameter", "variable")
         if leaf and not said and not _same(left.values.get(a), right.values.get(b)):
             said.append(_both(left.values.get(a), right.values.get(b)))
         if said:
