@@ -851,7 +851,7 @@ def test_text_in_drawings_is_as_large_as_on_the_page(saved: dict[str, Path], pag
 def test_values_travel_where_motion_is_wanted(
     motion: Literal["no-preference", "reduce"], saved: dict[str, Path], page: Page
 ) -> None:
-    """From the middle of one card into the middle of the other, and back; by steps, not by jumps."""
+    """From the middle of one card into that of the other, and back; by steps, not by jumps."""
     page.emulate_media(reduced_motion=motion)
     page.goto(saved["e1"].as_uri())
     page.locator(".mg-player").focus()

@@ -217,7 +217,8 @@ def test_a_card_has_room_for_all_that_it_will_show() -> None:
         inside = card.size[0] - 2 * PAD
         for _, value in film.tracks[box].values:
             if value.raster:
-                assert room.swatch and wide(value.beside, SMALL) <= inside, value.short
+                assert room.swatch
+                assert wide(value.beside, SMALL) <= inside, value.short
                 assert wide(card.sign, LARGE) + GAP + WIDE <= inside
             else:
                 assert wide(card.sign, LARGE) + GAP + wide(value.short, LARGE) <= inside
@@ -249,7 +250,8 @@ def test_a_tensor_of_any_shape_is_bars_cells_or_tiles(
     assert made is not None
     assert (made.kind, made.part) == (kind, part)
     assert (len(made.cells), len(made.cells[0])) == cells
-    assert len(made.cells) <= ROWS and (kind == "tiles" or len(made.cells[0]) <= COLUMNS)
+    assert len(made.cells) <= ROWS
+    assert kind == "tiles" or len(made.cells[0]) <= COLUMNS
     assert (made.told is None) == (part == (1, 1) and made.tiles[0] == made.tiles[1])
 
 
@@ -260,11 +262,14 @@ def test_a_number_has_no_swatch_and_nothing_has_none() -> None:
 def test_what_is_too_large_is_averaged_and_keeps_its_nan() -> None:
     x = np.arange(56.0)
     made = raster(x)
-    assert made and made.cells == (tuple(x.reshape(28, 2).mean(axis=1)),)
-    assert made.told and made.told[0] == "One cell shows the mean of 2 numbers."
+    assert made is not None
+    assert made.cells == (tuple(x.reshape(28, 2).mean(axis=1)),)
+    assert made.told is not None
+    assert made.told[0] == "One cell shows the mean of 2 numbers."
     x[[0, 5, 9]] = math.nan, math.inf, -math.inf
     spoilt = raster(x)
-    assert spoilt and encoded(spoilt, 1.0)[4:9] == "NuIuI"
+    assert spoilt is not None
+    assert encoded(spoilt, 1.0)[4:9] == "NuIuI"
     assert spoilt == raster(x.copy()), "NaN is not equal to itself, and yet it is the same picture"
     json.dumps(encoded(spoilt, 1.0), allow_nan=False)
 

@@ -141,7 +141,10 @@ function play(model, el) {
     words,
     fresh: () => resting,
     show(to, jump = false, touched = true) {
-      if (resting && to === 1) painted = 0; // it begins anew
+      if (resting && to === 1) { // it begins anew
+        index = 0;
+        show();
+      }
       index = to;
       resting = !touched && index === last();
       show(!jump && index === painted + 1 && !calm());

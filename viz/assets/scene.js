@@ -129,11 +129,12 @@ function gradientRow(gradient, share, room) {
 function paint(stage, data, index, { chosen, linked, moves, flows, used }) {
   const frame = data.frames[index];
   const active = new Set(frame.active.map(stage.home));
+  const few = stage.cards.size <= FOLLOWED; // of more, what is born or filled would be painted too long
   const [arrived] = Object.values(frame.flows ?? {}).filter((sent) => typeof sent !== "string");
   for (const [id, box] of stage.cards) {
     const nodes = box.counts.map((i) => data.nodes[i]);
     if (data.still) call(box, nodes, "", undefined);
-    else tellCard(stage, box, nodes, data, index, active.has(id) ? arrived : undefined, moves);
+    else tellCard(stage, box, nodes, data, index, active.has(id) ? arrived : undefined, moves && few);
     look(box, {
       "mg-now": active.has(id),
       "mg-chosen": id === chosen,

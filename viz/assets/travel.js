@@ -80,7 +80,9 @@ function becoming({ g, seen }, next) {
   Object.assign(was.style, { fill, stroke, strokeWidth, strokeDasharray });
   was.setAttribute("class", "mg-was");
   return () => {
-    if (born) g.animate({ scale: [0.6, 1], opacity: [0, 1] }, { duration: BIRTH, easing: "ease-out" });
+    const [x = 0, y = 0] = numbers(g, "transform");
+    const grown = [0.6, 1].map((size) => `translate(${x}px, ${y}px) scale(${size})`);
+    if (born) g.animate({ transform: grown, opacity: [0.25, 1] }, { duration: BIRTH, easing: "ease-out" });
     if (!filled && !freed) return;
     if (freed) outline.after(was);
     else outline.before(was);

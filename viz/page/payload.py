@@ -103,9 +103,7 @@ def payload(
     }
 
 
-def _nodes(
-    pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches
-) -> dict[str, Any]:
+def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches) -> dict[str, Any]:
     return {
         f"{prefix}-{box.id}": node(film, box, film.tracks[box.id], answers[box.id], texts, swatches)
         for film, prefix in pairs
@@ -221,7 +219,8 @@ def view(together: Together, number: int, prefix: str, opened: Collection[str]) 
             f"{prefix}-c{i}": path for i, path in enumerate(drawn.groups) if path in set(opened)
         },
         "nodes": {
-            f"{prefix}-{n.id}": node(film, n, track, about_node(track)) for n, track in results.items()
+            f"{prefix}-{n.id}": node(film, n, track, about_node(track))
+            for n, track in results.items()
         },
     }
     if not drawn.nodes:

@@ -274,7 +274,9 @@ def looks(
     for i, flow in arriving.items():
         now = found[i]
         if moment.arrived:
-            found[i] = replace(now, gradient=flow.sum if flow.sum and not now.back else now.gradient)
+            found[i] = replace(
+                now, gradient=flow.sum if flow.sum and not now.back else now.gradient
+            )
         else:
             born = "mg-unborn" not in before[i].classes
             lit = tuple(x for x in now.classes if x == "mg-now")

@@ -137,7 +137,9 @@ class Picture:
     def with_inputs(self, names: Collection[str]) -> Picture:
         """The picture with the leaves of these names as inputs."""
         given = {n.id: replace(n, kind="input") for n in self.nodes if n.name in names}
-        nodes = tuple(given.get(n.id, n) if n.kind in ("parameter", "variable") else n for n in self.nodes)
+        nodes = tuple(
+            given.get(n.id, n) if n.kind in ("parameter", "variable") else n for n in self.nodes
+        )
         return replace(self, nodes=nodes)
 
     def part(self, kept: Collection[str]) -> Picture:

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 
-from viz.picture.boxes import PictureNode
 from viz.picture import swatch
+from viz.picture.boxes import PictureNode
 from viz.picture.theme import KINDS, LARGE, NAME, ROUND, SMALL
 from viz.words.text import ROWS, Pair
 
@@ -25,7 +25,11 @@ BOLD = 1.14  # how much wider bold words are
 CONTROL = ("Cond", "While", "Scan")  # operators that have graphs inside
 CELL = (8, 14, 3)  # of a call in a strip: width, height, and what is left to the next, px
 ROWS_HIGH = {"head": 16, "main": 23, "cells": 24, "shape": 16, "grad": 18, "clock": 17}  # px
-PICTURED = {"main": swatch.HIGH + 6, "grad": swatch.HIGH + 5, "numbers": 15}  # of rows with a swatch, px
+PICTURED = {
+    "main": swatch.HIGH + 6,
+    "grad": swatch.HIGH + 5,
+    "numbers": 15,
+}  # of rows with a swatch, px
 UNFIT = re.compile(r"[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")  # for a line of XML
 NARROW, WIDE = set("ijlt.,:;|!'()[]{} f\u2007"), set("mwMW@%+−×÷—…→←○●◆◇■□▲△▷▶✓★☆")
 BOTH = re.compile(r'<tspan lang="en">([^<]*)</tspan> <tspan lang="zh">([^<]*)</tspan>')
@@ -151,7 +155,11 @@ class Card:
         sign, shape = wide(self.sign, LARGE) * BOLD, wide(self.shape, SMALL)
         value = room.value * 0.58 * (SMALL if room.swatch else LARGE)
         gradient = wide("∂ ", NAME) + room.gradient * 0.58 * (SMALL if room.back else NAME)
-        main = max(sign, shape) + _after(swatch.WIDE) if room.swatch else sign + _after(max(value, none))
+        main = (
+            max(sign, shape) + _after(swatch.WIDE)
+            if room.swatch
+            else sign + _after(max(value, none))
+        )
         back = wide("∂ ", NAME) + _after(swatch.WIDE) if room.back else 0
         width = 2 * PAD + max(head, main, cells, shape, value, gradient, back, clock)
         return 2 * round(max(width, 72) / 2), 2 * round((16 + sum(self.rows.values())) / 2)
@@ -214,7 +222,7 @@ class Card:
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
             f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}'
-            f'{_halo(width, height) if "mg-now" in state.classes else ""}'
+            f"{_halo(width, height) if 'mg-now' in state.classes else ''}"
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )

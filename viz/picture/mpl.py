@@ -29,8 +29,8 @@ else:
         ".backends.backend_agg"
     )
 
-    # It says so when it first lists the fonts of a machine, and where a font has not the weight that
-    # was asked for and the next one is taken: nothing for the cell of a lesson.
+    # It says so when it first lists the fonts of a machine, and where a font lacks the weight that
+    # was asked for: nothing for the cell of a lesson.
     UNSAID = ("building the font cache", "Failed to find font weight")
     logging.getLogger("matplotlib.font_manager").addFilter(
         lambda said: not any(text in said.getMessage() for text in UNSAID)

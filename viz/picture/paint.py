@@ -136,7 +136,9 @@ class _Painter:
             color=style.get("fill", "black"),
             weight=int(style.get("font-weight", 400)),  # as near to it as the fonts have it
             zorder=self.order,
-            path_effects=[mpl.withStroke(linewidth=3 * POINT, foreground=around)] if around else None,
+            path_effects=[mpl.withStroke(linewidth=3 * POINT, foreground=around)]
+            if around
+            else None,
         )
 
 

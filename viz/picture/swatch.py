@@ -83,7 +83,7 @@ def _tiled(stack: np.ndarray[Any, Any], whole: bool) -> Raster:
     def side(rows: int, columns: int) -> float:
         """How many pixels an element has."""
         room = (HIGH - CELL * (rows - 1)) / rows, (WIDE - CELL * (columns - 1)) / columns
-        return min(room[0] / high, room[1] / wide)
+        return float(min(room[0] / high, room[1] / wide))
 
     rows = max((1, 2, 3), key=lambda rows: side(rows, -(-count // rows)))
     columns = -(-count // rows)
@@ -118,12 +118,14 @@ def _along(matrix: np.ndarray[Any, Any], axis: int, most: int) -> np.ndarray[Any
     """Means of at most `most` equal parts; of parts that hold NaN or infinity that."""
     size = matrix.shape[axis]
     if size <= most:
-        return matrix.astype(float)
+        found: np.ndarray[Any, Any] = matrix.astype(float)
+        return found
     starts = np.arange(most) * size // most
     counts = np.diff(starts, append=size)
     shape = (-1, 1) if axis == 0 else (1, -1)
-    sums: np.ndarray[Any, Any] = np.add.reduceat(matrix, starts, axis=axis, dtype=float)
-    return sums / counts.reshape(shape)
+    sums = np.add.reduceat(matrix, starts, axis=axis, dtype=float)
+    means: np.ndarray[Any, Any] = sums / counts.reshape(shape)
+    return means
 
 
 def _numbers(cells: np.ndarray[Any, Any]) -> tuple[tuple[float, ...], ...]:
