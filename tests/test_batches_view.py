@@ -143,9 +143,9 @@ def test_a_saved_page_shows_group_after_group(tmp_path: Path, page: Page) -> Non
     page.locator(".mg-board").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("g.mg-now").count() == 2
-    width = "e => parseFloat(getComputedStyle(e).strokeWidth)"
-    now, waiting = (page.locator(f"g.{c} .mg-card").first for c in ("mg-now", "mg-waits"))
-    assert now.evaluate(width) > waiting.evaluate(width), "seen without its colour, too"
+    shown = "e => getComputedStyle(e).display"
+    now, waiting = (page.locator(f"g.{c} .mg-halo").first for c in ("mg-now", "mg-waits"))
+    assert (now.evaluate(shown), waiting.evaluate(shown)) == ("inline", "none")
     page.keyboard.press("End")
     assert page.locator("g.mg-waits").count() == 0
     page.get_by_role("button", name="中文", exact=True).click()

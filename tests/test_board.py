@@ -56,8 +56,9 @@ def test_every_word_of_the_browser_side_is_sent() -> None:
 def test_every_mark_has_words_a_sign_and_a_look_of_its_own(kind: str) -> None:
     assert all(ROWS[f"mark_{kind}"])
     assert MARKS[kind].sign
-    looks = [(m.line, m.sign) for m in MARKS.values()]
-    assert looks.count((MARKS[kind].line, MARKS[kind].sign)) == 1, "also without colour"
+    looks = [(m.line, m.width, m.sign) for m in MARKS.values()]
+    mark = MARKS[kind]
+    assert looks.count((mark.line, mark.width, mark.sign)) == 1, "also without colour"
     assert MARKS[kind].sign not in {k.mark for k in KINDS.values()}, "one sign, one meaning"
 
 

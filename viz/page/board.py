@@ -42,7 +42,7 @@ WORDS = [
     *("board_select", "board_live", "help"),
 ]
 MODULES = (  # the browser's half
-    *("widget", "places", "brief", "camera", "zoom", "morph", "panel", "beside", "board"),
+    *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside", "board"),
 )
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 

@@ -116,7 +116,7 @@ MARKS = {
     "ghost": Mark("line", "solid", "none", "∅", 1.0),
     "absent": Mark("line", "dotted", "none", "·", 1.0),
     "baked": Mark("ink", "solid", "card", "!"),
-    "wrong": Mark("bad", "solid", "spoilt", "✗", 3.0),
+    "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
     "gone": Mark("soft", "dotted", "none", "−"),
     "new": Mark("built", "solid", "card", "+", 3.0),
     "heir": Mark("built", "solid", "card", "»", 1.4),
