@@ -20,6 +20,7 @@ FEW = (6, 4)  # rows and columns of numbers that the inspector writes out
 
 Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
 Texts = dict[Pair, int]  # a sentence: its number
+Shown = tuple[Film, str, int]  # a film, what its ids begin with, and its step
 Swatches = dict[str, int]  # what is seen of a tensor: its number
 
 
@@ -106,10 +107,7 @@ def _bad(summary: Summary) -> dict[str, bool]:
 
 
 def frame(
-    films: Sequence[tuple[Film, str, int]],
-    blocks: Sequence[Block],
-    codes: Codes,
-    swatches: Swatches,
+    films: Sequence[Shown], blocks: Sequence[Block], codes: Codes, swatches: Swatches
 ) -> dict[str, Any]:
     """One step of all films; a film that ended earlier stays at its last frame.
 

@@ -182,50 +182,57 @@ class Card:
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """The card at a place, in a state."""
         width, height = self.size
-        room, rows, right, low = self.room, self.rows, self.size[0] - PAD, 8
-        worn = {"mg-output": self.node.is_output, "mg-pictured": room.swatch, "mg-back": room.back}
+        worn = {
+            "mg-output": self.node.is_output,
+            "mg-pictured": self.room.swatch,
+            "mg-back": self.room.back,
+        }
         classes = ["node", f"mg-kind-{self.kind}", *state.classes, *(x for x in worn if worn[x])]
-        kind, parts = KINDS[self.kind], []
-        for name, high in rows.items():
-            top, low = low, low + high
-            if name == "head":
-                parts.append(text("mg-what", PAD, low - 4, f"{kind.mark} {bilingual(kind.label)}"))
-                parts.append(self._aside(right, low - 4))
-            elif name == "main":
-                parts.append(text("mg-sign", PAD, top + 17, escape(self.sign)))
-                if room.swatch:
-                    parts.append(_swatch("value", right - swatch.WIDE, top + 3, state.swatch))
-                    parts.append(text("mg-shape", PAD, top + 31, escape(self.shape)))
-                elif room.value or state.value:
-                    parts.append(text("mg-value", right, low - 6, escape(state.value), "end"))
-                if room.plan:
-                    none = bilingual(ROWS["card_none"])
-                    parts.append(text("mg-none", right, (top + low) / 2 + 5.5, none, "end"))
-            elif name == "cells":
-                parts += self._cells(top, state)
-            elif name == "shape":
-                parts.append(text("mg-shape", PAD, low - 4, escape(self.shape)))
-            elif name == "value":
-                parts.append(text("mg-value", right, low - 3, escape(state.value), "end"))
-            elif name == "grad":
-                if room.back:
-                    parts.append(text("mg-del", PAD, top + 20, "∂" if state.back else ""))
-                    parts.append(_swatch("grad", right - swatch.WIDE, top + 2, state.back))
-                else:
-                    shown = f"∂ {escape(state.gradient)}" if state.gradient else ""
-                    parts.append(text("mg-grad", PAD, low - 5, shown))
-            elif name == "sum":
-                parts.append(text("mg-grad", right, low - 3, escape(state.gradient), "end"))
-            else:
-                parts.append(text("mg-clock", PAD, low - 4, _ticks(state.clock)))
+        low, parts = 8, []
+        for name, high in self.rows.items():
+            parts += self._row(name, low, low + high, state)
+            low += high
         told = escape(plain(self.node.line or self.node.label, LINE_LIMIT))
+        halo = _halo(width, height) if "mg-now" in classes else ""
         return (
             f'<g id="{prefix}-{self.node.id}" class="{" ".join(classes)}" '
-            f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}'
-            f"{_halo(width, height) if 'mg-now' in state.classes else ''}"
+            f'transform="translate({x:g},{y:g})"><title>{told}</title>{self._done(state)}{halo}'
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
+
+    def _row(self, name: str, top: int, low: int, state: State) -> list[str]:
+        """What stands in a row, between two heights."""
+        room, right = self.room, self.size[0] - PAD
+        if name == "head":
+            kind = KINDS[self.kind]
+            what = f"{kind.mark} {bilingual(kind.label)}"
+            return [text("mg-what", PAD, low - 4, what), self._aside(right, low - 4)]
+        if name == "main":
+            found = [text("mg-sign", PAD, top + 17, escape(self.sign))]
+            if room.swatch:
+                found.append(_swatch("value", right - swatch.WIDE, top + 3, state.swatch))
+                found.append(text("mg-shape", PAD, top + 31, escape(self.shape)))
+            elif room.value or state.value:
+                found.append(text("mg-value", right, low - 6, escape(state.value), "end"))
+            if room.plan:
+                none = bilingual(ROWS["card_none"])
+                found.append(text("mg-none", right, (top + low) / 2 + 5.5, none, "end"))
+            return found
+        if name == "cells":
+            return self._cells(top, state)
+        if name == "grad" and room.back:
+            sign = text("mg-del", PAD, top + 20, "∂" if state.back else "")
+            return [sign, _swatch("grad", right - swatch.WIDE, top + 2, state.back)]
+        if name == "grad":
+            return [text("mg-grad", PAD, low - 5, state.gradient and f"∂ {escape(state.gradient)}")]
+        if name == "value":
+            return [text("mg-value", right, low - 3, escape(state.value), "end")]
+        if name == "sum":
+            return [text("mg-grad", right, low - 3, escape(state.gradient), "end")]
+        if name == "shape":
+            return [text("mg-shape", PAD, low - 4, escape(self.shape))]
+        return [text("mg-clock", PAD, low - 4, _ticks(state.clock))]
 
     def _aside(self, x: float, y: float) -> str:
         """At the end of the first row: a name, or in a low card its shape."""
