@@ -64,6 +64,7 @@ def test_every_mark_has_words_a_sign_and_a_look_of_its_own(kind: str) -> None:
 
 def test_nothing_hostile_is_markup() -> None:
     board = some(HOSTILE)
+    board.index = 0
     data = board.data
     markup = [data["sheet"]]  # all other words are pairs, and set as text
     for drawing in data["drawings"]:

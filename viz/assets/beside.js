@@ -1,4 +1,4 @@
-// What stands beside and beneath the drawings of a board: switches, marks, details, facts, table.
+// What stands over and beneath the drawings of a board: switches, marks, details, facts, table.
 
 /** @param {HTMLElement} parent @param {Pair[]} facts */
 const list = (parent, facts) => {
@@ -43,17 +43,22 @@ function legend({ scenes, signs, legend: words }, parent) {
 }
 
 /**
- * What a click on a node tells; before the first one, that it does.
- * @param {Words} words @param {boolean} drawn whether there is any @param {Element} parent
+ * What a click on a node tells, over the drawings until it is closed.
+ * @param {Words} words @param {Labels} labels @param {Element} parent
  */
-function inspector(words, drawn, parent) {
+function inspector(words, labels, parent) {
   const box = make("div", "mg-inspector", parent);
-  box.hidden = !drawn;
+  const close = () => { box.hidden = true; };
+  close();
+  button("×", labels.close, box, close).classList.add("mg-close");
   const inside = scrolls(make("div", "", box));
-  say(make("p", "mg-asked", inside), words.board_select);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+  });
   return (/** @type {string} */ id, /** @type {Drawn} */ picture) => {
     const node = picture.nodes[id];
     inside.replaceChildren();
+    box.hidden = !node;
     if (!node) return;
     say(make("h2", "", inside), node.title);
     const found = make("dl", "", inside);
@@ -70,7 +75,7 @@ function inspector(words, drawn, parent) {
  * @param {BoardData} data @param {Element} parent
  */
 function table(data, parent) {
-  const sheet = scrolls(make("div", "mg-sheet", parent));
+  const sheet = /** @type {HTMLElement} */ (scrolls(make("div", "mg-sheet", parent)));
   sheet.innerHTML = data.sheet;
   sheet.hidden = !data.sheet;
   const rows = /** @type {NodeListOf<HTMLElement>} */ (sheet.querySelectorAll("tbody tr"));
@@ -85,6 +90,9 @@ function table(data, parent) {
     now?.setAttribute("aria-current", "true");
     current = now;
     const above = rows[Math.max(0, (number ?? 0) - 1)];
-    if (now) sheet.scrollTop = above.offsetTop - rows[0].offsetTop; // a whole row beneath the head
+    if (!now) return;
+    const both = now.offsetTop + now.offsetHeight - above.offsetTop + rows[0].offsetTop;
+    const first = both < sheet.clientHeight - 12 ? above : now; // the row before it, too, if both are seen whole
+    sheet.scrollTop = first.offsetTop - rows[0].offsetTop;
   };
 }

@@ -1,7 +1,8 @@
 // The board. All content comes from the kernel once; a step only swaps drawings and marks here.
-const HIGHEST = 360; // pixels of a drawing that are seen at once
-const ROOM = 16; // pixels that a drawing has around itself
-const MESSAGE = 64; // pixels of what is said beneath it, where it has a row of its own
+const CODE = 19.5; // pixels of a line of code
+const PANE = { aside: 24, above: 22, title: 28, high: 84, wide: 300 }; // pixels of a pane beside what is drawn
+const SLOW = 1200; // milliseconds of a step
+const LEAST = 150; // pixels of the drawings, however much stands around them
 
 /** @param {{model: Model, el: HTMLElement}} view */
 function render({ model, el }) {
@@ -13,13 +14,14 @@ function render({ model, el }) {
   const follow = data.sliders.length ? movable(model, data, inputs, (to) => shown.goes(to)) : () => {};
   const trouble = make("div", "mg-trouble", root);
   trouble.setAttribute("role", "alert");
-  const body = make("div", "", root);
-  let shown = show(model, body, follow);
+  const body = make("div", "mg-body", root);
+  let shown = show(model, root, body, follow);
   listen(root, () => shown.keys());
   const replace = () => {
+    const { offsetHeight: high, offsetWidth: wide } = root;
     shown.leave();
     body.replaceChildren();
-    shown = show(model, body, follow);
+    shown = show(model, root, body, follow, high && { high, wide });
     name();
   };
   const name = () => {
@@ -36,34 +38,32 @@ function render({ model, el }) {
 }
 
 /**
- * Width and height of each drawing as it is; of what stands in place of one, some.
- * @param {BoardData} data @returns {[number, number][]}
+ * What a pane needs: its drawing at full size, which may become smaller, and the words around it.
+ * @param {BoardData} data @param {PanelData[]} each what it shows, scene by scene @returns {Pane}
  */
-const sizesOf = ({ drawings }) => drawings.map(({ svg }) => {
-  const [, width, height] = / width="(\d+)" height="(\d+)"/.exec(svg) ?? [0, HIGHEST, HIGHEST];
-  return [Number(width), Number(height)];
-});
-
-/** Columns for drawings of these widths: each has what it needs, less the gaps, or its part. @param {number[]} widths */
-const columns = (widths) => widths.map((wide) => (
-  `minmax(min(${wide + ROOM}px, (100% - ${widths.length - 1}px) / ${widths.length}), ${wide}fr)`
-)).join(" ");
-
-/**
- * How high a drawing may be: as the highest of the board is, so that no step changes its size.
- * @param {[number, number][]} sizes @param {SceneData[]} scenes
- */
-function height(sizes, scenes) {
-  const others = scenes.length > 1 && scenes.some((s) => s.panels.some((p) => p.drawing == null && !p.svg));
-  return Math.min(scenes.length > 1 ? HIGHEST : HIGHEST + 80, Math.max(60, others ? 200 : 0, ...sizes.map(([, high]) => high)) + 20);
+function needs(data, each) {
+  const size = (/** @type {string} */ html) => {
+    const [, wide, part, high] = / width="(\d+)(%?)" height="(\d+)"/.exec(html) ?? [];
+    return high ? [part ? PANE.wide : Number(wide), Number(high)] : undefined; // some take what there is
+  };
+  const found = each.map(({ drawing, svg, code }) => {
+    const drawn = drawing == null ? undefined : size(data.drawings[drawing].svg);
+    if (drawn) return { width: drawn[0] + PANE.aside, height: drawn[1] + PANE.above, fixed: PANE.title };
+    const [wide, high] = size(svg) ?? [PANE.wide, code.length ? code.length * CODE : PANE.high];
+    return { width: wide + PANE.aside, height: 1, fixed: PANE.title + high + PANE.above };
+  });
+  const most = (/** @type {keyof Pane} */ name) => Math.max(...found.map((one) => one[name]));
+  return { width: most("width"), height: most("height"), fixed: most("fixed") };
 }
 
 /**
  * The scenes of a board, of which one is shown.
- * @param {Model} model @param {HTMLElement} root @param {(inputs: number[]) => void} moved
+ * @param {Model} model @param {HTMLElement} board @param {HTMLElement} root
+ * @param {(inputs: number[]) => void} moved @param {{high: number, wide: number} | 0} [before] what it
+ *   took for other scenes: as long as it is as wide, its height stays
  * @returns {{keys(): Keys, goes(inputs: number[]): boolean, leave(): void}}
  */
-function show(model, root, moved) {
+function show(model, board, root, moved, before = 0) {
   /** @type {BoardData} */
   const data = model.get("data");
   const { scenes, words, labels } = data;
@@ -78,45 +78,56 @@ function show(model, root, moved) {
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
   const scale = scaled(tools, labels, words);
-  for (const zoom of /** @type {HTMLCollectionOf<HTMLElement>} */ (tools.children)) zoom.hidden = !data.drawings.length;
-  const stage = make("div", "mg-stage", root);
+  for (const zoom of /** @type {HTMLCollectionOf<HTMLElement>} */ (tools.children)) {
+    zoom.classList.add("mg-zoom");
+    zoom.hidden = !data.drawings.length;
+  }
   const still = scenes.length === 1;
+  const controls = make("div", "mg-controls", root);
+  const stage = make("div", "mg-stage", root);
+  const room = make("div", "mg-panes", stage);
+  const inside = make("div", "");
+  if (data.drawings.length) {
+    say(overlay("", halves(data.table_title), tools, stage, (panel) => panel.append(inside)), words.board_table);
+  }
   if (!still || data.drawings.length) overlay("?", labels.help, tools, stage, (panel) => {
+    panel.classList.add("mg-help");
     say(make("p", "mg-keys", panel), still ? words.board_still_keys : words.board_keys);
   });
-  const sizes = sizesOf(data);
-  stage.style.setProperty("--mg-tall", `${height(sizes, scenes)}px`);
   legend(data, root);
-  const controls = make("div", "mg-controls", root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);
+  const codes = make("div", "mg-codes", below);
   const { box: about, place: facts, fit: hold } = steady("mg-facts", below, list);
   hold(scenes.map((scene) => scene.facts));
   scrolls(about).hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
-  const choose = inspector(words, data.drawings.length > 0, below);
+  const choose = inspector(words, labels, stage);
   if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
-  const tables = make("details", "", root);
-  say(make("summary", "", tables), data.table_title);
-  const inside = make("div", "", tables);
 
   const most = Math.max(...scenes.map((scene) => scene.panels.length));
-  const isCode = (/** @type {number} */ i) => data.drawings.length > 0 && scenes.every(({ panels }) => !panels[i] || panels[i].code.length);
+  const eachOf = (/** @type {number} */ i) => scenes.flatMap(({ panels }) => panels[i] ?? []);
+  // Drawings share the room there is; words that stand in place of one have a line below them.
+  const parentOf = (/** @type {PanelData[]} */ each) => {
+    if (each.some(({ drawing, svg }) => drawing != null || svg)) return room;
+    if (!each.some(({ code }) => code.length)) return stage;
+    return data.drawings.length ? codes : room;
+  };
   const panes = Array.from({ length: most }, (_, i) => {
-    const each = scenes.flatMap(({ panels }) => panels[i] ?? []);
-    const made = pane(data, isCode(i) ? below : stage, choose, scale, each);
-    const own = sizes.filter((_, number) => each.some(({ drawing }) => drawing === number));
-    const beneath = each.some(({ message }) => message) ? MESSAGE : 0;
-    made.figure.style.setProperty("--mg-own", `${height(own, scenes) + beneath}px`);
-    made.figure.style.setProperty("--mg-lines", String(Math.max(...each.map(({ code }) => code.length))));
-    return made;
+    const each = eachOf(i);
+    return { ...pane(data, parentOf(each), choose, scale, each), i, need: needs(data, each) };
   });
+  const seen = (/** @type {SceneData} */ { panels }) => panes.filter(({ figure, i }) => figure.parentElement === room && i < panels.length);
   const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);
-  const steps = stepper(controls, labels, data.slider, 1200, {
+  let untouched = true; // it rests at its end, and begins with the first step
+  const steps = stepper(controls, labels, data.slider, SLOW, {
+    words,
     at: () => index,
     last: () => scenes.length - 1,
+    fresh: () => untouched && index === scenes.length - 1,
     show(to) {
+      untouched = false;
       index = to;
       paint();
       model.set("index", index);
@@ -126,23 +137,39 @@ function show(model, root, moved) {
   controls.hidden = still;
   const keys = () => ({ ...(still ? {} : steps.keys), ...zoomKeys(scale) });
 
-  // Where its drawings do not fit beside each other, four of them stand in two rows.
-  let beside = 0;
-  const narrow = () => stage.toggleAttribute("data-narrow", beside > stage.clientWidth);
-  new ResizeObserver(narrow).observe(stage);
+  // Its height is the same at each step: what the largest of them needs, up to what is seen at once.
+  const arrange = () => {
+    const wide = stage.clientWidth;
+    if (!wide) return;
+    const seenAtOnce = available(board);
+    board.style.setProperty("--mg-most", `${seenAtOnce}px`);
+    const around = board.offsetHeight - room.offsetHeight;
+    room.hidden = !room.firstChild;
+    if (room.hidden) return;
+    const full = Math.max(...scenes.map((scene) => packed(seen(scene).map(({ need }) => need), wide, 1e5).needed));
+    const kept = before && before.wide === board.offsetWidth ? before.high - around : 0;
+    room.style.height = `${kept || Math.max(LEAST, Math.min(Math.ceil(full), seenAtOnce - around))}px`;
+    settle();
+  };
+  const settle = () => {
+    const now = seen(scenes[index]);
+    const { spots } = packed(now.map(({ need }) => need), room.clientWidth, room.clientHeight);
+    now.forEach(({ figure }, k) => {
+      for (const [name, part] of Object.entries(spots[k])) {
+        figure.style.setProperty(name, `${(100 * part).toFixed(2)}%`);
+      }
+    });
+  };
+  let wide = 0;
+  const sized = new ResizeObserver(() => {
+    if (stage.clientWidth !== wide) arrange();
+    wide = stage.clientWidth;
+  });
+  sized.observe(stage);
 
   function paint() {
     const scene = scenes[index];
-    fresh("count", scene.panels.map((p) => p.drawing), () => {
-      stage.dataset.panels = String(scene.panels.length);
-      const widths = scene.panels.flatMap(({ drawing }) => (drawing == null ? [] : [sizes[drawing][0]]));
-      stage.style.setProperty("--mg-drawn", String(Math.max(1, widths.length)));
-      stage.style.setProperty("--mg-columns", columns(widths) || "minmax(0, 1fr)");
-      const two = [0, 1].map((column) => Math.max(...widths.filter((_, i) => i % 2 === column)));
-      stage.style.setProperty("--mg-two", columns(two));
-      beside = widths.reduce((sum, wide) => sum + wide + ROOM, 0);
-      narrow();
-    });
+    fresh("count", seen(scene).map(({ i }) => i), settle);
     fresh("caption", scene.caption, () => tell(caption, scene.caption));
     panes.forEach((p, i) => {
       if (i < scene.panels.length) p.paint(scene.panels[i]);
@@ -153,9 +180,9 @@ function show(model, root, moved) {
       list(facts, scene.facts);
     });
     light(scene.row);
-    const drawn = [...new Set(scene.panels.map((p) => p.drawing))];
-    fresh("tables", drawn, () => {
-      inside.innerHTML = drawn.map((number) => data.drawings[number ?? -1]?.table ?? "").join("");
+    const shown = [...new Set(scene.panels.map((p) => p.drawing))];
+    fresh("tables", shown, () => {
+      inside.innerHTML = shown.map((number) => data.drawings[number ?? -1]?.table ?? "").join("");
     });
     steps.tell(scene.say, scene.place);
     moved(scene.inputs);
@@ -176,11 +203,13 @@ function show(model, root, moved) {
   };
   model.on("change:index", follow);
   paint();
+  arrange();
   return {
     keys,
     goes,
     leave() {
       steps.leave();
+      sized.disconnect();
       model.off("change:index", follow);
     },
   };

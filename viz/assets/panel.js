@@ -46,7 +46,7 @@ function pane(data, parent, choose, scale, each) {
   const extra = scrolls(make("div", "mg-extra", figure));
   const code = scrolls(make("pre", "mg-lines", figure));
   const message = scrolls(make("p", "mg-message", figure));
-  const zoom = scale.add(drawing);
+  const zoom = each.some((panel) => panel.drawing != null) ? scale.add(drawing) : null;
   const fresh = renewing();
   const varies = (/** @type {string} */ id) => each.some(({ marks }) => marks[id] !== "ran"); // it does not run at each step
   let shown = -1;
@@ -67,7 +67,7 @@ function pane(data, parent, choose, scale, each) {
     drawing.hidden = !picture;
     drawing.setAttribute("role", "group");
     drawing.setAttribute("aria-label", picture?.alt ?? "");
-    zoom.apply();
+    zoom?.apply();
     parts = [...drawing.querySelectorAll("g.node, g.edge")].map((g) => (
       { g, slot: g.querySelector(".mg-value"), kind: g.getAttribute("class") ?? "", look: "", said: "" }
     ));
@@ -115,7 +115,10 @@ function pane(data, parent, choose, scale, each) {
         const said = `${kind ? data.signs[kind] : ""} ${panel.notes[part.g.id] ?? ""}`.trim();
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) part.g.setAttribute("class", look);
-        if (said !== part.said && part.slot) part.slot.textContent = said;
+        if (said !== part.said && part.slot) {
+          part.slot.textContent = said;
+          renewBrief(part.g);
+        }
         Object.assign(part, { look, said });
       }
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));

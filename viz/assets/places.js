@@ -1,4 +1,6 @@
 // Where the parts of a drawing are and how long texts get, without anything being laid out for it.
+const LOWEST = 300; // pixels of a player
+const [AIR, MOST_ABOVE] = [16, 200]; // pixels around it; and of a page above, which are seen with it
 
 /**
  * Numbers in an attribute of a drawing.
@@ -40,3 +42,10 @@ const measured = (() => {
     return ruler.measureText(text).width;
   };
 })();
+
+/** The pixels from top to bottom that a reader sees at once where the player is. @param {HTMLElement} root */
+function available(root) {
+  const notebook = root.closest(".jp-WindowedPanel-outer, .jp-Notebook")?.clientHeight ?? innerHeight;
+  const above = root.closest("[data-mg-page]") ? root.getBoundingClientRect().top + scrollY : 0;
+  return Math.max(LOWEST, Math.min(notebook, innerHeight) - (above < MOST_ABOVE ? above : 0) - AIR);
+}

@@ -3,8 +3,6 @@ const LONGEST = 12; // sentences of a film, for which there is room
 const NARROW = 640; // pixels of a page where all stands one below the other (film.css)
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
-const LOWEST = 300; // pixels of a player
-const [AIR, MOST_ABOVE] = [16, 200]; // pixels around it; and of a page above, which are seen with it
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
 /**
@@ -78,13 +76,6 @@ function arranging({ root, screen, body, stages, score }, drawings) {
     const needed = Math.max(best.needed, beside ? score.scrollHeight : 0) + around;
     screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(LOWEST, Math.ceil(needed)))}px`);
   };
-}
-
-/** The pixels from top to bottom that a reader sees at once where the player is. @param {HTMLElement} root */
-function available(root) {
-  const notebook = root.closest(".jp-WindowedPanel-outer, .jp-Notebook")?.clientHeight ?? innerHeight;
-  const above = root.closest("[data-mg-page]") ? root.getBoundingClientRect().top + scrollY : 0;
-  return Math.max(LOWEST, Math.min(notebook, innerHeight) - (above < MOST_ABOVE ? above : 0) - AIR);
 }
 
 /** The sentences of a step, of each film; what is said of all is said once. @param {HTMLElement} parent @param {Frame} frame */

@@ -39,10 +39,11 @@ WORDS = [
     *("first", "back", "forward", "last", "play", "replay", "position", "more"),
     *("zoom_in", "zoom_out", "fit"),
     *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys"),
-    *("board_select", "board_live", "help"),
+    *("board_live", "board_table", "help", "close"),
 ]
 MODULES = (  # the browser's half
-    *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside", "board"),
+    *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),
+    *("packing", "board"),
 )
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
@@ -76,6 +77,7 @@ class Board(Page):
         self.sliders, self._moved, self._moves = tuple(sliders), moved, moves
         self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
         self.slider = slider or ROWS["position"]
+        self.index = max(0, len(self.scenes) - 1)  # it rests where all has happened
         self.data = self._payload()
 
     @traitlets.observe("off")
@@ -254,7 +256,8 @@ class Board(Page):
                 svg = as_image(svg, f"{drawing['alt']} {both(spoken(panel))}".strip())
             parts.append(svg)
         if drawn := re.search(r"<svg\b.*</svg>", panel.svg or "", re.DOTALL):
-            parts.append(as_image(drawn[0], both(panel.title)))
+            svg = drawn[0].replace(' width="100%"', f' width="{PAGE_WIDE}"', 1)
+            parts.append(as_image(svg, both(panel.title)))
         parts += [bilingual(panel.message, "div")] if panel.message else []
         if panel.code:
             code = "\n".join(

@@ -110,14 +110,15 @@ def _compared(
         }
         tried = {key: made[key]() for key in WAYS if key in ways}
     able = {key: way for key, way in tried.items() if way.picture is not None}
+    alike = _alike(tried)
     source = Source(f, [run.places for run in eager.runs])
     scenes: list[Scene] = []
     for i, values in enumerate(rows):
         panels = [source.panel(i)] if source.lines else []
-        panels += [_panel(key, way, i, eager.runs[i]) for key, way in tried.items()]
+        panels += [_panel(keys, tried[keys[0]], i, eager.runs[i]) for keys in alike]
         told = ", ".join(f"{n} = {shown(x)}" for n, x in zip(names, values, strict=True))
         caption = row("branches_step", inputs=told, results=_results(able, i))
-        facts = tuple(_facts(able, i, eager.runs[i]))
+        facts = tuple(_facts(able, alike, i, eager.runs[i]))
         if scenes:
             pairs = zip(panels, scenes[-1].panels, strict=True)
             panels = [replace(new, alike=_marks(new) == _marks(old)) for new, old in pairs]
@@ -132,7 +133,7 @@ def _compared(
         heading=ROWS["page_branches"],
     )
     wrong = (i for way in able.values() for i, run in enumerate(way.runs) if not run.right)
-    board.index = next(wrong, 0)
+    board.index = next(wrong, board.index)
     return board
 
 
@@ -191,8 +192,31 @@ def _results(able: dict[str, Way], i: int) -> Pair:
     return ", ".join(english), "，".join(chinese)
 
 
-def _panel(key: str, way: Way, i: int, eager: Ran) -> Panel:
-    title = row(f"branches_{key}")
+def _alike(tried: dict[str, Way]) -> list[tuple[str, ...]]:
+    """Group the ways: those that run the same graph in the same way are shown once."""
+    groups: dict[Any, tuple[str, ...]] = {}
+    for key, way in tried.items():
+        same: Any = key
+        if way.picture is not None and key in ("static", "script"):
+            nodes = [
+                (n.id, n.kind, n.op, n.name, n.shape, n.inputs, n.group) for n in way.picture.nodes
+            ]
+            runs = [(sorted(r.nodes), tuple(sorted(r.values.items())), r.result) for r in way.runs]
+            same = repr((nodes, runs))
+        groups[same] = (*groups.get(same, ()), key)
+    return list(groups.values())
+
+
+def _named(keys: tuple[str, ...]) -> Pair:
+    """What several ways are called that are shown once."""
+    pairs = [row(f"branches_{key}") for key in keys]
+    return row("branches_alike", first=pairs[0], second=pairs[1]) if len(pairs) > 1 else pairs[0]
+
+
+def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
+    key, title = keys[0], _named(keys)
+    if len(keys) > 1:
+        title = row("branches_once", ways=title)
     if way.picture is None:
         return Panel(title, message=way.problem)
     run = way.runs[i]
@@ -204,11 +228,7 @@ def _panel(key: str, way: Way, i: int, eager: Ran) -> Panel:
     told = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
     notes = {k: text for k, text in run.values.items() if k in told}
     notes |= {k: f"{count}×" for k, count in run.steps.items()}
-    message = None
-    if run.turn is not None:
-        before, now = run.turn
-        message = fill("check_turn", baked=before.pair, now=str(now.outcome))
-    return Panel(title, way.picture, marks, notes, message=message)
+    return Panel(title, way.picture, marks, notes)
 
 
 def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
@@ -226,11 +246,17 @@ def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:
     return dict.fromkeys(surplus, "baked" if run.right else "wrong")
 
 
-def _facts(able: dict[str, Way], i: int, eager: Ran) -> list[Pair]:
+def _facts(able: dict[str, Way], alike: list[tuple[str, ...]], i: int, eager: Ran) -> list[Pair]:
     """What is in each graph and what of it runs, in numbers; of loops once, if they are alike."""
     facts, loops = [], []
-    for key, way in able.items():
-        run, drawn, name = way.runs[i], way.picture, ROWS[f"branches_{key}"]
+    for key, way, name in (
+        (keys[0], able[keys[0]], _named(keys)) for keys in alike if keys[0] in able
+    ):
+        run, drawn = way.runs[i], way.picture
+        if run.turn is not None:
+            before, now = run.turn
+            turn = fill("check_turn", baked=before.pair, now=str(now.outcome))
+            facts.append(row("branches_turn", way=name, turn=turn))
         if key == "eager":
             facts.append(row("branches_recorded", way=name, nodes=len(run.nodes)))
         elif key != "trace" and drawn is not None:

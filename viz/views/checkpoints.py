@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -21,6 +21,7 @@ from viz.page.document import FONT
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture import theme
 from viz.picture.picture import brief, graph_picture
+from viz.picture.style import MODES, TINTS
 from viz.views.passes import Proof
 from viz.words.text import ROWS, Pair, both, html, printed, row
 
@@ -29,8 +30,8 @@ __all__ = ["checkpoints"]
 POSITIONS = 8  # of the slider, from no budget to the least
 SOURCES = ("Placeholder", "Variable", "Constant")
 HEAD = ("budget", "bytes", "again", "kernels")
-WIDTH, HEIGHT = 760, 210
-LEFT, RIGHT, ABOVE, BELOW = 64, 190, 24, 44
+HEIGHT, ABOVE, BELOW = 180, 34, 22  # pixels
+STEADY = "stroke-width:1.4;vector-effect:non-scaling-stroke"  # however it is stretched
 
 
 @dataclass(frozen=True)
@@ -78,10 +79,10 @@ def checkpoints(obj: Graph | Callable[..., Any], *inputs: Any) -> Board:
         marks = {picture.ids[n]: kind for n, kind in nodes.items() if n in picture.ids}
         told = _peak(choice)
         panels = (
-            Panel(ROWS["checkpoints_use"], svg=_area(choice, most, told), message=told),
+            Panel(ROWS["checkpoints_use"], svg=_area(choice, most, told)),
             Panel(ROWS["checkpoints_forward"], picture, marks),
         )
-        facts = [_counts(choices[0], choice), proof.verdict(choice.graph)]
+        facts = [told, _counts(choices[0], choice), proof.verdict(choice.graph)]
         facts += [row("checkpoints_least", least=size(least))] if i == len(choices) - 1 else []
         scenes.append(Scene(_caption(choice, graph), panels, tuple(facts), i))
         rows.append(_cells(choice))
@@ -180,50 +181,48 @@ def _peak(choice: Choice) -> Pair:
 
 
 def _area(choice: Choice, most: int, told: Pair) -> str:
-    """The bytes in use, step by step; one scale for all budgets, so that they can be compared."""
+    """The bytes in use, step by step; one scale for all budgets, so that they can be compared.
+
+    It is as wide as there is room: shapes are stretched, words are not.
+    """
     held, budget, boundary = choice.planned.held, choice.budget, choice.planned.boundary
     top, last = max(most, budget or 0), max(len(held), 1)
 
-    def at(step: float, count: float) -> tuple[float, float]:
-        x = LEFT + (WIDTH - LEFT - RIGHT) * step / last
-        return round(x, 1), round(HEIGHT - BELOW - (HEIGHT - ABOVE - BELOW) * count / top, 1)
+    def high(count: float) -> float:
+        return round(HEIGHT - BELOW - (HEIGHT - ABOVE - BELOW) * count / top, 1)
 
-    corners = [at(0, 0)]
+    corners = [(0.0, high(0))]
     for step, count in enumerate(held):
-        corners += [at(step, int(count)), at(step + 1, int(count))]
-    corners.append(at(last, 0))
-    parts = [_polygon(corners)]
-    for count in (0, top / 2, top):
-        parts.append(_line(at(0, count), at(last, count), "line", opacity=0.35))
-        parts.append(_text(LEFT - 8, at(0, count)[1] + 4, escape(size(count)), "end"))
-    ends = ((at(step, 0)[0], str(step)) for step in (0, last))
-    parts += [_text(x, HEIGHT - BELOW + 18, step, "middle") for x, step in ends]
-    parts.append(_text(at(last / 2, 0)[0], HEIGHT - 6, html("chart_step", "tspan"), "middle"))
+        corners += [(step, high(int(count))), (step + 1, high(int(count)))]
+    points = " ".join(f"{x},{y}" for x, y in [*corners, (last, high(0))])
+    fill, stroke = (f"light-dark({a}, {b})" for a, b in (TINTS["static"], MODES["static"]))
+    shapes = [f'<polygon points="{points}" style="fill:{fill};stroke:{stroke};{STEADY}"/>']
+    texts = []
+    shapes.append(_line((0, high(top)), (last, high(top)), "line", opacity=0.35))
+    texts.append(_text(0, high(top) - 5, escape(size(top))))
+    for part, step, anchor in ((0, "0", "start"), (100, str(last), "end")):
+        texts.append(_text(part, HEIGHT - 6, step, anchor))
+    texts.append(_text(50, HEIGHT - 6, html("chart_step", "tspan"), "middle"))
     if boundary is not None:
-        parts.append(_line(at(boundary, 0), at(boundary, top), "grad", "2 3"))
-        words = html("chart_backward", "tspan")
-        parts.append(_text(at(boundary, top)[0], ABOVE - 8, words, "middle", "grad"))
+        shapes.append(_line((boundary, high(0)), (boundary, high(top)), "grad", "2 3"))
+        begins = html("chart_backward", "tspan")
+        texts.append(_text(100 * boundary / last, 12, begins, "middle", "grad"))
     if budget:
-        parts.append(_line(at(0, budget), at(last, budget), "ink", "6 4"))
-        words = html("checkpoints_budget_line", "tspan", size=size(budget))
-        parts.append(_text(WIDTH - RIGHT + 8, at(0, budget)[1] + 4, words, color="ink"))
+        shapes.append(_line((0, high(budget)), (last, high(budget)), "ink", "6 4"))
+        limit = html("checkpoints_budget_line", "tspan", size=size(budget))
+        texts.append(_text(100, high(budget) - 5, limit, "end", "ink"))
     use = ROWS["checkpoints_use"]
     label = escape(both((f"{use[0]}: {told[0]}", f"{use[1]}：{told[1]}")))
     return (
-        f'<div style="overflow-x:auto" tabindex="0"><svg role="img" aria-label="{label}" '
-        f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'style="max-width:none;{FONT}">{"".join(parts)}</svg></div>'
+        f'<svg role="img" aria-label="{label}" width="100%" height="{HEIGHT}" '
+        f'style="display:block;{FONT}"><svg width="100%" height="{HEIGHT}" '
+        f'viewBox="0 0 {last} {HEIGHT}" preserveAspectRatio="none">{"".join(shapes)}</svg>'
+        f"{''.join(texts)}</svg>"
     )
 
 
 def _color(token: str) -> str:
     return f"var(--mg-{token}, {theme.TOKENS[token][0]})"
-
-
-def _polygon(corners: Sequence[tuple[float, float]]) -> str:
-    points = " ".join(f"{x},{y}" for x, y in corners)
-    style = f"fill:{_color('ran')};stroke:{_color('run')};stroke-width:1.4"
-    return f'<polygon points="{points}" style="{style}"/>'
 
 
 def _line(
@@ -233,10 +232,11 @@ def _line(
     dash: str = "none",
     opacity: float = 1,
 ) -> str:
-    style = f"stroke:{_color(token)};stroke-width:1.2;stroke-dasharray:{dash};opacity:{opacity}"
+    style = f"stroke:{_color(token)};stroke-dasharray:{dash};opacity:{opacity};{STEADY}"
     return f'<path d="M{a[0]},{a[1]}L{b[0]},{b[1]}" style="{style}"/>'
 
 
-def _text(x: float, y: float, words: str, anchor: str = "start", color: str = "soft") -> str:
+def _text(part: float, y: float, words: str, anchor: str = "start", color: str = "soft") -> str:
+    """Words at a height, and at so many percent of the width."""
     style = f"font-size:{theme.SMALL}px;fill:{_color(color)};text-anchor:{anchor}"
-    return f'<text x="{x}" y="{y}" style="{style}">{words}</text>'
+    return f'<text x="{part:.1f}%" y="{y}" style="{style}">{words}</text>'
