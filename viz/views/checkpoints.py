@@ -200,8 +200,8 @@ def _area(choice: Choice, most: int, told: Pair) -> str:
     texts = []
     shapes.append(_line((0, high(top)), (last, high(top)), "line", opacity=0.35))
     texts.append(_text(0, high(top) - 5, escape(size(top))))
-    for part, step, anchor in ((0, "0", "start"), (100, str(last), "end")):
-        texts.append(_text(part, HEIGHT - 6, step, anchor))
+    for part, number, anchor in ((0, 0, "start"), (100, last, "end")):
+        texts.append(_text(part, HEIGHT - 6, str(number), anchor))
     texts.append(_text(50, HEIGHT - 6, html("chart_step", "tspan"), "middle"))
     if boundary is not None:
         shapes.append(_line((boundary, high(0)), (boundary, high(top)), "grad", "2 3"))
