@@ -1,4 +1,7 @@
-"""Make anew what README and notebooks begin with: `python docs/opening.py`."""
+"""Make anew what README and notebooks begin with: `python docs/opening.py`.
+
+The picture of `both_ways` is made once more for a phone, and as the preview of the README.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,10 @@ from viz.picture.drawing import alone
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import both_ways  # noqa: E402
 import lesson_pictures  # noqa: E402
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
-
-
-def both_ways(language: Literal["en", "zh"]) -> viz.Animation:
-    """One formula both ways.
-
-    At 5 all numbers on the way differ, and none is the answer to a question of the lessons.
-    """
-    return viz.animate(lambda x: x * x + 3, 5.0, language=language, seconds=0.8)
 
 
 def fan_out(language: Literal["en", "zh"]) -> viz.Animation:
@@ -33,7 +29,9 @@ def fan_out(language: Literal["en", "zh"]) -> viz.Animation:
 
 
 def tape(language: Literal["en", "zh"]) -> viz.Animation:
-    """Lines that are recorded as they run, and then walked back; 5 for the same reason."""
+    """Lines that are recorded as they run, and then walked back. At 5 all numbers on the way differ, and none
+    is the answer to a question of the lessons.
+    """
     x = mg.tensor(5.0, requires_grad=True)
     square = x * x
     y = square + 3
@@ -68,12 +66,16 @@ def diamond(language: Literal["en", "zh"]) -> str:
 def films() -> dict[str, str]:
     """The pictures by the names of their files, in each language; those of L00 to L04 move."""
     languages: tuple[Literal["en", "zh"], ...] = ("en", "zh")
-    stills = {f"diamond_{language}.svg": diamond(language) for language in languages}
-    return lesson_pictures.pictures() | stills | {
+    made = lesson_pictures.pictures() | {
         f"{film.__name__}_{language}.svg": film(language).svg
-        for film in (both_ways, fan_out, tape, two_runs)
+        for film in (fan_out, tape, two_runs)
         for language in languages
     }
+    for language in languages:
+        made[f"diamond_{language}.svg"] = diamond(language)
+        made[f"both_ways_{language}.svg"] = both_ways.picture(language)
+        made[f"both_ways_phone_{language}.svg"] = both_ways.picture(language, 360, phone=True)
+    return made
 
 
 def main() -> None:

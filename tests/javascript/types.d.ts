@@ -76,11 +76,31 @@ interface GraphData {
   table: string;
 }
 
+type NoteKind = "built" | "run" | "both" | "gradient";
+/** Step, row, what happened, sort, nodes, value. */
+type Note = [number, number, NoteKind, string, string[], string];
+
+/** A film as a staff of the score: rows with whether they are code, lives and phases from step to step. */
 interface Lane {
   label: Pair;
   said: string;
-  counts: Record<string, number>;
-  marks: [number, string, string, string?][];
+  plan: boolean;
+  rows: [string, boolean][];
+  notes: Note[];
+  lives: [number, number, number][];
+  phases: [string, number, number][];
+  counted: [number, number, number, number][];
+}
+
+/** Where a staff is drawn, in pixels. */
+interface Place {
+  left: number;
+  column: number;
+  row: number;
+  top: number;
+  radius: number;
+  wide: number;
+  high: number;
 }
 
 interface SliderData {
@@ -95,7 +115,6 @@ interface Data {
   name: string;
   graphs: GraphData[];
   nodes: Record<string, PlayedNode>;
-  signs: Record<string, string>;
   edges: Record<string, EdgeData>;
   links: Record<string, string>;
   frames: Frame[];
@@ -239,14 +258,6 @@ interface Aim {
   points: Point[];
   spot: Point | null;
   told: Cargo;
-}
-
-interface Moment {
-  element: HTMLElement;
-  whose: HTMLElement;
-  frame: number;
-  nodes: string[];
-  lit: boolean;
 }
 
 /** A drawing of a board, and what a click on its nodes tells. */

@@ -79,7 +79,7 @@ function play(model, el) {
       }
     }
     const nodes = new Set(cards.flatMap((found) => found?.card?.members ?? []));
-    strip.point(nodes, on);
+    staffs?.point(nodes, on);
   };
   function unchoose() {
     const back = side.contains(document.activeElement);
@@ -132,9 +132,7 @@ function play(model, el) {
     model.set("index", index);
     model.save_changes();
   };
-  const names = make("div", "mg-lane-names", parts.score);
-  const track = make("div", "mg-track", parts.score);
-  region(track, labels.clocks);
+  region(parts.score, labels.score);
   const steps = stepper(parts.controls, labels, labels.position, pace(last()), {
     at: () => index,
     last,
@@ -151,7 +149,7 @@ function play(model, el) {
       clearTimeout(told);
       if (touched) told = setTimeout(tell, 150);
     },
-  }, track);
+  }, parts.score);
   const unseen = resting && !data.still ? onceSeen(root, caption, steps) : () => {};
   const keys = () => ({
     ...(data.still ? {} : steps.keys),
@@ -164,24 +162,17 @@ function play(model, el) {
   const silence = keyboard(root, keys, alone && !data.still);
   movable(model, data, parts.moving);
 
-  // ---- The clocks ----
+  // ---- The score ----
 
-  const sign = (/** @type {string} */ id) => {
-    const found = graphs.map((graph) => graph.cards.get(id)).find(Boolean);
-    const label = data.nodes[id]?.label ?? "";
-    return found?.sign || data.signs[label] || label; // in a folded group it has no card
-  };
-  /** @type {ReturnType<typeof clocks>} */
-  let strip;
+  /** @type {ReturnType<typeof score> | undefined} */
+  let staffs;
 
   /** @param {Data} newer */
   function renew(newer) {
     data = newer;
     index = resting ? last() : Math.min(index, last());
-    track.querySelectorAll(".mg-clock-lane, .mg-playhead").forEach((old) => old.remove());
-    names.replaceChildren();
-    strip = clocks(names, track, data, { go: (to) => steps.go(to, true), hover, sign });
-    track.append(.../** @type {NodeListOf<Element>} */ (track.querySelectorAll(".mg-steps"))); // below the lanes
+    staffs?.leave();
+    staffs = score(parts.score, data, { hover });
     parts.fit(wordiest(data.frames));
     parts.verdict.hidden = !data.verdict;
     parts.verdict.classList.toggle("mg-equal", Boolean(data.equal));
@@ -221,7 +212,7 @@ function play(model, el) {
       return { found, aims };
     });
     told_(frame);
-    strip.show(index);
+    staffs?.show(index);
     const linked = new Set(chosen ? partners(chosen) : []);
     graphs.forEach((graph, i) => {
       const used = passed(graph, data);

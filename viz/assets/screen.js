@@ -60,20 +60,22 @@ function arranging({ root, screen, body, stages, score }, drawings) {
     screen.style.setProperty("--mg-most", `${most}px`);
     const around = screen.offsetHeight - body.offsetHeight + (beside ? 0 : score.offsetHeight);
     const room = most - around;
+    const staff = beside ? parseFloat(score.style.getPropertyValue("--mg-staff-high")) : 0;
     const across = beside ? LANE * wide : wide;
     const ways = [sizes.length, ...(beside || narrow ? [] : [1])].map((rows) => {
       const columns = sizes.length / rows;
       const scales = sizes.map(({ width, height, above }) =>
         Math.min(1, (across / columns - SPACE.aside) / width, (room / rows - above) / height));
-      const heights = sizes.map(({ height, above }, i) => height * Math.max(0, scales[i]) + above);
+      const heights = sizes.map(({ height, above }, i) => Math.max(height * Math.max(0, scales[i]) + above, staff));
       return { rows, seen: Math.min(...scales), heights, needed: rows > 1 ? sum(heights) : Math.max(...heights) };
     });
     const best = ways.reduce((a, b) => (b.seen > a.seen || (b.seen === a.seen && b.needed < a.needed) ? b : a));
-    stages.style.gridTemplate = best.rows > 1
-      ? `${best.heights.map((high) => `minmax(0, ${high.toFixed()}fr)`).join(" ")} / minmax(0, 1fr)`
+    const rows = best.heights.map((high) => `minmax(0, ${high.toFixed()}fr)`).join(" ");
+    stages.style.gridTemplate = best.rows > 1 ? `${rows} / minmax(0, 1fr)`
       : `minmax(0, 1fr) / repeat(${sizes.length}, minmax(0, 1fr))`;
+    score.style.gridTemplateRows = beside ? rows : "";
     root.classList.toggle("mg-rows", best.rows > 1);
-    const needed = Math.max(best.needed, beside ? score.scrollHeight : 0) + around;
+    const needed = best.needed + around;
     screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(LOWEST, Math.ceil(needed)))}px`);
   };
 }
@@ -111,11 +113,6 @@ function help(panel, { words, still }) {
     make("span", `mg-patch mg-patch-${kind}`, entry).textContent = kind === "grad" ? "∂" : "";
     say(entry, meaning);
   }
-  if (!still) {
-    const entry = make("li", "", list);
-    for (const [clock, word] of Object.entries(verbs(words)))
-      say(make("span", `mg-mark mg-lit mg-${clock}`, entry), word);
-    say(entry, words.look_marks);
-  }
+  if (!still) say(make("li", "", list), words.look_marks);
   say(make("p", "mg-keys", panel), words.keys);
 }

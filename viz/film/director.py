@@ -131,13 +131,15 @@ class Director:
                 self.tracks[i].read.append((0, tuple(known[0][1].told for known in operands)))
 
     def show_leaves(self, keys: Iterable[tuple[Any, Any]]) -> None:
-        """Leaves of a tape exist with their values: tensors before the first step, constants when
-        the operator that reads them is born.
+        """Leaves of a tape exist with their values: tensors before the first step, constants and
+        the tensors of another graph when the operator that reads them is born.
         """
         for key, value in keys:
-            i = self.picture.ids[key]
+            i = self.picture.ids.get(key, "")
+            if not i or self.tracks[i].born is not None:
+                continue
             track, mark = self.tracks[i], Mark(BUILT, i, "input")
-            if self.nodes[i].kind == "constant":
+            if self.nodes[i].kind == "constant" or len(self.frames) > 1:
                 track.born = len(self.frames)
                 self.given = (*self.given, mark)
             else:

@@ -20,6 +20,7 @@ from minigrad.static import Node
 from viz.film.director import NOTHING_KNOWN, Director
 from viz.film.failure import failing_node, failure
 from viz.film.film import Film, Frame, Track
+from viz.film.score import components
 from viz.picture.picture import Picture
 from viz.picture.summary import Summary, summarize
 from viz.words.progress import with_progress
@@ -83,7 +84,8 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
     """
     director = Director(picture)
     told = list(events)
-    director.show_leaves((t, t._array) for t in picture.ids if isinstance(t, Tensor))
+    leaves = {i: t for t, i in picture.ids.items() if isinstance(t, Tensor)}
+    director.show_leaves((leaves[i], leaves[i]._array) for i in _first(picture, leaves))
     later = _Later(director, told)
     for event in with_progress(told, "progress_events"):
         later.heard(event)
@@ -91,6 +93,14 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
             _tell(director, event)
     later.built_so_far()
     return director.film()
+
+
+def _first(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
+    """The leaves of the first graph, and those that nothing reads; others come with their graphs."""
+    graphs = components(picture)
+    readers = {x: graphs[n.id] for n in reversed(picture.nodes) for x in n.inputs}
+    first = next((graphs[n.id] for n in picture.nodes if n.inputs), "")
+    return (i for i in leaves if readers.get(i, first) == first)
 
 
 def _tell(director: Director, event: Event) -> None:
@@ -107,8 +117,8 @@ def _tell(director: Director, event: Event) -> None:
     elif event.kind in ("run", "called"):
         known = [None if isinstance(x, Spec) else x for x in node.inputs]
         given = event.operands or known
-        constants = [(node, i) for i in range(len(given)) if (node, i) in director.picture.ids]
-        director.show_leaves((key, given[key[1]]) for key in constants)
+        read = [(x if isinstance(x, Tensor) else (node, i)) for i, x in enumerate(node.inputs)]
+        director.show_leaves(zip(read, given, strict=True))
         director.run(node, event.value, event.operands)
     elif event.kind == "contributed" and isinstance(event.source, TapeNode):
         if event.source not in director.picture.ids:

@@ -44,7 +44,7 @@ MODULES = (
         "canvas",
         "scene",
     ),
-    *("clocks", "inspector", "keys", "screen", "player"),
+    *("score", "inspector", "keys", "screen", "player"),
 )
 _numbers = itertools.count(1)
 Links = Sequence[Mapping[str, str]]
@@ -60,7 +60,7 @@ class Player(Page):
     """
 
     _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
-    _css = sheets(*SHEETS, "film")
+    _css = sheets(*SHEETS, "film", "score")
     index = traitlets.Int(-1).tag(sync=True)  # -1: at rest at its end; it plays once when seen
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 

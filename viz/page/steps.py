@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Frame, Track
 from viz.film.listing import Block
+from viz.film.score import score
 from viz.film.told import SLOTS, Told
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary
@@ -168,19 +170,30 @@ def file(block: Block, films: Sequence[Film]) -> str:
 
 
 def lane(film: Film, prefix: str) -> dict[str, Any]:
-    """What the clocks of one film note, step by step: a mark is a step, a clock, a node, and what
-    sort of mark it is, unless it is counted.
-    """
-    marks = [
-        [i, mark.clock, f"{prefix}-{mark.node}", *([] if mark.sort == "operator" else [mark.sort])]
-        for i, frame in enumerate(film.frames)
-        for mark in frame.marks
-    ]
-    counts = {
-        clock: max((frame.ticks.get(clock, 0) for frame in film.frames), default=0)
-        for clock in CLOCKS
-    }
+    """The score of one film, and how much its clocks had counted by which step."""
+    made = score(film)
+    counted = [[i, *ticks.values()] for i, ticks in _counted(film)]
+    counts = dict(zip(CLOCKS, counted[-1][1:], strict=True))
     told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in counts.items() if count)
     label = ROWS[f"lane_{film.picture.kind}"]
-    said = f"{both(label)}: {told}" if told else both(label)
-    return {"label": label, "said": said, "counts": counts, "marks": marks}
+    return {
+        "label": label,
+        "said": f"{both(label)}: {told}" if told else both(label),
+        "plan": film.picture.kind == "static",
+        "rows": made.rows,
+        "notes": [n._replace(nodes=tuple(f"{prefix}-{i}" for i in n.nodes)) for n in made.notes],
+        "lives": made.lives,
+        "phases": made.phases,
+        "counted": counted,
+    }
+
+
+def _counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
+    """At each step where a clock goes on how much each has counted; a long loop counts unseen."""
+    counts = dict.fromkeys(CLOCKS, 0)
+    yield 0, counts
+    for i, frame in enumerate(film.frames):
+        marks = Counter(mark.clock for mark in frame.marks if mark.sort == "operator")
+        if marks:
+            counts = {c: frame.ticks.get(c, n + marks[c]) for c, n in counts.items()}
+            yield i, counts

@@ -1,0 +1,419 @@
+"""The picture that README, tour and L00 begin with: one formula both ways, and when each line runs.
+
+It is drawn from two recordings of `y = x * x; z = y + 3` for three inputs. It plays once and rests at
+its end, where it still says which of the two graphs was built once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import minigrad as mg
+import viz
+from minigrad import placeholder
+from viz.film.film import BUILT, RUN, Film
+from viz.film.score import BOTH, Note, Score, components, score
+from viz.picture.drawing import alone
+from viz.picture.fonts import font_face
+from viz.picture.motion import PLAYS
+from viz.picture.theme import TOKENS
+
+DATA = (5.0, 6.0, 7.0)
+SECOND, PACE = 0.7, 0.62  # before the first step, and of a step, in seconds
+ROW, HEAD, FOOT = 42, 44, 40  # pixels of a row, and above and below all rows
+SIGNS = {"Mul": "×", "Add": "+"}
+
+WORDS: Mapping[str, tuple[str, str]] = {
+    "dynamic": ("Dynamic graph", "动态图"),
+    "static": ("Static graph", "静态图"),
+    "dynamic_as": ("PyTorch", "PyTorch"),
+    "static_as": ("TensorFlow 1, compilers", "TensorFlow 1、编译器"),
+    "built": ("built", "次构建"),
+    "ran": ("run", "次运行"),
+    "run": ("run", "运行"),
+    BOTH: ("build + run", "构建 + 运行"),
+    "build": ("build", "构建"),
+    "thrown": ("{} graphs, each thrown away", "{} 张图，用完就扔"),
+    "kept": ("{} graph, kept", "{} 张图，一直保留"),
+    "equal": ("✓ same results both ways, bit for bit", "✓ 两种方式结果逐位相同"),
+    "alt": (
+        "The lines y = x * x and z = y + 3 for the inputs 5, 6 and 7. The dynamic graph is built "
+        "and run three times: 6 operators built, 6 run. The static graph is built once and run "
+        "three times: 2 operators built, 6 run.",
+        "对输入 5、6、7 计算 y = x * x 和 z = y + 3。动态图构建并运行三次：6 次构建，6 次运行；"
+        "静态图只构建一次，运行三次：2 次构建，6 次运行。",
+    ),
+}
+
+
+# ---- The two recordings -----------------------------------------------------------------------
+
+
+def recorded() -> tuple[list[Film], bool]:
+    """Both films, and whether both ways gave the same bits."""
+
+    def step(value: float) -> Any:
+        x = mg.tensor(value, requires_grad=True, name="x")
+        y = x * x
+        z = y + 3
+        return z.numpy()  # with this the graph is thrown away
+
+    with viz.live(pause=0) as drawing:
+        dynamic = [step(value) for value in DATA]
+    with mg.Graph(), mg.Session() as session, mg.record(values=True) as log:
+        x = placeholder("x")
+        y = x * x
+        z = y + 3
+        static = [session.run(z, {x: value}) for value in DATA]
+    equal = np.array(dynamic).tobytes() == np.array(static).tobytes()
+    return [*drawing.player.films, *viz.timeline(log).films], equal
+
+
+# ---- What is seen when ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Staff:
+    """A score whose columns are the steps in which something is noted: operands before operators."""
+
+    film: Film
+    score: Score
+    columns: Sequence[tuple[int, bool]]  # step, and whether an operator
+
+    @classmethod
+    def of(cls, film: Film) -> Staff:
+        made = score(film)
+        columns = {(n.step, n.sort == "operator") for n in made.notes if n.sort != "constant"}
+        return cls(film, made, sorted(columns))
+
+    def notes(self) -> Iterator[tuple[int, Note]]:
+        """What is noted, by its column."""
+        for note in self.score.notes:
+            if note.sort != "constant":
+                yield self.columns.index((note.step, note.sort == "operator")), note
+
+    def passed(self, step: int) -> int:
+        """How many columns are over when a step ends."""
+        return sum(at <= step for at, _ in self.columns)
+
+    def phases(self) -> Iterator[tuple[str, int, int]]:
+        """The phases by their first and last columns, with the operand that each begins with."""
+        start = 0
+        for phase in self.score.phases:
+            end = self.passed(phase.end) - 1
+            yield phase.kind, start, end
+            start = end + 1
+
+    def kept(self) -> tuple[str, int]:
+        """Whether its graphs were thrown away or kept, and how many there were."""
+        graphs = {i for i in components(self.film.picture).values() if i in self._operators()}
+        freed = {track.freed for i in self._operators() if (track := self.film.tracks[i]).freed}
+        if not freed:
+            return "kept", len(graphs)
+        assert len(freed) == len(graphs), "a graph is thrown away while another one is not"
+        return "thrown", len(freed)
+
+    def _operators(self) -> set[str]:
+        return {n.id for n in self.film.picture.nodes if n.kind == "operator"}
+
+    def count(self, clock: str) -> int:
+        return max(frame.ticks.get(clock, 0) for frame in self.film.frames)
+
+
+class Spot(NamedTuple):
+    """A card: its left upper corner and its size."""
+
+    x: float
+    y: float
+    wide: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything lies; on a phone the score is below its graph, and code above its row."""
+
+    width: int
+    phone: bool = False
+
+    @property
+    def graph(self) -> float:
+        """How wide the graph is."""
+        return self.width - 40 if self.phone else self.width * 0.285
+
+    @property
+    def axis(self) -> float:
+        return 10 if self.phone else self.graph + 202
+
+    @property
+    def row(self) -> float:
+        return 52 if self.phone else ROW
+
+    @property
+    def top(self) -> float:
+        """Where the rows begin, from the top of a lane."""
+        return HEAD + (160 if self.phone else 0)
+
+    @property
+    def high(self) -> float:
+        return self.top + 3 * self.row + FOOT
+
+    def cards(self) -> dict[str, Spot]:
+        """The places of x, ×, + and of the constant."""
+        gap = 18 if self.phone else 16
+        wide = (self.graph - 2 * gap) / 3
+        found = {op: Spot(12 + i * (wide + gap), HEAD + 18, wide, 54) for i, op in enumerate("x×+")}
+        return {**found, "3": Spot(found["×"].x, HEAD + 92, wide, 34)}
+
+
+def at(column: float) -> float:
+    return SECOND + PACE * column
+
+
+# ---- The drawing ------------------------------------------------------------------------------
+
+
+class Drawn:
+    """The picture in one language."""
+
+    def __init__(self, staffs: Sequence[Staff], layout: Layout, language: str, equal: bool) -> None:
+        self.staffs, self.layout, self.equal = staffs, layout, equal
+        self.spoken = 1 if language == "zh" else 0
+        self.columns = max(len(staff.columns) for staff in staffs)
+        self.column = (layout.width - layout.axis - 12) / self.columns
+        self.radius = min(13.0, self.column * 0.42)
+
+    def say(self, key: str, *about: object) -> str:
+        return escape(WORDS[key][self.spoken].format(*about))
+
+    def x(self, column: float) -> float:
+        return self.layout.axis + self.column * (column + 0.5)
+
+    def y(self, row: float) -> float:
+        return self.layout.top + self.layout.row * (row + (0.66 if self.layout.phone else 0.5))
+
+    def svg(self) -> str:
+        high = self.layout.high
+        lanes = [
+            f'<g transform="translate(0 {i * (high + 1)})">{self.lane(staff)}</g>'
+            f'<path class="hair" d="M0 {(i + 1) * (high + 1):g}H{self.layout.width}"/>'
+            for i, staff in enumerate(self.staffs)
+        ]
+        whole = 2 * (high + 1) + (38 if self.equal else 0)
+        end = f'<text class="b run" x="12" y="{whole - 14:g}">{self.say("equal")}</text>'
+        last = _when(end, at(self.columns)) if self.equal else ""
+        sweep = f'<clipPath id="past"><rect class="sweep" height="{high:g}" width="{self.x(self.columns - 0.5):g}"/></clipPath>'
+        return (
+            f'<svg class="both-ways" width="{self.layout.width}" height="{whole:g}" role="img" '
+            f'viewBox="0 0 {self.layout.width} {whole:g}"><title>{self.say("alt")}</title>'
+            f"<defs>{sweep}{ARROW}</defs>{''.join(lanes)}{last}</svg>"
+        )
+
+    def lane(self, staff: Staff) -> str:
+        kind = staff.film.picture.kind
+        numbers = [staff.count(BUILT), staff.count(RUN)]
+        tally = " · ".join(
+            f'<tspan class="b {color} large">{number}</tspan><tspan dx="4">{self.say(key)}</tspan>'
+            for key, color, number in zip(("built", "ran"), ("built", "run"), numbers, strict=True)
+        )
+        name = f'<tspan class="b name">{self.say(kind)}</tspan>'
+        system = "" if self.layout.phone else f'<tspan class="soft" dx="10">{self.say(f"{kind}_as")}</tspan>'
+        head = (
+            f'<text x="12" y="29">{name}{system}</text>'
+            f'<text class="soft" x="{self.layout.width - 12}" y="29" text-anchor="end">{tally}</text>'
+        )
+        return head + self.graph(staff) + self.rows(staff)
+
+    # the graph
+
+    def graph(self, staff: Staff) -> str:
+        """The cards as they are born, run, and are thrown away."""
+        names = {n.id: SIGNS.get(n.op, "x") for n in staff.film.picture.nodes}
+        dynamic = staff.film.picture.kind == "dynamic"
+        phases = list(staff.phases())
+        found, cards = [], self.layout.cards()
+        for number, (kind, start, end) in enumerate(phases):
+            until = at(end + 1) if dynamic or number + 1 < len(phases) else None
+            if dynamic and number:
+                found.append(_when(self.ghosts(number), at(start), until))
+            for column, note in staff.notes():
+                if not start <= column <= end:
+                    continue
+                sign = names[note.nodes[-1]]
+                then = self.card(sign, cards[sign], "" if note.kind == "built" else note.value)
+                links = self.links(sign) if dynamic or kind == "build" else ""
+                forever = kind == "build" and not dynamic
+                found.append(_when(links, at(column), None if forever else until))
+                planned = not dynamic and kind != "build"
+                if planned:  # a run begins: what has not run yet is a plan again
+                    plan = self.card(sign, cards[sign], "")
+                    found.append(_when(plan, at(start), at(column)) if column > start else "")
+                found.append(_when(then, at(column), until))
+        word = f'<text class="soft" x="12" y="{HEAD + 148}">{self.say(*staff.kept())}</text>'
+        begins = at(phases[-1][2] + 1)
+        if dynamic:
+            last = {names[n.nodes[-1]]: n.value for _, n in list(staff.notes())[-3:]}
+            gone = "".join(self.card(sign, cards[sign], v, "gone") for sign, v in last.items())
+            found.append(_when(self.ghosts(len(phases) - 1) + gone, begins))
+        return "".join(found) + _when(word, begins)
+
+    def card(self, sign: str, spot: Spot, value: str, look: str = "") -> str:
+        x, y, wide, high = spot
+        look = look or ("given" if sign == "x" and value else "ran" if value else "plan")
+        middle = y + high / 2 + 7
+        number = f'<text class="b in {look}" x="{x + wide - 9:g}" y="{middle:g}" text-anchor="end">{value}</text>'
+        return (
+            f'<rect class="card {look}" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="9"/>'
+            f'<text class="in {look}" x="{x + 9:g}" y="{middle:g}">{sign}</text>{number if value else ""}'
+        )
+
+    def links(self, sign: str) -> str:
+        """What an operator reads: its arrows, and its constant."""
+        cards = self.layout.cards()
+        one, two, three, held = (cards[key] for key in ("x", "×", "+", "3"))
+        if sign == "×":
+            ways = [f"M{one.x + one.wide:g} {one.y + dy:g}H{two.x - 4:g}" for dy in (19, 35)]
+            return "".join(f'<path class="arrow" d="{way}"/>' for way in ways)
+        if sign == "+":
+            up = three.x + three.wide / 2
+            ways = [
+                f"M{two.x + two.wide:g} {two.y + 27:g}H{three.x - 4:g}",
+                f"M{held.x + held.wide:g} {held.y + 17:g}Q{up:g} {held.y + 17:g} {up:g} {three.y + 58:g}",
+            ]
+            card = (
+                f'<rect class="card given" x="{held.x:g}" y="{held.y:g}" width="{held.wide:g}" height="{held.high:g}" rx="9"/>'
+                f'<text class="b in" x="{held.x + held.wide - 9:g}" y="{held.y + 23:g}" text-anchor="end">3</text>'
+            )
+            return "".join(f'<path class="arrow" d="{way}"/>' for way in ways) + card
+        return ""
+
+    def ghosts(self, count: int) -> str:
+        """The graphs before, thrown away."""
+        cards = list(self.layout.cards().values())[:3]
+        return "".join(
+            f'<rect class="ghost" x="{x + 6 * n:g}" y="{y - 7 * n:g}" width="{wide:g}" height="{high:g}" rx="9"/>'
+            for n in range(count, 0, -1)
+            for x, y, wide, high in cards
+        ) + "".join(
+            f'<rect class="cover" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="9"/>'
+            for x, y, wide, high in cards
+        )
+
+    # the score
+
+    def rows(self, staff: Staff) -> str:
+        lay, dynamic = self.layout, staff.film.picture.kind == "dynamic"
+        behind, names, past = [], [], []
+        for i, row in enumerate(staff.score.rows):
+            y, left = self.y(i), lay.axis - 166
+            behind.append(f'<path class="hair" d="M{lay.axis:g} {y:g}H{lay.width - 12}"/>')
+            lit = f'<rect class="lit" x="{left - 6:g}" y="{y - 14:g}" width="168" height="28" rx="6"/>'
+            base, where = (y - self.radius - 9, 12.0) if lay.phone else (y + 5, left)
+            for column, note in staff.notes():
+                if note.row == i and not lay.phone and note.kind != "run":
+                    names.append(_when(lit, at(column), at(column + 1)))
+            names.append(f'<text class="code" x="{where:g}" y="{base:g}">{escape(row.label)}</text>')
+        for life in staff.score.lives:
+            operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
+            start = staff.columns.index((life.start, operator))
+            end = self.x(staff.passed(life.end) - 1) + (self.column * 0.4 if dynamic else 0)
+            past.append(f'<path class="life {"lives" if dynamic else "waits"}" d="M{self.x(start):g} {self.y(life.row):g}H{end:g}"/>')
+        notes = list(staff.notes())
+        foot = lay.top + 3 * lay.row + (10 if lay.phone else 6)
+        for kind, start, end in staff.phases():
+            spots = [f"{self.x(c):g} {self.y(n.row):g}" for c, n in notes if start <= c <= end]
+            past.append(f'<path class="stair {kind}" d="M{"L".join(spots)}"/>')
+            left, right = self.x(start) - self.column * 0.44, self.x(end) + self.column * 0.44
+            past.append(
+                f'<rect class="phase {kind}" x="{left:g}" y="{foot:g}" width="{right - left:g}" height="26" rx="7"/>'
+                f'<text class="b" x="{(left + right) / 2:g}" y="{foot + 18:g}" text-anchor="middle">{self.say(kind)}</text>'
+            )
+        past += [self.mark(column, note) for column, note in notes]
+        x = self.x(self.columns - 0.5)
+        head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
+        return "".join([*behind, '<g clip-path="url(#past)">', *past, "</g>", *names, head])
+
+    def mark(self, column: int, note: Note) -> str:
+        x, y, given = self.x(column), self.y(note.row), note.sort == "input"
+        look = "given" if given and note.value else note.kind
+        ring = f'<circle class="mark {look}" cx="{x:g}" cy="{y:g}" r="{self.radius:g}"/>'
+        inner = f'<circle class="mark run" cx="{x:g}" cy="{y:g}" r="{self.radius - 2.5:g}"/>'
+        value = f'<text class="b value" x="{x:g}" y="{y + 4.6:g}" text-anchor="middle">{note.value}</text>'
+        return ring + (inner if note.kind == BOTH and not given else "") + (value if note.value else "")
+
+
+def _when(svg: str, start: float, end: float | None = None) -> str:
+    """What is seen from one moment on, or from one to another; see `viz.picture.motion`."""
+    if end is None:
+        return f'<g class="mg-from" style="animation-duration:{start:.2f}s">{svg}</g>'
+    seconds = f"animation-delay:{start:.2f}s;animation-duration:{end - start:.2f}s"
+    return f'<g class="mg-for" style="{seconds}">{svg}</g>'
+
+
+ARROW = (
+    '<marker id="tip" viewBox="0 0 8 8" refX="5" refY="4" markerWidth="6" markerHeight="6" '
+    'orient="auto"><path d="M0 0L8 4L0 8z" class="tip"/></marker>'
+)
+STYLE = """
+svg text { font-family: "Noto Sans SC", sans-serif; font-size: 13.6px; }
+text { fill: var(--ink); }
+.soft { fill: var(--soft); } .b { font-weight: 700; } .built { fill: var(--built); } .run { fill: var(--run); }
+svg .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
+svg .in { font-size: 18px; } svg .name { font-size: 18px; } svg .large { font-size: 21px; }
+.value { font-size: 13.6px; font-variant-numeric: tabular-nums; }
+.hair { stroke: var(--line); stroke-opacity: 0.45; fill: none; }
+.lit { fill: var(--lit); }
+.card { fill: var(--card); stroke: var(--soft); stroke-width: 1.6; }
+.card.plan { fill: var(--paper); stroke: var(--built); stroke-width: 2; stroke-dasharray: 6 4; }
+.card.ran { fill: var(--ran); stroke: var(--run); stroke-width: 2; }
+.card.gone { fill: var(--paper); stroke: var(--line); stroke-width: 1.4; stroke-dasharray: 2 3; } text.gone { fill: var(--soft); }
+.ghost { fill: var(--paper); stroke: var(--line); stroke-dasharray: 2 3; } .cover { fill: var(--paper); }
+.arrow { stroke: var(--soft); stroke-width: 1.5; fill: none; marker-end: url(#tip); } .tip { fill: var(--soft); }
+.life { fill: none; stroke-width: 3; stroke-linecap: round; }
+.lives { stroke: var(--run); stroke-opacity: 0.4; }
+.waits { stroke: var(--built); stroke-dasharray: 1 6; }
+.stair { fill: none; stroke: var(--run); stroke-width: 2.2; }
+.stair.build { stroke: var(--built); stroke-dasharray: 6 4; }
+circle.mark { fill: var(--ran); stroke: var(--run); stroke-width: 2; }
+circle.mark.built { fill: var(--paper); stroke: var(--built); stroke-dasharray: 4.5 3; }
+circle.mark.both { stroke: var(--built); stroke-dasharray: 4.5 3; }
+circle.mark.given { fill: var(--card); stroke: var(--soft); }
+.phase { fill: var(--ran); stroke: var(--run); stroke-width: 2; }
+.phase.build { fill: var(--paper); } .phase:not(.run) { stroke: var(--built); stroke-dasharray: 6 4; }
+.playhead { stroke: var(--now); stroke-width: 2.5; }
+@media (prefers-reduced-motion: no-preference) {
+.sweep { animation: sweep DURATION steps(COLUMNS, start) DELAY backwards; }
+.playhead { animation: head DURATION steps(COLUMNS, start) DELAY backwards; }
+}
+svg:active :is(.sweep, .playhead) { animation: none !important; }
+@keyframes sweep { from { transform: translateX(-AXIS) } }
+@keyframes head { from { transform: translateX(-AXIS) } }
+"""
+
+
+def picture(language: str, width: int = 760, phone: bool = False, dark: bool | None = None) -> str:
+    """The picture as an SVG file."""
+    films, equal = recorded()
+    drawn = Drawn([Staff.of(film) for film in films], Layout(width, phone), language, equal)
+    style = STYLE
+    for name, what in {
+        "DURATION": f"{PACE * drawn.columns:.2f}s",
+        "COLUMNS": str(drawn.columns),
+        "DELAY": f"{SECOND:.2f}s",
+        "AXIS": f"{drawn.column * drawn.columns:.1f}px",
+    }.items():
+        style = style.replace(name, what)
+    light, night = (
+        ":root { " + " ".join(f"--{key}: {pair[i]};" for key, pair in TOKENS.items()) + " }"
+        for i in (0, 1)
+    )
+    colors = light + f"\n@media (prefers-color-scheme: dark) {{ {night} }}\n"
+    colors = colors if dark is None else night if dark else light
+    letters = functools.partial(font_face, latin=True)
+    return alone(drawn.svg(), language, dark, PLAYS + colors + style, letters)

@@ -1,0 +1,242 @@
+// The score: when each line was built and when it ran. A staff for each film, on one axis of steps.
+// All of it is drawn once; a step moves the edge up to which it is uncovered.
+const TALLEST = 44; // pixels of a row
+const MEDIUM = 26; // and of one in a player that has room for it
+const READABLE = 13; // of one, at least, whose code is written beside it
+const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
+const DIAGONAL = 130; // pixels of these
+const FEW_ROWS = 9; // up to which a staff may stand beside its drawing
+const FOOT = 28; // pixels below the rows, for the phases
+const TALLY = 200; // pixels to the left of the phases, in which the tally has room
+const HEAD_OF_STAFF = 26; // pixels above the rows for it, where it has not
+const END = 12; // pixels to the right of the last step
+const ROOMY = 700; // pixels of a score that gives it this room
+const NARROW_SCORE = 400; // pixels; below, code stands above its row instead of beside it
+const CODE_LETTER = 7.3; // pixels of a letter of code
+const DOT = 5; // pixels of a mark's radius; smaller ones are dots
+
+/**
+ * @param {HTMLElement} place what it fills @param {Data} data
+ * @param {{hover(id: string, on: boolean): void}} actions
+ */
+function score(place, data, { hover }) {
+  const staffs = data.lanes.map((lane, i) => staff(place, lane, data, i));
+  const head = make("div", "mg-playhead", place);
+  const longest = Math.max(...data.lanes.flatMap(({ rows }) => rows.map(([label]) => label.length)), 1);
+  const most = Math.max(...data.lanes.map(({ rows }) => rows.length));
+  place.toggleAttribute("data-beside", most <= FEW_ROWS);
+  const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
+  place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
+  let index = 0;
+  /** @type {string[]} */
+  let pointed = [];
+
+  const show = (/** @type {number} */ to) => {
+    index = to;
+    for (const one of staffs) one.show(to);
+    place.style.setProperty("--mg-step", String(to));
+  };
+  const draw = () => {
+    const wide = place.clientWidth;
+    if (!wide) return;
+    const narrow = wide < NARROW_SCORE;
+    const left = narrow ? 4 : Math.min(Math.max(longest * CODE_LETTER + 28, wide > ROOMY ? TALLY : 0), wide * 0.42);
+    const column = (wide - left - END) / data.frames.length;
+    place.classList.toggle("mg-narrow", narrow);
+    place.classList.toggle("mg-tally-above", left < TALLY);
+    place.style.setProperty("--mg-axis", `${left}px`);
+    place.style.setProperty("--mg-column", `${column}px`);
+    for (const one of staffs) one.draw(left, column, narrow);
+    show(index);
+  };
+  const sized = new ResizeObserver(draw);
+  sized.observe(place);
+  for (const { lines } of staffs) sized.observe(lines);
+
+  // A mark and the card of its node are one thing.
+  const point = (/** @type {Note[]} */ notes) => {
+    const nodes = [...new Set(notes.flatMap(([, , , , ids]) => ids))];
+    if (String(nodes) === String(pointed)) return;
+    pointed.forEach((node) => hover(node, false));
+    nodes.forEach((node) => hover(node, true));
+    pointed = nodes;
+    place.title = notes.length ? `${notes[0][0]}: ${[...new Set(notes.map((note) => noted(note, data)))].join(" · ")}` : "";
+  };
+  place.addEventListener("pointermove", (event) => point(staffs.flatMap((one) => one.under(event))));
+  place.addEventListener("pointerleave", () => point([]));
+  return {
+    show,
+    /** @param {Set<string>} nodes @param {boolean} on */
+    point: (nodes, on) => staffs.forEach((one) => one.point(on ? nodes : new Set())),
+    leave() {
+      sized.disconnect();
+      head.remove();
+      staffs.forEach(({ box }) => box.remove());
+    },
+  };
+}
+
+/** A note in words: what happened, to what, and what came out. @param {Note} note @param {Data} data */
+function noted([, , kind, sort, nodes, value], { words, nodes: known }) {
+  const verb = { built: words.clock_built, run: words.clock_run, both: words.clock_both, gradient: words.clock_gradient }[kind];
+  const name = `${kind === "gradient" || sort === "gradient" ? "∂" : ""}${known[nodes[0]]?.label ?? ""}`;
+  return `${halves(verb)} ${name}${nodes.length > 1 ? "…" : ""}${value ? ` = ${value}` : ""}`;
+}
+
+/**
+ * The rows of one film.
+ * @param {HTMLElement} place @param {Lane} lane @param {Data} data @param {number} number
+ */
+function staff(place, lane, data, number) {
+  const box = make("div", "mg-staff", place);
+  const top = make("div", "mg-staff-head", box);
+  say(make("b", "mg-lane-name", top), lane.label);
+  const tally = make("span", "mg-tally", top);
+  const lines = make("div", "mg-staff-lines", box);
+  const svg = shape("svg", { role: "img", "aria-label": lane.said }, lines);
+  const names = lane.rows.map(([label, code]) => {
+    const name = make("div", code ? "mg-row-name" : "mg-row-name mg-no-code", lines);
+    name.textContent = label;
+    name.title = label;
+    return name;
+  });
+  const phases = lane.phases.map(([kind]) => say(make("div", `mg-phase mg-phase-${kind}`, lines), data.words[`phase_${kind}`]));
+  const counts = [data.words.tally_built, data.words.tally_run, data.words.tally_gradient].map((word, i) => {
+    const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
+    const said = make("b", "", part);
+    say(part, word);
+    return { part, said };
+  });
+  const parts = layers(svg, `${data.name}-past${number}`);
+  const byStep = Map.groupBy(lane.notes, ([step]) => step);
+  /** @type {Place} */
+  let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, wide: 0, high: 0 };
+  /** @type {HTMLElement[]} */
+  let here = [];
+
+  return {
+    box,
+    lines,
+    /** @param {number} left @param {number} column @param {boolean} narrow */
+    draw(left, column, narrow) {
+      const [wide, high] = [lines.clientWidth, lines.clientHeight];
+      const rows = Math.max(1, lane.rows.length);
+      const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - FOOT) / rows));
+      const radius = Math.max(1.5, Math.min(15, column * 0.43, row * (narrow ? 0.27 : 0.42)));
+      at = { left, column, row, top: Math.max(0, (high - FOOT - row * rows) / 2), radius, wide, high };
+      lines.classList.toggle("mg-thin", row < READABLE * (narrow ? 2.4 : 1));
+      lines.classList.toggle("mg-tight", row < 18);
+      svg.setAttribute("width", String(wide));
+      svg.setAttribute("height", String(high));
+      names.forEach((name, i) => {
+        const middle = at.top + row * (i + 0.5);
+        name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, narrow ? middle - radius - 19 : middle - 9))}px`;
+      });
+      lane.phases.forEach(([, start, end], i) => {
+        const width = (end - start + 0.92) * column;
+        const { style, classList } = phases[i];
+        style.left = `${left + (start + 0.04) * column}px`;
+        style.top = `${at.top + row * rows + 4}px`;
+        style.width = `${width}px`;
+        classList.remove("mg-bare");
+        classList.toggle("mg-bare", phases[i].scrollWidth > width);
+      });
+      compose(parts, lane, at);
+    },
+    /** @param {number} index */
+    show(index) {
+      const notes = byStep.get(index) ?? [];
+      parts.edge.setAttribute("width", String(at.left + at.column * (index + 1)));
+      parts.now.replaceChildren(...notes.filter(drawnLarge).map((note) => ring(note, at)));
+      for (const name of here) name.classList.remove("mg-here");
+      here = [...new Set(notes.map(([, row]) => names[row]))];
+      if (lines.classList.contains("mg-thin")) here.splice(1);
+      for (const name of here) name.classList.add("mg-here");
+      lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", start <= index));
+      const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
+      counts.forEach(({ part, said }, i) => {
+        said.textContent = String(counted[i + 1]);
+        part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
+      });
+    },
+    /** @param {PointerEvent} event */
+    under({ clientX, clientY }) {
+      const from = svg.getBoundingClientRect();
+      const [step, row] = [(clientX - from.left - at.left) / at.column, (clientY - from.top - at.top) / at.row].map(Math.floor);
+      if (clientY < from.top || clientY > from.bottom) return [];
+      return lane.notes.filter((note) => note[1] === row && (step < 0 || note[0] === step));
+    },
+    /** @param {Set<string>} nodes */
+    point(nodes) {
+      const notes = nodes.size ? lane.notes.filter(([, , , , ids]) => ids.some((id) => nodes.has(id))) : [];
+      parts.pointed.replaceChildren(...notes.filter(drawnLarge).map((note) => ring(note, at)));
+    },
+  };
+}
+
+/** Constants are dots beside what reads them. @param {Note} note */
+const drawnLarge = (note) => note[3] !== "constant";
+
+/** What lies on each other in a staff; what has happened is seen up to an edge. @param {SVGSVGElement} svg @param {string} id */
+function layers(svg, id) {
+  const clip = shape("clipPath", { id }, svg);
+  const edge = shape("rect", { x: 0, y: -20, height: 4000, width: 0 }, clip);
+  const rest = shape("g", {}, svg);
+  const past = shape("g", { "clip-path": `url(#${id})` }, svg);
+  return { edge, rest, past, now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
+}
+
+/** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
+const middle = ([step, row], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
+
+/** @param {Note} note @param {Place} at */
+function ring(note, at) {
+  const [cx, cy] = middle(note, at);
+  return shape("circle", { cx, cy, r: Math.max(at.radius + 3.5, DOT) });
+}
+
+/**
+ * Draws a staff: rows, lives, what follows on what, marks.
+ * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Place} at
+ */
+function compose({ rest, past }, { rows, notes, lives, phases, plan }, at) {
+  const [small, thin] = [at.radius < DOT, at.row < DOT];
+  const spot = (/** @type {Note} */ note) => middle(note, at).map((n) => n.toFixed(1)).join(" ");
+  const row = (/** @type {number} */ number) => at.top + at.row * (number + 0.5);
+  const x = (/** @type {number} */ step) => at.left + at.column * (step + 0.5);
+  rest.replaceChildren();
+  past.replaceChildren();
+  if (!thin) shape("path", { class: "mg-rows-of", d: rows.map((_, i) => `M${at.left} ${row(i)}H${at.wide}`).join("") }, rest);
+  shape("path", { class: "mg-notes-to-come", d: notes.filter(drawnLarge).map((note) => `M${spot(note)}h0`).join("") }, rest);
+  const paths = lives.map(([i, start, end]) => `M${x(start)} ${row(i)}H${x(end) + at.column * 0.4}`);
+  const life = shape("path", { class: `mg-lives mg-lives-${plan ? "plan" : "run"}`, d: paths.join("") }, past);
+  if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt", strokeOpacity: "0.22" });
+  for (const [kind, start, end] of phases) {
+    const back = kind === "backward" ? -1 : 1;
+    const within = notes.filter((note) => drawnLarge(note) && note[3] !== "gradient" && note[0] >= start && note[0] <= end);
+    const ordered = within.toSorted((a, b) => a[0] - b[0] || back * (a[1] - b[1]));
+    shape("polyline", { class: `mg-stairs mg-stairs-${kind}`, points: ordered.map(spot).join(" ") }, past);
+  }
+  if (small) return dots(notes, spot, at, past);
+  for (const note of notes) mark(note, at, past);
+}
+
+/** Marks where there is no room for circles. @param {Note[]} notes @param {(note: Note) => string} spot @param {Place} at @param {Element} parent */
+function dots(notes, spot, { radius }, parent) {
+  for (const [kind, look] of [["both", "built"], ["built", "built"], ["both", "run"], ["run", "run"], ["gradient", "gradient"]]) {
+    const d = notes.filter((note) => drawnLarge(note) && note[2] === kind).map((note) => `M${spot(note)}h0`).join("");
+    const wide = 2 * radius + (kind === "both" && look === "built" ? 2.5 : 0);
+    if (d) shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": wide }, parent);
+  }
+}
+
+/** @param {Note} note @param {Place} at @param {Element} parent */
+function mark(note, at, parent) {
+  const [, , kind, sort, , value] = note;
+  const [cx, cy] = middle(note, at);
+  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}` }, parent);
+  shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius : Math.min(3, at.radius) }, g);
+  const within = kind === "both" && sort === "operator" ? at.radius - Math.min(3.2, at.radius / 4) : at.radius;
+  if (within < at.radius) shape("circle", { cx, cy, r: within }, g);
+  if (drawnLarge(note) && value.length * 6.7 < 2 * within) shape("text", { x: cx, y: cy + 4 }, g).textContent = value;
+}
