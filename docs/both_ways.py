@@ -153,12 +153,12 @@ class Layout:
 
     @property
     def row(self) -> float:
-        return 52 if self.phone else ROW
+        return 48 if self.phone else ROW
 
     @property
     def top(self) -> float:
         """Where the rows begin, from the top of a lane."""
-        return HEAD + (160 if self.phone else 0)
+        return HEAD + (156 if self.phone else 0)
 
     @property
     def high(self) -> float:
@@ -259,6 +259,7 @@ class Drawn:
         begins = at(phases[-1][2] + 1)
         if dynamic:
             last = {names[n.nodes[-1]]: n.value for _, n in list(staff.notes())[-3:]}
+            last["3"] = ""
             gone = "".join(self.card(sign, cards[sign], v, "gone") for sign, v in last.items())
             found.append(_when(self.ghosts(len(phases) - 1) + gone, begins))
         return "".join(found) + _when(word, begins)
@@ -288,7 +289,7 @@ class Drawn:
             ]
             card = (
                 f'<rect class="card given" x="{held.x:g}" y="{held.y:g}" width="{held.wide:g}" height="{held.high:g}" rx="9"/>'
-                f'<text class="b in" x="{held.x + held.wide - 9:g}" y="{held.y + 23:g}" text-anchor="end">3</text>'
+                f'<text class="in" x="{held.x + 9:g}" y="{held.y + 24:g}">3</text>'
             )
             return "".join(f'<path class="arrow" d="{way}"/>' for way in ways) + card
         return ""

@@ -40,11 +40,14 @@ reach();
 
 // Pictures play once; another address of the same picture plays it again.
 document.querySelectorAll(".again").forEach((again) => {
-  const picture = again.closest("p").querySelector("img");
-  const [, address] = picture.src.split(/;base64,/);
+  const forms = [...again.closest("p").querySelectorAll("source, img")].map((form) => {
+    const name = form.localName === "img" ? "src" : "srcset";
+    return { form, name, address: form[name].split(/;base64,/)[1] };
+  });
   let count = 0;
   again.addEventListener("click", () => {
-    picture.src = `data:image/svg+xml;play=${++count};base64,${address}`;
+    count += 1;
+    for (const { form, name, address } of forms) form[name] = `data:image/svg+xml;play=${count};base64,${address}`;
   });
 });
 
