@@ -1,4 +1,5 @@
 """The pictures of the README, made from the gallery: .venv/bin/python docs/pictures.py [FOLDER].
+`docs/pictures.py --social` makes only social.png, what a link to the project shows.
 
 The cells of notebooks/gallery.ipynb run as they are; each view is saved as a page, opened in the
 installed browser, stepped, and photographed in both languages. For maintainers, after a change to
@@ -7,6 +8,7 @@ what the views look like.
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import sys
@@ -20,10 +22,13 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "docs")]
 
+import both_ways  # noqa: E402
 from browser import FLAGS, find_browser  # noqa: E402
 from outputs import environment  # noqa: E402
+
+from viz.picture.fonts import font_face  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 GALLERY = ROOT / "notebooks" / "gallery.ipynb"
@@ -78,14 +83,43 @@ def photograph(page: Page, source: Path, view: View, language: str) -> bytes:
     if view.whole:
         player.get_by_role("button", name=FIT).first.click()
     page.evaluate("document.activeElement.blur()")
-    whole = Image.open(io.BytesIO(player.screenshot())).convert("RGB")
+    return small(player.screenshot())
+
+
+def small(png: bytes) -> bytes:
+    """The same picture with few colours."""
     out = io.BytesIO()
+    whole = Image.open(io.BytesIO(png)).convert("RGB")
     whole.quantize(COLORS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 
-def main(folder: Path) -> None:
+SOCIAL = """<!doctype html><meta charset="utf-8"><style>
+{font} body {{ margin: 0; padding: 26px 48px 0; background: #fff; color: #1D2330; font-family: "Noto Sans SC"; }}
+h1 {{ font-size: 40px; line-height: 50px; margin: 0; display: flex; justify-content: space-between; align-items: baseline; }}
+h1 span {{ font-size: 24px; color: #5B6475; }} img {{ display: block; width: 1184px; margin-top: 8px; }}
+</style><h1>How deep-learning frameworks think <span>深度学习框架是怎样思考的</span></h1><img src="data:image/svg+xml;base64,{picture}">"""
+
+
+def social(page: Page, folder: Path) -> None:
+    """What a link to the project shows: the picture that the README begins with, at its end."""
+    svg = both_ways.picture("en", 1010, dark=False)
+    page.set_viewport_size({"width": 1280, "height": 640})
+    data = base64.b64encode(svg.encode()).decode()
+    page.set_content(SOCIAL.format(font=font_face(SOCIAL, latin=True), picture=data))
+    page.wait_for_timeout(200)
+    (folder / "social.png").write_bytes(small(page.screenshot()))
+
+
+def main(folder: Path, *only: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        flags = [*FLAGS, "--force-prefers-reduced-motion"]  # what an image obeys, too
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=flags)
+        social(browser.new_page(), folder)
+        browser.close()
+    if only:
+        return
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         saved(Path(place))
         browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
@@ -101,4 +135,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    asked = [Path(name) for name in sys.argv[1:] if not name.startswith("-")]
+    main(*(asked or [FOLDER]), *(name for name in sys.argv[1:] if name == "--social"))

@@ -15,6 +15,7 @@ import viz
 from minigrad.ops import elementwise
 from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
+from viz.page.steps import CLOCKS, lane
 from viz.picture.drawing import render
 from viz.picture.formula import forward
 from viz.picture.picture import picture
@@ -278,7 +279,7 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
     for i, shown in enumerate(player.films):
         last = shown.frames[-1].caption[0]
         lines = "\n".join(f.caption[0] for f in shown.frames)
-        lane = player.data["lanes"][i]
+        staff = player.data["lanes"][i]
         for clock, word in {
             "clock_built": "operators? built",
             "clock_run": "operators? run",
@@ -286,8 +287,10 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
         }.items():
             (said,) = map(int, re.findall(rf"(\d+) {word}", last))
             ticks = re.findall(rf"[\[ ]{clock[6:]} (\d+)[\],]", lines)
-            marked = [mark for mark in lane["marks"] if mark[1] == clock and len(mark) == 3]
-            assert said == int(ticks[-1]) == lane["counts"][clock] == len(marked)
+            kinds = {clock[6:], "" if clock == "clock_gradient" else "both"}
+            marked = [n for n in staff["notes"] if n.kind in kinds and n.sort == "operator"]
+            counted = dict(zip(CLOCKS, staff["counted"][-1][1:], strict=True))
+            assert said == int(ticks[-1]) == counted[clock] == sum(len(n.nodes) for n in marked)
         (more,) = re.findall(r"(\d+) gradient nodes? built", last) or [None]
         assert more == next(iter(re.findall(r"built: (\d+) gradient nodes", lines)), None)
         assert (more is not None) == (shown.picture.kind == "static")
@@ -314,6 +317,7 @@ def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
         graph = mg.build_graph(x, mg.while_loop(lambda a: a < 400, lambda a: a + 1, x))
     shown = film(graph, {"x": 0}).ticking()
     assert "802 operators run" in shown.frames[-1].caption[0]
+    assert lane(shown, "")["counted"][-1][2] == 802
     last = [f.caption[0] for f in shown.frames if "clock_run" in f.ticks][-1]
     assert last.startswith("[run 802] run: While")
 

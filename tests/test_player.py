@@ -82,7 +82,7 @@ def test_every_id_that_a_frame_names_is_drawn(player: Player) -> None:
     full = set().union(*(drawn(g["views"][g["layers"]]["svg"]) for g in data["graphs"]))
     assert set(data["nodes"]) <= full
     named = {i for f in data["frames"] for i in (*f["active"], *f.get("flows", {}))}
-    marked = {i for lane in data["lanes"] for _, _, i, *_ in lane["marks"]}
+    marked = {i for lane in data["lanes"] for note in lane["notes"] for i in note.nodes}
     assert named
     assert named | marked <= full
     for graph in data["graphs"]:

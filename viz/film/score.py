@@ -6,13 +6,14 @@ loop or for the next input, comes again in its row.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Frame, latest
 from viz.picture.boxes import GIVEN, Picture, PictureNode
 
-Key = tuple[object, ...]
+Key = tuple[str, ...]
 BOTH, BUILD, BACKWARD = "both", "build", "backward"  # and "run": what a phase does
 WHOLE = ("=", "return", "yield")  # what a line begins with whose expression is all that it computes
 
@@ -130,7 +131,10 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
     for i, node in nodes.items():
         if i in written and (code := written[i].code) and node.kind != "constant":
             place, before, inside, after = code
-            found[i] = (place, before, inside, node.op), Row(_label(before, inside, after), True)
+            if node.kind in GIVEN and "=" not in before:  # what it is written in is not its line
+                continue
+            key = (place, before, inside, node.group, node.op)
+            found[i] = key, Row(_label(before, inside, after), True)
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
     names = {readers[i]: n.name for i, n in nodes.items() if i in readers and n.name}
@@ -141,22 +145,22 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             found.update({i: (reader[0], rows[reader[0]])} if reader[0] else {})
         elif i not in found:
             name = node.name or names.get(reader, node.label)
-            found[i] = ("", name, node.group), Row(name, False)
-    return _told_apart(found, nodes)
+            found[i] = ("", name, node.group), Row(_within(node.group, name), False)
+    return _told_apart(found)
 
 
-def _told_apart(
-    found: Mapping[str, tuple[Key, Row]], nodes: Mapping[str, PictureNode]
-) -> dict[str, tuple[Key, Row]]:
-    """The rows, where several operators share one expression with the operator's name before it."""
-    ops: dict[Key, set[str]] = {}
-    for i, (key, row) in found.items():
-        if row.is_code and nodes[i].kind != "constant":
-            ops.setdefault(key[:-1], set()).add(nodes[i].op)
+def _told_apart(found: Mapping[str, tuple[Key, Row]]) -> dict[str, tuple[Key, Row]]:
+    """The rows; where several operators share one expression, what they are stands before it."""
+    shared = Counter(key[:3] for key in {key for key, row in found.values() if row.is_code})
     return {
-        i: (key, Row(f"{key[-1]}  {row.label}", True) if len(ops.get(key[:-1], ())) > 1 else row)
+        i: (key, Row(f"{_within(*key[3:])}  {row.label}", True) if shared[key[:3]] > 1 else row)
         for i, (key, row) in found.items()
     }
+
+
+def _within(group: str, name: str) -> str:
+    """A name with the layer that it belongs to."""
+    return ".".join(filter(None, (group.rpartition("/")[2], name)))
 
 
 def _label(before: str, inside: str, after: str) -> str:
@@ -181,6 +185,7 @@ def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tu
         ends.update((graphs[i], note.step) for i in note.nodes if note.sort == "operator")
     newest = max(ends.values(), default=last)
     reads = {x: graphs[n.id] for n in film.picture.nodes for x in n.inputs}
+    freed = {graphs[i]: track.freed for i, track in film.tracks.items() if track.freed}
     lives = []
     for note in notes:
         if note.kind not in ("built", BOTH) or note.sort in ("constant", "gradient"):
@@ -188,8 +193,10 @@ def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tu
         for i in note.nodes:
             end = last
             if film.picture.kind == "dynamic":
-                used = ends.get(reads.get(i, "") if note.sort == "input" else graphs[i], newest)
-                end = film.tracks[i].freed or (used if used < newest else last)
+                graph = reads.get(i, "") if note.sort == "input" else graphs[i]
+                used = ends.get(graph, newest)
+                gone = freed.get(graph) if note.sort == "input" else film.tracks[i].freed
+                end = gone or (used if used < newest else last)
             lives.append(Life(note.row, note.step, end))
     return tuple(dict.fromkeys(lives))
 

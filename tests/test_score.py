@@ -1,0 +1,163 @@
+"""The score: which rows there are, what is noted in them, how long nodes live, what the phases are."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_films import branch, loop
+from test_picture import digits
+
+import minigrad as mg
+import viz
+from viz.film.score import Phase, Score, score
+
+ROOT = Path(__file__).parents[1]
+
+
+def scores(player: viz.Player) -> list[Score]:
+    return [score(film) for film in player.films]
+
+
+def labels(made: Score) -> list[str]:
+    return [row.label for row in made.rows]
+
+
+def noted(made: Score) -> list[str]:
+    """What happened, without constants: step, row, what, and the value."""
+    notes = [note for note in made.notes if note.sort != "constant"]
+    return [f"{n.step} {labels(made)[n.row]}: {n.kind} {n.value}".strip() for n in notes]
+
+
+def test_three_inputs_are_three_graphs_or_three_runs_of_one() -> None:
+    with mg.record(values=True) as log:
+        for value in (5.0, 6.0, 7.0):
+            x = mg.tensor(value, requires_grad=True)
+            y = x * x
+            z = y + 3
+        with mg.Graph(), mg.Session() as session:
+            p = mg.placeholder("p")
+            q = p * p
+            r = q + 3
+            for value in (5.0, 6.0, 7.0):
+                session.run(r, {p: value})
+    assert z.item() == 52
+    dynamic, static = scores(viz.timeline(log))
+    assert labels(dynamic) == ["x", "y = x * x", "z = y + 3"]
+    assert noted(dynamic) == [
+        *("0 x: both 5", "1 y = x * x: both 25", "2 z = y + 3: both 28"),
+        *("3 x: both 6", "3 y = x * x: both 36", "4 z = y + 3: both 39"),
+        *("5 x: both 7", "5 y = x * x: both 49", "6 z = y + 3: both 52"),
+    ]
+    assert dynamic.phases == (Phase("both", 1, 2), Phase("both", 3, 4), Phase("both", 5, 6))
+    assert dynamic.lives == (
+        *((0, 0, 2), (1, 1, 2), (2, 2, 2)),  # row, from, to: until its graph is used no more
+        *((0, 3, 4), (1, 3, 4), (2, 4, 4)),
+        *((0, 5, 7), (1, 5, 7), (2, 6, 7)),  # the last one is there at the end
+    )
+    assert labels(static) == ['p = mg.placeholder("p")', "q = p * p", "r = q + 3"]
+    built, run = noted(static)[:3], noted(static)[3:]
+    assert built == [
+        '1 p = mg.placeholder("p"): built',
+        *("2 q = p * p: built", "4 r = q + 3: built"),
+    ]
+    assert [line.rpartition(" ")[2] for line in run] == "5 25 28 6 36 39 7 49 52".split()
+    assert [phase.kind for phase in static.phases] == ["build", "run", "run", "run"]
+    assert static.lives == ((0, 1, 17), (1, 2, 17), (2, 4, 17)), "they wait until the end"
+
+
+def test_a_graph_that_is_thrown_away_ends_there() -> None:
+    def step(value: float) -> Any:
+        x = mg.tensor(value, requires_grad=True, name="x")
+        y = x * x
+        return (y + 3).item()
+
+    with viz.live(pause=0) as drawing:
+        assert [step(value) for value in (5.0, 6.0)] == [28, 39]
+    (made,) = scores(drawing.player)
+    freed = {track.freed for track in drawing.player.films[0].tracks.values()} - {None}
+    assert len(freed) == 2
+    assert {end for _, _, end in made.lives} == freed
+    assert labels(made) == ["x", "y = x * x", "y + 3"]
+
+
+def test_gradients_come_back_from_below() -> None:
+    dynamic, static = scores(viz.compare(lambda x: x * x + 3, 2.0))
+    for made in (dynamic, static):
+        assert labels(made) == ["x", "x * x", "x * x + 3"]
+        back = [(n.row, n.value) for n in made.notes if n.kind == "gradient"]
+        assert back == [(2, "1"), (1, "1"), (0, "2"), (0, "4")]
+    assert [phase.kind for phase in dynamic.phases] == ["both", "backward"]
+    assert [phase.kind for phase in static.phases] == ["build", "run", "backward"]
+
+
+def test_a_line_that_runs_again_comes_again_in_its_row() -> None:
+    def cell(x: Any, w: Any) -> Any:
+        h = x
+        for _ in range(20):
+            h = mg.tanh(h * w + x)
+        return h
+
+    for made in scores(viz.compare(cell, 0.5, 0.7)):
+        assert labels(made) == ["x", "w", "h * w", "h * w + x", "h = mg.tanh(h * w + x)"]
+        again = [n for n in made.notes if n.row == 4 and n.kind in ("both", "run")]
+        assert len(again) == 20
+        assert len({n.nodes for n in again}) == 20, "each time another node"
+
+
+def test_another_trace_is_another_graph() -> None:
+    @mg.function
+    def scale(x: Any) -> Any:
+        y = x * 2
+        return y + 1
+
+    with mg.record(values=True) as log:
+        for size in (2, 2, 3):
+            scale(mg.tensor([1.0] * size))
+    (made,) = scores(viz.timeline(log))
+    assert [phase.kind for phase in made.phases] == ["build", "run", "run", "build", "run"]
+    assert [row for row in labels(made) if row.endswith(("* 2", "+ 1"))] == [
+        *("y = x * 2", "return y + 1"),
+    ]
+
+
+def test_a_branch_and_a_loop_show_what_ran_inside() -> None:
+    with mg.Graph():
+        x = mg.placeholder("x", shape=())
+        (chosen,) = scores(viz.step(mg.build_graph(x, branch(x)), {x: -3}))
+    ran = {labels(chosen)[n.row] for n in chosen.notes if n.kind == "run"}
+    assert "v - 1" in ran
+    assert "Cond: then.Mul" in set(labels(chosen)) - ran
+    (repeated,) = scores(viz.step(loop(3), {"x": 3}))
+    body = [n.value for n in repeated.notes if labels(repeated)[n.row] == "a * x" and n.value]
+    assert body == ["3", "9", "27"]
+    assert [phase.kind for phase in repeated.phases] == ["build", "run", "backward"]
+
+
+def test_operators_of_one_expression_are_told_apart_by_their_layers() -> None:
+    (made,) = scores(viz.step(digits()[0]))
+    assert labels(made)[:2] == ["linear1.weight", "linear1.bias"]
+    assert "linear2.MatMul  model(image)" in labels(made)
+    assert len(set(labels(made))) == len(made.rows)
+
+
+@pytest.fixture(scope="module")
+def opening() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / "docs" / "both_ways.py"))
+
+
+def test_the_opening_picture_says_what_was_recorded(opening: dict[str, Any]) -> None:
+    films, equal = opening["recorded"]()
+    assert equal, "what the picture says, bit for bit"
+    dynamic, static = map(opening["Staff"].of, films)
+    counts = [[staff.count(f"clock_{word}") for word in ("built", "run")] for staff in (dynamic, static)]
+    assert counts == [[6, 6], [2, 6]]
+    assert (dynamic.kept(), static.kept()) == (("thrown", 3), ("kept", 1))
+    assert [kind for kind, *_ in dynamic.phases()] == ["both"] * 3
+    assert list(static.phases()) == [("build", 0, 2), *(("run", i, i + 2) for i in (3, 6, 9))]
+    svg = opening["picture"]("en")
+    assert "bit for bit" in svg
+    unequal = opening["Drawn"]([dynamic, static], opening["Layout"](760), "en", equal=False)
+    assert "bit for bit" not in unequal.svg()
