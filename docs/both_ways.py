@@ -1,7 +1,7 @@
 """The picture that README, tour and L00 begin with: one formula both ways, and when each line runs.
 
-It is drawn from two recordings of `y = x * x; z = y + 3` for three inputs. It plays once and rests at
-its end, where it still says which of the two graphs was built once.
+It is drawn from two recordings of `y = x * x; z = y + 3` for three inputs. It plays once and rests
+at its end, where it still says which of the two graphs was built once.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,7 @@ def recorded() -> tuple[list[Film], bool]:
 
 @dataclass(frozen=True)
 class Staff:
-    """A score whose columns are the steps in which something is noted: operands before operators."""
+    """A score with a column for each step in which something is noted: operands have their own."""
 
     film: Film
     score: Score
@@ -116,7 +117,8 @@ class Staff:
         freed = {track.freed for i in self._operators() if (track := self.film.tracks[i]).freed}
         if not freed:
             return "kept", len(graphs)
-        assert len(freed) == len(graphs), "a graph is thrown away while another one is not"
+        if len(freed) != len(graphs):
+            raise ValueError("some graphs were thrown away, and others were kept")
         return "thrown", len(freed)
 
     def _operators(self) -> set[str]:
@@ -206,9 +208,10 @@ class Drawn:
             for i, staff in enumerate(self.staffs)
         ]
         whole = 2 * (high + 1) + (38 if self.equal else 0)
-        end = f'<text class="b run" x="12" y="{whole - 14:g}">{self.say("equal")}</text>'
+        end = _words("b run", 12, whole - 14, self.say("equal"))
         last = _when(end, at(self.columns)) if self.equal else ""
-        sweep = f'<clipPath id="past"><rect class="sweep" height="{high:g}" width="{self.x(self.columns - 0.5):g}"/></clipPath>'
+        uncovered = _rect("sweep", 0, 0, self.x(self.columns - 0.5), high)
+        sweep = f'<clipPath id="past">{uncovered}</clipPath>'
         return (
             f'<svg class="both-ways" width="{self.layout.width}" height="{whole:g}" role="img" '
             f'viewBox="0 0 {self.layout.width} {whole:g}"><title>{self.say("alt")}</title>'
@@ -223,11 +226,10 @@ class Drawn:
             for key, color, number in zip(("built", "ran"), ("built", "run"), numbers, strict=True)
         )
         name = f'<tspan class="b name">{self.say(kind)}</tspan>'
-        system = "" if self.layout.phone else f'<tspan class="soft" dx="10">{self.say(f"{kind}_as")}</tspan>'
-        head = (
-            f'<text x="12" y="29">{name}{system}</text>'
-            f'<text class="soft" x="{self.layout.width - 12}" y="29" text-anchor="end">{tally}</text>'
-        )
+        system = f'<tspan class="soft" dx="10">{self.say(f"{kind}_as")}</tspan>'
+        system = "" if self.layout.phone else system
+        head = _words("", 12, 29, name + system)
+        head += _words("soft", self.layout.width - 12, 29, tally, "end")
         return head + self.graph(staff) + self.rows(staff)
 
     # the graph
@@ -255,7 +257,7 @@ class Drawn:
                     plan = self.card(sign, cards[sign], "")
                     found.append(_when(plan, at(start), at(column)) if column > start else "")
                 found.append(_when(then, at(column), until))
-        word = f'<text class="soft" x="12" y="{HEAD + 148}">{self.say(*staff.kept())}</text>'
+        word = _words("soft", 12, HEAD + 148, self.say(*staff.kept()))
         begins = at(phases[-1][2] + 1)
         if dynamic:
             last = {names[n.nodes[-1]]: n.value for _, n in list(staff.notes())[-3:]}
@@ -268,11 +270,8 @@ class Drawn:
         x, y, wide, high = spot
         look = look or ("given" if sign == "x" and value else "ran" if value else "plan")
         middle = y + high / 2 + 7
-        number = f'<text class="b in {look}" x="{x + wide - 9:g}" y="{middle:g}" text-anchor="end">{value}</text>'
-        return (
-            f'<rect class="card {look}" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="9"/>'
-            f'<text class="in {look}" x="{x + 9:g}" y="{middle:g}">{sign}</text>{number if value else ""}'
-        )
+        number = _words(f"b in {look}", x + wide - 9, middle, value, "end") if value else ""
+        return _rect(f"card {look}", *spot) + _words(f"in {look}", x + 9, middle, sign) + number
 
     def links(self, sign: str) -> str:
         """What an operator reads: its arrows, and its constant."""
@@ -282,29 +281,24 @@ class Drawn:
             ways = [f"M{one.x + one.wide:g} {one.y + dy:g}H{two.x - 4:g}" for dy in (19, 35)]
             return "".join(f'<path class="arrow" d="{way}"/>' for way in ways)
         if sign == "+":
-            up = three.x + three.wide / 2
+            up, side = three.x + three.wide / 2, held.y + 17
             ways = [
                 f"M{two.x + two.wide:g} {two.y + 27:g}H{three.x - 4:g}",
-                f"M{held.x + held.wide:g} {held.y + 17:g}Q{up:g} {held.y + 17:g} {up:g} {three.y + 58:g}",
+                f"M{held.x + held.wide:g} {side:g}Q{up:g} {side:g} {up:g} {three.y + 58:g}",
             ]
-            card = (
-                f'<rect class="card given" x="{held.x:g}" y="{held.y:g}" width="{held.wide:g}" height="{held.high:g}" rx="9"/>'
-                f'<text class="in" x="{held.x + 9:g}" y="{held.y + 24:g}">3</text>'
-            )
+            card = self.card("3", held, "", "given")
             return "".join(f'<path class="arrow" d="{way}"/>' for way in ways) + card
         return ""
 
     def ghosts(self, count: int) -> str:
         """The graphs before, thrown away."""
         cards = list(self.layout.cards().values())[:3]
-        return "".join(
-            f'<rect class="ghost" x="{x + 6 * n:g}" y="{y - 7 * n:g}" width="{wide:g}" height="{high:g}" rx="9"/>'
+        behind = [
+            _rect("ghost", x + 6 * n, y - 7 * n, wide, high)
             for n in range(count, 0, -1)
             for x, y, wide, high in cards
-        ) + "".join(
-            f'<rect class="cover" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="9"/>'
-            for x, y, wide, high in cards
-        )
+        ]
+        return "".join([*behind, *(_rect("cover", *spot) for spot in cards)])
 
     # the score
 
@@ -314,27 +308,26 @@ class Drawn:
         for i, row in enumerate(staff.score.rows):
             y, left = self.y(i), lay.axis - 166
             behind.append(f'<path class="hair" d="M{lay.axis:g} {y:g}H{lay.width - 12}"/>')
-            lit = f'<rect class="lit" x="{left - 6:g}" y="{y - 14:g}" width="168" height="28" rx="6"/>'
+            lit = _rect("lit", left - 6, y - 14, 168, 28)
             base, where = (y - self.radius - 9, 12.0) if lay.phone else (y + 5, left)
             for column, note in staff.notes():
                 if note.row == i and not lay.phone and note.kind != "run":
                     names.append(_when(lit, at(column), at(column + 1)))
-            names.append(f'<text class="code" x="{where:g}" y="{base:g}">{escape(row.label)}</text>')
+            names.append(_words("code", where, base, escape(row.label)))
         for life in staff.score.lives:
             operator = any(n.row == life.row and n.sort == "operator" for n in staff.score.notes)
             start = staff.columns.index((life.start, operator))
             end = self.x(staff.passed(life.end) - 1) + (self.column * 0.4 if dynamic else 0)
-            past.append(f'<path class="life {"lives" if dynamic else "waits"}" d="M{self.x(start):g} {self.y(life.row):g}H{end:g}"/>')
+            way = f"M{self.x(start):g} {self.y(life.row):g}H{end:g}"
+            past.append(f'<path class="life {"lives" if dynamic else "waits"}" d="{way}"/>')
         notes = list(staff.notes())
         foot = lay.top + 3 * lay.row + (10 if lay.phone else 6)
         for kind, start, end in staff.phases():
             spots = [f"{self.x(c):g} {self.y(n.row):g}" for c, n in notes if start <= c <= end]
             past.append(f'<path class="stair {kind}" d="M{"L".join(spots)}"/>')
             left, right = self.x(start) - self.column * 0.44, self.x(end) + self.column * 0.44
-            past.append(
-                f'<rect class="phase {kind}" x="{left:g}" y="{foot:g}" width="{right - left:g}" height="26" rx="7"/>'
-                f'<text class="b" x="{(left + right) / 2:g}" y="{foot + 18:g}" text-anchor="middle">{self.say(kind)}</text>'
-            )
+            past.append(_rect(f"phase {kind}", left, foot, right - left, 26))
+            past.append(_words("b", (left + right) / 2, foot + 18, self.say(kind), "middle"))
         past += [self.mark(column, note) for column, note in notes]
         x = self.x(self.columns - 0.5)
         head = f'<path class="playhead" d="M{x:g} {lay.top:g}V{foot:g}"/>'
@@ -345,8 +338,17 @@ class Drawn:
         look = "given" if given and note.value else note.kind
         ring = f'<circle class="mark {look}" cx="{x:g}" cy="{y:g}" r="{self.radius:g}"/>'
         inner = f'<circle class="mark run" cx="{x:g}" cy="{y:g}" r="{self.radius - 2.5:g}"/>'
-        value = f'<text class="b value" x="{x:g}" y="{y + 4.6:g}" text-anchor="middle">{note.value}</text>'
-        return ring + (inner if note.kind == BOTH and not given else "") + (value if note.value else "")
+        value = _words("b value", x, y + 4.6, note.value, "middle") if note.value else ""
+        return ring + (inner if note.kind == BOTH and not given else "") + value
+
+
+def _rect(look: str, x: float, y: float, wide: float, high: float) -> str:
+    place = f'x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}"'
+    return f'<rect class="{look}" {place} rx="8"/>'
+
+
+def _words(look: str, x: float, y: float, said: str, anchor: str = "start") -> str:
+    return f'<text class="{look}" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{said}</text>'
 
 
 def _when(svg: str, start: float, end: float | None = None) -> str:
@@ -361,48 +363,14 @@ ARROW = (
     '<marker id="tip" viewBox="0 0 8 8" refX="5" refY="4" markerWidth="6" markerHeight="6" '
     'orient="auto"><path d="M0 0L8 4L0 8z" class="tip"/></marker>'
 )
-STYLE = """
-svg text { font-family: "Noto Sans SC", sans-serif; font-size: 13.6px; }
-text { fill: var(--ink); }
-.soft { fill: var(--soft); } .b { font-weight: 700; } .built { fill: var(--built); } .run { fill: var(--run); }
-svg .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; paint-order: stroke; stroke: var(--paper); stroke-width: 4px; stroke-linejoin: round; }
-svg .in { font-size: 18px; } svg .name { font-size: 18px; } svg .large { font-size: 21px; }
-.value { font-size: 13.6px; font-variant-numeric: tabular-nums; }
-.hair { stroke: var(--line); stroke-opacity: 0.45; fill: none; }
-.lit { fill: var(--lit); }
-.card { fill: var(--card); stroke: var(--soft); stroke-width: 1.6; }
-.card.plan { fill: var(--paper); stroke: var(--built); stroke-width: 2; stroke-dasharray: 6 4; }
-.card.ran { fill: var(--ran); stroke: var(--run); stroke-width: 2; }
-.card.gone { fill: var(--paper); stroke: var(--line); stroke-width: 1.4; stroke-dasharray: 2 3; } text.gone { fill: var(--soft); }
-.ghost { fill: var(--paper); stroke: var(--line); stroke-dasharray: 2 3; } .cover { fill: var(--paper); }
-.arrow { stroke: var(--soft); stroke-width: 1.5; fill: none; marker-end: url(#tip); } .tip { fill: var(--soft); }
-.life { fill: none; stroke-width: 3; stroke-linecap: round; }
-.lives { stroke: var(--run); stroke-opacity: 0.4; }
-.waits { stroke: var(--built); stroke-dasharray: 1 6; }
-.stair { fill: none; stroke: var(--run); stroke-width: 2.2; }
-.stair.build { stroke: var(--built); stroke-dasharray: 6 4; }
-circle.mark { fill: var(--ran); stroke: var(--run); stroke-width: 2; }
-circle.mark.built { fill: var(--paper); stroke: var(--built); stroke-dasharray: 4.5 3; }
-circle.mark.both { stroke: var(--built); stroke-dasharray: 4.5 3; }
-circle.mark.given { fill: var(--card); stroke: var(--soft); }
-.phase { fill: var(--ran); stroke: var(--run); stroke-width: 2; }
-.phase.build { fill: var(--paper); } .phase:not(.run) { stroke: var(--built); stroke-dasharray: 6 4; }
-.playhead { stroke: var(--now); stroke-width: 2.5; }
-@media (prefers-reduced-motion: no-preference) {
-.sweep { animation: sweep DURATION steps(COLUMNS, start) DELAY backwards; }
-.playhead { animation: head DURATION steps(COLUMNS, start) DELAY backwards; }
-}
-svg:active :is(.sweep, .playhead) { animation: none !important; }
-@keyframes sweep { from { transform: translateX(-AXIS) } }
-@keyframes head { from { transform: translateX(-AXIS) } }
-"""
+STYLE = Path(__file__).with_suffix(".css")
 
 
 def picture(language: str, width: int = 760, phone: bool = False, dark: bool | None = None) -> str:
     """The picture as an SVG file."""
     films, equal = recorded()
     drawn = Drawn([Staff.of(film) for film in films], Layout(width, phone), language, equal)
-    style = STYLE
+    style = STYLE.read_text("utf-8")
     for name, what in {
         "DURATION": f"{PACE * drawn.columns:.2f}s",
         "COLUMNS": str(drawn.columns),

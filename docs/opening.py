@@ -15,8 +15,8 @@ from viz.picture.drawing import alone
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import both_ways  # noqa: E402
-import lesson_pictures  # noqa: E402
+import both_ways
+import lesson_pictures
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
 
@@ -29,8 +29,9 @@ def fan_out(language: Literal["en", "zh"]) -> viz.Animation:
 
 
 def tape(language: Literal["en", "zh"]) -> viz.Animation:
-    """Lines that are recorded as they run, and then walked back. At 5 all numbers on the way differ, and none
-    is the answer to a question of the lessons.
+    """Lines that are recorded as they run, and then walked back.
+
+    At 5 all numbers on the way differ, and none is the answer to a question of the lessons.
     """
     x = mg.tensor(5.0, requires_grad=True)
     square = x * x

@@ -151,7 +151,9 @@ def alive(html: str) -> str:
 
     nbconvert leaves formulas to a script of the network, and a picture has no address of its own.
     """
-    html = re.sub(r'(<img [^>]*>)(\s*(?:<br ?/?>)?\s*<a href="pictures/(\w+)_(en|zh)\.svg">)', stacked, html)
+    html = re.sub(
+        r'(<img [^>]*>)(\s*(?:<br ?/?>)?\s*<a href="pictures/(\w+)_(en|zh)\.svg">)', stacked, html
+    )
     html = re.sub(r'<a href="pictures/[^"]*">(.*?)</a>', AGAIN, html)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>)", html, flags=re.DOTALL)  # code: odd places
     pieces[::2] = (re.sub(r"\$([^$]+)\$", lambda m: mathml(m[1]), p) for p in pieces[::2])

@@ -94,11 +94,13 @@ def small(png: bytes) -> bytes:
     return out.getvalue()
 
 
-SOCIAL = """<!doctype html><meta charset="utf-8"><style>
-{font} body {{ margin: 0; padding: 26px 48px 0; background: #fff; color: #1D2330; font-family: "Noto Sans SC"; }}
-h1 {{ font-size: 40px; line-height: 50px; margin: 0; display: flex; justify-content: space-between; align-items: baseline; }}
-h1 span {{ font-size: 24px; color: #5B6475; }} img {{ display: block; width: 1184px; margin-top: 8px; }}
-</style><h1>How deep-learning frameworks think <span>深度学习框架是怎样思考的</span></h1><img src="data:image/svg+xml;base64,{picture}">"""
+SOCIAL = """<!doctype html><meta charset="utf-8"><style>{font}
+body {{ margin: 0; padding: 26px 48px 0; background: #fff; color: #1D2330; }}
+h1 {{ font: 700 40px/50px "Noto Sans SC"; margin: 0; }} h1 {{ display: flex; gap: 200px; }}
+h1 span {{ font-size: 24px; color: #5B6475; }}
+img {{ display: block; width: 1184px; margin-top: 8px; }}
+</style><h1>How deep-learning frameworks think <span>深度学习框架是怎样思考的</span></h1>
+<img src="data:image/svg+xml;base64,{picture}">"""
 
 
 def social(page: Page, folder: Path) -> None:

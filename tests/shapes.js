@@ -81,10 +81,11 @@
     return wrong;
   };
 
-  const ofClocks = () => all(".mg-clock-lane").flatMap((lane) => {
-    const marks = [...lane.children].map(box).sort((a, b) => a.left - b.left);
-    const close = marks.some((mark, i) => marks[i + 1] && mark.right > marks[i + 1].left + 1);
-    return close ? ["marks of a clock lie on each other"] : [];
+  const ofScore = () => all(".mg-staff-lines").flatMap((staff) => {
+    const phases = all(".mg-phase", staff).map(box).sort((a, b) => a.left - b.left);
+    const close = phases.some((phase, i) => phases[i + 1] && phase.right > phases[i + 1].left + 1);
+    const marks = all(".mg-note, .mg-dots", staff).some((mark) => !within(box(mark), box(staff)));
+    return [...(close ? ["phases lie on each other"] : []), ...(marks ? ["a mark is cut off"] : [])];
   });
 
   // What the step is about: of many nodes one is enough.
@@ -97,7 +98,7 @@
   });
 
   const look = (step) => {
-    const wrong = [...clashes(), ...ofWords(), ...ofClocks(), ...ofEyes()];
+    const wrong = [...clashes(), ...ofWords(), ...ofScore(), ...ofEyes()];
     if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
     if (root) heights.add(Math.round(box(root).height));
     const stage = document.querySelector(".mg-film:not(.mg-drawn) .mg-stage");

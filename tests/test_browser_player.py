@@ -6,7 +6,6 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -419,9 +418,10 @@ LAYERS = """() => {
 def test_a_step_has_few_layers_and_no_rule_that_looks_ahead(
     saved: dict[str, Path], page: Page
 ) -> None:
-    """At 300 nodes there are 600 marks; each `:has` would be asked about all of them again."""
+    """At 300 nodes there are 900 marks; each `:has` would be asked about all of them again."""
     page.goto(saved["long"].as_uri())
-    assert page.locator(".mg-mark").count() > 500
+    drawn = page.locator(".mg-dots").evaluate_all("all => all.map(e => e.getAttribute('d'))")
+    assert sum(path.count("M") for path in drawn) > 400
     outside, inside = page.evaluate(LAYERS)
     assert outside < 60
     assert inside == 0
@@ -940,19 +940,23 @@ def test_each_card_tells_when_it_was_born_and_when_it_ran(
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "both"])
-def test_marks_on_the_clocks_keep_their_names(
+def test_the_score_says_what_was_built_and_what_ran(
     language: str, saved: dict[str, Path], page: Page
 ) -> None:
-    """Also where many happen at once; what is built and run at once has one name for both."""
+    """Which line, in which phase, and how often; each word has room."""
     page.goto(saved["both"].as_uri())
     speak(page, language)
-    seen = page.locator(".mg-mark:not(.mg-once .mg-same) .mg-whose")
-    assert all(seen.evaluate_all("names => names.map(name => name.getClientRects().length)"))
-    steps = page.locator(".mg-moment").evaluate_all(
-        "all => all.map(e => e.getBoundingClientRect()).map(box => [box.y, box.left, box.right])"
-    )
-    for (high, _, end), (below, start, _) in pairwise(steps):
-        assert high != below or end <= start
+    assert page.locator(".mg-row-name").all_text_contents() == ["x", "x * x", "x * x + 3"] * 2
+    phases = page.locator(".mg-phase")
+    said = ["build + run 构建 + 运行", "backward 反向", "build 构建", "run 运行", "backward 反向"]
+    assert phases.all_text_contents() == said
+    cut = "all => all.filter(e => !e.matches('.mg-bare') && e.scrollWidth > e.clientWidth).length"
+    assert phases.evaluate_all(cut) == 0
+    page.locator(".mg-steps").fill("4")
+    counts = page.locator(".mg-tally b").all_text_contents()
+    assert counts == ["2", "2", "1", "2", "0", "0"]
+    here = page.locator(".mg-row-name.mg-here")
+    assert here.all_text_contents() == ["x * x", "x * x + 3"]
 
 
 def test_what_both_graphs_say_is_said_once(saved: dict[str, Path], page: Page) -> None:
@@ -972,11 +976,23 @@ def test_marks_and_cards_are_linked(saved: dict[str, Path], page: Page) -> None:
     page.locator(".mg-player").focus()
     page.keyboard.press("End")
     page.get_by_role("button", name="Mul:").hover()
-    assert page.locator(".mg-hover .mg-whose").all_text_contents() == ["×", "×", "∂ ×"]
-    page.locator(".mg-mark").filter(has_text="+").first.hover()
+    assert page.locator(".mg-notes-pointed circle").count() == 2, "built and run at once; gradient"
+    place = page.locator(".mg-note-both.mg-note-of-operator").nth(1).bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
     assert page.locator("g.node.mg-hover").get_attribute("aria-label").startswith("Add")
-    page.locator(".mg-mark").filter(has_text="+").first.click()
+    assert (
+        page.locator(".mg-score").get_attribute("title")
+        == "2: built and run Add = 7 / 构建并运行 Add = 7"
+    )
+    page.mouse.down()
     assert page.locator(".mg-controls output").inner_text() == "2 / 7"
+    page.mouse.move(x - place["width"], y, steps=4)
+    page.mouse.up()
+    assert page.locator(".mg-controls output").inner_text() == "1 / 7", "it was dragged"
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".mg-controls output").inner_text() == "2 / 7"
+    assert page.get_by_role("slider", name="step").get_attribute("aria-valuetext").startswith("2: ")
 
 
 def test_what_is_no_number_is_marked_everywhere(tmp_path: Path, page: Page) -> None:

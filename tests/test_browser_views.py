@@ -119,13 +119,14 @@ STYLES = {
     '"fit" is cut off': ".mg-tools button { width: 20px; min-width: 0; overflow: hidden; }",
     'lies on "button': ".mg-film .mg-caption { transform: translateX(1000px); }",
     "mg-card on": "g.node.mg-kind-operator .mg-card { width: 400px; }",
-    "a text of 9.0 px": ".mg-film .mg-lane-names { font-size: 9px; }",
+    "a text of 9.0 px": ".mg-film .mg-staff-head { font-size: 9px; }",
     "the caption is longer": ".mg-film .mg-caption > div { max-height: 9px; }",
-    "marks of a clock lie on each other": ".mg-moment { min-width: 200px; }",
+    "phases lie on each other": ".mg-phase { min-width: 700px; }",
+    "a mark is cut off": ".mg-staff-lines svg { transform: translateY(60px); }",
     "x, which the step is about, is out of view": ".mg-film .mg-drawing { width: 60px; }",
     "the page scrolls sideways": "body { width: 1500px; }",
     "the drawing has 3": ".mg-film .mg-stage { margin-right: 500px; }",
-    "its height changes": ".mg-film:has(.mg-moment:last-child .mg-lit) { height: 600px; }",
+    "its height changes": ".mg-film:has(.mg-phase:last-child.mg-lit) { height: 600px; }",
 }
 
 

@@ -15,7 +15,7 @@ import viz
 from minigrad.ops import elementwise
 from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
-from viz.page.steps import CLOCKS, lane
+from viz.page.steps import CLOCKS, lanes
 from viz.picture.drawing import render
 from viz.picture.formula import forward
 from viz.picture.picture import picture
@@ -288,9 +288,11 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
             (said,) = map(int, re.findall(rf"(\d+) {word}", last))
             ticks = re.findall(rf"[\[ ]{clock[6:]} (\d+)[\],]", lines)
             kinds = {clock[6:], "" if clock == "clock_gradient" else "both"}
-            marked = [n for n in staff["notes"] if n.kind in kinds and n.sort == "operator"]
+            marked = [n for n in staff["notes"] if n[2] in kinds and len(n) == 4]
             counted = dict(zip(CLOCKS, staff["counted"][-1][1:], strict=True))
-            assert said == int(ticks[-1]) == counted[clock] == sum(len(n.nodes) for n in marked)
+            assert (
+                said == int(ticks[-1]) == counted[clock] == sum(len(n[3].split()) for n in marked)
+            )
         (more,) = re.findall(r"(\d+) gradient nodes? built", last) or [None]
         assert more == next(iter(re.findall(r"built: (\d+) gradient nodes", lines)), None)
         assert (more is not None) == (shown.picture.kind == "static")
@@ -317,7 +319,7 @@ def test_a_long_loop_counts_on_where_it_is_not_shown() -> None:
         graph = mg.build_graph(x, mg.while_loop(lambda a: a < 400, lambda a: a + 1, x))
     shown = film(graph, {"x": 0}).ticking()
     assert "802 operators run" in shown.frames[-1].caption[0]
-    assert lane(shown, "")["counted"][-1][2] == 802
+    assert lanes([(shown, "")])[0]["counted"][-1][2] == 802
     last = [f.caption[0] for f in shown.frames if "clock_run" in f.ticks][-1]
     assert last.startswith("[run 802] run: While")
 

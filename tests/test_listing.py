@@ -47,8 +47,11 @@ def test_every_step_knows_its_lines() -> None:
     ((file, first, lines),) = data["listing"]
     assert file == "test_listing.py"
     assert lines == ("y = x * x", "z = y + 3")
-    lit = [[*data["codes"][k][:3]] for frame in data["frames"] for k in frame["code"]]
-    assert lit == [[0, 0, 0], [0, 1, 1], [0, 1, 1], [0, 0, 0], [0, 0, 0]]
+    rows = [data["lanes"][0]["rows"][note[1]].label for note in data["lanes"][0]["notes"]]
+    assert [label for label in rows if label != "x"] == [
+        *("y = x * x", "z = y + 3", "z = y + 3"),  # and its constant
+        *("z = y + 3", "y = x * x"),  # on the way back
+    ]
     assert first == z.creator.where.lineno - 1
 
 
@@ -57,7 +60,7 @@ def test_a_line_without_a_source_is_told_on_its_own() -> None:
     exec(compile("y = x * 2", "<lost>", "exec"), space)
     data = viz.step(space["y"]).data
     assert data["listing"] == []
-    assert {data["codes"][k][0] for frame in data["frames"] for k in frame["code"]} == {-1}
+    assert [row.label for row in data["lanes"][0]["rows"]] == ["tensor", "Mul"]
 
 
 def test_what_is_made_for_the_user_shows_no_line_of_ours() -> None:

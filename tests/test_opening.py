@@ -62,7 +62,9 @@ def test_each_lesson_begins_with_a_picture_of_its_own_above_its_text() -> None:
 def test_each_half_of_the_readme_begins_with_it() -> None:
     english, chinese = README.split("## 中文说明\n")
     for half, language in ((english, "en"), (chinese, "zh")):
-        first = re.search(r'<picture>.*?srcset="(.+?)".*?alt="(.+?)" src="(.+?)".*?</picture>', half, re.DOTALL)
+        first = re.search(
+            r'<picture>.*?srcset="(.+?)".*?alt="(.+?)" src="(.+?)".*?</picture>', half, re.DOTALL
+        )
         assert first
         assert first[3] == f"notebooks/pictures/both_ways_{language}.svg"
         assert first[1] == f"notebooks/pictures/both_ways_phone_{language}.svg"

@@ -1,4 +1,4 @@
-"""The score: which rows there are, what is noted in them, how long nodes live, what the phases are."""
+"""The score: which rows there are, what is noted in them, how long nodes live, which phases."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def test_three_inputs_are_three_graphs_or_three_runs_of_one() -> None:
     ]
     assert dynamic.phases == (Phase("both", 1, 2), Phase("both", 3, 4), Phase("both", 5, 6))
     assert dynamic.lives == (
-        *((0, 0, 2), (1, 1, 2), (2, 2, 2)),  # row, from, to: until its graph is used no more
-        *((0, 3, 4), (1, 3, 4), (2, 4, 4)),
-        *((0, 5, 7), (1, 5, 7), (2, 6, 7)),  # the last one is there at the end
+        *((0, 0, 2), (0, 3, 4), (0, 5, 7)),  # row, from, to: until its graph is used no more,
+        *((1, 1, 2), (1, 3, 4), (1, 5, 7)),  # and the last one to the end
+        *((2, 2, 2), (2, 4, 4), (2, 6, 7)),
     )
     assert labels(static) == ['p = mg.placeholder("p")', "q = p * p", "r = q + 3"]
     built, run = noted(static)[:3], noted(static)[3:]
@@ -63,7 +63,17 @@ def test_three_inputs_are_three_graphs_or_three_runs_of_one() -> None:
         '1 p = mg.placeholder("p"): built',
         *("2 q = p * p: built", "4 r = q + 3: built"),
     ]
-    assert [line.rpartition(" ")[2] for line in run] == "5 25 28 6 36 39 7 49 52".split()
+    assert [line.rpartition(" ")[2] for line in run] == [
+        "5",
+        "25",
+        "28",
+        "6",
+        "36",
+        "39",
+        "7",
+        "49",
+        "52",
+    ]
     assert [phase.kind for phase in static.phases] == ["build", "run", "run", "run"]
     assert static.lives == ((0, 1, 17), (1, 2, 17), (2, 4, 17)), "they wait until the end"
 
@@ -152,7 +162,9 @@ def test_the_opening_picture_says_what_was_recorded(opening: dict[str, Any]) -> 
     films, equal = opening["recorded"]()
     assert equal, "what the picture says, bit for bit"
     dynamic, static = map(opening["Staff"].of, films)
-    counts = [[staff.count(f"clock_{word}") for word in ("built", "run")] for staff in (dynamic, static)]
+    counts = [
+        [staff.count(f"clock_{word}") for word in ("built", "run")] for staff in (dynamic, static)
+    ]
     assert counts == [[6, 6], [2, 6]]
     assert (dynamic.kept(), static.kept()) == (("thrown", 3), ("kept", 1))
     assert [kind for kind, *_ in dynamic.phases()] == ["both"] * 3

@@ -5,7 +5,6 @@ type Clock = [Pair, string][];
 type Labels = Record<string, string>;
 type Words = Record<string, Pair>;
 type Keys = Record<string, () => void>;
-type Code = [number, number, number, string, string, string, string];
 type EdgeData = [string, string, string];
 
 interface Summary {
@@ -48,7 +47,6 @@ interface Share {
 interface Frame {
   captions: Pair[];
   active: string[];
-  code: number[];
   still?: boolean[];
   flows?: Record<string, string | Share>;
   notes?: Record<string, string>;
@@ -77,8 +75,9 @@ interface GraphData {
 }
 
 type NoteKind = "built" | "run" | "both" | "gradient";
-/** Step, row, what happened, sort, nodes, value. */
-type Note = [number, number, NoteKind, string, string[], string];
+/** Step, row, what happened, nodes, and their sort, if they are no operators; sent: the ids together. */
+type SentNote = [number, number, NoteKind, string, string?];
+type Note = [number, number, NoteKind, string[], string?];
 
 /** A film as a staff of the score: rows with whether they are code, lives and phases from step to step. */
 interface Lane {
@@ -86,9 +85,10 @@ interface Lane {
   said: string;
   plan: boolean;
   rows: [string, boolean][];
-  notes: Note[];
+  prefix: string;
+  notes: SentNote[];
   lives: [number, number, number][];
-  phases: [string, number, number][];
+  phases: ["both" | "build" | "run" | "backward", number, number][];
   counted: [number, number, number, number][];
 }
 
@@ -119,7 +119,6 @@ interface Data {
   links: Record<string, string>;
   frames: Frame[];
   texts: Pair[];
-  codes: Code[];
   swatches: string[];
   lanes: Lane[];
   listing: [string, number, string[]][];

@@ -121,6 +121,8 @@ function play(model, el) {
     make("div", "mg-tables", panel).innerHTML = data.graphs.map((g) => g.table).join("");
   });
   say(tables, words.table_short);
+  if (data.listing.length && !data.still)
+    say(overlay("", labels.program, parts.tools, parts.body, (panel) => program(panel, data)), words.code);
   overlay("?", labels.help, parts.tools, parts.body, (panel) => help(panel, data));
 
   // ---- Steps ----

@@ -7,10 +7,8 @@ const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
 const DIAGONAL = 130; // pixels of these
 const FEW_ROWS = 9; // up to which a staff may stand beside its drawing
 const FOOT = 28; // pixels below the rows, for the phases
-const TALLY = 200; // pixels to the left of the phases, in which the tally has room
-const HEAD_OF_STAFF = 26; // pixels above the rows for it, where it has not
+const HEAD_OF_STAFF = 26; // pixels above the rows for the tally, where it has no room beside the phases
 const END = 12; // pixels to the right of the last step
-const ROOMY = 700; // pixels of a score that gives it this room
 const NARROW_SCORE = 400; // pixels; below, code stands above its row instead of beside it
 const CODE_LETTER = 7.3; // pixels of a letter of code
 const DOT = 5; // pixels of a mark's radius; smaller ones are dots
@@ -40,10 +38,13 @@ function score(place, data, { hover }) {
     const wide = place.clientWidth;
     if (!wide) return;
     const narrow = wide < NARROW_SCORE;
-    const left = narrow ? 4 : Math.min(Math.max(longest * CODE_LETTER + 28, wide > ROOMY ? TALLY : 0), wide * 0.42);
+    const code = Math.min(longest * CODE_LETTER + 28, wide * 0.42);
+    const tally = Math.max(...staffs.map((one) => one.tally())) + 34;
+    const above = narrow || tally > wide * 0.45;
+    const left = narrow ? 4 : above ? code : Math.max(code, tally);
     const column = (wide - left - END) / data.frames.length;
     place.classList.toggle("mg-narrow", narrow);
-    place.classList.toggle("mg-tally-above", left < TALLY);
+    place.classList.toggle("mg-tally-above", above);
     place.style.setProperty("--mg-axis", `${left}px`);
     place.style.setProperty("--mg-column", `${column}px`);
     for (const one of staffs) one.draw(left, column, narrow);
@@ -55,7 +56,7 @@ function score(place, data, { hover }) {
 
   // A mark and the card of its node are one thing.
   const point = (/** @type {Note[]} */ notes) => {
-    const nodes = [...new Set(notes.flatMap(([, , , , ids]) => ids))];
+    const nodes = [...new Set(notes.flatMap(([, , , ids]) => ids))];
     if (String(nodes) === String(pointed)) return;
     pointed.forEach((node) => hover(node, false));
     nodes.forEach((node) => hover(node, true));
@@ -77,10 +78,21 @@ function score(place, data, { hover }) {
 }
 
 /** A note in words: what happened, to what, and what came out. @param {Note} note @param {Data} data */
-function noted([, , kind, sort, nodes, value], { words, nodes: known }) {
+function noted([step, , kind, nodes, sort], { words, nodes: known }) {
   const verb = { built: words.clock_built, run: words.clock_run, both: words.clock_both, gradient: words.clock_gradient }[kind];
   const name = `${kind === "gradient" || sort === "gradient" ? "∂" : ""}${known[nodes[0]]?.label ?? ""}`;
-  return `${halves(verb)} ${name}${nodes.length > 1 ? "…" : ""}${value ? ` = ${value}` : ""}`;
+  const value = held(nodes[nodes.length - 1], kind, step, known);
+  const what = `${name}${nodes.length > 1 ? "…" : ""}${value ? ` = ${value}` : ""}`;
+  return halves([`${verb[0]} ${what}`, `${verb[1]} ${what}`]);
+}
+
+/**
+ * In few words what a node holds after a step; "" where it was only built.
+ * @param {string} id @param {NoteKind} kind @param {number} step @param {Record<string, PlayedNode>} nodes
+ */
+function held(id, kind, step, nodes) {
+  const { values, gradients } = nodes[id];
+  return kind === "built" ? "" : (latest(kind === "gradient" ? gradients : values, step)?.short ?? "");
 }
 
 /**
@@ -90,33 +102,52 @@ function noted([, , kind, sort, nodes, value], { words, nodes: known }) {
 function staff(place, lane, data, number) {
   const box = make("div", "mg-staff", place);
   const top = make("div", "mg-staff-head", box);
-  say(make("b", "mg-lane-name", top), lane.label);
+  const name = make("b", "mg-lane-name", top);
+  say(name, lane.label);
+  const line = make("span", "mg-line-now", top); // where there is no room for each in its row
   const tally = make("span", "mg-tally", top);
   const lines = make("div", "mg-staff-lines", box);
   const svg = shape("svg", { role: "img", "aria-label": lane.said }, lines);
   const names = lane.rows.map(([label, code]) => {
     const name = make("div", code ? "mg-row-name" : "mg-row-name mg-no-code", lines);
-    name.textContent = label;
     name.title = label;
     return name;
   });
-  const phases = lane.phases.map(([kind]) => say(make("div", `mg-phase mg-phase-${kind}`, lines), data.words[`phase_${kind}`]));
-  const counts = [data.words.tally_built, data.words.tally_run, data.words.tally_gradient].map((word, i) => {
+  const { words } = data;
+  const does = { both: words.phase_both, build: words.phase_build, run: words.phase_run, backward: words.phase_backward };
+  const phases = lane.phases.map(([kind]) => say(make("div", `mg-phase mg-phase-${kind}`, lines), does[kind]));
+  const counts = [words.tally_built, words.tally_run, words.tally_gradient].map((word, i) => {
     const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
     const said = make("b", "", part);
     say(part, word);
     return { part, said };
   });
+  const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
+    /** @type {Note} */ ([step, row, kind, ids.split(" ").map((id) => lane.prefix + id), sort])
+  ));
   const parts = layers(svg, `${data.name}-past${number}`);
-  const byStep = Map.groupBy(lane.notes, ([step]) => step);
+  const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
   let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, wide: 0, high: 0 };
   /** @type {HTMLElement[]} */
   let here = [];
+  let letters = 0; // of the line of code that is told above the rows
 
+  const count = (/** @type {number} */ index) => {
+    const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
+    counts.forEach(({ part, said }, i) => {
+      said.textContent = String(counted[i + 1]);
+      part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
+    });
+  };
   return {
     box,
     lines,
+    /** How wide what is counted is at its widest. */
+    tally() {
+      count(Infinity);
+      return name.offsetWidth + tally.offsetWidth;
+    },
     /** @param {number} left @param {number} column @param {boolean} narrow */
     draw(left, column, narrow) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
@@ -124,8 +155,11 @@ function staff(place, lane, data, number) {
       const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - FOOT) / rows));
       const radius = Math.max(1.5, Math.min(15, column * 0.43, row * (narrow ? 0.27 : 0.42)));
       at = { left, column, row, top: Math.max(0, (high - FOOT - row * rows) / 2), radius, wide, high };
-      lines.classList.toggle("mg-thin", row < READABLE * (narrow ? 2.4 : 1));
-      lines.classList.toggle("mg-tight", row < 18);
+      box.classList.toggle("mg-thin", row < READABLE * (narrow ? 2.4 : 1));
+      box.classList.toggle("mg-tight", row < 18);
+      letters = Math.floor(((narrow ? wide : left) - 28) / CODE_LETTER);
+      names.forEach((each, i) => { each.textContent = short(lane.rows[i][0], letters); });
+      letters = Math.min(letters, Math.floor((wide - name.offsetWidth - tally.offsetWidth - 70) / CODE_LETTER));
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
       names.forEach((name, i) => {
@@ -138,44 +172,45 @@ function staff(place, lane, data, number) {
         style.left = `${left + (start + 0.04) * column}px`;
         style.top = `${at.top + row * rows + 4}px`;
         style.width = `${width}px`;
-        classList.remove("mg-bare");
-        classList.toggle("mg-bare", phases[i].scrollWidth > width);
+        classList.remove("mg-small", "mg-bare");
+        for (const less of ["mg-small", "mg-bare"]) classList.toggle(less, phases[i].scrollWidth > width);
       });
-      compose(parts, lane, at);
+      top.style.top = `${at.top + row * rows + 5}px`;
+      compose(parts, lane, notes, at, data.nodes);
     },
     /** @param {number} index */
     show(index) {
-      const notes = byStep.get(index) ?? [];
+      const now = byStep.get(index) ?? [];
       parts.edge.setAttribute("width", String(at.left + at.column * (index + 1)));
-      parts.now.replaceChildren(...notes.filter(drawnLarge).map((note) => ring(note, at)));
+      parts.now.replaceChildren(...now.filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
-      here = [...new Set(notes.map(([, row]) => names[row]))];
-      if (lines.classList.contains("mg-thin")) here.splice(1);
+      here = [...new Set(now.map(([, row]) => names[row]))];
+      if (box.classList.contains("mg-thin")) here.splice(1);
+      line.textContent = short(here[0]?.title ?? "", letters);
       for (const name of here) name.classList.add("mg-here");
       lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", start <= index));
-      const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
-      counts.forEach(({ part, said }, i) => {
-        said.textContent = String(counted[i + 1]);
-        part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
-      });
+      count(index);
     },
     /** @param {PointerEvent} event */
     under({ clientX, clientY }) {
       const from = svg.getBoundingClientRect();
       const [step, row] = [(clientX - from.left - at.left) / at.column, (clientY - from.top - at.top) / at.row].map(Math.floor);
       if (clientY < from.top || clientY > from.bottom) return [];
-      return lane.notes.filter((note) => note[1] === row && (step < 0 || note[0] === step));
+      return notes.filter((note) => drawnLarge(note) && note[1] === row && (step < 0 || note[0] === step));
     },
     /** @param {Set<string>} nodes */
     point(nodes) {
-      const notes = nodes.size ? lane.notes.filter(([, , , , ids]) => ids.some((id) => nodes.has(id))) : [];
-      parts.pointed.replaceChildren(...notes.filter(drawnLarge).map((note) => ring(note, at)));
+      const meant = nodes.size ? notes.filter(([, , , ids]) => ids.some((id) => nodes.has(id))) : [];
+      parts.pointed.replaceChildren(...meant.filter(drawnLarge).map((note) => ring(note, at)));
     },
   };
 }
 
+/** @param {string} code @param {number} most letters */
+const short = (code, most) => (code.length > most ? `${code.slice(0, Math.max(0, most - 1))}…` : code);
+
 /** Constants are dots beside what reads them. @param {Note} note */
-const drawnLarge = (note) => note[3] !== "constant";
+const drawnLarge = (note) => note[4] !== "constant";
 
 /** What lies on each other in a staff; what has happened is seen up to an edge. @param {SVGSVGElement} svg @param {string} id */
 function layers(svg, id) {
@@ -197,9 +232,10 @@ function ring(note, at) {
 
 /**
  * Draws a staff: rows, lives, what follows on what, marks.
- * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Place} at
+ * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Note[]} notes @param {Place} at
+ * @param {Record<string, PlayedNode>} nodes
  */
-function compose({ rest, past }, { rows, notes, lives, phases, plan }, at) {
+function compose({ rest, past }, { rows, lives, phases, plan }, notes, at, nodes) {
   const [small, thin] = [at.radius < DOT, at.row < DOT];
   const spot = (/** @type {Note} */ note) => middle(note, at).map((n) => n.toFixed(1)).join(" ");
   const row = (/** @type {number} */ number) => at.top + at.row * (number + 0.5);
@@ -213,30 +249,34 @@ function compose({ rest, past }, { rows, notes, lives, phases, plan }, at) {
   if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt", strokeOpacity: "0.22" });
   for (const [kind, start, end] of phases) {
     const back = kind === "backward" ? -1 : 1;
-    const within = notes.filter((note) => drawnLarge(note) && note[3] !== "gradient" && note[0] >= start && note[0] <= end);
+    const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[0] >= start && note[0] <= end);
     const ordered = within.toSorted((a, b) => a[0] - b[0] || back * (a[1] - b[1]));
     shape("polyline", { class: `mg-stairs mg-stairs-${kind}`, points: ordered.map(spot).join(" ") }, past);
   }
   if (small) return dots(notes, spot, at, past);
-  for (const note of notes) mark(note, at, past);
+  for (const note of notes) mark(note, at, past, nodes);
 }
 
 /** Marks where there is no room for circles. @param {Note[]} notes @param {(note: Note) => string} spot @param {Place} at @param {Element} parent */
 function dots(notes, spot, { radius }, parent) {
-  for (const [kind, look] of [["both", "built"], ["built", "built"], ["both", "run"], ["run", "run"], ["gradient", "gradient"]]) {
-    const d = notes.filter((note) => drawnLarge(note) && note[2] === kind).map((note) => `M${spot(note)}h0`).join("");
+  const looks = [["both", "built"], ["built", "built"], ["both", "run"], ["run", "run"], ["given", "given"], ["gradient", "gradient"]];
+  const kindOf = (/** @type {Note} */ [, , kind, , sort]) => (sort === "input" && kind !== "built" ? "given" : kind);
+  for (const [kind, look] of looks) {
+    const d = notes.filter((note) => drawnLarge(note) && kindOf(note) === kind).map((note) => `M${spot(note)}h0`).join("");
     const wide = 2 * radius + (kind === "both" && look === "built" ? 2.5 : 0);
     if (d) shape("path", { class: `mg-dots mg-dots-${look}`, d, "stroke-width": wide }, parent);
   }
 }
 
-/** @param {Note} note @param {Place} at @param {Element} parent */
-function mark(note, at, parent) {
-  const [, , kind, sort, , value] = note;
+/** @param {Note} note @param {Place} at @param {Element} parent @param {Record<string, PlayedNode>} nodes */
+function mark(note, at, parent, nodes) {
+  const [step, , kind, ids, sort = "operator"] = note;
+  const value = held(ids[ids.length - 1], kind, step, nodes);
   const [cx, cy] = middle(note, at);
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}` }, parent);
   shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius : Math.min(3, at.radius) }, g);
   const within = kind === "both" && sort === "operator" ? at.radius - Math.min(3.2, at.radius / 4) : at.radius;
   if (within < at.radius) shape("circle", { cx, cy, r: within }, g);
-  if (drawnLarge(note) && value.length * 6.7 < 2 * within) shape("text", { x: cx, y: cy + 4 }, g).textContent = value;
+  if (at.radius < 9) g.classList.add("mg-plain"); // dashes would be a flower
+  if (drawnLarge(note) && value.length * 6.7 + 2 < 2 * within) shape("text", { x: cx, y: cy + 4 }, g).textContent = value;
 }

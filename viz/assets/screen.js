@@ -101,6 +101,19 @@ function wordiest(frames) {
 }
 
 /**
+ * The whole lines of the program, of which the rows of the score show the parts that count.
+ * @param {HTMLElement} panel @param {Data} data
+ */
+function program(panel, { listing }) {
+  for (const [file, first, lines] of listing) {
+    const list = make("ol", "mg-program", panel);
+    list.start = first;
+    list.title = file;
+    for (const line of lines) make("li", "", list).textContent = line || " ";
+  }
+}
+
+/**
  * What the looks mean, and the keys.
  * @param {HTMLElement} panel @param {Data} data
  */

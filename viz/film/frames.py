@@ -96,7 +96,7 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
 
 
 def _first(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:
-    """The leaves of the first graph, and those that nothing reads; others come with their graphs."""
+    """The leaves of the first graph, and those that nothing reads; others come with theirs."""
     graphs = components(picture)
     readers = {x: graphs[n.id] for n in reversed(picture.nodes) for x in n.inputs}
     first = next((graphs[n.id] for n in picture.nodes if n.inputs), "")

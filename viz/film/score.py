@@ -7,7 +7,7 @@ loop or for the next input, comes again in its row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from viz.film.film import BUILT, GRADIENT, RUN, Film, Frame, latest
@@ -28,8 +28,9 @@ class Row(NamedTuple):
 class Note(NamedTuple):
     """What happened in one row at one step.
 
-    kind: "built", "run", "both" at once, or "gradient". sort: as of `viz.film.film.Mark`; a constant
-    is noted beside the operator that reads it. value: in few words what the last of the nodes holds.
+    kind: "built", "run", "both" at once, or "gradient". sort: as of `viz.film.film.Mark`; a
+    constant is noted beside the operator that reads it. value: in few words what the last of the
+    nodes holds.
     """
 
     step: int
@@ -41,7 +42,7 @@ class Note(NamedTuple):
 
 
 class Life(NamedTuple):
-    """From where to where a node of a row is there: until its graph is thrown away, or to the end."""
+    """From where to where a row has a node: until its graph is thrown away, or to the end."""
 
     row: int
     start: int
@@ -88,6 +89,22 @@ def score(film: Film) -> Score:
     return Score(tuple(rows.values()), notes, lives, _phases(notes, graphs))
 
 
+def aligned(scores: Sequence[Score]) -> list[Score]:
+    """The scores with their rows in the order of the last one, if they have the same rows."""
+    order = [row.label for row in scores[-1].rows] if scores else []
+    return [_ordered(made, order) for made in scores]
+
+
+def _ordered(made: Score, order: Sequence[str]) -> Score:
+    labels = [row.label for row in made.rows]
+    if len({*labels}) < len(labels) or sorted(labels) != sorted(order):
+        return made
+    places = [order.index(label) for label in labels]
+    notes = tuple(sorted((n._replace(row=places[n.row]) for n in made.notes), key=lambda n: n[:2]))
+    lives = tuple(life._replace(row=places[life.row]) for life in made.lives)
+    return Score(tuple(made.rows[labels.index(x)] for x in order), notes, lives, made.phases)
+
+
 def components(picture: Picture) -> dict[str, str]:
     """Return for each node the graph it is part of: what operators join. Leaves join nothing."""
     leader = {n.id: n.id for n in picture.nodes}
@@ -131,6 +148,8 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
     for i, node in nodes.items():
         if i in written and (code := written[i].code) and node.kind != "constant":
             place, before, inside, after = code
+            if not inside:  # its source is not to be had
+                continue
             if node.kind in GIVEN and "=" not in before:  # what it is written in is not its line
                 continue
             key = (place, before, inside, node.group, node.op)
@@ -180,11 +199,13 @@ def _value(film: Film, node: str, step: int, kind: str) -> str:
 def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Life, ...]:
     """The life of each node; of a dynamic graph that another one follows, until its last step."""
     last = len(film.frames) - 1
+    reads = {x: graphs[n.id] for n in film.picture.nodes for x in n.inputs}
+    given = {n.id for n in film.picture.nodes if n.kind in GIVEN}
+    graphs = {i: reads.get(i, "") if i in given else graph for i, graph in graphs.items()}
     ends: dict[str, int] = {}
     for note in notes:
         ends.update((graphs[i], note.step) for i in note.nodes if note.sort == "operator")
     newest = max(ends.values(), default=last)
-    reads = {x: graphs[n.id] for n in film.picture.nodes for x in n.inputs}
     freed = {graphs[i]: track.freed for i, track in film.tracks.items() if track.freed}
     lives = []
     for note in notes:
@@ -193,16 +214,29 @@ def _lives(film: Film, notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tu
         for i in note.nodes:
             end = last
             if film.picture.kind == "dynamic":
-                graph = reads.get(i, "") if note.sort == "input" else graphs[i]
-                used = ends.get(graph, newest)
-                gone = freed.get(graph) if note.sort == "input" else film.tracks[i].freed
+                used = ends.get(graphs[i], newest)
+                gone = freed.get(graphs[i]) if i in given else film.tracks[i].freed
                 end = gone or (used if used < newest else last)
             lives.append(Life(note.row, note.step, end))
-    return tuple(dict.fromkeys(lives))
+    return tuple(_joined(lives))
+
+
+def _joined(lives: Iterable[Life]) -> Iterator[Life]:
+    """The lives in the order of their rows; those of one row that overlap are one."""
+    last = None
+    for life in sorted(lives):
+        if last and life.row == last.row and life.start < last.end:
+            last = last._replace(end=max(last.end, life.end))
+            continue
+        if last:
+            yield last
+        last = life
+    if last:
+        yield last
 
 
 def _phases(notes: tuple[Note, ...], graphs: Mapping[str, str]) -> tuple[Phase, ...]:
-    """Steps in a row that do the same; a graph that runs again begins anew, as does another graph."""
+    """Steps in a row that do the same; a graph that runs again begins anew, as another one does."""
     phases: list[Phase] = []
     seen: set[str] = set()  # what ran in this phase
     graph = ""  # which graph it is about

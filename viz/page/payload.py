@@ -13,7 +13,7 @@ from viz.film.states import calls, on_cards
 from viz.film.told import about as about_node
 from viz.film.told import told
 from viz.page.rooms import rooms_of
-from viz.page.steps import Codes, Swatches, Texts, file, frame, lane, node, result
+from viz.page.steps import Swatches, Texts, file, frame, lanes, node, result
 from viz.page.together import Rooms, Together
 from viz.picture.boxes import Picture
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
@@ -46,7 +46,7 @@ WORDS = [
     ),
     *("fit", "fold", "keys", "score", "shape"),
     *("value", "gradient", "not_computed", "not_yet", "kind", "open_group"),
-    *("close_group", "flows", "need_kernel", "inputs", "table", "table_short"),
+    *("close_group", "flows", "need_kernel", "inputs", "code", "program", "table", "table_short"),
     *("details", "close", "help", "fold_short", "clock_built", "clock_run", "clock_gradient"),
     *("clock_both", "phase_both", "phase_build", "phase_run", "phase_backward"),
     *("tally_built", "tally_run", "tally_gradient"),
@@ -76,7 +76,6 @@ def payload(
     together = Together(films, links)
     steps = max((len(f.frames) for f in films), default=0)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
-    codes: Codes = {}
     texts: Texts = {}
     swatches: Swatches = {}
     still = all(film.still for film in films)
@@ -88,13 +87,12 @@ def payload(
         "edges": _edges(pairs),
         "links": _links(links, prefixes),
         "frames": [
-            frame([(f, p, i) for f, p in pairs], blocks, codes, swatches)
+            frame([(f, p, i) for f, p in pairs], swatches)
             for i in with_progress(range(steps), "progress_steps")
         ],
         "texts": list(texts),  # after the nodes, which fill it
-        "codes": list(codes),  # after the frames, which fill it
         "swatches": list(swatches),  # after both
-        "lanes": [lane(film, prefix) for film, prefix in pairs],
+        "lanes": lanes(pairs),
         "listing": [[file(block, films), block.first, block.lines] for block in blocks],
         "verdict": verdict,
         "equal": isinstance(verdict, Right),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Frame, Track
+from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Track
 from viz.film.listing import Block
-from viz.film.score import score
+from viz.film.score import Note, Score, aligned, score
 from viz.film.told import SLOTS, Told
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary
@@ -20,7 +20,6 @@ from viz.words.text import ROWS, Pair, both
 CLOCKS = (BUILT, RUN, GRADIENT)
 FEW = (6, 4)  # rows and columns of numbers that the inspector writes out
 
-Codes = dict[tuple[Any, ...], int]  # a line of the program with its parts: its number
 Texts = dict[Pair, int]  # a sentence: its number
 Shown = tuple[Film, str, int]  # a film, what its ids begin with, and its step
 Swatches = dict[str, int]  # what is seen of a tensor: its number
@@ -108,19 +107,16 @@ def _bad(summary: Summary) -> dict[str, bool]:
 # ---- Steps -----------------------------------------------------------------------------------
 
 
-def frame(
-    films: Sequence[Shown], blocks: Sequence[Block], codes: Codes, swatches: Swatches
-) -> dict[str, Any]:
+def frame(films: Sequence[Shown], swatches: Swatches) -> dict[str, Any]:
     """One step of all films; a film that ended earlier stays at its last frame.
 
-    What most steps lack is left out, and a line that many light up is sent once, in `codes`.
+    What most steps lack is left out.
     """
     alive = [(film.frames[i], prefix) for film, prefix, i in films if i < len(film.frames)]
     now = [(film.frames[min(i, len(film.frames) - 1)], prefix) for film, prefix, i in films]
     still = [i >= len(film.frames) for film, _, i in films]
     scale = films[0][0].scales.gradient
     flows = {f"{p}-{e}": flow for f, p in alive for e, flow in f.flows.items()}
-    lit = (line for f, _ in alive if (line := _code(f, blocks)))
     rare = {
         "still": still if any(still) else None,
         "flows": {i: _flow(x, scale, swatches) for i, x in flows.items()},
@@ -130,7 +126,6 @@ def frame(
     return {
         "captions": [f.caption for f, _ in now],
         "active": [f"{p}-{i}" for f, p in alive for i in f.active],
-        "code": [codes.setdefault(line, len(codes)) for line in lit],
         **{name: value for name, value in rare.items() if value},
     }
 
@@ -148,18 +143,6 @@ def _flow(flow: Flow, scale: float, swatches: Swatches) -> str | dict[str, Any]:
     return {**value, **{k: v for k, v in about.items() if v}}
 
 
-def _code(frame: Frame, blocks: Sequence[Block]) -> tuple[Any, ...] | None:
-    """Which lines of the program light up: block, first and last line, the expression in it."""
-    if frame.code is None:
-        return None
-    place, *parts = frame.code
-    for i, block in enumerate(blocks):
-        if frame.lines and block.holds(frame.lines):
-            first, last = (n - block.first for n in frame.lines[1:])
-            return (i, first, min(last, len(block.lines) - 1), place, *parts)
-    return (-1, 0, 0, place, *parts)
-
-
 def file(block: Block, films: Sequence[Film]) -> str:
     """What the file of a block is called: a notebook cell by its number."""
     for film in films:
@@ -169,9 +152,14 @@ def file(block: Block, films: Sequence[Film]) -> str:
     return block.filename
 
 
-def lane(film: Film, prefix: str) -> dict[str, Any]:
+def lanes(pairs: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
+    """The score of each film; the same rows stand in the same order."""
+    scores = aligned([score(film) for film, _ in pairs])
+    return [lane(*pair, made) for pair, made in zip(pairs, scores, strict=True)]
+
+
+def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
     """The score of one film, and how much its clocks had counted by which step."""
-    made = score(film)
     counted = [[i, *ticks.values()] for i, ticks in _counted(film)]
     counts = dict(zip(CLOCKS, counted[-1][1:], strict=True))
     told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in counts.items() if count)
@@ -181,11 +169,18 @@ def lane(film: Film, prefix: str) -> dict[str, Any]:
         "said": f"{both(label)}: {told}" if told else both(label),
         "plan": film.picture.kind == "static",
         "rows": made.rows,
-        "notes": [n._replace(nodes=tuple(f"{prefix}-{i}" for i in n.nodes)) for n in made.notes],
+        "prefix": f"{prefix}-",
+        "notes": [_note(note) for note in made.notes],
         "lives": made.lives,
         "phases": made.phases,
         "counted": counted,
     }
+
+
+def _note(note: Note) -> list[Any]:
+    """A note; most are of operators, and what a node holds is known of the node."""
+    sort = [] if note.sort == "operator" else [note.sort]
+    return [note.step, note.row, note.kind, " ".join(note.nodes), *sort]
 
 
 def _counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
