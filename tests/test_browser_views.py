@@ -122,7 +122,7 @@ STYLES = {
     "a text of 9.0 px": ".mg-film .mg-staff-head { font-size: 9px; }",
     "the caption is longer": ".mg-film .mg-caption > div { max-height: 9px; }",
     "phases lie on each other": ".mg-phase { min-width: 700px; }",
-    "a mark is cut off": ".mg-staff-lines svg { transform: translateY(60px); }",
+    "a mark is cut off": ".mg-staff-lines > svg { transform: translateY(60px); }",
     "x, which the step is about, is out of view": ".mg-film .mg-drawing { width: 60px; }",
     "the page scrolls sideways": "body { width: 1500px; }",
     "the drawing has 3": ".mg-film .mg-stage { margin-right: 500px; }",

@@ -18,7 +18,7 @@ const DOT = 5; // pixels of a mark's radius; smaller ones are dots
  * @param {{hover(id: string, on: boolean): void}} actions
  */
 function score(place, data, { hover }) {
-  const staffs = data.lanes.map((lane, i) => staff(place, lane, data, i));
+  const staffs = data.lanes.map((lane) => staff(place, lane, data));
   const head = make("div", "mg-playhead", place);
   const longest = Math.max(...data.lanes.flatMap(({ rows }) => rows.map(([label]) => label.length)), 1);
   const most = Math.max(...data.lanes.map(({ rows }) => rows.length));
@@ -97,9 +97,9 @@ function held(id, kind, step, nodes) {
 
 /**
  * The rows of one film.
- * @param {HTMLElement} place @param {Lane} lane @param {Data} data @param {number} number
+ * @param {HTMLElement} place @param {Lane} lane @param {Data} data
  */
-function staff(place, lane, data, number) {
+function staff(place, lane, data) {
   const box = make("div", "mg-staff", place);
   const top = make("div", "mg-staff-head", box);
   const name = make("b", "mg-lane-name", top);
@@ -125,7 +125,7 @@ function staff(place, lane, data, number) {
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([step, row, kind, ids.split(" ").map((id) => lane.prefix + id), sort])
   ));
-  const parts = layers(svg, `${data.name}-past${number}`);
+  const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
   let at = { left: 0, column: 1, row: 1, top: 0, radius: 1, wide: 0, high: 0 };
@@ -181,7 +181,7 @@ function staff(place, lane, data, number) {
     /** @param {number} index */
     show(index) {
       const now = byStep.get(index) ?? [];
-      parts.edge.setAttribute("width", String(at.left + at.column * (index + 1)));
+      parts.past.setAttribute("width", String(at.left + at.column * (index + 1)));
       parts.now.replaceChildren(...now.filter(drawnLarge).map((note) => ring(note, at)));
       for (const name of here) name.classList.remove("mg-here");
       here = [...new Set(now.map(([, row]) => names[row]))];
@@ -212,13 +212,11 @@ const short = (code, most) => (code.length > most ? `${code.slice(0, Math.max(0,
 /** Constants are dots beside what reads them. @param {Note} note */
 const drawnLarge = (note) => note[4] !== "constant";
 
-/** What lies on each other in a staff; what has happened is seen up to an edge. @param {SVGSVGElement} svg @param {string} id */
-function layers(svg, id) {
-  const clip = shape("clipPath", { id }, svg);
-  const edge = shape("rect", { x: 0, y: -20, height: 4000, width: 0 }, clip);
+/** What lies on each other in a staff; an <svg> in it ends where the past does. @param {SVGSVGElement} svg */
+function layers(svg) {
   const rest = shape("g", {}, svg);
-  const past = shape("g", { "clip-path": `url(#${id})` }, svg);
-  return { edge, rest, past, now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
+  const past = shape("svg", { height: "100%", overflow: "hidden" }, svg);
+  return { rest, past, now: shape("g", { class: "mg-notes-now" }, svg), pointed: shape("g", { class: "mg-notes-pointed" }, svg) };
 }
 
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */

@@ -96,13 +96,13 @@ def aligned(scores: Sequence[Score]) -> list[Score]:
 
 
 def _ordered(made: Score, order: Sequence[str]) -> Score:
-    labels = [row.label for row in made.rows]
-    if len({*labels}) < len(labels) or sorted(labels) != sorted(order):
+    lines = [row.label for row in made.rows]
+    if len({*lines}) < len(lines) or sorted(lines) != sorted(order):
         return made
-    places = [order.index(label) for label in labels]
+    places = [order.index(line) for line in lines]
     notes = tuple(sorted((n._replace(row=places[n.row]) for n in made.notes), key=lambda n: n[:2]))
     lives = tuple(life._replace(row=places[life.row]) for life in made.lives)
-    return Score(tuple(made.rows[labels.index(x)] for x in order), notes, lives, made.phases)
+    return Score(tuple(made.rows[lines.index(line)] for line in order), notes, lives, made.phases)
 
 
 def components(picture: Picture) -> dict[str, str]:
