@@ -27,7 +27,7 @@ MAY_DENY = re.compile(
     r"\b(?:\w+less|lacks?|missing|unless|impossible|refus\w+|invalid|only|another|other|apart|absent"
     r"|empty|except\w*|instead|too|fail\w*|differ\w*|several|more than|rather|past|beyond|stop\w*"
     r"|avoid\w*|prevent\w*|ignor\w+|forget\w*|forgot\w*|miss\w*|un\w+|in(?:complete|finite\w*|exact)"
-    r"|gone|hardly|few\w*|outside|lost|lose\w*|safe\w*|still|incomplete"
+    r"|gone|hardly|few\w*|outside|lost|lose\w*|safe\w*|still|incomplete|disagree\w*"
     r"|wrong|from|skip\w*|limps|easy|false|wasted|run out|mind|below|refut\w+|within|every one)\b",
     re.I,
 )
