@@ -194,22 +194,26 @@ function scoreOf(atlas, canvas, pen) {
     if (g.row >= 11) pen.text("✗", x + wide / 2, y + g.row / 2 + 3.5, null, "center");
   }
 
-  // What each operator gives, and what comes back to it; of many operators the ends in each pixel.
+  // What each part gives, and what comes back to it: operators, of large models modules.
   /** @type {{t: number, v: number, zeros: number}[]} */
   const spread = [];
   /** @type {{t: number, v: number, zeros: number}[]} */
   const returned = [];
   /** @type {number[]} */
   const broken = [];
-  m.data.operators.forEach((op, i) => {
+  for (const { out } of profileParts(m)) {
+    const op = m.data.operators[out];
     const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
     const std = value?.std;
-    if (op.g !== undefined && typeof std === "number" && std > 0) spread.push({ t: i + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
-    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.push({ t: 2 * m.n - i - 0.5, v: log(gradient.norm), zeros: 0 });
-    if (value?.bad) broken.push(i + 0.5);
-    if (gradient?.bad) broken.push(2 * m.n - i - 0.5);
-  });
+    if (op.g !== undefined && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
+    if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.push({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), zeros: 0 });
+  }
   returned.reverse();
+  m.data.operators.forEach((op, i) => {
+    if (portraitOf(m, op.v)?.bad) broken.push(i + 0.5);
+    if (portraitOf(m, op.g)?.bad) broken.push(2 * m.n - i - 0.5);
+  });
+  broken.sort((a, b) => a - b);
 
   /** @param {{v: number}[]} points */
   const range = (points) => {
@@ -315,4 +319,16 @@ function scoreOf(atlas, canvas, pen) {
     pen.text(text, left, 11);
   }
   return score;
+}
+
+const MOST_POINTS = 120; // of a curve in the profile
+
+/** The parts that the profile has a point for: as deep in the tree as there is room for. @param {AtlasModel} m */
+function profileParts(m) {
+  let parts = m.rows;
+  for (;;) {
+    const inner = parts.flatMap((node) => (node.children ? partsOf(m, node) : [node]));
+    if (inner.length === parts.length || (inner.length > MOST_POINTS && m.n > MOST_POINTS)) return parts;
+    parts = inner;
+  }
 }

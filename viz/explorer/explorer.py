@@ -17,7 +17,7 @@ MODULES = (
     *("atlas_arrows", "atlas", "atlas_score", "atlas_inspector", "explorer"),
 )
 WORDS = (
-    "explorer_title", "explorer_input", "explorer_scalar", "explorer_stopped",
+    "explorer_input", "explorer_scalar", "explorer_stopped",
     "explorer_not_finite", "explorer_zeros", "explorer_with_parameters",
     "explorer_with_operators", "explorer_forward", "explorer_backward", "explorer_column_params",
     "explorer_column_time", "explorer_column_kept", "explorer_column_weights", "explorer_spread",

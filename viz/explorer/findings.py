@@ -7,8 +7,7 @@ from typing import Any
 
 from viz.words.text import row
 
-FAINT = 1e4  # how many times smaller a gradient is than another, to be called vanishing
-HUGE = 1e4  # the norm of a gradient from which on it is called exploding
+APART = 1e4  # how many times larger an element of one gradient is, to be worth a look
 SILENT = 0.9  # share of zeros behind a ReLU that hardly fires
 RECTIFIERS = ("ReLU",)
 
@@ -66,18 +65,17 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
         if i in readers and "g" in p and len(p["shape"]) > 1:
             norm = data["portraits"][p["g"]].get("norm")
             if isinstance(norm, float):
-                norms.append((norm, readers[i], p["name"]))
+                norms.append((norm / p["size"] ** 0.5, readers[i], p["name"], norm))
     if not norms:
         return []
-    (low, at, name), (high, top, other) = min(norms), max(norms)
-    told = {"name": name, "low": f"{low:.3g}", "other": other, "high": f"{high:.3g}"}
-    if high > HUGE:
-        return [_finding("explorer_exploding", top, True, **told)]
+    (low, at, name, least), (high, top, other, most) = min(norms), max(norms)
+    told = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
     if low == 0:
-        dead = sum(norm == 0 for norm, _, _ in norms)
+        dead = sum(norm == 0 for norm, *_ in norms)
         return [_finding("explorer_no_gradient", at, True, name=name, count=dead)]
-    if high > FAINT * low:
-        return [_finding("explorer_vanishing", at, True, ratio=f"{high / low:.2g}", **told)]
+    if high > APART * low:  # an element of one is that much larger than an element of the other
+        key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
+        return [_finding(key, op, True, ratio=f"{high / low:.2g}", **told)]
     return [_finding("explorer_gradients", top, False, **told)]
 
 

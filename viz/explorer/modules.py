@@ -85,7 +85,8 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
     whole = period * rounds == len(looks)
     if rounds < (2 if whole else 3) or period < 2:
         return
-    name = _base(module.name)
+    inside = [look.partition(" ")[0] for look in looks[start : start + period]]
+    name = _base(module.name) if whole else _listed(inside)
     made: list[Module | int] = []
     for i in range(rounds):
         at = start + i * period
@@ -93,7 +94,13 @@ def _find_rounds(module: Module, computes: Sequence[str]) -> None:
     if whole:
         module.parts = made
     else:
-        module.parts[start : start + rounds * period] = [Module(f"× {rounds}", name, made)]
+        module.parts[start : start + rounds * period] = [Module(name, "", made)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """A few names, each once."""
+    names = list(dict.fromkeys(names))
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def _look(part: Module | int, computes: Sequence[str]) -> str:
@@ -142,8 +149,7 @@ def _unwrap(root: Module) -> None:
             return
         for part in wrapper.parts:
             if isinstance(part, Module) and part.name.isdigit():
-                around = "" if wrapper.name.startswith("×") else f"{wrapper.name}."
-                part.name = f"{around}{part.name}"
+                part.name = f"{wrapper.name}.{part.name}"
         root.parts[at : at + 1] = wrapper.parts
 
 
@@ -208,6 +214,7 @@ def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Modul
     for part in parts:
         last = found[-1] if found else None
         line = lines[part] if isinstance(part, int) else ""
+        line = line if line.partition("\n")[2].strip() else ""
         if line and isinstance(last, Module) and last.kind == line:
             last.parts.append(part)
         elif line:
