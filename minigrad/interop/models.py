@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minigrad.diagnostics.errors import TraceError
-from minigrad.diagnostics.source import here
+from minigrad.diagnostics.source import function_name, here
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import Captured
 from minigrad.interop.jax import capture as jax
@@ -21,6 +22,45 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured | None:
     Nothing is imported to find out: a model of a system is there only where the system is.
     """
     return next((s.capture(model, inputs) for s in SYSTEMS if s.belongs(model, inputs)), None)
+
+
+def prepared(
+    model: Any,
+    inputs: Sequence[Any],
+    named: Mapping[str, Any],
+    loss: Callable[[Any], Any] | None,
+) -> tuple[Any, Sequence[Any]]:
+    """A model and its inputs by place, followed by a loss, if there is one.
+
+    What belongs to no system that we know is given back as it is.
+    """
+    found = next((s for s in SYSTEMS if s.belongs(model, (*inputs, *named.values()))), None)
+    if found is None:
+        return model, inputs
+    if named:
+        model, inputs = _by_place(model, inputs, named)
+    return (model if loss is None else found.with_loss(model, loss)), inputs
+
+
+def _by_place(
+    model: Any, inputs: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Any, Sequence[Any]]:
+    """The model called with the named arguments at their places, the others with their defaults."""
+    bound = inspect.signature(getattr(model, "forward", model)).bind(*inputs, **named)
+    given = bound.arguments
+    last = max(
+        (i for i, name in enumerate(bound.signature.parameters) if name in given), default=-1
+    )
+    parameters = list(bound.signature.parameters.values())[: last + 1]
+    if all(p.kind == p.POSITIONAL_OR_KEYWORD for p in parameters):
+        return model, [given.get(p.name, p.default) for p in parameters]
+    count, keys = len(bound.args), list(bound.kwargs)
+
+    def call(*xs: Any) -> Any:
+        return model(*xs[:count], **dict(zip(keys, xs[count:], strict=True)))
+
+    call.__name__ = function_name(model)
+    return call, [*bound.args, *bound.kwargs.values()]
 
 
 def beside(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]] | None:

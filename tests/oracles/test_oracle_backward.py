@@ -77,7 +77,7 @@ def check(module: nn.Module, x: torch.Tensor) -> None:
     """`step` and `compare` show PyTorch's gradients, and leave the module as it was."""
     before = {n: (id(p), p.clone()) for n, p in module.named_parameters(remove_duplicate=False)}
     expected = gradients(module, x)
-    same(viz.step(module, x), expected)
+    same(viz.step(module, x, whole=False), expected)
     same(viz.compare(module, x), expected)
     after = dict(module.named_parameters(remove_duplicate=False))
     assert {n: id(p) for n, p in after.items()} == {n: i for n, (i, _) in before.items()}
@@ -141,7 +141,7 @@ def test_a_tied_weight_is_one_node_and_all_its_names_are_told() -> None:
     torch.manual_seed(0)
     module, x = TiedWeights(), torch.randint(0, 10, (2, 3))
     check(module, x)
-    player = viz.step(module, x)
+    player = viz.step(module, x, whole=False)
     names = [n.name for n in player.films[0].picture.nodes if n.kind == "parameter"]
     assert names == ["embed.weight"]
     told = "embed.weight = out.weight"
@@ -294,7 +294,7 @@ def test_a_custom_function_keeps_its_own_backward_pass(name: str) -> None:
     apply = torch.autograd.Function.apply
     check(net, x)
     assert torch.autograd.Function.apply == apply
-    assert f"PyTorch itself is called: {name}." in viz.step(net, x).text()[0]
+    assert f"PyTorch itself is called: {name}." in viz.step(net, x, whole=False).text()[0]
 
 
 @pytest.mark.parametrize("reentrant", [False, True])
@@ -313,7 +313,7 @@ def test_hooks_on_gradients_are_named_and_where_gradients_start_to_differ() -> N
     torch.manual_seed(3)
     net = Net(hooked)
     net.b.weight.register_hook(lambda g: g * 2)
-    player = viz.step(net, inputs())
+    player = viz.step(net, inputs(), whole=False)
     english, chinese = (text.splitlines()[-1] for text in player.text())
     assert not player.data["equal"]
     assert english.startswith("This is not quite what PyTorch computes")
@@ -447,7 +447,7 @@ def test_an_operator_without_a_derivative_is_named_and_the_rest_has_its_gradient
     net, x = Net(run), inputs()
     with pytest.raises(NotImplementedError, match="derivative for 'igamma"):
         gradients(net, x)
-    player = viz.step(net, x)
+    player = viz.step(net, x, whole=False)
     assert {*shown(player)} == {"b.weight", "b.bias", "x"}
     np.testing.assert_allclose(shown(player)["b.bias"], [4, 4, 4], rtol=1e-6)
     assert player.data["equal"]
@@ -530,7 +530,7 @@ def test_a_wrong_value_is_named_by_its_operator_and_layer() -> None:
         right = OPERATORS["tanh"]
         patch.setitem(OPERATORS, "tanh", lambda x: right(x) * 1.001)
         net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
-        player = viz.step(net, inputs())
+        player = viz.step(net, inputs(), whole=False)
     english = player.text()[0].splitlines()[-1]
     assert english.startswith("This is not quite what PyTorch computes")
     assert "Values start to differ at Mul (layer: 1: Tanh; " in english

@@ -37,7 +37,7 @@ def of_32_bits() -> Iterator[None]:
 
 def shown(function: Any, *inputs: Any) -> tuple[list[Any], dict[str, Any], str]:
     """The results and gradients that the player shows, and the last line that it says."""
-    player = viz.step(function, *inputs)
+    player = viz.step(function, *inputs, whole=False)
     results = player.films[0].results
     values = [v for k, v in results.items() if k[0] == "output"]
     gradients = {k[-1]: v for k, v in results.items() if k[0] == "gradient"}
@@ -92,7 +92,7 @@ def test_what_jax_does_not_differentiate_plays_forward_and_says_why(name: str) -
     assert "checked against JAX" in said
     assert "There is no backward pass, because JAX cannot differentiate" in said
     assert "test_oracle_jax.py, line" in said
-    chinese = viz.step(function, *inputs).text()[1].splitlines()[-1]
+    chinese = viz.step(function, *inputs, whole=False).text()[1].splitlines()[-1]
     assert "没有反向传播，因为 JAX 无法对" in chinese
 
 

@@ -75,7 +75,7 @@ def torch_oracle(module: nn.Module, inputs: Any) -> tuple[list[Any], dict[str, A
 def test_a_module_plays_forward_and_backward(name: str) -> None:
     module, inputs = TORCH_MODELS[name]()
     before = copy.deepcopy(module.state_dict())
-    player = viz.step(module, *inputs)
+    player = viz.step(module, *inputs, whole=False)
     agree(player, *torch_oracle(module, inputs))
     operators = {n.op for n in player.films[0].picture.nodes}
     assert not [op for op in operators if op.startswith("PyTorch")]  # no box
@@ -117,7 +117,7 @@ def captured_names(function: Any, inputs: Any) -> list[tuple[str, Any]]:
 @pytest.mark.parametrize("name", JAX_MODELS)
 def test_a_jax_function_plays_forward_and_backward(name: str) -> None:
     function, inputs = JAX_MODELS[name]()
-    player = viz.step(function, *inputs)
+    player = viz.step(function, *inputs, whole=False)
     agree(player, *jax_oracle(function, inputs))
     operators = {n.op for n in player.films[0].picture.nodes}
     assert not [op for op in operators if op.startswith("JAX")]  # no box
@@ -129,7 +129,7 @@ def test_there_are_twenty_models_and_ten() -> None:
 
 def test_equations_bear_the_users_own_lines_and_stand_in_their_functions() -> None:
     function, inputs = JAX_MODELS["gpt2_block"]()
-    nodes = viz.step(function, *inputs).films[0].picture.nodes
+    nodes = viz.step(function, *inputs, whole=False).films[0].picture.nodes
     scaled = next(n for n in nodes if n.op == "MatMul" and "swapaxes(-1, -2)" in n.line)
     assert "jax_models.py" in scaled.line
     assert scaled.group == "self_attention"
@@ -182,7 +182,7 @@ def test_a_jax_function_that_decides_by_values_is_refused_with_a_remedy() -> Non
 
 def test_operators_bear_the_users_own_lines_and_stand_in_their_modules() -> None:
     module, inputs = TORCH_MODELS["gpt2_block"]()
-    nodes = viz.step(module, *inputs).films[0].picture.nodes
+    nodes = viz.step(module, *inputs, whole=False).films[0].picture.nodes
     places = {n.op: n for n in nodes}
     assert "F.softmax(scores, dim=-1) @ v" in places["Softmax"].line
     assert "torch_models.py" in places["Softmax"].line
@@ -231,7 +231,7 @@ class Odd(nn.Module):
 def test_what_has_no_counterpart_is_a_box_that_calls_the_original_and_says_so() -> None:
     torch.manual_seed(0)
     module, x = Odd(), torch.randn(2, 4)
-    player = viz.step(module, x)
+    player = viz.step(module, x, whole=False)
     agree(player, *torch_oracle(module, (x,)))
     (box,) = [n for n in player.films[0].picture.nodes if n.op.startswith("PyTorch")]
     assert box.op == "PyTorch_lgamma"

@@ -14,6 +14,7 @@ from viz.explorer.modules import Module, module_tree
 from viz.explorer.portraits import Portrait, short
 from viz.explorer.witness import Witness
 from viz.picture.formula import forward, sign
+from viz.words.text import printed
 
 LONGEST = 120  # characters of a line of code
 
@@ -65,6 +66,23 @@ class Content:
             "backward": bool(seen.gradients),
         }
         self.data["findings"] = findings(self.data)
+
+    def node_of(self, path: str) -> int:
+        """The number of the module with this path, "layer3.0"; ValueError if there is none."""
+        here, rest = 0, path
+        while rest:
+            found = [
+                c
+                for c in self.nodes[here].get("children", ())
+                if f"{rest}.".startswith(f"{self.nodes[c].get('name', '')}.")
+            ]
+            if not found:
+                names = [self.nodes[c].get("name") for c in self.nodes[here].get("children", ())]
+                listed = ", ".join(filter(None, names))
+                raise ValueError(printed("explorer_no_module", path=path, names=listed))
+            here = max(found, key=lambda c: len(self.nodes[c]["name"]))
+            rest = rest[len(self.nodes[here]["name"]) + 1 :]
+        return here
 
     def _tensor(self, node: Node) -> dict[str, Any]:
         found: dict[str, Any] = {"shape": list(node.shape or ()), "dtype": str(node.dtype)}

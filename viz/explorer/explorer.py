@@ -45,12 +45,14 @@ class Explorer(Page):
     _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
     _css = sheets("theme", "language", "explorer")
 
-    def __init__(self, content: Content, verdict: Pair | None = None) -> None:
+    def __init__(self, content: Content, verdict: Pair | None = None, focus: str = "") -> None:
         texts = {key.removeprefix("explorer_"): list(ROWS[key]) for key in WORDS}
         heading = _about(content.data)
         sent = {**content.data, "words": texts, "heading": list(heading)}
         if verdict is not None:
             sent["verdict"] = list(verdict)
+        if focus:
+            sent["start"] = content.node_of(focus)
         self.verdict = verdict
         super().__init__(data=sent)
 

@@ -6,16 +6,27 @@ from typing import Any
 
 from minigrad.diagnostics.source import function_name
 from minigrad.interop.captured import Captured
+from minigrad.static import ancestors
 from viz.explorer.content import Content
 from viz.explorer.explorer import Explorer
-from viz.explorer.witness import Witness
+from viz.explorer.witness import SOURCES, Witness
 from viz.views.models import verdict
 
+FEW = 25  # operators of a model that is played one by one
 
-def explorer_of(obj: Any, model: Captured) -> Explorer:
-    """The explorer of a model that was captured; obj: the model itself, for its name."""
+
+def is_large(model: Captured) -> bool:
+    """Whether a model has more operators than are surveyed one by one."""
+    return sum(n.op not in SOURCES for n in ancestors(model.outputs)) > FEW
+
+
+def explorer_of(obj: Any, model: Captured, focus: str = "") -> Explorer:
+    """The explorer of a model that was captured; obj: the model itself, for its name.
+
+    focus: the module that is open at first, "layer3.0"; ValueError if there is none.
+    """
     content = Content(name_of(obj), model, Witness(model))
-    return Explorer(content, verdict(model))
+    return Explorer(content, verdict(model), focus)
 
 
 def name_of(obj: Any) -> str:

@@ -19,8 +19,10 @@ from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import functions_run_eagerly
 from minigrad.interop.captured import Captured
+from minigrad.interop.models import prepared
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
+from viz.explorer.explorer import Explorer
 from viz.film.frames import Film, event_film, still_film, stopped_film
 from viz.film.others import other_film
 from viz.film.replay import replay_graph, replay_tape
@@ -30,6 +32,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
+from viz.views.explore import explorer_of, is_large
 from viz.views.models import captured, compared, no_backward, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
@@ -43,7 +46,11 @@ def step(
     *inputs: Any,
     feed_dict: Mapping[Any, Any] | None = None,
     session: mg.Session | None = None,
-) -> Player:
+    loss: Callable[[Any], Any] | None = None,
+    focus: str = "",
+    whole: bool | None = None,
+    **named: Any,
+) -> Player | Explorer:
     """A player for the forward and the backward pass, one operator at a time.
 
     obj: a tensor (its tape is run again from its leaves, the user's tape stays as it is), a graph
@@ -51,8 +58,11 @@ def step(
     their first values), a function that computes a tensor, with its inputs behind it, or a node of
     another engine, of which is shown what its events tell (see `viz.film.others`).
     Or a model of your own in PyTorch or JAX: a `torch.nn.Module` or a function, with its inputs
-    behind it. It is captured once, becomes a graph of ours, is held against the original, and
-    steps forward and backward from the sum of its results; neither it nor its state changes.
+    behind it, keyword arguments among them. It is captured once, becomes a graph of ours, is held
+    against the original, and steps forward and backward from `loss` of what it returns, or without
+    one from the sum of its results; neither it nor its state changes. A model of more than 25
+    operators, or any with whole=True, is an `Explorer` of its modules; `focus` names the one that
+    is open at first, "layer3.0". With whole=False it is a player in any case.
     Up to three numbers among the inputs get sliders: moving one runs all again, and the values
     change where they stand. A run that stops is shown as far as it came, with the node that failed
     and the reason. Raises TypeError for other things, FeedError for a feed that does not fit the
@@ -69,8 +79,13 @@ def step(
     """
     names = names_in(sys._getframe(1))
     with progress():
-        if (model := captured(obj, inputs)) is not None:
+        given = prepared(obj, inputs, named, loss)
+        if (model := captured(*given)) is not None:
+            if whole or (whole is None and is_large(model)):
+                return explorer_of(obj, model, focus)
             return _player_of_model(model)
+        if named or loss is not None:
+            raise TypeError(printed("step_model_only", value=brief(obj)))
         return player_of(*_given(obj, names, inputs, (feed_dict, session)))
 
 

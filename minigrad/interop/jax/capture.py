@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -34,6 +35,16 @@ def belongs(obj: Any, inputs: Sequence[Any]) -> bool:
         return False
     arrays = any(isinstance(x, jax.Array) for x in leaves)
     return isinstance(obj, jax.stages.Wrapped) or arrays or mentions_jax(obj)
+
+
+def with_loss(function: Any, loss: Any) -> Any:
+    """The function followed by another of what it returns."""
+
+    @functools.wraps(function, updated=())
+    def followed(*args: Any) -> Any:
+        return loss(function(*args))
+
+    return followed
 
 
 def capture(function: Any, inputs: Sequence[Any]) -> Captured:

@@ -43,6 +43,25 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured:
     return _captured(torch, _as_module(torch, model), inputs)
 
 
+def with_loss(model: Any, loss: Any) -> Any:
+    """The model followed by a function of what it returns."""
+    torch: Any = sys.modules["torch"]
+    module = _as_module(torch, model)
+
+    class Loss(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = module
+            self.training = module.training
+
+        def forward(self, *args: Any) -> Any:
+            return loss(self.model(*args))
+
+    made = Loss()
+    made.function = getattr(module, "function", module.forward)
+    return made
+
+
 def both_ways(model: Any, inputs: Sequence[Any]) -> tuple[Captured, list[Tensor]]:
     """The model captured, and what its operators computed as PyTorch ran them one by one."""
     torch: Any = sys.modules["torch"]

@@ -1,0 +1,130 @@
+"""Whole models of PyTorch and JAX in the explorer: what it tells is what they compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import viz
+from minigrad.interop.captured import seed
+from viz.explorer.explorer import Explorer
+
+pytestmark = pytest.mark.oracle
+
+
+class Block(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 2 * width)
+        self.down = nn.Linear(2 * width, width)
+
+    def forward(self, x: Any) -> Any:
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+
+
+class Net(nn.Module):
+    def __init__(self, blocks: int = 3) -> None:
+        super().__init__()
+        self.stem = nn.Linear(6, 8)
+        self.blocks = nn.Sequential(*(Block(8) for _ in range(blocks)))
+        self.head = nn.Linear(8, 4)
+
+    def forward(self, x: Any, scale: Any = None, *, shift: Any = None) -> Any:
+        x = self.head(self.blocks(self.stem(x)))
+        x = x if scale is None else x * scale
+        return {"y": x if shift is None else x + shift}
+
+
+@pytest.fixture
+def net() -> Net:
+    torch.manual_seed(0)
+    return Net()
+
+
+def norm(made: Explorer, name: str) -> Any:
+    data = made.data
+    p = next(p for p in data["parameters"] if p["name"] == name)
+    return data["portraits"][p["g"]]["norm"]
+
+
+def test_gradients_are_those_of_pytorch(net: Net) -> None:
+    x = torch.randn(5, 6)
+    made = viz.step(net, x)
+    assert isinstance(made, Explorer)
+    y = net(x)["y"]
+    y.backward(torch.as_tensor(seed(y.detach().numpy())))
+    for name, p in net.named_parameters():
+        assert norm(made, name) == pytest.approx(float(p.grad.norm()), rel=1e-3, abs=1e-6), name
+    top = [made.data["nodes"][i]["name"] for i in made.data["nodes"][0]["children"]]
+    assert top == ["stem", "blocks.0", "blocks.1", "blocks.2", "head"]
+
+
+def test_a_loss_is_where_the_way_back_begins(net: Net) -> None:
+    x, target = torch.randn(5, 6), torch.tensor([0, 1, 2, 3, 0])
+
+    def loss(out: Any) -> Any:
+        return nn.functional.cross_entropy(out["y"], target)
+
+    made = viz.step(net, x, loss=loss)
+    loss(net(x)).backward()
+    assert isinstance(made, Explorer)
+    for name, p in net.named_parameters():
+        assert norm(made, f"model.{name}") == pytest.approx(float(p.grad.norm()), rel=1e-3)
+
+
+def test_arguments_have_names(net: Net) -> None:
+    x = torch.randn(5, 6)
+    scaled = viz.step(net, x=x, scale=torch.tensor(2.0))
+    assert [i["name"] for i in scaled.data["inputs"]] == ["x", "scale"]
+    shifted = viz.step(net, x, shift=torch.ones(4))
+    assert len(shifted.data["inputs"]) == 2
+    assert "blocks.1" in shifted.text()[0]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        viz.step(net, x, y=x)
+
+
+def test_a_module_is_open_at_first(net: Net) -> None:
+    made = viz.step(net, torch.randn(5, 6), focus="blocks.1")
+    assert made.data["nodes"][made.data["start"]]["name"] == "blocks.1"
+    with pytest.raises(ValueError, match=r"There is no module blocks\.7 here.*blocks\.2"):
+        viz.step(net, torch.randn(5, 6), focus="blocks.7")
+
+
+def test_small_models_are_played_one_by_one() -> None:
+    assert isinstance(viz.step(nn.Linear(3, 2), torch.randn(1, 3)), viz.Player)
+    assert isinstance(viz.step(nn.Linear(3, 2), torch.randn(1, 3), whole=True), Explorer)
+    assert isinstance(viz.step(Net(), torch.randn(1, 6), whole=False), viz.Player)
+
+
+def layer(p: Any, x: Any) -> Any:
+    with jax.named_scope("norm"):
+        x = (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + 1e-5)
+    return jnp.tanh(x @ p["w"] + p["b"])
+
+
+def jax_net(params: Any, x: Any) -> Any:
+    for i, p in enumerate(params):
+        with jax.named_scope(f"layer_{i}"):
+            x = x + layer(p, x)
+    return x.sum()
+
+
+def test_scopes_of_jax_are_modules_and_its_gradients_are_there() -> None:
+    keys = jax.random.split(jax.random.PRNGKey(0), 3)
+    params = [{"w": jax.random.normal(k, (4, 4)), "b": jnp.zeros(4)} for k in keys]
+    x = jax.random.normal(keys[0], (2, 4))
+    made = viz.step(jax_net, params, x)
+    assert isinstance(made, Explorer)
+    names = [n["name"] for n in made.data["nodes"] if n.get("children")]
+    assert {"layer_0", "layer_1", "layer_2", "norm"} <= set(names)
+    found = jax.grad(jax_net)(params, x)
+    for i in range(3):
+        expected = float(np.linalg.norm(found[i]["w"]))
+        assert norm(made, f"params.{i}.w") == pytest.approx(expected, rel=1e-3)
