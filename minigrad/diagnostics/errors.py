@@ -57,6 +57,7 @@ class GraphError(Exception):
     ) -> None:
         super().__init__(key)
         self.key, self.fields, self.defined, self.ran = key, fields, defined, ran
+        self.before: Callable[[], typing.Any] | None = None  # of a model: gives what ran before
 
     @property
     def pair(self) -> tuple[str, str]:

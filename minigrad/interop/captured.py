@@ -123,7 +123,8 @@ class About:
     functions whose gradient is not that of their parts, which call the original, too; recorded:
     whether the graph is that of one run, since the system could not capture the model; beside:
     what the model returns that is no tensor; originals: what some nodes hold in the original;
-    precise: gives the same model in float64, None if it cannot be had.
+    precise: gives the same model in float64, None if it cannot be had; frozen: the names of the
+    parameters that are not trained.
     """
 
     tied: Sequence[Sequence[str]] = ()
@@ -135,6 +136,7 @@ class About:
     beside: Sequence[str] = ()
     originals: Mapping[Node, Any] = field(default_factory=dict)
     precise: Callable[[], Captured | None] = lambda: None
+    frozen: Sequence[str] = ()
 
 
 def seed(y: Any) -> Array:
@@ -175,6 +177,23 @@ def absolute_gap(a: Any, b: Any) -> float:
     with np.errstate(all="ignore"):
         apart = np.where(same, 0.0, np.abs(np.subtract(one, other, dtype=wide)))
     return float(np.max(np.nan_to_num(apart, nan=np.inf), initial=0.0))
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A model that raised while it ran: what ran before, and the call that was refused.
+
+    model: the graph of what ran; operator, operands: the call, with those of its operands that are
+    nodes; scope, line: where it stands; rest: the scopes of the modules that come after it in the
+    order in which they are declared, none of which ran.
+    """
+
+    model: Captured
+    operator: str
+    operands: Sequence[Node]
+    scope: str
+    line: Line | None
+    rest: Sequence[str] = ()
 
 
 @dataclass

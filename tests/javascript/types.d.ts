@@ -358,6 +358,7 @@ interface Portrait {
 interface AtlasTensor {
   shape: number[];
   dtype: string;
+  unknown?: boolean; // it did not run
   v?: number;
   g?: number;
 }
@@ -373,6 +374,7 @@ interface AtlasOperator extends AtlasTensor {
   back?: number;
   kept?: number;
   weights?: number[];
+  mark?: "box" | "cut";
 }
 
 interface AtlasRow {
@@ -399,7 +401,7 @@ interface AtlasData {
   nodes: AtlasRow[];
   operators: AtlasOperator[];
   inputs: (AtlasTensor & { name: string })[];
-  parameters: (AtlasTensor & { name: string; size: number; frozen?: boolean })[];
+  parameters: (AtlasTensor & { name: string; size: number; kept?: "frozen" | "buffer" })[];
   portraits: Portrait[];
   lines: [string, number, string][];
   formulas: string[];

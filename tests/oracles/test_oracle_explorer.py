@@ -128,3 +128,38 @@ def test_scopes_of_jax_are_modules_and_its_gradients_are_there() -> None:
     for i in range(3):
         expected = float(np.linalg.norm(found[i]["w"]))
         assert norm(made, f"params.{i}.w") == pytest.approx(expected, rel=1e-3)
+
+
+class Wrong(Net):
+    """The third block gives another width than its last layer takes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks[1].down = nn.Linear(15, 8)
+
+
+def test_a_model_that_raises_shows_what_ran(capfd: pytest.CaptureFixture[str]) -> None:
+    made = viz.step(Wrong(), torch.randn(5, 6), whole=True)
+    data = made.data
+    failed = data["operators"][data["failed"]]
+    assert failed["op"] == "linear"
+    assert data["operators"][failed["reads"][0]]["op"] == "ReLU"
+    names = [n.get("name") for n in data["nodes"]]
+    assert {"blocks.2", "head"} <= set(names)  # outlines of what is behind it
+    assert all("v" in o for o in data["operators"][: data["failed"]])
+    assert "It stops in `blocks.1.down`" in str(made.error)
+    assert isinstance(made.error.__cause__, RuntimeError)
+    assert "It stops in `blocks.1.down`" in made.text()[0]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_differs_is_marked(net: Net) -> None:
+    for p in net.blocks[0].parameters():
+        p.requires_grad_(False)
+    net.blocks[1].register_forward_hook(lambda module, args, y: y.detach())
+    made = viz.step(net, torch.randn(5, 6))
+    kept = {p["name"] for p in made.data["parameters"] if p.get("kept") == "frozen"}
+    assert {f"blocks.0.{name}" for name, _ in net.blocks[0].named_parameters()} <= kept
+    told = [f["text"][0] for f in made.data["findings"]]
+    assert any("is frozen (requires_grad=False)" in text for text in told)
+    assert any("under no_grad or detached" in text for text in told)

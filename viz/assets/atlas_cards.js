@@ -26,10 +26,23 @@ function kindOfNode({ m, speech }, node) {
   return node.name === op.op ? op.title[speech.chinese() ? 1 : 0] : op.op;
 }
 
+/** What is different about a node: frozen, cut off, or calling the original. @param {Atlas} atlas @param {AtlasNode} node */
+function marksOf({ m, speech }, node) {
+  const { operators, parameters, system } = m.data;
+  const weights = node.sum.weights.filter((w) => parameters[w].kept !== "buffer");
+  const told = weights.length && weights.every((w) => parameters[w].kept) ? [speech.line("mark_frozen")] : [];
+  const inside = operators.slice(node.a, node.b).map((op) => op.mark);
+  for (const mark of ["cut", "box"]) {
+    const count = inside.filter((one) => one === mark).length;
+    if (count) told.push(speech.line(`mark_${mark}`, { system }) + (count > 1 ? ` ×${count}` : ""));
+  }
+  return told.join(", ");
+}
+
 /** The shape of a tensor in words. @param {Atlas} atlas @param {number} tensor */
 function shapeOf({ m, speech }, tensor) {
-  const { shape } = m.tensors[tensor];
-  return shape.length ? sizes(shape) : speech.line("scalar");
+  const { shape, unknown } = m.tensors[tensor];
+  return unknown ? "" : shape.length ? sizes(shape) : speech.line("scalar");
 }
 
 /**
@@ -162,7 +175,10 @@ function drawCard(atlas, node, box, alpha, opened) {
   c.fillStyle = bad ? ink.bad : ink.soft;
   const group = /** @type {AtlasNode} */ (parentOf(m, node));
   const says = !atlasPlaces(m, group, atlas.size).wide && shape && node.input === undefined ? shape : kindOfNode(atlas, node);
-  pen.text(bad ? speech.line("stopped") : says, x, box.y + 35, w);
+  const marks = bad ? "" : marksOf(atlas, node);
+  const kind = pen.text(bad ? speech.line("stopped") : says, x, box.y + 35, w);
+  c.fillStyle = ink.grad;
+  if (marks) pen.text(`· ${marks}`, x + kind + 4, box.y + 35, w - kind - 4);
   const foot = box.h >= 100 ? 18 : 4;
   drawPictures(atlas, node, { x, y: box.y + 43, w, h: box.h - foot - 49 }, value, gradient);
   if (box.h < 100 || !tensor) return;
@@ -236,6 +252,7 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
     }
     return;
   }
+  if (tensor?.unknown) return pen.swatch(null, false, x, y, w, h);
   if (tensor && !tensor.shape.length) {
     c.fillStyle = value ? ink.ink : ink.soft;
     pen.font(Math.min(30, Math.max(11, h * 0.7)), 650);

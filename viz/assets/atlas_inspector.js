@@ -164,7 +164,7 @@ function inspectorOf(atlas, place, told) {
       part("", left, "figcaption").textContent = `${p.name.split(".").pop()} ${p.shape.length ? sizes(p.shape) : ""}`;
       arrow.textContent = "∂";
       arrow.className = "mg-x-back-words";
-      if (p.frozen) say(part("", right, "figcaption"), speech.pair("not_trained"));
+      if (p.kept) say(part("", right, "figcaption"), speech.pair(`mark_${p.kept}`));
       else {
         picture(right, back, true, half, high);
         const norm = Number(portraitOf(m, p.v)?.norm);
@@ -212,6 +212,8 @@ function inspectorOf(atlas, place, told) {
         heading(body, "stopped", "", "mg-x-bad-words");
         say(part("mg-x-verdict", body), m.data.failure);
       }
+      const marks = marksOf(atlas, about);
+      if (marks) part("mg-x-mark", body).textContent = marks;
       if (about.input !== undefined) {
         const p = portraitOf(m, m.tensors[about.out].v);
         picture(body, p, false, wide(), Math.round(wide() / 2));

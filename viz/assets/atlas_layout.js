@@ -38,14 +38,14 @@ function atlasEdges(m, group) {
     const leaves = m.readers[i].some((r) => r < group.a || r >= group.b) || m.data.outputs.includes(i);
     if (!top && leaves) add(owner[i - group.a], port("out", i), i);
   }
-  return { parts, end, edges: [...edges.values()], ports: [...ports.values()] };
+  return { parts, end, edges: [...edges.values()], ports: [...ports.values()], failed: m.failed };
 }
 
 /**
  * The column and the lane of each part: as early as it can run, then as late as its readers allow.
  * @param {ReturnType<typeof atlasEdges>} graph
  */
-function atlasColumns({ parts, end, edges }) {
+function atlasColumns({ parts, end, edges, failed }) {
   const before = new Map(parts.map((node) => [node, /** @type {AtlasNode[]} */ ([])]));
   const after = new Map(parts.map((node) => [node, /** @type {AtlasNode[]} */ ([])]));
   for (const { from, to } of edges)
@@ -55,6 +55,9 @@ function atlasColumns({ parts, end, edges }) {
     }
   const column = new Map();
   const order = [...parts].sort((x, y) => x.a - y.a || x.b - y.b);
+  order.forEach((node, i) => { // what did not run any more follows in the order in which it is declared
+    if (failed >= 0 && node.a > failed && i) before.get(node)?.push(order[i - 1]);
+  });
   for (const node of order)
     column.set(node, Math.max(-1, ...(before.get(node) ?? []).map((x) => column.get(x) ?? 0)) + 1);
   const first = order.find((node) => node.input !== undefined);

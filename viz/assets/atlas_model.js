@@ -12,6 +12,7 @@ function atlasModel(data) {
   const tensors = [...operators, ...inputs];
   /** @type {number[][]} */
   const readers = tensors.map(() => []);
+  const failed = data.failed ?? -1;
   operators.forEach((op, i) => op.reads.forEach((x) => readers[x].push(i)));
   /** @type {AtlasNode[]} */
   const nodes = data.nodes.map((row, i) => ({ ...row, i, depth: 0, out: -1, grad: false, sum: NOTHING, shown: null }));
@@ -61,7 +62,6 @@ function atlasModel(data) {
   const ends = [0]; // what part of the axis has been used up by each operator: more if it has a gradient
   for (let i = 0; i < n; i++) ends.push(ends[i] + (operators[i].g === undefined ? 0.15 : 1));
   const rows = /** @type {number[]} */ (root.children).map((c) => nodes[c]).filter((node) => node.input === undefined);
-  const failed = data.failed ?? -1;
   const end = failed >= 0 ? failed + 0.5 : data.backward ? 2 * n : n;
   return { data, n, nodes, root, tensors, readers, leaves, ends, rows, end, failed, places: new Map() };
 }

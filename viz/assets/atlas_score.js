@@ -37,7 +37,7 @@ function scoreOf(atlas, canvas, pen) {
     const i = Math.floor(t);
     return i >= m.n ? m.ends[m.n] : m.ends[i] + (m.ends[i + 1] - m.ends[i]) * (t - i);
   };
-  const whole = () => (m.end > m.n || m.failed >= 0 ? 2 : 1) * m.ends[m.n];
+  const whole = () => (m.end > m.n ? 2 : 1) * m.ends[m.n];
   const at = (/** @type {number} */ t) => {
     const place = t <= m.n ? used(t) : 2 * m.ends[m.n] - used(2 * m.n - t);
     return g.left + (g.right - g.left) * (place / (whole() || 1));
@@ -99,7 +99,8 @@ function scoreOf(atlas, canvas, pen) {
     const { c } = pen;
     pen.font(11);
     c.fillStyle = ink.soft;
-    for (const [name, [x, w]] of Object.entries(g.columns)) if (name !== "name") pen.text(speech.line(`column_${name}`), x, 11, w);
+    const shown = Object.entries(g.columns).filter(([name]) => name !== "name" && (m.end > m.n || !["kept", "weights"].includes(name)));
+    for (const [name, [x, w]] of shown) pen.text(speech.line(`column_${name}`), x, 11, w);
     pen.font(11, 600);
     c.fillStyle = ink.run;
     pen.text(`${speech.line("forward")} →`, g.left, 11);
@@ -205,7 +206,7 @@ function scoreOf(atlas, canvas, pen) {
     const op = m.data.operators[out];
     const [value, gradient] = [portraitOf(m, op.v), portraitOf(m, op.g)];
     const std = value?.std;
-    if (op.g !== undefined && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
+    if ((op.g !== undefined || !m.data.backward) && typeof std === "number" && std > 0) spread.push({ t: out + 0.5, v: log(std), zeros: value?.zeros ?? 0 });
     if (typeof gradient?.norm === "number" && gradient.norm > 0) returned.push({ t: 2 * m.n - out - 0.5, v: log(gradient.norm), zeros: 0 });
   }
   returned.reverse();

@@ -51,7 +51,7 @@ function explore(model, el) {
     now: m.failed >= 0 ? m.leaves[m.failed] : null,
     focus: m.root,
     open: new Set([0]),
-    selected: null,
+    selected: m.failed >= 0 ? m.leaves[m.failed] : null,
     hovered: null,
     moving: null,
     camera: { x: 0, y: 0, kx: 800, ky: 500 },

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.diagnostics.messages import one_line, well_formed
-from minigrad.interop.captured import Captured
+from minigrad.diagnostics.source import INSIDE, Location
+from minigrad.interop.captured import Captured, Stopped
 from minigrad.static import Node
 from viz.explorer.findings import findings
 from viz.explorer.modules import Module, module_tree
@@ -40,7 +41,9 @@ class Content:
     parameters refer to portraits by number.
     """
 
-    def __init__(self, name: str, model: Captured, seen: Witness) -> None:
+    def __init__(
+        self, name: str, model: Captured, seen: Witness, stopped: Stopped | None = None
+    ) -> None:
         self.seen = seen
         self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
         self._parameters = {n: i for i, n in enumerate(seen.parameters)}
@@ -48,10 +51,19 @@ class Content:
         self.operators = [self._operator(node) for node in seen.operators]
         lines = [self._place(node) for node in seen.operators]
         scopes, computes = [n.scope for n in seen.operators], [_computes(n) for n in seen.operators]
+        if stopped is not None:
+            more = [stopped.scope, *stopped.rest]
+            self.operators += self._refused(stopped)
+            scopes, lines = scopes + more, lines + [""] * len(more)
+            computes += [f"not run {i}" for i in range(len(more))]
+            ran = len(seen.operators)  # behind these the numbers of the inputs move on
+            for row in self.operators:
+                row["reads"] = [x + len(more) if x >= ran else x for x in row["reads"]]
         self.tree = module_tree(name, scopes, lines, computes)
         self.nodes: list[dict[str, Any]] = []
         self._enter(self.tree, None)
         self.parameters = [self._parameter(n, model) for n in seen.parameters]
+        self._mark_differences(model)
         self.data: dict[str, Any] = {
             "name": well_formed(one_line(name)),
             "system": model.system,
@@ -65,6 +77,8 @@ class Content:
             "outputs": [self._tensors[y] for y in model.outputs if y in self._tensors],
             "backward": bool(seen.gradients),
         }
+        if stopped is not None:
+            self.data |= {"failed": len(seen.operators), "outputs": []}
         self.data["findings"] = findings(self.data)
 
     def node_of(self, path: str) -> int:
@@ -104,7 +118,7 @@ class Content:
             "title": list(node.op.title),
             "formula": self._formulas.number(node.op.name, forward(node.op, names, node.attrs)),
             "reads": list(dict.fromkeys(reads)),
-            "line": self._line(node),
+            "line": self._line(node.where),
             "ms": short(seen.milliseconds.get(node, 0.0)),
         }
         used = [self._parameters[x] for x in node.inputs if x in self._parameters]
@@ -115,20 +129,45 @@ class Content:
         }
         return row | {key: value for key, value in optional.items() if value}
 
+    def _mark_differences(self, model: Captured) -> None:
+        """Mark the operators that call the original, and those that let no gradient back."""
+        for node, told in zip(self.seen.operators, self.operators, strict=False):
+            if node.op.name.startswith(f"{model.system}_"):
+                told["mark"] = "box"
+            elif node.op.name == "StopGradient":
+                told["mark"] = "cut"
+
+    def _refused(self, stopped: Stopped) -> list[dict[str, Any]]:
+        """The call that was refused, and the modules behind it, in the order declared."""
+        reads = [self._tensors[x] for x in stopped.operands if x in self._tensors]
+        line = self._line(None if stopped.line is None else Location(*stopped.line))
+        unknown = {"shape": [], "dtype": "", "unknown": True, "sign": "", "line": line, "ms": 0.0}
+        nothing = self._formulas.number("", "")
+        names = [stopped.operator, *(scope.rpartition(": ")[2] for scope in stopped.rest)]
+        return [
+            {**unknown, "op": name, "title": [name, name], "formula": nothing, "reads": reads}
+            if not i
+            else {**unknown, "op": name, "title": [name, name], "formula": nothing, "reads": []}
+            for i, name in enumerate(names)
+        ]
+
     def _parameter(self, node: Node, model: Captured) -> dict[str, Any]:
-        trained = node.name in model.leaves
-        return (
-            self._tensor(node)
-            | {"name": node.name, "size": math.prod(x or 1 for x in node.shape or ())}
-            | ({} if trained else {"frozen": True})
-        )
+        told: dict[str, Any] = {
+            "name": node.name,
+            "size": math.prod(n or 0 for n in node.shape or ()),
+        }
+        if node.name not in model.leaves:
+            told["kept"] = "frozen" if node.name in model.about.frozen else "buffer"
+        return self._tensor(node) | told
 
     def _place(self, node: Node) -> str:
         where = node.where
-        return f"{where.filename}:{where.lineno}\n{where.text}"
+        return "" if INSIDE[where.filename] else f"{where.filename}:{where.lineno}\n{where.text}"
 
-    def _line(self, node: Node) -> int:
-        where = node.where
+    def _line(self, where: Location | None) -> int:
+        """The number of a line of code; of none, where none of the user's is known."""
+        if where is None or INSIDE[where.filename]:
+            return self._lines.number("", ["", 0, ""])
         place = Path(where.filename).name, where.lineno
         return self._lines.number(place, [*place, well_formed(where.text)[:LONGEST]])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from minigrad.diagnostics.errors import GraphError
 from viz import assets
 from viz.explorer.content import Content
 from viz.page.page import Page
@@ -27,7 +28,7 @@ WORDS = (
     "explorer_checked", "explorer_legend", "explorer_legend_planned", "explorer_legend_ran",
     "explorer_legend_now", "explorer_legend_back", "explorer_legend_value",
     "explorer_legend_gradient", "explorer_in_out", "explorer_gradient_of_output",
-    "explorer_not_yet", "explorer_weights", "explorer_not_trained", "explorer_formula",
+    "explorer_not_yet", "explorer_weights", "explorer_mark_frozen", "explorer_mark_buffer", "explorer_mark_cut", "explorer_mark_box", "explorer_formula",
     "explorer_line", "explorer_close", "explorer_said_failed", "explorer_said_start",
     "explorer_said_finished", "explorer_said_finished_forward", "explorer_said_hint",
     "explorer_said_back", "explorer_said_forward", "explorer_canvas", "explorer_score",
@@ -54,6 +55,7 @@ class Explorer(Page):
         if focus:
             sent["start"] = content.node_of(focus)
         self.verdict = verdict
+        self.error: GraphError | None = None  # what a model raised
         super().__init__(data=sent)
 
     def _title(self) -> Pair:
@@ -68,8 +70,7 @@ class Explorer(Page):
             told = self._line(node)
             lines.append([told, told])
         lines += [finding["text"] for finding in self.data["findings"]]
-        if self.verdict is not None:
-            lines.append(list(self.verdict))
+        lines += [list(said) for said in (self.data.get("failure"), self.verdict) if said]
         return "\n".join(line[0] for line in lines), "\n".join(line[1] for line in lines)
 
     def _top(self) -> list[dict[str, Any]]:
@@ -101,7 +102,10 @@ def _about(data: dict[str, Any]) -> Pair:
     shapes = ", ".join("×".join(map(str, x["shape"])) or "·" for x in data["inputs"])
     count = sum(p["size"] for p in data["parameters"])
     return row(
-        "explorer_about", shapes=shapes, count=_amount(count), operators=len(data["operators"])
+        "explorer_about",
+        shapes=shapes,
+        count=_amount(count),
+        operators=data.get("failed", len(data["operators"])),
     )
 
 

@@ -16,7 +16,7 @@ Finding = dict[str, Any]
 
 def findings(data: Mapping[str, Any]) -> list[Finding]:
     """The list, troubles first: each says something of one operator, whose number it gives."""
-    found = [*_broken(data), *_gradients(data), *_silent(data), *_shares(data)]
+    found = [*_broken(data), *_gradients(data), *_silent(data), *_marked(data), *_shares(data)]
     return sorted(found, key=lambda x: not x["bad"])
 
 
@@ -96,6 +96,24 @@ def _silent(data: Mapping[str, Any]) -> list[Finding]:
     if dead:
         return [said("explorer_silent", *one) for one in dead[:5]]
     return [said("explorer_alive", *max(zeros))] if zeros else []
+
+
+def _marked(data: Mapping[str, Any]) -> list[Finding]:
+    """What differs from a plain model: frozen parameters, gradients that are cut off, boxes."""
+    found = []
+    operators, frozen = data["operators"], "frozen"
+    reads = {w: i for i, o in enumerate(operators) for w in o.get("weights", ())}
+    kept = [i for i, p in enumerate(data["parameters"]) if p.get("kept") == frozen and i in reads]
+    if kept:
+        told = {"name": data["parameters"][kept[0]]["name"], "count": len(kept)}
+        found.append(_finding("explorer_frozen", reads[kept[0]], False, **told))
+    for mark, key in (("cut", "explorer_cut"), ("box", "explorer_box")):
+        places = [i for i, o in enumerate(operators) if o.get("mark") == mark]
+        if places:
+            told = {"name": path_of(data, places[0]), "count": len(places)}
+            told["system"] = data.get("system", "")
+            found.append(_finding(key, places[0], False, **told))
+    return found
 
 
 def _shares(data: Mapping[str, Any]) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import function_name
 from minigrad.interop.captured import Captured
 from minigrad.static import ancestors
@@ -27,6 +28,18 @@ def explorer_of(obj: Any, model: Captured, focus: str = "") -> Explorer:
     """
     content = Content(name_of(obj), model, Witness(model))
     return Explorer(content, verdict(model), focus)
+
+
+def stopped_explorer(obj: Any, error: TraceError, whole: bool | None) -> Explorer | None:
+    """The explorer of what ran before a model raised; None if little did, or nothing is known."""
+    stopped = None if error.before is None else error.before()
+    if stopped is None or (whole is None and not is_large(stopped.model)):
+        return None
+    content = Content(name_of(obj), stopped.model, Witness(stopped.model), stopped)
+    content.data["failure"] = list(error.pair)
+    made = Explorer(content)
+    made.error = error
+    return made
 
 
 def name_of(obj: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.core.events import Recording, phase_of
-from minigrad.diagnostics.errors import GraphError
+from minigrad.diagnostics.errors import GraphError, TraceError
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
@@ -32,7 +32,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.explore import explorer_of, is_large
+from viz.views.explore import explorer_of, is_large, stopped_explorer
 from viz.views.models import captured, compared, no_backward, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
@@ -62,7 +62,8 @@ def step(
     against the original, and steps forward and backward from `loss` of what it returns, or without
     one from the sum of its results; neither it nor its state changes. A model of more than 25
     operators, or any with whole=True, is an `Explorer` of its modules; `focus` names the one that
-    is open at first, "layer3.0". With whole=False it is a player in any case.
+    is open at first, "layer3.0". With whole=False it is a player in any case. Where such a model
+    raises, the explorer shows what ran before, and has the exception as `error`.
     Up to three numbers among the inputs get sliders: moving one runs all again, and the values
     change where they stand. A run that stops is shown as far as it came, with the node that failed
     and the reason. Raises TypeError for other things, FeedError for a feed that does not fit the
@@ -80,7 +81,13 @@ def step(
     names = names_in(sys._getframe(1))
     with progress():
         given = prepared(obj, inputs, named, loss)
-        if (model := captured(*given)) is not None:
+        try:
+            model = captured(*given)
+        except TraceError as error:
+            if whole is not False and (made := stopped_explorer(obj, error, whole)) is not None:
+                return made
+            raise
+        if model is not None:
             if whole or (whole is None and is_large(model)):
                 return explorer_of(obj, model, focus)
             return _player_of_model(model)

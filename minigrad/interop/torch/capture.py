@@ -17,7 +17,7 @@ from minigrad.diagnostics.source import Location
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import About, Builder, Captured, Refused, users
 from minigrad.interop.torch.eager import eager, recorded
-from minigrad.interop.torch.failures import location, reason, stop
+from minigrad.interop.torch.failures import location, ran_before, reason, stop
 from minigrad.interop.torch.functions import CustomFunctions
 from minigrad.interop.torch.lines import Lines, inline_regions
 from minigrad.interop.torch.original import original, outputs, run
@@ -77,7 +77,11 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
     try:
         result = run(torch, module, given, shape)
     except Exception as error:  # noqa: BLE001 whatever the user's code raises
-        stop(torch, module, given, shape, error)
+        try:
+            stop(torch, module, given, shape, error)
+        except TraceError as told:
+            told.before = lambda: ran_before(torch, module, given, shape)
+            raise
     tensors, others = outputs(torch, result)
     if not tensors:
         raise TraceError("model_returns", system=SYSTEM, value=brief(result), ran=_end(module))
@@ -92,6 +96,7 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
             else:
                 nodes = Reader(torch, builder, program, module, lines, functions).read(given)
             about.recorded, about.hooks = program is None, [*hooked(module), *lines.hooks]
+            about.frozen = [n for n, p in module.named_parameters() if not p.requires_grad]
             about.lost = tuple(dict.fromkeys(builder.lost))
             values, found, refused = original(torch, module, given, shape, about.lost)
             about.refused = None if refused is None else _placed(builder, refused)

@@ -72,7 +72,7 @@ def recorded(
     Whatever depends on values (a number that is read, a mask, the path of the program) is in the
     graph as it was in this run. TraceError where a tensor decides what the user's code does.
     """
-    return _GraphNotes(torch, module, builder, lines).results(inputs, shape)
+    return GraphNotes(torch, module, builder, lines).results(inputs, shape)
 
 
 @contextlib.contextmanager
@@ -284,7 +284,7 @@ class Notes:
         return x if known is None else known[0]
 
 
-class _GraphNotes(Notes):
+class GraphNotes(Notes):
     """Notes a run as nodes of a graph."""
 
     def __init__(self, torch: Any, module: Any, builder: Builder, lines: Lines) -> None:

@@ -10,10 +10,12 @@ from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import Pair, fill, one_line
 from minigrad.diagnostics.source import Location
 from minigrad.interop.boxes import refused
-from minigrad.interop.captured import users
-from minigrad.interop.torch.eager import Notes
+from minigrad.interop.captured import About, Builder, Refused, Stopped, users
+from minigrad.interop.torch.eager import GraphNotes, Notes
+from minigrad.interop.torch.lines import Lines
 from minigrad.interop.torch.reader import SYSTEM, leaves, quiet
 from minigrad.ops.methods import Value
+from minigrad.static import Node
 
 LONGEST = 300  # characters of a message of PyTorch's
 
@@ -45,6 +47,44 @@ def stop(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, error: 
     call = fill("model_call", function=name, shapes=shapes) if shapes else ("", "")
     values = [x for x in leaves(notes.mapped(given)) if isinstance(x, Value)]
     _raise(refused(name, SYSTEM), values, TraceError("model_stopped", **fields, call=call), error)
+
+
+def ran_before(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> Stopped | None:
+    """Run a model that raises once more, and return what ran before; None if it runs now."""
+    builder, lines = Builder(), Lines(torch)
+    notes = GraphNotes(torch, module, builder, lines)
+    try:
+        with quiet():
+            notes.results(inputs, shape)
+    except Exception as error:  # noqa: BLE001 whatever the user's code raises
+        where = location(torch, error)
+    else:
+        return None
+    made = [n for n in builder.graph.nodes if n in builder.originals]
+    read = {x for n in made for x in n.inputs}
+    ends = [n for n in made if n not in read] or [*builder.feeds]
+    about = About(refused=Refused("", ""), recorded=True)
+    name = ""
+    operands: list[Node] = []
+    if notes.failed is not None:
+        function, given = notes.failed
+        name = getattr(function, "__name__", str(function)).strip("_")
+        operands = [x for x in leaves(notes.mapped(given)) if isinstance(x, Node)]
+    known = {**builder.feeds, **builder.originals}
+    ends = [n for n in dict.fromkeys([*ends, *operands]) if n in known]
+    scopes = notes.layers.scope(notes.path[-1])
+    parts = [path for path, part in module.named_modules() if not [*part.children()]]
+    after = parts.index(notes.path[-1]) + 1 if notes.path[-1] in parts else 0
+    visited = {label.partition(" (")[0] for label in builder.visits}
+    rest = ["/".join(notes.layers.scope(path)) for path in parts[after:]]
+    return Stopped(
+        builder.captured(SYSTEM, ends, [known[n] for n in ends], {}, about),
+        name,
+        operands,
+        "/".join(scopes),
+        None if where is None else (where.code, where.lasti),
+        [scope for scope in rest if scope not in visited],
+    )
 
 
 def _raise(op: Op, operands: list[Any], error: TraceError, cause: Exception) -> Any:
