@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import function_name
 from minigrad.interop.captured import Captured
+from minigrad.interop.models import prepared
 from minigrad.static import ancestors
 from viz.explorer.content import Content
 from viz.explorer.explorer import Explorer
 from viz.explorer.witness import SOURCES, Witness
-from viz.views.models import verdict
+from viz.picture.picture import brief
+from viz.views.models import captured, verdict
+from viz.words.text import printed
 
 FEW = 25  # operators of a model that is played one by one
+
+
+def seen_whole(
+    obj: Any,
+    inputs: Sequence[Any],
+    named: Mapping[str, Any],
+    loss: Callable[[Any], Any] | None,
+    focus: str = "",
+    whole: bool | None = None,
+) -> Explorer | Captured | None:
+    """The explorer of a model of the user's; the captured model, where it is small; else None.
+
+    whole: whether it is seen whole whatever its size. TypeError for a loss or keyword arguments of
+    what is no model.
+    """
+    try:
+        model = captured(*prepared(obj, inputs, named, loss))
+    except TraceError as error:
+        made = None if whole is False else stopped_explorer(obj, error, whole)
+        if made is None:
+            raise
+        return made
+    if model is None:
+        if named or loss is not None:
+            raise TypeError(printed("step_model_only", value=brief(obj)))
+        return None
+    if whole is False or (whole is None and not is_large(model)):
+        return model
+    return explorer_of(obj, model, focus)
 
 
 def is_large(model: Captured) -> bool:

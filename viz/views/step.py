@@ -13,13 +13,12 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.core.events import Recording, phase_of
-from minigrad.diagnostics.errors import GraphError, TraceError
+from minigrad.diagnostics.errors import GraphError
 from minigrad.dynamic.recording import recording
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.hybrid.tracing import functions_run_eagerly
 from minigrad.interop.captured import Captured
-from minigrad.interop.models import prepared
 from minigrad.static import Body, Graph, Node, ancestors
 from minigrad.static.feeds import check_feeds
 from viz.explorer.explorer import Explorer
@@ -32,8 +31,8 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.explore import explorer_of, is_large, stopped_explorer
-from viz.views.models import captured, compared, no_backward, verdict
+from viz.views.explore import seen_whole
+from viz.views.models import compared, no_backward, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
 from viz.words.user import user
@@ -57,13 +56,11 @@ def step(
     node or a graph (run with `feed_dict`, which may follow it; variables as in `session`, or with
     their first values), a function that computes a tensor, with its inputs behind it, or a node of
     another engine, of which is shown what its events tell (see `viz.film.others`).
-    Or a model of your own in PyTorch or JAX: a `torch.nn.Module` or a function, with its inputs
-    behind it, keyword arguments among them. It is captured once, becomes a graph of ours, is held
-    against the original, and steps forward and backward from `loss` of what it returns, or without
-    one from the sum of its results; neither it nor its state changes. A model of more than 25
-    operators, or any with whole=True, is an `Explorer` of its modules; `focus` names the one that
-    is open at first, "layer3.0". With whole=False it is a player in any case. Where such a model
-    raises, the explorer shows what ran before, and has the exception as `error`.
+    Or a model of your own in PyTorch or JAX, a `torch.nn.Module` or a function, with its inputs,
+    keyword arguments among them. It becomes a graph of ours, is held against the original, and
+    steps back from `loss` of its results, or from their sum; neither it nor its state changes. One
+    of more than 25 operators, or any with whole=True, is an `Explorer` of its modules (False: a
+    player), of which `focus` is open at first, "layer3.0"; if it raises, that is its `error`.
     Up to three numbers among the inputs get sliders: moving one runs all again, and the values
     change where they stand. A run that stops is shown as far as it came, with the node that failed
     and the reason. Raises TypeError for other things, FeedError for a feed that does not fit the
@@ -80,19 +77,11 @@ def step(
     """
     names = names_in(sys._getframe(1))
     with progress():
-        given = prepared(obj, inputs, named, loss)
-        try:
-            model = captured(*given)
-        except TraceError as error:
-            if whole is not False and (made := stopped_explorer(obj, error, whole)) is not None:
-                return made
-            raise
-        if model is not None:
-            if whole or (whole is None and is_large(model)):
-                return explorer_of(obj, model, focus)
+        model = seen_whole(obj, inputs, named, loss, focus, whole)
+        if isinstance(model, Captured):
             return _player_of_model(model)
-        if named or loss is not None:
-            raise TypeError(printed("step_model_only", value=brief(obj)))
+        if model is not None:
+            return model
         return player_of(*_given(obj, names, inputs, (feed_dict, session)))
 
 
