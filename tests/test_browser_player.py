@@ -31,7 +31,9 @@ from views import VIEWS
 import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
+from viz.film.states import on_cards
 from viz.page.language import LanguageSwitch
+from viz.picture.swatch import drawn
 from viz.picture.theme import FONT_PATH
 
 if TYPE_CHECKING:
@@ -896,6 +898,26 @@ def test_values_travel_where_motion_is_wanted(
     page.locator(".mg-steps").fill("3")
     assert travelling.count() == 0, "neither a click nor a jump is a step"
     assert page.locator(".mg-was").count() == 0, "nothing of what was is left"
+
+
+def test_a_page_draws_tensors_as_files_do(tmp_path: Path, page: Page) -> None:
+    """Bars, cells, tiles, NaN and infinity: what the browser draws is what Python does."""
+    x = mg.tensor(np.linspace(-1, 1, 288).reshape(2, 1, 12, 12), requires_grad=True, name="x")
+    with np.errstate(all="ignore"):
+        y = mg.log(mg.reshape(mg.relu(x) * x, (2, 144)))
+        player = viz.step(mg.sum(mg.sum(y / mg.tensor(np.arange(144.0) % 7), axis=1)))
+    page.goto(player.save(tmp_path / "page.html").as_uri())
+    (film,) = player.films
+    cards = on_cards(film, len(film.frames) - 1)
+    kinds = set()
+    for i, card in cards.items():
+        for code, of in ((card.swatch, "value"), (card.back, "grad")):
+            slot = page.locator(f'[id="{player.data["name"]}a-{i}"] .mg-of-{of}')
+            seen = slot.inner_html() if slot.count() else ""
+            written = re.sub(r"<(rect|path)([^>]*)/>", r"<\1\2></\1>", drawn(code) if code else "")
+            assert seen == written
+            kinds |= {code[:1], *({"N", "I"} & set(code))}
+    assert kinds >= {"b", "c", "t", "N", "I"}
 
 
 @pytest.mark.parametrize("name", ["e1", "e2", "e5", "layers"])

@@ -1,7 +1,9 @@
 """Colours that can be read, shapes that can be told apart, and a font with every character."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.ft2font import FT2Font
 
@@ -35,6 +37,26 @@ def test_lines_can_be_seen_on_paper(dark: int) -> None:
         assert theme.contrast(theme.TOKENS[token][dark], theme.TOKENS["paper"][dark]) >= 3, token
     assert theme.contrast(theme.TOKENS["bad"][dark], theme.TOKENS["spoilt"][dark]) >= 4.5
     assert theme.contrast(theme.TOKENS["ink"][dark], theme.TOKENS["lit"][dark]) >= 4.5
+
+
+# How colours look to those who lack one kind of cone: G. Machado, M. Oliveira, L. Fernandes, A
+# Physiologically-based Model for Simulation of Color Vision Deficiency, 2009; in linear light.
+EYES = {
+    "protan": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+    "deutan": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+    "tritan": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
+}
+
+
+@pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("eye", EYES)
+def test_above_and_below_zero_differ_to_every_eye(eye: str, dark: int) -> None:
+    def seen(token: str) -> np.ndarray[Any, Any]:
+        sent = np.array([*bytes.fromhex(theme.TOKENS[token][dark][1:])]) / 255
+        return np.clip(EYES[eye] @ sent**2.2, 0, 1) ** (1 / 2.2)
+
+    for token in ("run", "grad"):
+        assert np.linalg.norm(seen(token) - seen("below")) > 0.25, token
 
 
 def test_kinds_differ_without_colour() -> None:

@@ -257,6 +257,7 @@ interface Aim {
   points: Point[];
   spot: Point | null;
   told: Cargo;
+  size: number;
 }
 
 /** A drawing of a board, and what a click on its nodes tells. */

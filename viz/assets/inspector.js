@@ -49,12 +49,12 @@ function inspectNode(node, index, data, parent) {
     add(words.value, value ? (value.long ?? value.short) : words.not_yet);
     add(words.gradient, gradient ? (gradient.long ?? gradient.short) : words.not_computed);
   }
+  see(words.value, value, "value", words.swatch_value);
+  see(words.gradient, gradient, "grad", words.swatch_gradient);
   for (const answers of Object.values(node.told ?? {})) {
     const answer = said(latest(answers, index));
     if (answer) say(make("p", "", part), answer);
   }
-  see(words.value, value, "value", words.swatch_value);
-  see(words.gradient, gradient, "grad", words.swatch_gradient);
   return part;
 }
 

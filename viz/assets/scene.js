@@ -1,6 +1,7 @@
 // One step of one drawing: the state of its cards and arrows, and the values on their way. Whatever
 // asks where things are (`aim`) comes before anything changes (`paint`), for all drawings.
 const LONG = 24; // letters of a product that is written on a chip
+const [TOO_FAR, READ] = [0.3, 0.6]; // scales: below, nothing is followed; and no product is written
 const MANY = 12; // values on their way at once; more are not followed
 
 /** @param {Cargo} cargo */
@@ -54,7 +55,7 @@ function flows(stage, frame, data, index) {
  * @returns {Aim[]}
  */
 function aim(stage, flows, scale) {
-  if (!flows.length || scale < 0.6) return [];
+  if (!flows.length || scale < TOO_FAR) return [];
   const scaled = (/** @type {{x: number, y: number}} */ { x, y }) => ({
     x: (x + stage.offset.x) * scale,
     y: (y + stage.offset.y) * scale,
@@ -70,9 +71,9 @@ function aim(stage, flows, scale) {
   return flows.map((flow) => {
     const points = stage.course(flow.path).map(scaled);
     const told = flow.told ?? flow.value;
-    const spot = (flow.told && roomiest(points, sized(told), taken, lines)) ?? null;
+    const spot = (flow.told && scale >= READ && roomiest(points, sized(told), taken, lines)) ?? null;
     if (spot) taken.push(around(spot, sized(told)));
-    return { flow, points: between(stage, flow, points, scaled), spot, told };
+    return { flow, points: between(stage, flow, points, scaled), spot, told, size: Math.min(1, scale) };
   });
 }
 
@@ -101,10 +102,10 @@ function between(stage, { arrow, back }, points, scaled) {
  */
 function carry(stage, aims, moves) {
   stage.layer.replaceChildren();
-  for (const { flow, points, spot, told } of aims) {
+  for (const { flow, points, spot, told, size } of aims) {
     const kind = flow.back ? "back" : "forward";
-    if (spot) chip(stage.layer, told, kind).style.transform = at(spot, 1);
-    if (moves) travel(chip(stage.layer, flow.value, kind), points, 1);
+    if (spot) chip(stage.layer, told, kind).style.transform = at(spot);
+    if (moves) travel(chip(stage.layer, flow.value, kind), points, size);
   }
 }
 

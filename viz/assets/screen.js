@@ -100,6 +100,8 @@ function wordiest(frames) {
   return [...longest(([en]) => en.length), ...longest(([, zh]) => zh.length)];
 }
 
+const LEGEND = "c7:049flqu"; // from far below zero to far above
+
 /**
  * The whole lines of the program, of which the rows of the score show the parts that count.
  * @param {HTMLElement} panel @param {Data} data
@@ -126,6 +128,9 @@ function help(panel, { words, still }) {
     make("span", `mg-patch mg-patch-${kind}`, entry).textContent = kind === "grad" ? "∂" : "";
     say(entry, meaning);
   }
+  const tensor = make("li", "", list);
+  pictured(LEGEND, "value", MINIATURE, tensor);
+  say(tensor, words.look_swatch);
   if (!still) say(make("li", "", list), words.look_marks);
   say(make("p", "mg-keys", panel), words.keys);
 }

@@ -34,14 +34,14 @@ function waypoints(path) {
   return Array.from({ length: WAYPOINTS + 1 }, (_, i) => path.getPointAtLength((length * i) / WAYPOINTS));
 }
 
-/** @param {{x: number, y: number}} point @param {number} scale */
-const at = ({ x, y }, scale) => `translate(${(x * scale).toFixed(1)}px, ${(y * scale).toFixed(1)}px) translate(-50%, -50%)`;
+/** @param {{x: number, y: number}} point */
+const at = ({ x, y }) => `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -50%)`;
 
 /**
  * Move a chip along points, once: it comes out of one card, and the other one takes it in.
- * @param {HTMLElement} chip @param {{x: number, y: number}[]} points @param {number} scale
+ * @param {HTMLElement} chip @param {{x: number, y: number}[]} points @param {number} size of it, at most 1
  */
-function travel(chip, points, scale) {
+function travel(chip, points, size) {
   chip.classList.add("mg-travels");
   chip.setAttribute("aria-hidden", "true");
   const last = points.length - 1;
@@ -51,8 +51,7 @@ function travel(chip, points, scale) {
   const frames = points.map((point, i) => {
     gone += ways[i];
     const ends = i === 0 || i === last;
-    const size = ends ? 0.3 : 1;
-    return { transform: `${at(point, scale)} scale(${size})`, opacity: ends ? 0 : 1, offset: Math.min(1, gone / whole) };
+    return { transform: `${at(point)} scale(${ends ? 0.3 * size : size})`, opacity: ends ? 0 : 1, offset: Math.min(1, gone / whole) };
   });
   frames[last].offset = 1;
   const move = chip.animate(frames, { duration: PACE, easing: "cubic-bezier(0.45, 0, 0.4, 1)", fill: "both" });

@@ -51,7 +51,7 @@ WORDS = [
     *("clock_both", "phase_both", "phase_build", "phase_run", "phase_backward"),
     *("tally_built", "tally_run", "tally_gradient"),
     *("card_built", "card_ran", "card_declared", "card_fed", "card_given"),
-    *("swatch_value", "swatch_gradient"),
+    *("swatch_value", "swatch_gradient", "look_swatch"),
     *("look_born", "look_ran", "look_now", "look_grad", "look_bad", "look_freed", "look_marks"),
 ]
 
