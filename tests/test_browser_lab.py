@@ -94,7 +94,7 @@ def test_a_learner_answers_with_the_keyboard(lab: Lab, page: Page) -> None:
     page.keyboard.press("Enter")
     verdict = choice.locator("[aria-live=polite]")
     page.wait_for_function("e => e.innerText.includes('Not quite')", arg=verdict.element_handle())
-    assert "7 is the height" in verdict.inner_text()
+    assert "7 is f(2)" in verdict.inner_text()
 
     for line in ("a = placeholder()", "number = 5", "b = a * a - 1", "graph =", "result ="):
         lines.locator("li", has_text=line).get_by_role("button", name="add").press("Enter")
