@@ -55,6 +55,7 @@ interface Frame {
 
 interface View {
   svg: string;
+  narrow?: string; // as it is laid out for a phone, if that is another drawing
   home: Record<string, string>;
   arrows: Record<string, [string, string]>;
   counts: Record<string, string[][]>;
@@ -216,6 +217,7 @@ interface Stage {
   offset: Point;
   stop: Card | null;
   scale(): number;
+  suit(narrow: boolean): void;
   passed?: { view: View; frames: Frame[]; used: Map<string, number> };
   extent(g: Element): Extent;
   course(path: SVGPathElement): Point[];

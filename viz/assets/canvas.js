@@ -17,6 +17,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
   const alone = !model.widget_manager; // a saved page
   const views = { ...graph.views };
   const zoom = scale.add(drawing);
+  let slim = false; // on a phone
   /** @type {Stage} */
   const self = {
     drawing,
@@ -30,13 +31,18 @@ function stage(graph, number, data, model, parent, scale, actions) {
     offset: { x: 0, y: 0 },
     stop: null,
     scale: () => zoom.scale,
+    suit(narrow) {
+      if (slim === narrow) return;
+      slim = narrow;
+      if (self.view.narrow) self.show(self.shown);
+    },
     extent: once(extent),
     course: once(waypoints),
     show(key) {
       self.shown = key;
       const view = (self.view = views[key]);
       Object.assign(data.nodes, view.nodes); // results with boxes of their own
-      sheet.innerHTML = view.svg;
+      sheet.innerHTML = (slim && view.narrow) || view.svg;
       self.layer = make("div", "mg-chips", sheet);
       const [x = 0, y = 0] = numbers(sheet.querySelector("g.graph"), "transform");
       self.offset = { x, y };

@@ -288,7 +288,7 @@ function play(model, el) {
   const hear = (/** @type {ViewMessage} */ message) => graphs.forEach((graph) => graph.arrived(message));
   model.on("change:index", follow);
   model.on("msg:custom", hear);
-  const place = arranging(parts, graphs.map(({ drawing }) => drawing));
+  const place = arranging(parts, graphs);
   renew(data);
   // A notebook may put a player on the page when it is made: only then is there a place to look at.
   let wide = 0;

@@ -3,6 +3,7 @@ const LONGEST = 12; // sentences of a film, for which there is room
 const NARROW = 640; // pixels of a page where all stands one below the other (film.css)
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
+const LEAST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
 /**
@@ -42,18 +43,21 @@ function places(el, data, alone) {
 /**
  * Give the player the height that it needs, up to what there is, and its drawings and their score the
  * places in which most is seen of them. Returns what does so again for another width.
- * @param {ReturnType<typeof places>} parts @param {HTMLElement[]} drawings
+ * @param {ReturnType<typeof places>} parts @param {Stage[]} graphs
  */
-function arranging({ root, screen, body, stages, score }, drawings) {
-  const sizes = drawings.map((drawing) => {
+function arranging({ root, screen, body, stages, score }, graphs) {
+  const sizesOf = once((/** @type {boolean} */ narrow) => graphs.map(({ drawing, suit }) => {
+    suit(narrow);
     const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
     return { width, height, above: SPACE.above + (drawing.previousElementSibling ? SPACE.name : 0) };
-  });
+  }));
   const sum = (/** @type {number[]} */ all) => all.reduce((a, b) => a + b, 0);
   return () => {
     const wide = body.clientWidth;
-    if (!wide || !sizes.length) return;
+    if (!wide || !graphs.length) return;
     const narrow = wide <= NARROW;
+    const sizes = sizesOf(narrow);
+    for (const { suit } of graphs) suit(narrow);
     const beside = "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
@@ -76,7 +80,8 @@ function arranging({ root, screen, body, stages, score }, drawings) {
     score.style.gridTemplateRows = beside ? rows : "";
     root.classList.toggle("mg-rows", best.rows > 1);
     const needed = best.needed + around;
-    screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(LOWEST, Math.ceil(needed)))}px`);
+    const least = root.matches(".mg-drawn") ? 0 : narrow ? LEAST.narrow : LEAST.wide;
+    screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(least, Math.ceil(needed)))}px`);
   };
 }
 

@@ -45,6 +45,8 @@ function scaled(tools, labels, words) {
  */
 function zoomable(box, shared, words) {
   const picture = () => box.querySelector("svg");
+  let size = ""; // of the box, once it has a place; until then nothing in it is styled or laid out
+  box.classList.add("mg-unplaced");
   const fits = () => {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
     if (!width || !box.clientWidth) return 1;
@@ -52,7 +54,8 @@ function zoomable(box, shared, words) {
   };
   const apply = () => {
     const svg = picture();
-    if (!svg) return;
+    if (!svg || !size) return;
+    box.classList.remove("mg-unplaced");
     const scale = (self.scale = Math.min(MOST, fits() * shared.factor));
     const middle = [
       (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth,
@@ -81,14 +84,14 @@ function zoomable(box, shared, words) {
     },
     { passive: false },
   );
-  let size = "";
   new ResizeObserver(() => {
     const now = `${box.clientWidth} ${box.clientHeight}`;
-    if (now !== size) apply();
+    if (now === size) return;
     size = now;
+    apply();
   }).observe(box);
   /** @type {Zoom} */
-  const self = { box, scale: 1, apply, fits };
+  const self = { box, scale: 0, apply, fits };
   return self;
 }
 

@@ -28,8 +28,10 @@ EACH_LIMIT = (
     100  # boxes in all drawings with one group open; so many can be opened without a kernel
 )
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
-CANVAS = (800, 460)  # pixels that a player has for a drawing, in a notebook
-HALF = (800, 230)  # and for one of two
+# Pixels that a player has for a drawing, by how many there are: in a notebook, and on a phone.
+SIZES = {1: ((800, 460), (350, 400)), 2: ((800, 230), (350, 190))}
+LOW = 300  # of which its cards are as little high as they can be
+NARROW_LIMIT = 40  # boxes; more of them are too small on a phone, however they are laid out
 WORDS = [
     *(
         "player",
@@ -225,22 +227,23 @@ def view(together: Together, number: int, prefix: str, opened: Collection[str]) 
     if not drawn.nodes:
         return {"svg": "", **about}
     try:
-        beside = len(together.films) > 1
-        svg = (
-            still(film, prefix, drawn)
-            if film.still
-            else played(drawn, prefix, among, rooms, beside)
-        )
+        if film.still:
+            return {"svg": still(film, prefix, drawn), **about}
+        wide, narrow = SIZES[min(len(together.films), 2)]
+        about["svg"] = played(drawn, prefix, among, rooms, wide)
+        if len(drawn.nodes) <= NARROW_LIMIT:
+            slim = played(drawn, prefix, among, rooms, narrow)
+            about |= {"narrow": slim} if slim != about["svg"] else {}
     except LayoutError as error:
-        svg = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
-    return {"svg": svg, **about}
+        about["svg"] = f"<p>{bilingual(error.pair)}</p>{table(drawn)}"
+    return about
 
 
-def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, beside: bool) -> str:
-    """The drawing with room for whatever its cards will show; beside: so that there are two."""
-    rooms = {i: replace(room, low=beside) for i, room in rooms.items()}
-    width, high = HALF if beside else CANVAS
-    return render(drawn, prefix, rooms, width=width, high=high, among=among)
+def played(drawn: Picture, prefix: str, among: Picture, rooms: Rooms, size: tuple[int, int]) -> str:
+    """The drawing as most of it is seen in a size, with room for whatever its cards will show."""
+    low = size[1] < LOW
+    rooms = {i: replace(room, low=low) for i, room in rooms.items()}
+    return render(drawn, prefix, rooms, width=size[0], high=size[1], among=among)
 
 
 def still(film: Film, prefix: str, drawn: Picture, beside: bool = False, title: str = "") -> str:
