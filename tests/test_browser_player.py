@@ -399,6 +399,7 @@ def test_a_step_touches_only_what_changes(saved: dict[str, Path], page: Page) ->
         }"""
     )
     assert max(touched) < 50
+    enlarged(page)
     settle(page)
     page.keyboard.press("ArrowRight")
     assert 0 < page.evaluate("document.getAnimations().length") < 20, "only what changes moves"
