@@ -3,7 +3,7 @@ const LONGEST = 12; // sentences of a film, for which there is room
 const NARROW = 640; // pixels of a page where all stands one below the other (film.css)
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
-const LEAST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
+const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
 /**
@@ -80,7 +80,7 @@ function arranging({ root, screen, body, stages, score }, graphs) {
     score.style.gridTemplateRows = beside ? rows : "";
     root.classList.toggle("mg-rows", best.rows > 1);
     const needed = best.needed + around;
-    const least = root.matches(".mg-drawn") ? 0 : narrow ? LEAST.narrow : LEAST.wide;
+    const least = root.matches(".mg-drawn") ? 0 : narrow ? SHORTEST.narrow : SHORTEST.wide;
     screen.style.setProperty("--mg-high", `${Math.min(most, Math.max(least, Math.ceil(needed)))}px`);
   };
 }
