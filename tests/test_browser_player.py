@@ -384,6 +384,7 @@ def test_zoom_fit_and_drag(saved: dict[str, Path], page: Page) -> None:
 
 def test_a_step_touches_only_what_changes(saved: dict[str, Path], page: Page) -> None:
     """At 300 nodes; how long it takes is measured by the bench."""
+    page.emulate_media(reduced_motion="no-preference")
     page.goto(saved["long"].as_uri())
     assert page.locator("g.node").count() > 300
     page.locator(".mg-player").focus()

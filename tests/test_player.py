@@ -487,9 +487,9 @@ def test_it_can_begin_where_the_gradients_do() -> None:
 def test_it_plays_once_when_it_is_seen_and_rests_complete(
     how: str, tmp_path: Path, page: Page
 ) -> None:
-    if how == "calm":
-        page.emulate_media(reduced_motion="reduce")
-    page.clock.install()
+    page.emulate_media(reduced_motion="reduce" if how == "calm" else "no-preference")
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
     page.goto(viz.step(e1()).save(tmp_path / "page.html").as_uri())
     page.wait_for_function("document.querySelector('.mg-player').clientHeight > 200")
     counter = page.locator(".mg-controls output")
