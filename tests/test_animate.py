@@ -134,6 +134,12 @@ def test_tensors_travel_as_miniatures_of_their_swatches() -> None:
     svg = next(chip for chip in ways if chip.swatch).svg()
     assert "…" not in svg
     assert "<text" not in svg
+    animation = viz.animate((w * w).sum(), language="en").svg
+    drawn = ElementTree.fromstring(animation)
+    ids = {x.attrib["id"] for x in drawn.iter() if x.attrib.get("id", "").startswith("w")}
+    used = [x.attrib["href"][1:] for x in drawn.iter() if x.tag.endswith("use")]
+    assert set(used) == ids
+    assert len(used) > 2 * len(ids), "each swatch is written once, and seen at many moments"
     held = scene.parts(Moment(scene.steps - 1), "en")
     assert sum("mg-swatch" in part for part in held.values()) == 2, "w and its square"
 
@@ -151,7 +157,8 @@ def test_a_painted_miniature_has_the_colours_of_the_page_s() -> None:
 def test_along_a_curve_from_its_start_to_its_end() -> None:
     way = ((0.0, 0.0), (0.0, 4.0), (4.0, 8.0), (8.0, 8.0), (9.0, 8.0), (10.0, 8.0), (12.0, 8.0))
     assert along(way, 0) == way[0]
-    assert along(way, 0.5) == (8.0, 8.0)
+    long, short = 128**0.5, 4.0
+    assert along(way, long / (long + short)) == pytest.approx((8.0, 8.0)), "as fast on each piece"
     assert along(way, 1) == way[-1]
     assert along(way[:4], 0.5) == (2.5, 5.5)
 

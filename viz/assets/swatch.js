@@ -87,8 +87,8 @@ function swatch(code, wide = SWATCH_WIDE, high = SWATCH_HIGH) {
  */
 function pictured(code, of, [wide, high], parent) {
   const size = { width: wide, height: high, viewBox: `0 0 ${wide} ${high}` };
-  const svg = shape("svg", { class: "mg-svg", "shape-rendering": "crispEdges", ...size }, parent);
-  shape("g", { class: `mg-of-${of}` }, svg).innerHTML = swatch(code, wide, high);
+  const svg = shape("svg", { class: "mg-svg", ...size }, parent);
+  shape("g", { class: `mg-swatch mg-of-${of}` }, svg).innerHTML = swatch(code, wide, high);
 }
 
 /**

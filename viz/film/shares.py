@@ -62,7 +62,7 @@ def share(
     passed: the upstream gradient and the share, None where they were not recorded
     """
     upstream, part = passed
-    value, above = summarize(part), operand(summarize(upstream).told)
+    value, above = summarize(part), operand(summarize(upstream, seen=False).told)
     if part is None:
         return Flow(value, back=True)
     local = _local(source, index, known, names)
@@ -81,7 +81,7 @@ def _local(source: BaseNode, index: int, known: Sequence[Any], names: Sequence[s
         ones = np.broadcast_to(np.ones_like(data[0], shape=()), np.shape(data[0]))[()]
         with np.errstate(all="ignore"):  # as in the run itself
             (local,) = pull_back(op, [index], ones, data, source.attrs)
-        told = operand(summarize(local).told)
+        told = operand(summarize(local, seen=False).told)
         if not formula.stretched(spec_of(data[0]), spec_of(data[index + 1])):
             return told
         one = np.all(np.equal(local, 1))

@@ -215,11 +215,18 @@ class Stage:
         """What travels in a step, in the coordinates of the stage."""
         found = []
         for e, flow in self.flows(step):
-            way = tuple((x, y + TITLE) for x, y in self.drawing.way(e, flow.back))
+            way = tuple((x, y + TITLE) for x, y in self._way(e, flow.back))
             raster, top = flow.value.raster, self.film.scales[flow.back]
             told = flow.text if flow.back and len(flow.text) <= LONG else flow.value.short
             found.append(Chip(told, flow.back, way, encoded(raster, top) if raster else ""))
         return found
+
+    def _way(self, e: PictureEdge, back: bool) -> tuple[Point, ...]:
+        """From the middle of one card along the arrow into the middle of the other."""
+        points = self.drawing.way(e, back)
+        ends = [self.drawing.there.nodes[i] for i in (e.source, e.target)][:: -1 if back else 1]
+        first, last = ((box.x + box.width / 2, box.y + box.height / 2) for box in ends)
+        return (*_line(first, points[0]), *points[:-1], *_line(points[-1], last), last)
 
     def parts(self, moment: Moment, low: float, language: str) -> dict[str, str]:
         """Title, frames, arrows, cards and caption at a moment."""
@@ -265,6 +272,12 @@ class Stage:
         )
 
 
+def _line(start: Point, end: Point) -> tuple[Point, ...]:
+    """A straight line as a Bézier curve, without its end."""
+    (x, y), (u, v) = start, end
+    return tuple((x + (u - x) * k / 3, y + (v - y) * k / 3) for k in range(3))
+
+
 def looks(
     film: Film, drawn: Picture, moment: Moment, arriving: Mapping[str, Flow]
 ) -> dict[str, cards.State]:
@@ -280,7 +293,8 @@ def looks(
         else:
             born = "mg-unborn" not in before[i].classes
             lit = tuple(x for x in now.classes if x == "mg-now")
-            found[i] = replace(before[i], classes=before[i].classes + lit if born else now.classes)
+            new = tuple(x for x in now.classes if x != "mg-ran")  # it is born, and waits for it
+            found[i] = replace(before[i], classes=before[i].classes + lit if born else new)
     return found
 
 

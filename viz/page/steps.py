@@ -87,7 +87,7 @@ def _summary(summary: Summary, scale: float, swatches: Swatches | None) -> dict[
     few = raster.told is None and raster.kind != "tiles" and all(n <= m for n, m in most)
     rare = {
         "beside": None if summary.beside == summary.short else summary.beside,
-        "grid": [[f"{v:g}" for v in line if v is not None] for line in cells] if few else None,
+        "grid": [[f"{v:.3g}" for v in line if v is not None] for line in cells] if few else None,
         "drawn": raster.told,
     }
     top = f"{top_of(raster, scale):.2g}"

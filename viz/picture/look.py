@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-del", _words(NAME, "grad", 600)),
     ("mg-pictured", "mg-value", _words(SMALL, "ink", 400)),
     ("mg-pictured", "mg-grad", _words(SMALL, "grad", 400)),
+    ("", "mg-swatch", {"shape-rendering": "crispEdges"}),
     ("", "mg-sheet", {"fill": "paper"}),
     ("", "mg-rim", {**_outline("line", "none"), "stroke-opacity": "0.5"}),
     ("", "mg-zero", {"fill": "none", "stroke": "line"}),

@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import sqrt
+from math import dist, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,8 @@ from viz.picture.theme import MOTION
 from viz.words.progress import with_progress
 from viz.words.text import printed
 
-WAYPOINTS = 6  # of a curve, between which what travels moves straight on
+WAYPOINTS = 8  # of a curve, between which what travels moves straight on
+SMALL = " scale(.3);opacity:0"  # what comes out of a card, and what one takes in
 RATE = 25  # pictures a second of a film
 COLORS, APART = 128, 8  # of a GIF: how many, and how far from each other at least
 SCALE = 1.5  # pixels of a painted picture for one of a page; of a large one fewer, but one at least
@@ -71,9 +72,13 @@ class Scenes(NamedTuple):
 
 def along(way: Sequence[Point], part: float) -> Point:
     """The point of a curve at a part of its way, between 0 and 1; curves are of Bézier's kind."""
-    count = (len(way) - 1) // 3
-    number = min(int(part * count), count - 1)
-    t, points = part * count - number, list(way[3 * number : 3 * number + 4])
+    curves = [list(way[i : i + 4]) for i in range(0, len(way) - 1, 3)]
+    lengths = [dist(curve[0], curve[-1]) or 1e-9 for curve in curves]
+    left, number = part * sum(lengths), 0
+    while left > lengths[number] and number < len(curves) - 1:
+        left -= lengths[number]
+        number += 1
+    t, points = min(left / lengths[number], 1), curves[number]
     while len(points) > 1:
         points = [(x + t * (u - x), y + t * (v - y)) for (x, y), (u, v) in pairwise(points)]
     return points[0]
@@ -92,7 +97,8 @@ def playing(film: Scenes) -> tuple[str, str]:
     for i, trip in enumerate(film.trips):
         steps = [(k / WAYPOINTS, along(trip.way, k / WAYPOINTS)) for k in range(WAYPOINTS + 1)]
         told = "".join(
-            f"{t:.0%}{{transform:translate({x:.0f}px,{y:.0f}px)}}" for t, (x, y) in steps
+            f"{t:.0%}{{transform:translate({x:.0f}px,{y:.0f}px){SMALL if t in (0, 1) else ''}}}"
+            for t, (x, y) in steps
         )
         rules.append(f"@keyframes mg-k{i}{{{told}}}\n")
         rest = f"animation:mg-k{i} {MOTION}ms ease-in-out {trip.start + trip.rest:.2f}s both"

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
     from matplotlib.figure import Figure as Figure
+    from matplotlib.font_manager import FontEntry as FontEntry
     from matplotlib.font_manager import fontManager as fontManager
     from matplotlib.image import imsave as imsave
     from matplotlib.lines import Line2D as Line2D

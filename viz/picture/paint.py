@@ -15,8 +15,8 @@ import numpy as np
 
 from viz.picture import mpl
 from viz.picture.look import resolved
-from viz.picture.style import UNDATED, chart_style
-from viz.picture.theme import TOKENS
+from viz.picture.style import STYLE, UNDATED, chart_style
+from viz.picture.theme import LATIN_FAMILY, TOKENS
 
 INCH = 96  # pixels of a page
 POINT = 72 / INCH  # of a pixel
@@ -126,6 +126,8 @@ class _Painter:
         self, element: ElementTree.Element, style: dict[str, str], at: Sequence[float]
     ) -> None:
         look, around = element.attrib, style.get("stroke")
+        weight = int(style.get("font-weight", 400))  # which the Latin letters have
+        families = [*([LATIN_FAMILY] if weight > 400 else []), *STYLE["font.family"]]
         self.axes.text(
             float(look["x"]) + at[0],
             float(look["y"]) + at[1],
@@ -134,7 +136,8 @@ class _Painter:
             va="baseline",
             size=float(style.get("font-size", "12px")[:-2]) * POINT,
             color=style.get("fill", "black"),
-            weight=int(style.get("font-weight", 400)),  # as near to it as the fonts have it
+            family=families,
+            weight=weight,
             zorder=self.order,
             path_effects=[mpl.withStroke(linewidth=3 * POINT, foreground=around)]
             if around

@@ -107,6 +107,10 @@ def colors_of(names: Sequence[str]) -> list[str]:
 @cache
 def _register_font() -> None:
     mpl.fontManager.addfont(theme.FONT_PATH)
+    bold = mpl.FontEntry(
+        fname=str(theme.BOLD_PATH), name=theme.LATIN_FAMILY, weight=600, size="scalable"
+    )
+    mpl.fontManager.ttflist.append(bold)  # a name of its own: it lacks all that is not Latin
 
 
 def chart_style() -> AbstractContextManager[None]:

@@ -39,10 +39,10 @@ class Summary:
         return self.told if self.told[:1] == "[" and len(self.told) <= SHORT else ""
 
 
-def summarize(value: Any) -> Summary:
+def summarize(value: Any, seen: bool = True) -> Summary:
     """A value of any size, or several; huge arrays cost no more than a pass over them.
 
-    None is a value that was not recorded.
+    None is a value that was not recorded. seen: whether its cells are wanted, too.
     """
     if value is None:
         return Summary("?", row("summary_unrecorded"), None, "?")
@@ -59,7 +59,7 @@ def summarize(value: Any) -> Summary:
     summary = _summary(array)
     bad = array.dtype.kind in "fc" and not np.isfinite(array).all()
     told, bad = written(array) or summary.short, bool(bad)
-    return replace(summary, told=told, bad=bad, raster=raster(array))
+    return replace(summary, told=told, bad=bad, raster=raster(array) if seen else None)
 
 
 def written(value: Any) -> str:

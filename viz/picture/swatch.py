@@ -29,7 +29,8 @@ NAN, INFINITE, GAP, ZERO = "N", "I", ".", DIGITS[LEVELS]
 ABOUT = {"bars": "b", "cells": "c", "tiles": "t"}
 
 PLACED = re.compile(
-    r'<g class="mg-swatch (mg-of-\w+)" transform="translate\(([^,]+),([^)]+)\)"[^>]*>(.+?)</g>'
+    r'<g class="(mg-swatch mg-of-\w+)" transform="translate\(([^,]+),([^)]+)\)">'
+    r"((?:(?!</?g).)+)</g>"
 )
 
 Kind = Literal["bars", "cells", "tiles"]
@@ -129,9 +130,11 @@ def _along(matrix: np.ndarray[Any, Any], axis: int, most: int) -> np.ndarray[Any
 
 
 def _numbers(cells: np.ndarray[Any, Any]) -> tuple[tuple[float, ...], ...]:
-    """Short numbers; NaN and infinity are one object each, so that equal cells are equal."""
-    known = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
-    return tuple(tuple(known.get(x := f"{v:.3g}") or float(x) for v in line) for line in cells)
+    """Plain numbers; NaN is one object, so that equal cells are equal."""
+    lines = cells.tolist()
+    if np.isnan(cells).any():
+        lines = [[np.nan if isnan(v) else v for v in line] for line in lines]
+    return tuple(map(tuple, lines))
 
 
 # ---- One scale --------------------------------------------------------------------------------
@@ -207,10 +210,7 @@ def drawn(code: str, wide: float = WIDE, high: float = HIGH) -> str:
 
 def placed(of: str, x: float, y: float, inside: str) -> str:
     """A swatch, of a value or a gradient ("grad"), at a place."""
-    return (
-        f'<g class="mg-swatch mg-of-{of}" transform="translate({x:g},{y:g})" '
-        f'shape-rendering="crispEdges">{inside}</g>'
-    )
+    return f'<g class="mg-swatch mg-of-{of}" transform="translate({x:g},{y:g})">{inside}</g>'
 
 
 def shared(svg: str) -> str:
@@ -220,7 +220,7 @@ def shared(svg: str) -> str:
     def seen(found: re.Match[str]) -> str:
         of, x, y, inside = found.groups()
         name = f"w{crc32(f'{of}{inside}'.encode()):x}"
-        known[name] = f'<g id="{name}" class="{of}" shape-rendering="crispEdges">{inside}</g>'
+        known[name] = f'<g id="{name}" class="{of}">{inside}</g>'
         return f'<use href="#{name}" x="{x}" y="{y}"/>'
 
     drawn = PLACED.sub(seen, svg)
