@@ -468,6 +468,21 @@ def test_all_views_of_the_gallery_can_be_read(theme: str, code: str, notebook: P
     assert every.evaluate_all(paddings) == ["0px"], "whichever was loaded last"
 
 
+def test_a_pass_switched_off_changes_no_height(notebook: Page) -> None:
+    if notebook.path.name != "gallery.ipynb":
+        pytest.skip("it is a lesson")
+    switches = notebook.locator(".mg-switches:has(input)")
+    board = notebook.locator(".mg-board").filter(has=switches)
+    before = board.bounding_box()["height"]
+    steps = board.locator(".mg-steps")
+    last = int(steps.get_attribute("max"))
+    switch = switches.get_by_role("checkbox", name="simplify")
+    for checked, count in ((False, last - 1), (True, last)):
+        switch.set_checked(checked)
+        steps.and_(notebook.locator(f"[max='{count}']")).wait_for()
+        assert board.bounding_box()["height"] == pytest.approx(before, abs=1)
+
+
 def test_the_page_reported_no_error(notebook: Page) -> None:
     """Last, so that all of the above is included."""
     assert notebook.errors == []

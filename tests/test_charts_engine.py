@@ -268,7 +268,8 @@ def test_both_modes_are_on_one_chart_and_eager_is_recorded() -> None:
     assert kept <= peak <= kept + 8 * layer
     assert w.grad is None, "gradients of the user's tensors are left alone"
     dynamic, static, *_ = drawn(chart).axes
-    assert texts(drawn(chart))[0].endswith(f": at most {cells['peak, dynamic, at most']}")
+    said = " ".join(texts(drawn(chart))[0].split())
+    assert said.endswith(f": at most {cells['peak, dynamic, at most']}")
     assert {*areas(static)} == {"values in the arena", "results, outside the arena"}
     assert dynamic.get_ylim() == static.get_ylim(), "so that they can be compared"
 

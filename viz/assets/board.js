@@ -160,12 +160,13 @@ function show(model, board, root, moved, before = 0) {
       }
     });
   };
-  let wide = 0;
-  const sized = new ResizeObserver(() => {
-    if (stage.clientWidth !== wide) arrange();
-    wide = stage.clientWidth;
+  let known = "";
+  const sized = new ResizeObserver(() => { // another width, or another language
+    const now = `${board.offsetWidth} ${board.offsetHeight - room.offsetHeight}`;
+    if (now !== known) arrange();
+    known = now;
   });
-  sized.observe(stage);
+  sized.observe(board);
 
   function paint() {
     const scene = scenes[index];

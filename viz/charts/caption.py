@@ -29,20 +29,20 @@ def is_slim(inches: float) -> bool:
     return bool(inches < SLIM)
 
 
-def across(figure: Any) -> float:
-    """How wide the axes of a figure are, in pixels of a page."""
-    return float(AXES * figure.get_figwidth() * 72 / PIXEL)
+def across(axes: Any) -> float:
+    """How wide the axes are, in pixels of a page."""
+    return float(axes.get_window_extent().width * 72 / axes.figure.dpi / PIXEL)
 
 
-def folded(text: str, figure: Any) -> str:
-    """A line as it is, on a phone in as many as fit."""
-    return "\n".join(broken(text, across(figure))) if is_slim(figure.get_figwidth()) else text
+def folded(text: str, axes: Any) -> str:
+    """A text in as many lines as fit above or below the axes, as they stand there."""
+    return "\n".join(broken(text, across(axes)))
 
 
 def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
     """What the axes show, so many points above them, where it takes no width."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(folded(text, axes.figure), (0, 1), (0, above), **place)
+    axes.annotate(folded(text, axes), (0, 1), (0, above), **place)
 
 
 def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
@@ -63,7 +63,7 @@ def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> 
         to: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
         stroke = {"arrowstyle": "-", "color": color, "lw": 1.2, "shrinkA": 2, "shrinkB": 0}
         stroke["relpos"] = (0, 0.5)
-        right = 1 + LEAD / across(axes.figure)
+        right = 1 + LEAD / across(axes)
         axes.annotate(
             name, (x, y), (right, height), va="center", size=TICK, arrowprops=stroke, **to
         )

@@ -102,7 +102,7 @@ class Chart(Document):
             figure = mpl.Figure((wide, high + self.more if is_slim(wide) else high))
             self.draw(figure, i)
             for axes in figure.axes:
-                axes.set_xlabel(folded(axes.get_xlabel(), figure))
+                axes.set_xlabel(folded(axes.get_xlabel(), axes))
             figure.axes[0].set_title(title, pad=self.pad)
             figure.savefig(file, format=kind, metadata=UNDATED[kind])
             return file.getvalue()

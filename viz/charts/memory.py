@@ -25,7 +25,7 @@ __all__ = ["memory"]
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP, FOLD = 1.0, 0.45  # inches between two panels; more on a phone, where captions are folded
+GAP, FOLD = 1.2, 1.45  # inches between two panels; and on a phone, where captions take more lines
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = True) -> Chart:
@@ -77,9 +77,9 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         head=_head(),
         rows=tuple(_rows(planned, measured, others)),
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
-        size=(7.0, _high(_heights(planned, measured))),
+        size=(7.0, wide := _high(_rows_high(planned, measured), GAP)),
         pad=34,
-        more=FOLD * (len(_heights(planned, measured)) - 1) / 0.77,
+        more=_high(_heights(planned, measured), FOLD) - wide,
     )
 
 
@@ -139,10 +139,7 @@ def _draw(
     i: int,
 ) -> None:
     """What is in use, in each mode for itself; then how long values live, and where they lie."""
-    heights = _heights(planned, measured)
-    gap = GAP + (FOLD if is_slim(figure.get_figwidth()) else 0)
-    gaps = {"hspace": gap / np.mean(heights), "height_ratios": heights}
-    *above, use, lives, arena = figure.subplots(len(heights), 1, gridspec_kw=gaps)
+    *above, use, lives, arena = _panels(figure, planned, measured)
     _planned(use, planned, others, i)
     if measured is not None:
         _measured(above[0], measured, i)
@@ -160,14 +157,36 @@ def _draw(
             axes.axvline(planned.boundary, **BACKWARD)
 
 
+def _panels(figure: mpl.Figure, planned: Planned, measured: Measured | None) -> list[mpl.Axes]:
+    """What was measured, if anything was; what is planned, lifetimes, places: in two columns.
+
+    On a phone they stand in one.
+    """
+    if is_slim(figure.get_figwidth()):
+        heights = _heights(planned, measured)
+        gaps = {"hspace": FOLD / np.mean(heights), "height_ratios": heights}
+        return [*figure.subplots(len(heights), 1, gridspec_kw=gaps)]
+    rows = _rows_high(planned, measured)
+    grid = figure.add_gridspec(2, 2, height_ratios=rows, hspace=GAP / np.mean(rows), wspace=0.14)
+    whole = [grid[:, 0]] if measured is None else [grid[0, 0], grid[0, 1]]
+    below = [grid[0, 1]] if measured is None else [grid[1, 0]]
+    return [figure.add_subplot(place) for place in (*whole, *below, grid[1, 1])]
+
+
 def _heights(planned: Planned, measured: Measured | None) -> list[float]:
     """Of each panel, in inches; a value with a name has a line of text for itself."""
     named = len(planned.lives) if len(planned.lives) <= NAMED else 0
     return [*([1.4] if measured is not None else []), 1.8, max(1.2, 0.19 * named), 1.8]
 
 
-def _high(heights: Sequence[float]) -> float:
-    return (sum(heights) + GAP * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
+def _rows_high(planned: Planned, measured: Measured | None) -> list[float]:
+    """Of each of two rows, in inches."""
+    lives = _heights(planned, measured)[-2]
+    return [lives, 1.8] if measured is None else [1.8, max(lives, 1.8)]
+
+
+def _high(heights: Sequence[float], gap: float) -> float:
+    return (sum(heights) + gap * (len(heights) - 1)) / 0.77  # of a figure, matplotlib's margins off
 
 
 def alike(tops: Sequence[float]) -> bool:
@@ -207,7 +226,7 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
         label, peak = row("chart_line_other", number=number)[i], int(np.argmax(total))
         axes.step(given, total, where="post", label=label, color=color, lw=1.8, marker="")
         _name(axes, (given[peak], total[peak]), label, steps)
-    axes.set_ylim(0, top / scale * 1.08)
+    axes.set_ylim(0, top / scale * 1.18)  # room for the names
     axes.set_xlim(steps[0], steps[-1])
     if others:
         axes.set_xlabel(row("chart_progress")[i])
@@ -259,7 +278,7 @@ def _name_bar(axes: mpl.Axes, k: int, life: Life, ends: tuple[float, float]) -> 
     """Write what a bar is where there is most room: after it, before it or in it."""
     sides = {"after": ends[1] - life.end - 1, "before": life.start - ends[0]}
     sides["within"] = life.end + 1 - life.start
-    name, pixel = life.name, (ends[1] - ends[0]) / across(axes.figure)
+    name, pixel = life.name, (ends[1] - ends[0]) / across(axes)
     fits = [side for side, room in sides.items() if room > (wide(name, SMALL) + 8) * pixel]
     side = fits[0] if fits else max(sides, key=lambda each: sides[each])
     while len(name) > 2 and sides[side] < (wide(name, SMALL) + 8) * pixel:

@@ -125,7 +125,7 @@ def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
     at, rows = 0.0, []
     for k, x in enumerate(found):
         if k == 0 or x.workload != found[k - 1].workload:
-            _say(axes, at, folded(x.workload, figure), ink)
+            _say(axes, at, folded(x.workload, axes), ink)
             at += 1
         quicker = x.middle <= 1
         color = MODES[mode][0] if (mode := mode_of(x.side)) else ink

@@ -139,7 +139,7 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
     for note in filter(None, notes):
-        note = folded(note, figure)
+        note = folded(note, rows[-1, 0])
         rows[-1, 0].annotate(note, (0, 0), below, va="top", size=TICK, **place)
         below = (0, below[1] - 16 * (note.count("\n") + 1))
 
@@ -182,7 +182,7 @@ def _bars(
         for t in tasks:
             start, length = t.start * scale, t.cost * scale
             axes.broken_barh([(start, length)], (device - 0.36, 0.72), **panel.look(t.node in path))
-            room = length / width * across(axes.figure)
+            room = length / width * across(axes)
             name, letters = t.node.name.split("/")[-1], int(room / NAMED)
             number = numbers.get(t.node)
             if len(name) > letters and number is not None and len(str(number)) <= letters:
