@@ -40,7 +40,7 @@ function score(place, data, { hover }) {
     const narrow = wide < NARROW_SCORE;
     const code = Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const tally = Math.max(...staffs.map((one) => one.tally())) + 34;
-    const above = narrow || tally > wide * 0.45;
+    const above = narrow || tally > wide * 0.45 || place.closest(".mg-lanes") !== null;
     const left = narrow ? 4 : above ? code : Math.max(code, tally);
     const column = (wide - left - END) / data.frames.length;
     place.classList.toggle("mg-narrow", narrow);
@@ -175,7 +175,7 @@ function staff(place, lane, data) {
         classList.remove("mg-small", "mg-bare");
         for (const less of ["mg-small", "mg-bare"]) classList.toggle(less, phases[i].scrollWidth > width);
       });
-      top.style.top = `${at.top + row * rows + 5}px`;
+      top.style.top = box.closest(".mg-tally-above") ? "" : `${at.top + row * rows + 5}px`;
       compose(parts, lane, notes, at, data.nodes);
     },
     /** @param {number} index */
