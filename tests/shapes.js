@@ -102,7 +102,8 @@
     if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
     if (root) heights.add(Math.round(box(root).height));
     const stage = document.querySelector(".mg-film:not(.mg-drawn) .mg-stage");
-    if (stage) shares.push(area(stage) / area(root));
+    const score = document.querySelector(".mg-film:not(.mg-drawn) .mg-score");
+    if (stage) shares.push((area(stage) + area(score)) / area(root));
     for (const sentence of wrong) if (!found.has(sentence)) found.set(sentence, step);
   };
   for (let step = 0; step <= last; step++) {
