@@ -123,9 +123,9 @@ STYLES = {
     "the caption is longer": ".mg-film .mg-caption > div { max-height: 9px; }",
     "phases lie on each other": ".mg-phase { min-width: 700px; }",
     "a mark is cut off": ".mg-staff-lines > svg { transform: translateY(60px); }",
-    "x, which the step is about, is out of view": ".mg-film .mg-drawing { width: 60px; }",
+    "x, which the step is about, is out of view": ".mg-film .mg-card { transform: translateX(5000px); }",
     "the page scrolls sideways": "body { width: 1500px; }",
-    "the drawing has 3": ".mg-film .mg-stage { margin-right: 500px; }",
+    "the drawing has": ".mg-film .mg-head { min-height: 300px; }",
     "its height changes": ".mg-film:has(.mg-phase:last-child.mg-lit) { height: 600px; }",
 }
 

@@ -52,7 +52,7 @@ function score(place, data, { hover }) {
   };
   const sized = new ResizeObserver(draw);
   sized.observe(place);
-  for (const { lines } of staffs) sized.observe(lines);
+  for (const { lines, top } of staffs) [lines, top.firstElementChild ?? top].forEach((part) => sized.observe(part)); // its name has a language
 
   // A mark and the card of its node are one thing.
   const point = (/** @type {Note[]} */ notes) => {
@@ -102,7 +102,7 @@ function held(id, kind, step, nodes) {
 function staff(place, lane, data) {
   const box = make("div", "mg-staff", place);
   const top = make("div", "mg-staff-head", box);
-  const name = make("b", "mg-lane-name", top);
+  const name = make("span", "mg-lane-name", top);
   say(name, lane.label);
   const line = make("span", "mg-line-now", top); // where there is no room for each in its row
   const tally = make("span", "mg-tally", top);
@@ -118,7 +118,7 @@ function staff(place, lane, data) {
   const phases = lane.phases.map(([kind]) => say(make("div", `mg-phase mg-phase-${kind}`, lines), does[kind]));
   const counts = [words.tally_built, words.tally_run, words.tally_gradient].map((word, i) => {
     const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
-    const said = make("b", "", part);
+    const said = make("span", "mg-count", part);
     say(part, word);
     return { part, said };
   });
@@ -143,10 +143,14 @@ function staff(place, lane, data) {
   return {
     box,
     lines,
+    top,
     /** How wide what is counted is at its widest. */
     tally() {
       count(Infinity);
-      return name.offsetWidth + tally.offsetWidth;
+      box.classList.remove("mg-terse");
+      const room = name.offsetWidth + tally.offsetWidth;
+      box.classList.toggle("mg-terse", room > place.clientWidth - 40);
+      return room;
     },
     /** @param {number} left @param {number} column @param {boolean} narrow */
     draw(left, column, narrow) {
@@ -186,7 +190,7 @@ function staff(place, lane, data) {
       for (const name of here) name.classList.remove("mg-here");
       here = [...new Set(now.map(([, row]) => names[row]))];
       if (box.classList.contains("mg-thin")) here.splice(1);
-      line.textContent = short(here[0]?.title ?? "", letters);
+      line.textContent = letters > 5 ? short(here[0]?.title ?? "", letters) : "";
       for (const name of here) name.classList.add("mg-here");
       lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", start <= index));
       count(index);
