@@ -850,3 +850,13 @@ def test_a_python_function_of_functions_is_one() -> None:
     x = C.input_variable(1)
     model = C.layers.Sequential([doubled, C.ops.square])
     assert model(x).eval({x: [[3.0]]}).tolist() == [[36]]
+
+
+def test_theano_numbers_have_the_type_of_floatx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.1 fits no float32 exactly; Theano makes it one only where floatX says so."""
+    from minigrad.faces import theano
+
+    assert theano.tensor.as_tensor_variable(0.1).dtype == "float64"
+    assert theano.tensor.as_tensor_variable(0.5).dtype == "float32"
+    monkeypatch.setattr(theano.config, "floatX", "float32")
+    assert theano.tensor.as_tensor_variable(0.1).dtype == "float32"

@@ -729,3 +729,26 @@ def test_what_happens_to_exceptions_is_what_plain_python_does() -> None:
     with pytest.raises(IndexError, match="three"):
         mg.script(risky)(mg.tensor(2.0), IndexError)
     assert log == ["inner", "inner"]
+
+
+class Doubling:
+    def step(self, x: Any) -> Any:
+        return x * 2
+
+
+class Stepping(Doubling):
+    """A method that names its own class, as a global, and asks its base in both forms."""
+
+    offset = 1.0
+
+    def step(self, x: Any) -> Any:
+        if x.sum() > 0:
+            return super().step(x)
+        return super(Stepping, self).step(x) + Stepping.offset  # noqa: UP008 - the older form
+
+
+def test_a_method_may_name_its_own_class() -> None:
+    step = mg.script(Stepping().step)
+    for value in (1.0, -1.0):
+        assert step(mg.tensor([value])).tolist() == Stepping().step(mg.tensor([value])).tolist()
+        assert step(mg.tensor([value])).tolist() == [2.0 if value > 0 else -1.0]

@@ -114,7 +114,7 @@ class _Writer:
         if attrs := self._attrs(node, number):
             record["attrs"] = attrs
         if node.scope:
-            record["scope"] = text(node.scope)
+            record["scope"] = text(str(node.scope))  # without what a drawing knows of its calls
         record["line"] = self._line(node)
         record["value"] = claim(node.spec)
         return record

@@ -126,6 +126,8 @@ def compiled(source: Source, code: CodeType, runtime: str) -> CodeType:
         body = _definition(f"class {source.within}: pass", tree)
     free = [n for n in (*code.co_freevars, runtime) if n != "__class__" or source.within is None]
     factory = _definition(f"def factory({', '.join(free)}): pass", body)
+    if source.within is not None and source.within not in free:  # a global stays one
+        factory.body.insert(0, ast.Global([source.within]))
     module = ast.fix_missing_locations(ast.Module([factory], []))
     flags = code.co_flags & _FLAGS
     outer = compile(module, source.filename, "exec", flags=flags, dont_inherit=True)
