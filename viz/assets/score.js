@@ -11,6 +11,8 @@ const HEAD_OF_STAFF = 26; // pixels above the rows for the tally, where it has n
 const END = 12; // pixels to the right of the last step
 const NARROW_SCORE = 400; // pixels; below, code stands above its row instead of beside it
 const CODE_LETTER = 7.3; // pixels of a letter of code
+const DOUBLE = 11; // of the radius of a mark in which a ring has room
+const DASHED = 7; // and of one that is dashed
 const DOT = 5; // pixels of a mark's radius; smaller ones are dots
 
 /**
@@ -52,7 +54,7 @@ function score(place, data, { hover }) {
   };
   const sized = new ResizeObserver(draw);
   sized.observe(place);
-  for (const { lines, top } of staffs) [lines, top.firstElementChild ?? top].forEach((part) => sized.observe(part)); // its name has a language
+  for (const { lines, name } of staffs) [lines, name].forEach((part) => sized.observe(part)); // a name changes with the language
 
   // A mark and the card of its node are one thing.
   const point = (/** @type {Note[]} */ notes) => {
@@ -63,13 +65,16 @@ function score(place, data, { hover }) {
     pointed = nodes;
     place.title = notes.length ? `${notes[0][0]}: ${[...new Set(notes.map((note) => noted(note, data)))].join(" · ")}` : "";
   };
-  place.addEventListener("pointermove", (event) => point(staffs.flatMap((one) => one.under(event))));
-  place.addEventListener("pointerleave", () => point([]));
+  const ended = new AbortController();
+  const { signal } = ended;
+  place.addEventListener("pointermove", (event) => point(staffs.flatMap((one) => one.under(event))), { signal });
+  place.addEventListener("pointerleave", () => point([]), { signal });
   return {
     show,
     /** @param {Set<string>} nodes @param {boolean} on */
     point: (nodes, on) => staffs.forEach((one) => one.point(on ? nodes : new Set())),
     leave() {
+      ended.abort();
       sized.disconnect();
       head.remove();
       staffs.forEach(({ box }) => box.remove());
@@ -115,7 +120,12 @@ function staff(place, lane, data) {
   });
   const { words } = data;
   const does = { both: words.phase_both, build: words.phase_build, run: words.phase_run, backward: words.phase_backward };
-  const phases = lane.phases.map(([kind]) => say(make("div", `mg-phase mg-phase-${kind}`, lines), does[kind]));
+  const phases = lane.phases.map(([kind]) => {
+    const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
+    say(phase, does[kind]);
+    phase.title = halves(does[kind]);
+    return phase;
+  });
   const counts = [words.tally_built, words.tally_run, words.tally_gradient].map((word, i) => {
     const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
     const said = make("span", "mg-count", part);
@@ -143,7 +153,7 @@ function staff(place, lane, data) {
   return {
     box,
     lines,
-    top,
+    name,
     /** How wide what is counted is at its widest. */
     tally() {
       count(Infinity);
@@ -277,8 +287,8 @@ function mark(note, at, parent, nodes) {
   const [cx, cy] = middle(note, at);
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}` }, parent);
   shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius : Math.min(3, at.radius) }, g);
-  const within = kind === "both" && sort === "operator" ? at.radius - Math.min(3.2, at.radius / 4) : at.radius;
+  const within = kind === "both" && sort === "operator" && at.radius > DOUBLE ? at.radius - 3 : at.radius;
   if (within < at.radius) shape("circle", { cx, cy, r: within }, g);
-  if (at.radius < 9) g.classList.add("mg-plain"); // dashes would be a flower
+  if (at.radius < (kind === "both" ? DOUBLE : DASHED)) g.classList.add("mg-plain");
   if (drawnLarge(note) && value.length * 6.7 + 2 < 2 * within) shape("text", { x: cx, y: cy + 4 }, g).textContent = value;
 }
