@@ -23,12 +23,8 @@ SEEN = {"stroke": "paper", "stroke-width": "3", "paint-order": "stroke"}  # word
 
 
 def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> dict[str, str]:
-    return {
-        "stroke": color,
-        "fill": fill,
-        "stroke-width": str(width),
-        "stroke-dasharray": dashes,
-    }
+    look = {"stroke": color, "fill": fill, "stroke-width": str(width), "stroke-dasharray": dashes}
+    return look | ({"stroke-linecap": "round"} if dashes == DASHES["dotted"] else {})
 
 
 RULES: tuple[Rule, ...] = (
@@ -96,7 +92,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-gone", "mg-tip", {"fill": "line"}),
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),
-    ("mg-freed", "mg-card", _outline("line", "none", 1, DASHES["dotted"])),
+    ("mg-freed", "mg-card", _outline("line", "none", 1.8, DASHES["dotted"])),
     ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
     ("mg-bad", "mg-value", {"fill": "bad"}),
     ("mg-bad", "mg-grad", {"fill": "bad"}),

@@ -116,6 +116,7 @@ class _Painter:
         patch.set(
             facecolor=fill,
             edgecolor=line if line == "none" else (line, float(style.get("stroke-opacity", 1))),
+            capstyle=style.get("stroke-linecap", "butt"),
             linewidth=float(style.get("stroke-width", 1)) * POINT,
             linestyle=(0, [d * POINT for d in _numbers(style.get("stroke-dasharray", ""))] or None),
             zorder=self.order,

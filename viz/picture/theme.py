@@ -57,7 +57,7 @@ BOLD_PATH = FONT_PATH.with_name("NotoSansSC-latin-600.ttf")
 LATIN_FAMILY = "Noto Sans Latin"  # of pages: the letters that it has in two weights
 
 Line = Literal["solid", "dashed", "dotted"]
-DASHES: Mapping[Line, str] = {"solid": "none", "dashed": "5 4", "dotted": "2 3"}
+DASHES: Mapping[Line, str] = {"solid": "none", "dashed": "5 4", "dotted": "0.1 4"}  # dots are round
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,10 @@ EDGES = {
 MARKS = {
     "ran": Mark("run", "solid", "ran", "✓"),
     "ghost": Mark("line", "solid", "none", "∅", 1.0),
-    "absent": Mark("line", "dotted", "none", "·", 1.0),
+    "absent": Mark("line", "dotted", "none", "·", 1.8),
     "baked": Mark("ink", "solid", "card", "!"),
     "wrong": Mark("bad", "solid", "spoilt", "✗", 1.4),
-    "gone": Mark("soft", "dotted", "none", "−"),
+    "gone": Mark("soft", "dotted", "none", "−", 2.2),
     "new": Mark("built", "solid", "card", "+", 3.0),
     "heir": Mark("built", "solid", "card", "»", 1.4),
     "moved": Mark("built", "solid", "none", "~", 1.4),

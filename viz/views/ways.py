@@ -80,7 +80,7 @@ def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
             result = f(*tensors)
         ends = [y for y in flatten(result)[0] if isinstance(y, Tensor)] or tensors
         called = {id(t): name for t, name in zip(tensors, names, strict=True)}
-        drawn = picture(ends, called)
+        drawn = picture(ends, called).with_inputs(names)
         worth = {e.node: summarize(e.value).short for e in log.of_kind("run") if e.node is not None}
         worth |= {t: summarize(t._array).short for t in tensors}
         new = names_of.of(drawn)
