@@ -1,8 +1,9 @@
-// Goes through all steps of the view on this page. Returns what is wrong, as sentences, and the
-// shape: how many steps, sizes of text, where parts and cards lie.
-(clashes, parts, smallest, share) => {
+// Looks at the view on this page, first at rest, then at its steps, of many at some from `first` on.
+// Returns what is wrong, as sentences, and the shape: how many steps, sizes of text, where parts and
+// cards lie.
+(clashes, parts, smallest, first) => {
   const found = new Map(); // sentence: the first step of which it is true
-  const [heights, sizes, shares] = [new Set(), new Set(), []];
+  const [heights, sizes] = [new Set(), new Set()];
   const root = document.querySelector(".mg-player");
   const slider = document.querySelector(".mg-steps");
   const last = slider ? Number(slider.max) : 0;
@@ -97,26 +98,64 @@
     return meant.length && !seen ? [`${name}, which the step is about, is out of view`] : [];
   });
 
+  // What a view is before anybody touches it: whole, in view, and with all that it is to show.
+  const atRest = () => {
+    const wrong = [];
+    if (!root) return wrong;
+    const name = (e) => e.querySelector(".mg-sign")?.textContent || e.textContent.trim().slice(0, 20);
+    const around = box(root);
+    if (around.height > innerHeight + 1)
+      wrong.push(`it is ${Math.round(around.height)} px high, and the screen has ${innerHeight}`);
+    for (const control of all("button, input, select", root).filter((e) => visible(e) && area(e))) {
+      const { cut } = clipped(box(control), control.parentElement);
+      const told = control.getAttribute("aria-label") || control.textContent.trim() || control.className;
+      const { left, right, top, bottom } = box(control);
+      const whole = { left: left + 3, right: right - 3, top, bottom }; // the thumb of a slider may overhang
+      if (cut || !within(whole, around)) wrong.push(`the control ${told} is cut off`);
+      if (bottom - around.top > innerHeight) wrong.push(`the control ${told} is below the screen`);
+    }
+    for (const drawing of all(".mg-drawing", root).filter((e) => visible(e) && area(e))) {
+      const frame = box(drawing);
+      for (const g of all("g.node", drawing).filter(visible)) {
+        const card = box(g.querySelector(".mg-card"));
+        const given = g.matches(".mg-kind-input, .mg-kind-parameter, .mg-output, .mg-kind-output");
+        if (within(card, frame)) continue;
+        if (!apart(card, frame, 0)) wrong.push(`the card ${name(g)} is cut off`);
+        else if (given) wrong.push(`the card ${name(g)} is out of view`);
+      }
+    }
+    if (!slider || !document.querySelector(".mg-film")) return wrong;
+    const cards = all(".mg-film g.node", root);
+    if (!cards.some((g) => visible(g))) wrong.push("it rests empty");
+    for (const g of cards) {
+      const [value, gradient] = ["value", "grad"].map((row) => g.querySelector(`.mg-${row}`));
+      if (g.matches(".mg-ran") && value && !value.textContent) wrong.push(`${name(g)} has run and shows no value`);
+      if (gradient && !gradient.textContent) wrong.push(`${name(g)} shows no gradient`);
+    }
+    return wrong;
+  };
+
   const look = (step) => {
     const wrong = [...clashes(), ...ofWords(), ...ofScore(), ...ofEyes()];
     if (document.documentElement.scrollWidth > innerWidth) wrong.push("the page scrolls sideways");
-    if (root) heights.add(Math.round(box(root).height));
-    const stage = document.querySelector(".mg-film:not(.mg-drawn) .mg-stage");
-    const score = document.querySelector(".mg-film:not(.mg-drawn) .mg-score");
-    if (stage) shares.push((area(stage) + area(score)) / area(root));
     for (const sentence of wrong) if (!found.has(sentence)) found.set(sentence, step);
   };
+  for (const sentence of atRest()) found.set(sentence, "rest");
+  const measure = () => root && heights.add(Math.round(box(root).height));
+  measure();
+  const [each, few] = [16, 6].map((most) => Math.ceil((last + 1) / most));
   for (let step = 0; step <= last; step++) {
+    const looked = step === last || step % few === first % few;
+    if (!looked && step % each) continue;
     go(step);
-    look(step);
+    measure();
+    if (looked) look(step);
   }
   go(Math.round(last * 0.7));
   const wrong = [...found].map(([sentence, step]) => `step ${step}: ${sentence}`);
   const [small, large] = [Math.min(...sizes), Math.max(...sizes)];
   if (heights.size > 1) wrong.push(`its height changes while it plays: ${[...heights].join(", ")} px`);
   if (small < smallest - 0.1) wrong.push(`a text of ${small.toFixed(1)} px`);
-  if (share && shares.length && Math.min(...shares) < share)
-    wrong.push(`the drawing has ${(100 * Math.min(...shares)).toFixed(0)} % of the player`);
 
   const zero = box(document.querySelector("main"));
   const places = all(parts).filter((e) => visible(e) && box(e).height > 1).map((e) => {

@@ -10,9 +10,9 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from browser import FLAGS, find_browser
 from looks import CLASHES
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "views"
 SHAPES = FOLDER / "shapes.json"
-WIDTHS = (1440, 1024, 390)
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SCREENS = {1440: 900, 770: 780, 390: 844}  # a page, a cell of JupyterLab, a phone
+WIDTHS = tuple(SCREENS)
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
 LANGUAGES = {"en": "English", "zh": "中文"}
-HIGH = 900
 SMALLEST = 11  # pixels of a text
-SHARE = 0.6  # of a player that is drawing, where there is room
 NEAR, PART = 24, 0.06  # how far a part may be from where it was: pixels, and of its distance
 QUALITY = 38  # of the pictures that are kept, at half their size
 ON_THE_WAY = """() => document.querySelectorAll('.mg-steps').forEach(slider => {
@@ -55,9 +55,20 @@ PARTS = (
 WALK = (Path(__file__).parent / "shapes.js").read_text("utf-8")
 
 
+class Case(NamedTuple):
+    """How a view is looked at."""
+
+    width: int
+    language: str
+    theme: Theme
+
+    def __str__(self) -> str:
+        return f"{self.width} px, {LANGUAGES[self.language]}, {self.theme}"
+
+
 def opened(page: Page, path: Path, width: int) -> None:
     """The page at this width, anew: what fits is decided when it opens."""
-    page.set_viewport_size({"width": width, "height": HIGH})
+    page.set_viewport_size({"width": width, "height": SCREENS.get(width, SCREENS[390])})
     page.goto(path.as_uri())
 
 
@@ -67,21 +78,19 @@ def speak(page: Page, language: str) -> None:
 
 def walked(page: Page, width: int) -> dict[str, Any]:
     """What is wrong with the opened page, and its shape."""
-    given = [PARTS, SMALLEST, SHARE if width == WIDTHS[0] else 0]
+    given = [PARTS, SMALLEST, WIDTHS.index(width)]  # on each screen other steps
     return page.evaluate(f"given => ({WALK})({CLASHES}, ...given)", given)
 
 
 def looked_over(
-    page: Page, path: Path, chosen: Collection[tuple[int, str]] = ()
-) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """At each width in each language, or where it was chosen: what is wrong, and the shape."""
-    for width in WIDTHS:
-        languages = [code for code in LANGUAGES if not chosen or (width, code) in chosen]
-        if languages:
-            opened(page, path, width)
-        for language in languages:
-            speak(page, language)
-            yield width, language, walked(page, width)
+    page: Page, path: Path, cases: Sequence[Case]
+) -> Iterator[tuple[Case, dict[str, Any]]]:
+    """In each case what is wrong, and the shape."""
+    for case in cases:
+        page.emulate_media(color_scheme=case.theme)
+        opened(page, path, case.width)
+        speak(page, case.language)
+        yield case, walked(page, case.width)
 
 
 # ---- Shapes that were kept --------------------------------------------------------------------
@@ -166,7 +175,7 @@ def _column(page: Page, path: Path, width: int) -> Image.Image:
             page.emulate_media(color_scheme=theme)
             page.set_viewport_size({"width": width, "height": int(page.evaluate(BOTTOM))})
             shots.append(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))
-            page.set_viewport_size({"width": width, "height": HIGH})
+            page.set_viewport_size({"width": width, "height": SCREENS[width]})
     rows = [shots[i : i + abreast] for i in range(0, len(shots), abreast)]
     whole = Image.new("RGB", (width * abreast, sum(row[0].height for row in rows)))
     top = 0
@@ -192,10 +201,11 @@ def main(names: Sequence[str]) -> None:
         for name in names or VIEWS:
             path = save(name, Path(place))
             shapes[name] = {}
-            for width, language, found in looked_over(page, path):
-                shapes[name][f"{width} {language}"] = found["shape"]
+            cases = [Case(width, code, "light") for width in WIDTHS for code in LANGUAGES]
+            for case, found in looked_over(page, path, cases):
+                shapes[name][f"{case.width} {case.language}"] = found["shape"]
                 for sentence in found["wrong"]:
-                    print(f"{name}, {width} px, {LANGUAGES[language]}: {sentence}")
+                    print(f"{name}, {case}: {sentence}")
             picture_of(name).write_bytes(sheet(page, path))
             print(name, picture_of(name).stat().st_size, flush=True)
         browser.close()

@@ -52,7 +52,7 @@ PLAYERS: dict[str, Maker] = {
     "step static": lambda: viz.step(e2(), {"x": 2.0}),
     "step matrix": lambda: viz.step(e5()),
     "step layers": lambda: viz.step(digits()[0]),
-    "step calls": lambda: viz.step(unrolled(20)),
+    "step calls": lambda: viz.step(unrolled(8)),
     "step branch": cond,
     "step loop": lambda: viz.step(loop(3), {"x": 3}),
     "step NaN": lambda: viz.step(
