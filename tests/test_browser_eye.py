@@ -96,6 +96,9 @@ def test_a_jump_brings_into_sight_what_the_step_is_about(
     make, width, step, meant = RESTS[name]
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(make().save(tmp_path / "page.html").as_uri())
+    page.locator("section").first.focus()
+    for _ in range(5):  # all of it is seen until it is enlarged
+        page.keyboard.press("+")
     page.locator(".mg-steps").evaluate(
         "(slider, to) => { slider.value = to < 0 ? slider.max : to;"
         "slider.dispatchEvent(new Event('input')); }",
