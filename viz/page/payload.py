@@ -76,10 +76,8 @@ def payload(
     prefixes = prefixes_of(name, films)
     pairs = list(zip(films, prefixes, strict=True))
     together = Together(films, links)
-    steps = max((len(f.frames) for f in films), default=0)
     blocks = listing(step.lines for film in films for step in film.frames if step.lines)
-    texts: Texts = {}
-    swatches: Swatches = {}
+    texts, swatches = Texts(), Swatches()
     still = all(film.still for film in films)
     words = {key: ROWS[f"still_{key}" if still and key in STILL else key] for key in WORDS}
     return {
@@ -88,10 +86,7 @@ def payload(
         "nodes": _nodes(pairs, texts, swatches),
         "edges": _edges(pairs),
         "links": _links(links, prefixes),
-        "frames": [
-            frame([(f, p, i) for f, p in pairs], swatches)
-            for i in with_progress(range(steps), "progress_steps")
-        ],
+        "frames": _frames(pairs, swatches),
         "texts": list(texts),  # after the nodes, which fill it
         "swatches": list(swatches),  # after both
         "lanes": lanes(pairs),
@@ -111,6 +106,14 @@ def _nodes(pairs: Sequence[tuple[Film, str]], texts: Texts, swatches: Swatches) 
         for answers in [told(film.picture, film.tracks)]
         for box in with_progress(film.picture.nodes, "progress_nodes")
     }
+
+
+def _frames(pairs: Sequence[tuple[Film, str]], swatches: Swatches) -> list[dict[str, Any]]:
+    steps = max((len(film.frames) for film, _ in pairs), default=0)
+    return [
+        frame([(film, prefix, i) for film, prefix in pairs], swatches)
+        for i in with_progress(range(steps), "progress_steps")
+    ]
 
 
 def _edges(pairs: Sequence[tuple[Film, str]]) -> dict[str, list[str]]:

@@ -182,12 +182,7 @@ class Card:
     def svg(self, prefix: str, x: float, y: float, state: State) -> str:
         """The card at a place, in a state."""
         width, height = self.size
-        worn = {
-            "mg-output": self.node.is_output,
-            "mg-pictured": self.room.swatch,
-            "mg-back": self.room.back,
-        }
-        classes = ["node", f"mg-kind-{self.kind}", *state.classes, *(x for x in worn if worn[x])]
+        classes = ["node", f"mg-kind-{self.kind}", *state.classes, *self._worn]
         low, parts = 8, []
         for name, high in self.rows.items():
             parts += self._row(name, low, low + high, state)
@@ -200,6 +195,13 @@ class Card:
             f'<rect class="mg-card" width="{width}" height="{height}" rx="{ROUND}"/>'
             f"{''.join(parts)}</g>"
         )
+
+    @property
+    def _worn(self) -> list[str]:
+        """The classes that it has in every state."""
+        room = self.room
+        worn = {"output": self.node.is_output, "pictured": room.swatch, "back": room.back}
+        return [f"mg-{x}" for x in worn if worn[x]]
 
     def _row(self, name: str, top: int, low: int, state: State) -> list[str]:
         """What stands in a row, between two heights."""
