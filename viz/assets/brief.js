@@ -13,23 +13,26 @@ function shortened(text, wide) {
   if (written(text) <= wide) return text;
   for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end > 1; end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
-  return "";
+  const begins = text.match(/^[A-Za-z]{2,3}/)?.[0] ?? ""; // of a number too little would be left
+  return [begins, begins.slice(0, 2)].find((some) => written(some) <= wide) ?? "";
 }
 
 /** A value as it fits a width, with fewer digits if need be; "" where too little would be left. @param {string} text @param {number} wide */
 function rounded(text, wide) {
   const [, sign, number] = text.match(/^(∂ )?(-?[\d.]+(?:e[-+]?\d+)?)$/) ?? [];
-  const fewer = number ? [4, 3].map((digits) => `${sign ?? ""}${Number(Number(number).toPrecision(digits))}`) : [];
+  const digits = number?.includes("e") ? [4, 3, 2] : [4, 3];
+  const fewer = number ? digits.map((most) => `${sign ?? ""}${Number(Number(number).toPrecision(most))}`) : [];
   return [text, ...fewer].find((one) => written(one) <= wide) ?? "";
 }
 
 /**
- * Write on all cards of a box what they have room for at a scale; 0: they show their own words.
+ * Write on all cards and references of a box what they have room for at a scale, where it is too small
+ * for their own words.
  * @param {HTMLElement} box @param {number} scale
  */
 function abridge(box, scale) {
-  for (const g of box.querySelectorAll("g.node")) {
-    if (scale) brief(g, scale);
+  for (const g of box.querySelectorAll("g.node, .mg-ref")) {
+    if (scale < (g.matches(".node") ? SIGNED : FULL)) brief(g, scale);
     else {
       g.querySelector(".mg-short")?.remove();
       for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) setPlace(slot, slot.getAttribute("data-own") ?? "");
@@ -45,13 +48,14 @@ function renewBrief(g) {
 
 /** @param {Element} g @param {number} scale */
 function brief(g, scale) {
-  const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card"), name));
+  const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
-  const most = Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
+  const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
   const pictures = [...g.querySelectorAll(".mg-swatch")].filter((slot) => slot.firstChild);
-  const said = (pictures.length ? ["sign"] : ["sign", "value", "grad"]).map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
-  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" ? shortened(text, room) : rounded(text, room) }));
-  const shown = lines.filter(({ text }) => text).slice(0, most);
+  const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : ["sign", "value", "grad"];
+  const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
+  const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room) : rounded(text, room) }));
+  const shown = lines[0].text ? lines.filter(({ text }) => text).slice(0, most) : []; // the name first
   const key = `${scale} ${pictures.length} ${shown.map(({ text }) => text).join("|")}`;
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;

@@ -68,7 +68,7 @@ function zoomable(box, shared, words) {
     box.style.setProperty("--mg-scale", scale.toFixed(4));
     box.classList.toggle("mg-far", scale < FULL);
     box.classList.toggle("mg-brief", scale < SIGNED);
-    abridge(box, scale < SIGNED ? scale : 0);
+    abridge(box, scale);
     box.scrollLeft = middle[0] * box.scrollWidth - box.clientWidth / 2;
     box.scrollTop = middle[1] * box.scrollHeight - box.clientHeight / 2;
     survey();
