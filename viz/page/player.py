@@ -125,6 +125,22 @@ class Player(Page):
         films = [replace(film, shared=shared) for film in films]
         return payload(films, verdict, self.data["name"], graphs, self.links), None
 
+    def _values(self, room: int) -> dict[str, Any]:
+        """Where a page would get too large, without the drawings of single groups that are open."""
+        values = super()._values(room)
+        if room < 0:
+            kept = [
+                {
+                    **g,
+                    "views": {
+                        k: v for k, v in g["views"].items() if k in (g["shown"], g["layers"])
+                    },
+                }
+                for g in values["data"]["graphs"]
+            ]
+            values["data"] = {**values["data"], "graphs": kept}
+        return values
+
     def _answer(self, widget: Any, message: dict[str, Any], buffers: Any) -> None:
         """The browser asks for a drawing with other groups open."""
         if message.get("kind") == "view":

@@ -296,12 +296,18 @@ def _lane(points: tuple[Point, ...], side: int) -> tuple[Point, ...]:
 
 
 def _curve(points: tuple[Point, ...]) -> str:
-    first, *rest = (f"{x:.1f},{y:.1f}" for x, y in points)
+    first, *rest = map(_written, points)
     return f"M{first}C{' '.join(rest)}"
 
 
 def _corners(points: tuple[Point, ...]) -> str:
-    return f"M{'L'.join(f'{x:.1f},{y:.1f}' for x, y in points)}Z" if points else ""
+    corners = points[:-1] if points[1:] and points[0] == points[-1] else points
+    return f"M{'L'.join(map(_written, corners))}Z" if points else ""
+
+
+def _written(point: Point) -> str:
+    """A point in the path of a line, to a tenth of a pixel."""
+    return ",".join(f"{round(x, 1):.8g}" for x in point)
 
 
 # ---- For where no page gives it its style ------------------------------------------------------
