@@ -96,7 +96,8 @@ def small(png: bytes) -> bytes:
 
 SOCIAL = """<!doctype html><meta charset="utf-8"><style>{font}
 body {{ margin: 0; padding: 26px 48px 0; background: #fff; color: #1D2330; }}
-h1 {{ font: 700 40px/50px "Noto Sans SC"; margin: 0; }} h1 {{ display: flex; gap: 200px; }}
+h1 {{ font: 600 40px/50px "Noto Sans Latin", "Noto Sans SC"; margin: 0; white-space: nowrap; }}
+h1 {{ display: flex; justify-content: space-between; }}
 h1 span {{ font-size: 24px; color: #5B6475; }}
 img {{ display: block; width: 1184px; margin-top: 8px; }}
 </style><h1>How deep-learning frameworks think <span>深度学习框架是怎样思考的</span></h1>
