@@ -224,6 +224,25 @@ def test_a_long_graph_goes_on_in_rows() -> None:
     assert around >= 2, "some go on in the next row"
 
 
+def test_a_frame_that_is_longer_than_a_row_goes_on_in_the_next() -> None:
+    """With all cards of its group in it, and no other."""
+    y = mg.tensor(1.0, requires_grad=True, name="x") * 1.5
+    with mg.name_scope("long"):
+        for _ in range(20):
+            y = y * 0.5
+    drawn = picture(y + 1).fold(["long"])
+    cards = cards_of(drawn, {n.id: Room(6, True, True) for n in drawn.nodes})
+    there = drawing.laid_out(drawn, cards, 800)
+    parts = [there.frames["c0"][0], *there.further["c0"]]
+    assert len(parts) > 2
+    for n in drawn.nodes:
+        box = there.nodes[n.id]
+        x, y = box.x + box.width / 2, box.y + box.height / 2
+        around = [p for p in parts if p.x < x < p.x + p.width and p.y < y < p.y + p.height]
+        assert len(around) == (n.group == "long"), n.label
+    assert render(drawn, "p", width=800).count('class="mg-frame"') > 2
+
+
 def along(points: tuple[place.Point, ...]) -> Iterator[place.Point]:
     """Points on a row of cubic curves."""
     for k in range(0, len(points) - 3, 3):

@@ -59,7 +59,7 @@ function stage(graph, number, data, model, parent, scale, actions) {
         const group = view.open[frame.id];
         if (group === undefined) continue;
         frame.addEventListener("dblclick", () => self.toggle([group]));
-        frames.push([frame, group]);
+        for (const part of frame.querySelectorAll(".mg-frame")) frames.push([part, group]); // one in each row
       }
       zoom.apply();
     },

@@ -13,7 +13,7 @@ const numbers = (element, name) => (element?.getAttribute(name)?.match(/-?[\d.]+
  * @param {Element} g @returns {Extent}
  */
 function extent(g) {
-  const rect = g.querySelector(".mg-card, .mg-frame, .mg-ref-card");
+  const rect = g.matches("rect") ? g : g.querySelector(".mg-card, .mg-frame, .mg-ref-card");
   const [dx = 0, dy = 0] = numbers(g, "transform");
   const [[x = 0], [y = 0], [width], [height]] = ["x", "y", "width", "height"].map((name) => numbers(rect, name));
   const [left, top] = [x + dx, y + dy];

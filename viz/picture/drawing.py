@@ -112,12 +112,15 @@ class Drawing:
         """The frame around a group."""
         number = self.whole.groups.index(path)
         box, (x, y) = self.there.frames[f"c{number}"]
+        drawn = "".join(
+            f'<rect class="mg-frame" x="{b.x:g}" y="{b.y:g}" width="{b.width:g}" '
+            f'height="{b.height:g}" rx="12"/>'
+            for b in (box, *self.there.further.get(f"c{number}", ()))
+        )
         name = plain(path.rpartition("/")[2])
         return (
             f'<g id="{self.prefix}-c{number}" class="cluster">'
-            f"<title>{escape(plain(path, 160))}</title>"
-            f'<rect class="mg-frame" x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" '
-            f'height="{box.height:g}" rx="12"/>'
+            f"<title>{escape(plain(path, 160))}</title>{drawn}"
             f"{text('mg-frame-name', x, y, escape(name), 'middle')}</g>"
         )
 

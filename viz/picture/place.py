@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from xml.etree import ElementTree
 
@@ -41,6 +41,7 @@ class Places:
     nodes: dict[str, Box]
     edges: dict[str, Course]
     frames: dict[str, tuple[Box, Point]]
+    further: dict[str, tuple[Box, ...]] = field(default_factory=dict)  # of a frame in several rows
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ BETTER = 1.2  # how much more has to be seen in rows
 APART, CLEAR = 12, 26  # a gap where a row can end; between two rows, px
 SIDE, LANE, CORNER = 14, 7, 8  # from a row to the arrow around it; between two arrows; px
 EDGE = 6  # above and below a row, px
+WITHIN = 16  # between a card and the end of the frame's part in a row, px
 FEW = 2  # arrows that may go on in a later row; more of them are a tangle
 Curve = tuple[Point, ...]
 Ends = tuple[str, str]
@@ -22,15 +23,19 @@ Ends = tuple[str, str]
 def wrapped(there: Places, ends: Mapping[str, Ends], width: float, high: float) -> Places:
     """A drawing that runs to the right, in the rows in which most of it is seen in this space.
 
-    It is cut where no card and no frame is; an arrow goes on around the end of its row, and what is
+    It is cut where no card is, and no frame that a row has room for; what a longer frame holds has
+    one in each row. An arrow goes on around the end of its row, and what is
     only given goes to the row where it is read. ends: the boxes that each arrow joins, as it runs.
     """
     best, seen = there, _seen(there, width, high)
     if seen >= ENOUGH:
         return there
-    gaps = [x for x in _gaps(there) if _across(there, ends, x) <= FEW]
+    whole = {i: box for i, (box, _) in there.frames.items() if box.width <= width}
+    gaps = [
+        x for x in _gaps([*there.nodes.values(), *whole.values()]) if _across(there, ends, x) <= FEW
+    ]
     for rows in range(2, len(gaps) + 2):
-        made = _Rows(there, ends, _cuts(gaps, there.width, rows)).places()
+        made = _Rows(there, ends, whole, _cuts(gaps, there.width, rows)).places()
         now = _seen(made, width, high)
         if now > seen * (BETTER if best is there else 1):
             best, seen = made, now
@@ -44,9 +49,8 @@ def _seen(there: Places, width: float, high: float) -> float:
     return min(1, width / there.width, high / there.height)
 
 
-def _gaps(there: Places) -> list[float]:
+def _gaps(boxes: Sequence[Box]) -> list[float]:
     """The middles of the gaps, from left to right, in which there is no box."""
-    boxes = [*there.nodes.values(), *(box for box, _ in there.frames.values())]
     found, end = [], 0.0
     for box in sorted(boxes, key=lambda b: b.x):
         if end and box.x - end >= APART:
@@ -70,11 +74,19 @@ def _cuts(gaps: Sequence[float], width: float, rows: int) -> list[float]:
 class _Rows:
     """A drawing that is cut at some places, from left to right."""
 
-    def __init__(self, there: Places, ends: Mapping[str, Ends], cuts: Sequence[float]) -> None:
-        self.there, self.cuts = there, cuts
+    def __init__(
+        self,
+        there: Places,
+        ends: Mapping[str, Ends],
+        whole: Mapping[str, Box],
+        cuts: Sequence[float],
+    ) -> None:
+        self.there, self.whole, self.cuts = there, whole, cuts
         self.rows = self._assigned(ends)
         boxes = [*((self.rows[i], box) for i, box in there.nodes.items())]
-        boxes += [(self._row(box), box) for box, _ in there.frames.values()]
+        boxes += [(self._row(box), box) for box in whole.values()]
+        self.framed = {i: self._parts(box) for i, (box, _) in there.frames.items()}
+        boxes += [part for i, parts in self.framed.items() if i not in whole for part in parts]
         self.inside = [[box for row, box in boxes if row == k] for k in range(len(cuts) + 1)]
         self.pieces = {i: self._pieces(i, *ends[i]) for i in there.edges}
         # The arrows that go on in a later row, by the row that they leave; the lowest goes inside.
@@ -101,11 +113,29 @@ class _Rows:
             label = course.label and self._moved((course.label,), k)[0]
             edges[i] = Course(self._course(i), self._moved(course.tip, k), label)
         nodes = {i: self._boxed(box, self.rows[i]) for i, box in self.there.nodes.items()}
-        frames = {}
-        for i, (box, name) in self.there.frames.items():
-            k = self._row(box)
-            frames[i] = self._boxed(box, k), self._moved((name,), k)[0]
-        return Places(max(self.ends) + self.aside, self.lows[-1], nodes, edges, frames)
+        frames, further = {}, {}
+        for i, (_, name) in self.there.frames.items():
+            parts = [self._boxed(box, k) for k, box in self.framed[i]]
+            frames[i] = parts[0], self._moved((name,), self.framed[i][0][0])[0]
+            further[i] = tuple(parts[1:])
+        size = max(self.ends) + self.aside, self.lows[-1]
+        return Places(*size, nodes, edges, frames, further)
+
+    def _parts(self, frame: Box) -> list[tuple[int, Box]]:
+        """What is of a frame in each row: around the cards in it that are there."""
+        found: dict[int, list[Box]] = {}
+        for i, box in self.there.nodes.items():
+            x, y = box.x + box.width / 2, box.y + box.height / 2
+            if frame.x < x < frame.x + frame.width and frame.y < y < frame.y + frame.height:
+                found.setdefault(self.rows[i], []).append(box)
+        if len(found) < 2:
+            return [(next(iter(found), self._row(frame)), frame)]
+        parts = []
+        for k, boxes in sorted(found.items()):
+            left = min(b.x for b in boxes) - WITHIN
+            right = max(b.x + b.width for b in boxes) + WITHIN
+            parts.append((k, Box(left, frame.y, right - left, frame.height)))
+        return parts
 
     def _row(self, box: Box) -> int:
         return bisect_left(self.cuts, box.x + box.width / 2)
@@ -117,7 +147,7 @@ class _Rows:
         led_to = {target for _, target in ends.values()}
         for source, target in ends.values():
             read.setdefault(source, []).append(rows[target])
-        framed = [box for box, _ in self.there.frames.values()]
+        framed = self.whole.values()
         for i, readers in read.items():
             box = self.there.nodes[i]
             if i not in led_to and not any(f.x < box.x < f.x + f.width for f in framed):
