@@ -51,8 +51,9 @@ function brief(g, scale) {
   const [[wide = 0], [high = 0]] = ["width", "height"].map((name) => numbers(g.querySelector(".mg-card, .mg-ref-card"), name));
   const room = wide * scale - 2 * BRIEF.edge;
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
-  const pictures = [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
-  const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length ? ["sign"] : ["sign", "value", "grad"];
+  const strip = g.querySelector(".mg-cell") !== null; // its calls say more than a swatch
+  const pictures = strip ? [] : [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
+  const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length || strip ? ["sign"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));
   const lines = said.map(({ name, text }) => ({ name, text: name === "sign" || name === "ref-name" ? shortened(text, room) : rounded(text, room) }));
   const shown = lines[0].text ? lines.filter(({ text }) => text).slice(0, most) : []; // the name first
@@ -65,7 +66,7 @@ function brief(g, scale) {
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);
   shown.forEach(({ name, text }, i) => {
     const lines = (i - (shown.length - 1) / 2) * BRIEF.line + BRIEF.font * 0.35;
-    const y = pictures.length ? BRIEF.line - (high * scale) / 2 : lines; // beneath it are the swatches
+    const y = pictures.length || strip ? BRIEF.line - (high * scale) / 2 : lines; // beneath it are the pictures
     shape("text", { class: `mg-short-${name}`, y: y.toFixed(1), "text-anchor": "middle" }, group).textContent = text;
   });
 }

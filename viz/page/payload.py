@@ -15,7 +15,7 @@ from viz.film.told import told
 from viz.page.rooms import rooms_of
 from viz.page.steps import Swatches, Texts, file, frame, lanes, node, result
 from viz.page.together import Rooms, Together
-from viz.picture.boxes import Picture
+from viz.picture.boxes import Picture, repeated
 from viz.picture.drawing import HALF_WIDE, PAGE_WIDE, render
 from viz.picture.layout import LayoutError
 from viz.picture.references import joined, references
@@ -153,7 +153,8 @@ def graph(together: Together, number: int, prefix: str) -> dict[str, Any]:
     layers = frozenset(path for path in picture.groups if path not in picture.owners)
     first = picture.overview() if film.opened is None else film.opened
     wanted = [first]
-    if len(picture.nodes) <= UNFOLD_LIMIT:
+    strips = any(map(repeated, picture.groups))  # of which each opens by itself
+    if len(picture.nodes) <= (VIEWS_LIMIT if strips else UNFOLD_LIMIT):
         wanted.append(layers)
     room = EACH_LIMIT
     for group in _closed(picture.fold(first), picture, first).values():
