@@ -124,7 +124,8 @@ class About:
     whether the graph is that of one run, since the system could not capture the model; beside:
     what the model returns that is no tensor; originals: what some nodes hold in the original;
     precise: gives the same model in float64, None if it cannot be had; frozen: the names of the
-    parameters that are not trained.
+    parameters that are not trained; places: the line of the model's own code behind nodes, in a
+    library, too.
     """
 
     tied: Sequence[Sequence[str]] = ()
@@ -137,6 +138,7 @@ class About:
     originals: Mapping[Node, Any] = field(default_factory=dict)
     precise: Callable[[], Captured | None] = lambda: None
     frozen: Sequence[str] = ()
+    places: Mapping[Node, SavedLine] = field(default_factory=dict)
 
 
 def seed(y: Any) -> Array:
@@ -207,6 +209,7 @@ class Builder:
     lost: list[str] = field(default_factory=list)  # boxes without a derivative in their system
     own_rules: list[Rule] = field(default_factory=list)
     originals: dict[Node, Any] = field(default_factory=dict)  # what nodes hold in the original
+    places: dict[Node, SavedLine] = field(default_factory=dict)  # lines of the model's own code
     path: tuple[str, ...] = ()  # the layers or functions that are being read
     labels: list[str] = field(default_factory=list)  # what each of them is called
     steps: tuple[str, ...] = ()  # of loops that are unrolled here, the innermost last
@@ -229,8 +232,11 @@ class Builder:
         return "/".join(self.labels)
 
     @contextlib.contextmanager
-    def at(self, scope: str, line: Line | None) -> Iterator[None]:
-        """What is built inside belongs to this scope, and to this line of the user's."""
+    def at(self, scope: str, line: Line | None, place: SavedLine | None = None) -> Iterator[None]:
+        """What is built inside belongs to this scope, and to this line of the user's.
+
+        place: the line of the model's own code, which may be a library's.
+        """
         graph = get_default_graph() if in_body() else self.graph
         before = len(graph.nodes)
         outer = context.scope
@@ -243,6 +249,8 @@ class Builder:
         for node in graph.nodes[before:]:
             if line is not None:
                 node.code, node.lasti = line
+            if place is not None:
+                self.places[node] = place
 
     def placeholder(self, name: str, value: Array) -> Node:
         """An input that is fed this value."""
@@ -280,6 +288,7 @@ class Builder:
         used = set(ancestors(nodes))
         feeds = {x: value for x, value in self.feeds.items() if x in used}
         about = about or About()
+        about.places = self.places
         about.originals, about.own_rules = self.originals, tuple(dict.fromkeys(self.own_rules))
         none = about.refused is not None
         theirs = {} if none else {name: found.get(name) for name in self.leaves}

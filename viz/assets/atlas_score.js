@@ -328,8 +328,9 @@ const MOST_POINTS = 120; // of a curve in the profile
 function profileParts(m) {
   let parts = m.rows;
   for (;;) {
-    const inner = parts.flatMap((node) => (node.children ? partsOf(m, node) : [node]));
-    if (inner.length === parts.length || (inner.length > MOST_POINTS && m.n > MOST_POINTS)) return parts;
-    parts = inner;
+    const groups = parts.filter((node) => node.children && parts.length + node.children.length <= MOST_POINTS + 1);
+    if (!groups.length) return parts;
+    const largest = groups.reduce((a, b) => (b.sum.count > a.sum.count ? b : a));
+    parts = parts.flatMap((node) => (node === largest ? partsOf(m, node) : [node]));
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,13 @@ class Content:
     def __init__(
         self, name: str, model: Captured, seen: Witness, stopped: Stopped | None = None
     ) -> None:
-        self.seen = seen
+        self.seen, self._places = seen, model.about.places
         self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
         self._parameters = {n: i for i, n in enumerate(seen.parameters)}
+        self._known: dict[Location, int] = {}
         self._portraits, self._lines, self._formulas = Table(), Table(), Table()
         self.operators = [self._operator(node) for node in seen.operators]
-        lines = [self._place(node) for node in seen.operators]
+        lines = [self._place(operator) for operator in self.operators]
         scopes, computes = [n.scope for n in seen.operators], [_computes(n) for n in seen.operators]
         if stopped is not None:
             more = [stopped.scope, *stopped.rest]
@@ -118,7 +120,7 @@ class Content:
             "title": list(node.op.title),
             "formula": self._formulas.number(node.op.name, forward(node.op, names, node.attrs)),
             "reads": list(dict.fromkeys(reads)),
-            "line": self._line(node.where),
+            "line": self._line(self._where(node)),
             "ms": short(seen.milliseconds.get(node, 0.0)),
         }
         used = [self._parameters[x] for x in node.inputs if x in self._parameters]
@@ -160,16 +162,24 @@ class Content:
             told["kept"] = "frozen" if node.name in model.about.frozen else "buffer"
         return self._tensor(node) | told
 
-    def _place(self, node: Node) -> str:
-        where = node.where
-        return "" if INSIDE[where.filename] else f"{where.filename}:{where.lineno}\n{where.text}"
+    def _where(self, node: Node) -> Location:
+        """The line of the model's own code, or of the user's that calls it."""
+        place = self._places.get(node)
+        return node.where if place is None else Location(place, 0)
 
     def _line(self, where: Location | None) -> int:
         """The number of a line of code; of none, where none of the user's is known."""
         if where is None or INSIDE[where.filename]:
             return self._lines.number("", ["", 0, ""])
-        place = Path(where.filename).name, where.lineno
-        return self._lines.number(place, [*place, well_formed(where.text)[:LONGEST]])
+        if (number := self._known.get(where)) is None:
+            place = Path(where.filename).name, where.lineno
+            line = [*place, well_formed(where.text)[:LONGEST]]
+            number = self._known[where] = self._lines.number(place, line)
+        return number
+
+    def _place(self, operator: Mapping[str, Any]) -> str:
+        file, number, text = self._lines.rows[operator["line"]]
+        return f"{file}:{number}\n{text}"
 
     def _enter(self, part: Module | int, parent: int | None, within: Module | None = None) -> None:
         """Enter a part of the tree; a module with a single operator is that operator."""

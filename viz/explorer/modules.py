@@ -240,7 +240,19 @@ def assigned(line: str) -> str:
 
 
 def _in_runs(parts: Sequence[Module | int]) -> list[Module | int]:
-    """Neighbours in groups of about a dozen."""
+    """Neighbours in groups of about a dozen, between the modules that have a class, if few do."""
+    if sum(isinstance(part, Module) and bool(part.kind) for part in parts) <= MOST // 2:
+        found: list[Module | int] = []
+        run: list[Module | int] = []
+        for part in [*parts, Module("", "end")]:
+            if isinstance(part, int) or not part.kind:
+                run.append(part)
+                continue
+            found += [Module("…", "", run)] if 1 < len(run) <= MOST else run
+            found.append(part)
+            run = []
+        if len(found) - 1 < len(parts):
+            return found[:-1]
     size = max(2, min(12, round(len(parts) ** 0.5)))
     runs = [list(parts[i : i + size]) for i in range(0, len(parts), size)]
     return [

@@ -96,6 +96,11 @@ class Lines:
         own = [line for line in found if users(line.co_filename, self.library)]
         return (own[-1], 0) if own else None
 
+    def place(self, meta: dict[str, Any]) -> SavedLine | None:
+        """The line of the model's own code behind a node: the innermost outside of PyTorch."""
+        found = [x for x in _stack(meta.get("stack_trace") or "") if self.library not in x[0]]
+        return SavedLine(*found[-1]) if found else None
+
 
 def inline_regions(module: Any) -> None:
     """Put the nodes of each region under no_grad back into the graph around it.

@@ -139,7 +139,7 @@ class Reader:
         node.target = self.functions.behind(node.target)
         self.real[node] = node.target(*args, **kwargs)
         scope = self.builder.entered(self.layers.scope(path))
-        with at_line(line), self.builder.at(scope, line):
+        with at_line(line), self.builder.at(scope, line, self.lines.place(node.meta)):
             made = self._translated(node)
             if not self.reached.isdisjoint(node.all_input_nodes):
                 if self.lines.stops(node.meta):
