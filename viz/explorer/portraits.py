@@ -13,6 +13,7 @@ ALPHABET = np.frombuffer(
 ZERO, SPOILT, EMPTY = 31, 0, 63  # codes of a cell: 1 … 61 are values around zero
 SAMPLE = 4096  # elements that a histogram is made of
 BINS = 28
+AVERAGED = 16  # rows or columns that a cell is the mean of, at most about twice as many
 BRIGHT = 0.985  # the share of cells whose magnitude is below the end of the colour scale
 
 
@@ -144,8 +145,13 @@ def _tiles(x: Any, width: int, height: int) -> tuple[Any, Any]:
 
 
 def _averaged(x: Any, rows: int, columns: int) -> Any:
-    """The array in so many rows and columns: each cell the mean of what falls into it."""
+    """The array in so many rows and columns: each cell the mean of what falls into it.
+
+    Of more than 16 rows or columns in a cell only every so many are looked at.
+    """
     for axis, count in ((0, rows), (1, columns)):
+        if (step := x.shape[axis] // (count * AVERAGED)) > 1:
+            x = x[::step] if axis == 0 else x[:, ::step]
         if x.shape[axis] > count:
             starts = (np.arange(count) * x.shape[axis] // count).astype(np.intp)
             sizes = np.diff(np.append(starts, x.shape[axis]))
