@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from explored import jax_like, torch_like
 
+import minigrad as mg
+import viz
 from viz.explorer.content import Content
+from viz.explorer.explorer import Explorer
 from viz.explorer.findings import findings, path_of
 from viz.explorer.modules import Module, assigned, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
@@ -116,8 +119,16 @@ def test_statistics_are_of_the_finite_elements() -> None:
     assert (codes[4], codes[6]) == (SPOILT, EMPTY)
 
 
-def test_a_norm_that_float32_cannot_hold_is_still_told() -> None:
-    assert portrait(np.full(100, 1e30, np.float32))["norm"] == pytest.approx(1e31, rel=1e-3)
+@pytest.mark.parametrize("count", [100, 10_000])
+def test_numbers_at_the_end_of_float32_are_still_told(count: int) -> None:
+    """A mask may hold the lowest number instead of −∞."""
+    x = np.zeros(count, np.float32)
+    x[::2] = np.finfo(np.float32).min
+    found = portrait(x)
+    assert found["mean"] == pytest.approx(-1.7014e38, rel=1e-3)
+    assert found["std"] == pytest.approx(1.7014e38, rel=1e-3)
+    assert found["norm"] == pytest.approx(3.4028e38 * (count / 2) ** 0.5, rel=1e-3)
+    assert len(found["hist"]) == 28
 
 
 @pytest.mark.parametrize(
@@ -267,3 +278,20 @@ def test_the_explorer_tells_all_in_text() -> None:
 )
 def test_a_model_is_called_like_its_class_or_its_function(model: Any, name: str) -> None:
     assert name_of(model) == name
+
+
+def test_a_graph_of_ours_is_seen_whole_and_stays_as_it_is() -> None:
+    with mg.Graph() as graph:
+        x = mg.placeholder("x", shape=(2, 3))
+        with mg.name_scope("encoder"):
+            h = mg.tanh(x * 2)
+        with mg.name_scope("head"):
+            y = mg.sum(h * h)
+        built = mg.build_graph(x, y)
+    count = len(graph.nodes)
+    made = viz.step(built, {x: np.ones((2, 3), np.float32)}, whole=True)
+    assert isinstance(made, Explorer)
+    names = [made.data["nodes"][i]["name"] for i in made.data["nodes"][0]["children"]]
+    assert names == ["encoder", "head"]
+    assert made.data["backward"]
+    assert len(graph.nodes) == count

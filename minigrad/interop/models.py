@@ -37,7 +37,9 @@ def prepared(
     found = next((s for s in SYSTEMS if s.belongs(model, (*inputs, *named.values()))), None)
     if found is None:
         return model, inputs
+    inputs = found.as_given(inputs)
     if named:
+        named = dict(zip(named, found.as_given([*named.values()]), strict=True))
         model, inputs = _by_place(model, inputs, named)
     return (model if loss is None else found.with_loss(model, loss)), inputs
 

@@ -268,7 +268,8 @@ the table; *page* is the saved page.
 每个模型用随机权重和较小的输入，分别在原系统和这里做一遍前向和反向。
 values 和 gradients 是相对于最大幅值的最大差，超过 1e-5 的用粗体。
 calls PyTorch 列出这里没有对应、直接调用原系统的算子。
-export 是 `torch.export` 用的时间，rest 是到看到模型为止其余的时间（单线程）；page 是保存的页面大小。
+export 是 `torch.export` 用的时间，rest 是到看到模型为止其余的时间（单线程）。
+page 是保存的页面大小。
 """
 
 

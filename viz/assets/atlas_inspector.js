@@ -105,6 +105,7 @@ function inspectorOf(atlas, place, told) {
       part(`mg-x-sample mg-x-${look}`, list);
       say(part("", list), speech.pair(key));
     }
+    say(part("mg-x-path", body), speech.pair("keys"));
   };
 
   /** @param {AtlasNode} node */

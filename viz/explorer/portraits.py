@@ -13,6 +13,7 @@ ALPHABET = np.frombuffer(
 ZERO, SPOILT, EMPTY = 31, 0, 63  # codes of a cell: 1 … 61 are values around zero
 SAMPLE = 4096  # elements that a histogram is made of
 BINS = 28
+LARGE = 1e15  # numbers whose squares do not fit in float32
 AVERAGED = 16  # rows or columns that a cell is the mean of, at most about twice as many
 BRIGHT = 0.985  # the share of cells whose magnitude is below the end of the colour scale
 
@@ -47,13 +48,11 @@ def portrait(x: Any, width: int = 32, height: int = 16) -> Portrait:
 def _statistics(x: Any) -> Portrait:
     if not x.size:
         return {}
-    mean = float(x.mean(dtype=np.float64 if x.size < SAMPLE else None))
-    spread = x - np.float32(mean)
-    square = float(np.vdot(spread, spread)) / x.size
-    with np.errstate(all="ignore"):
-        norm = float(np.vdot(x, x))
-    if not np.isfinite(norm):  # too large for float32
-        norm = float(np.sum(np.square(x, dtype=np.float64)))
+    if max(-float(x.min()), float(x.max())) > LARGE or x.size < SAMPLE:
+        x = x.astype(np.float64)
+    mean = x.mean()
+    spread = x - mean
+    square, norm = float(np.vdot(spread, spread)) / x.size, float(np.vdot(x, x))
     return {
         "min": short(x.min()),
         "max": short(x.max()),
@@ -74,7 +73,7 @@ def _histogram(x: Any, low: Any, high: Any) -> str:
     sample = x[:: max(1, x.size // SAMPLE)]
     if not (isinstance(low, float) and isinstance(high, float) and high > low):
         return ""
-    counts, _ = np.histogram(sample, BINS, (low, high))
+    counts, _ = np.histogram(sample.astype(np.float64), BINS, (low, high))
     return _text(np.round(counts / max(counts.max(), 1) * 62).astype(int))
 
 

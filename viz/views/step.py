@@ -31,7 +31,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.explore import seen_whole
+from viz.views.explore import ends_of, seen_whole
 from viz.views.models import compared, no_backward, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
@@ -52,19 +52,12 @@ def step(
 ) -> Player | Explorer:
     """A player for the forward and the backward pass, one operator at a time.
 
-    obj: a tensor (its tape is run again from its leaves, the user's tape stays as it is), a graph
-    node or a graph (run with `feed_dict`, which may follow it; variables as in `session`, or with
-    their first values), a function that computes a tensor, with its inputs behind it, or a node of
-    another engine, of which is shown what its events tell (see `viz.film.others`).
-    Or a model of your own in PyTorch or JAX, a `torch.nn.Module` or a function, with its inputs,
-    keyword arguments among them. It becomes a graph of ours, is held against the original, and
-    steps back from `loss` of its results, or from their sum; neither it nor its state changes. One
-    of more than 25 operators, or any with whole=True, is an `Explorer` of its modules (False: a
-    player), of which `focus` is open at first, "layer3.0"; if it raises, that is its `error`.
-    Up to three numbers among the inputs get sliders: moving one runs all again, and the values
-    change where they stand. A run that stops is shown as far as it came, with the node that failed
-    and the reason. Raises TypeError for other things, FeedError for a feed that does not fit the
-    graph, TraceError for a model that its own system cannot capture.
+    obj: a tensor (its tape runs again and stays as it is), a graph or a node (run with `feed_dict`
+    and the variables of `session`), a function with its inputs, or a node of another engine. Or a
+    model of PyTorch or JAX with its inputs: it is held against the original, and steps back from
+    `loss` of its results or their sum; with more than 25 operators, or whole=True, it is an
+    `Explorer`, which opens on `focus`. Numbers among the inputs get sliders; a run that stops is
+    shown as far as it came. FeedError or TraceError for what can't be fed or captured.
 
     >>> x = mg.tensor(2.0, requires_grad=True)
     >>> print(step(x * x).text()[0])
@@ -77,11 +70,9 @@ def step(
     """
     names = names_in(sys._getframe(1))
     with progress():
-        model = seen_whole(obj, inputs, named, loss, focus, whole)
-        if isinstance(model, Captured):
-            return _player_of_model(model)
+        model = seen_whole(obj, inputs, named, (feed_dict, session), loss, focus, whole)
         if model is not None:
-            return model
+            return _player_of_model(model) if isinstance(model, Captured) else model
         return player_of(*_given(obj, names, inputs, (feed_dict, session)))
 
 
@@ -122,7 +113,7 @@ def player_of(
                 obj = obj()
         except GraphError as error:
             return Player([stopped_film(error, names)])
-    items: list[Any] = list(_ends(obj)) if isinstance(obj, Graph) else _listed(obj)
+    items: list[Any] = list(ends_of(obj)) if isinstance(obj, Graph) else _listed(obj)
     if isinstance(obj, Graph) and not items:
         return Player([still_film(graph_picture([], set(), names), ROWS["graph_empty"])])
     if items and all(isinstance(x, Tensor) for x in items):
@@ -182,12 +173,6 @@ def _complete(film: Film) -> Film:
     if film.error is not None:
         raise film.error
     return film
-
-
-def _ends(graph: Graph) -> list[Node]:
-    """The outputs of a graph; of one without declared outputs, the nodes that no other reads."""
-    read = {x for node in graph.nodes for x in node.inputs}
-    return list(graph.outputs) or [node for node in graph.nodes if node not in read]
 
 
 def _listed(x: Any) -> list[Any]:

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.messages import one_line
 from minigrad.diagnostics.source import Location
@@ -41,6 +43,17 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured:
     """
     torch: Any = sys.modules["torch"]
     return _captured(torch, _as_module(torch, model), inputs)
+
+
+def as_given(inputs: Sequence[Any]) -> Sequence[Any]:
+    """The inputs with tensors in place of NumPy's arrays, in float32 where these are in float64."""
+    torch: Any = sys.modules["torch"]
+
+    def tensor(x: Any) -> Any:
+        made = torch.from_numpy(x.copy())
+        return made.float() if made.dtype == torch.float64 else made
+
+    return list(torch.utils._pytree.tree_map_only(np.ndarray, tensor, list(inputs)))
 
 
 def with_loss(model: Any, loss: Any) -> Any:
