@@ -222,11 +222,11 @@ def _drawn(film: Film, picture: Picture, values: bool = True) -> str:
     rooms = rooms_of(film, picture, get_language())
     states = on_cards(film, len(film.frames) - 1, picture)
     for i in rooms:
-        rooms[i] = replace(rooms[i], clock=False, gradient=0)
-        states[i] = replace(states[i], clock=(), gradient="")
+        rooms[i] = replace(rooms[i], clock=False, gradient=0, back=False)
+        states[i] = replace(states[i], clock=(), gradient="", back="")
         if not values:
-            rooms[i] = replace(rooms[i], value=0, plan=False)
-            states[i] = replace(states[i], value="")
+            rooms[i] = replace(rooms[i], value=0, plan=False, swatch=False)
+            states[i] = replace(states[i], value="", swatch="")
     return render(picture, "a", rooms, states, width=WIDE)
 
 
