@@ -37,7 +37,7 @@ TEMPLATE = ROOT / "docs" / "template"
 LANGUAGES = ("en", "zh")
 KEPT = 150_000  # bytes for the positions of the sliders of one player
 # What sentences say that a page has no use for: how to run it, how to change its language.
-NOTEBOOK = "Run the cells|below the next cell|运行各单元格|单元格下方的按钮"
+NOTEBOOK = r"Run\sthe\scells|below\sthe\snext\scell|从上到下运行|单元格下方的按钮"
 KINDS = [PLAYED, "text/html", "image/svg+xml", "image/png", "text/plain"]
 HAN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 WORDS = {

@@ -15,8 +15,8 @@ import hypothesis
 import pytest
 import size
 from covering import few
+from fixtures import english, own_graph  # noqa: F401 - fixtures of all files
 
-import minigrad as mg
 from minigrad.compiler.c import cache, compiler
 from minigrad.diagnostics.messages import set_language
 from minigrad.dynamic.tensor import PLAIN
@@ -138,21 +138,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     for marker, count in config.stash.get(UNTESTED, {}).items():
         remedy = OBSTACLES[marker]()
         print(f"NOT TESTED: {marker} tests skipped: {count}. To run them, {remedy}.")
-
-
-@pytest.fixture
-def own_graph() -> Iterator[mg.Graph]:
-    """A new default graph."""
-    with mg.Graph() as graph:
-        yield graph
-
-
-@pytest.fixture
-def english(own_graph: mg.Graph) -> Iterator[None]:
-    """English, and a new default graph."""
-    set_language("en")
-    yield
-    set_language("en")
 
 
 @pytest.fixture

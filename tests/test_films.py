@@ -79,10 +79,10 @@ def test_e9_is_one_step_less_when_fused() -> None:
     runs = [[line for line in ran(f) if line.startswith("run")] for f in (apart, fused)]
     assert runs == [
         [
-            "run: Conv2d = image ∗ Constant = (1, 1, 2, 2), mean 8, from 4 to 12 | n3",
-            "run: ReLU = max(Conv2d, 0) = (1, 1, 2, 2), mean 8, from 4 to 12 | n4",
+            "run: Conv2d = image ∗ Constant = (1, 1, 2, 2), min 4 … max 12, mean 8 | n3",
+            "run: ReLU = max(Conv2d, 0) = (1, 1, 2, 2), min 4 … max 12, mean 8 | n4",
         ],
-        ["run: Conv2d+ReLU = fused(image, Constant) = (1, 1, 2, 2), mean 8, from 4 to 12 | n3"],
+        ["run: Conv2d+ReLU = fused(image, Constant) = (1, 1, 2, 2), min 4 … max 12, mean 8 | n3"],
     ]
     (fused_node,) = (n for n in fused.picture.nodes if n.op == "Fused")
     inside = [n.op for n in fused.picture.nodes if n.id[0] == "b"]

@@ -29,9 +29,8 @@ def test_each_half_shows_each_view_in_its_language(language: str) -> None:
 
 
 def test_all_are_there_and_none_besides() -> None:
-    assert {path for _, path in SHOWN} == {
-        path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.png")
-    }
+    found = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.png")}
+    assert {path for _, path in SHOWN} == found - {"docs/pictures/social.png"}
 
 
 @pytest.mark.parametrize(("told", "path"), SHOWN, ids=[path for _, path in SHOWN])

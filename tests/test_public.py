@@ -217,12 +217,13 @@ def grown(path: Path, text: str) -> None:
 
 
 def copied(folder: Path, *tests: str) -> None:
-    """A copy of the packages, and of some tests with what these import."""
+    """Copy the packages, some tests, and the fixtures that they ask for."""
     for package in ("minigrad", "minigrad_lessons", "viz", "docs"):
         shutil.copytree(ROOT / package, folder / package)
     (folder / "tests").mkdir()
     for name in tests:
         shutil.copy(ROOT / "tests" / f"{name}.py", folder / "tests")
+    shutil.copy(ROOT / "tests" / "fixtures.py", folder / "tests" / "conftest.py")
 
 
 def passed(folder: Path, documented: str, chosen: str) -> list[str]:

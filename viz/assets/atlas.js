@@ -14,7 +14,7 @@ function placeOf(atlas, node) {
 function cameraFor(atlas, node) {
   const { w, h } = atlas.size;
   const [x, y, wide, high] = placeOf(atlas, node);
-  const margin = node.parent === null ? [0, 0] : w < 560 ? [7, 8] : [20, 12];
+  const margin = node.parent == null ? [0, 0] : w < 560 ? [7, 8] : [20, 12];
   const [kx, ky] = [(w - 2 * margin[0]) / wide, (h - 2 * margin[1]) / high];
   return { x: x - margin[0] / kx, y: y - margin[1] / ky, kx, ky };
 }
@@ -54,7 +54,7 @@ function stageOf(atlas, canvas, told) {
     mini = null;
     const away = Math.max(Math.abs(camera.kx / size.w - 1), Math.abs(camera.ky / size.h - 1), Math.abs(camera.x), Math.abs(camera.y));
     if (away < 0.03) return;
-    const frame = atlas.focus.parent !== null && !flight ? seenBy(placeOf(atlas, atlas.focus), camera) : null;
+    const frame = atlas.focus.parent != null && !flight ? seenBy(placeOf(atlas, atlas.focus), camera) : null;
     const inHead = frame && frame.y > -5 && frame.y < 40 && Math.abs(frame.x + frame.w - size.w) < 40;
     const box = inHead
       ? miniBox(atlas, frame, atlasPlaces(m, atlas.focus, size).head * frame.h)
@@ -187,14 +187,14 @@ function stageOf(atlas, canvas, told) {
       }
       const frame = seenBy(placeOf(atlas, atlas.focus), atlas.camera);
       const outside = x < frame.x || x > frame.x + frame.w || y < frame.y || y > frame.y + frame.h;
-      told.click(at(x, y), outside && atlas.focus.parent !== null);
+      told.click(at(x, y), outside && atlas.focus.parent != null);
     },
   });
 
   const stage = {
     drawn() {},
     need: () => { dirty = true; },
-    flying: () => flight !== null,
+    flying: () => flight != null,
     fit() {
       m.places.clear();
       [atlas.camera, flight, dirty] = [cameraFor(atlas, atlas.focus), null, true];

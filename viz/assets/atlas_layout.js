@@ -8,7 +8,7 @@ const ROWS_AT_MOST = 10;
  */
 function atlasEdges(m, group) {
   const parts = partsOf(m, group);
-  const top = group.parent === null;
+  const top = group.parent == null;
   /** @type {AtlasEnd[]} */
   const owner = []; // of each operator inside
   const ends = new Map(parts.map((node) => [node.i, /** @type {AtlasEnd} */ ({ id: `n${node.i}`, node })]));
@@ -146,7 +146,7 @@ function atlasRows(columns, edges, size, sizes, top) {
 function atlasPlaces(m, group, size) {
   const known = m.places.get(group.i);
   if (known) return known;
-  const top = group.parent === null;
+  const top = group.parent == null;
   const graph = atlasEdges(m, group);
   const { columns, lane } = atlasColumns(graph);
   const sizes = atlasMargins(size.w, top);

@@ -30,7 +30,7 @@ function atlasModel(data) {
     outputs.has(i) || readers[i].some((r) => r < node.a || r >= node.b);
   const whole = { params: 0, ms: 0, back: 0, kept: 0, count: 0, weights: /** @type {number[]} */ ([]) };
   for (const node of nodes) {
-    node.depth = node.parent === null ? 0 : nodes[node.parent].depth + 1;
+    node.depth = node.parent == null ? 0 : nodes[node.parent].depth + 1;
     if (node.input !== undefined) continue;
     if (node.op !== undefined) {
       const op = operators[node.op];
@@ -70,7 +70,7 @@ function atlasModel(data) {
 const NOTHING = { params: 0, ms: 0, back: 0, kept: 0, count: 0, weights: [] };
 
 /** @param {AtlasModel} m @param {AtlasNode} node */
-const parentOf = (m, node) => (node.parent === null ? null : m.nodes[node.parent]);
+const parentOf = (m, node) => (node.parent == null ? null : m.nodes[node.parent]);
 
 /** The modules around a node, the whole model first, itself last. @param {AtlasModel} m @param {AtlasNode | null} node */
 function pathOf(m, node) {

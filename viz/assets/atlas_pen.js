@@ -73,9 +73,9 @@ function penOf(canvas, colours) {
     },
     /** Cut short where it doesn't fit. @param {string} text @param {number} x @param {number} y @param {number | null} [most] @param {CanvasTextAlign} [align] */
     text(text, x, y, most = null, align = "left") {
-      if (most !== null && most < 7) return 0;
+      if (most != null && most < 7) return 0;
       let shown = text;
-      if (most !== null && c.measureText(text).width > most) {
+      if (most != null && c.measureText(text).width > most) {
         let n = text.length;
         while (n > 1 && c.measureText(`${text.slice(0, n)}…`).width > most) n--;
         shown = n < 2 && text.length > 2 ? text.slice(0, 1) : `${text.slice(0, n)}…`;

@@ -59,7 +59,7 @@ function scoreOf(atlas, canvas, pen) {
     const norm = portraitOf(m, p.g)?.norm;
     return p.shape.length > 1 && typeof norm === "number" ? norm : null;
   };
-  const norms = m.data.parameters.map((_, w) => weightNorm(w)).filter((v) => v !== null && v > 0).map((v) => log(/** @type {number} */ (v)));
+  const norms = m.data.parameters.map((_, w) => weightNorm(w)).filter((v) => v != null && v > 0).map((v) => log(/** @type {number} */ (v)));
   const low = norms.length ? Math.floor(norms.reduce((a, b) => Math.min(a, b))) : 0;
   const high = norms.length ? Math.max(low + 3, Math.ceil(norms.reduce((a, b) => Math.max(a, b)))) : 1;
 
@@ -139,7 +139,7 @@ function scoreOf(atlas, canvas, pen) {
     const [x, w] = g.columns.weights;
     for (const weight of node.sum.weights) {
       const v = weightNorm(weight);
-      if (v === null) continue;
+      if (v == null) continue;
       c.globalAlpha = 0.85;
       c.fillStyle = v > 0 ? ink.grad : ink.bad;
       c.beginPath();
@@ -288,7 +288,7 @@ function scoreOf(atlas, canvas, pen) {
     const { ink, time } = atlas;
     const { c } = pen;
     const base = g.head + m.rows.length * g.row + 6 + g.lane;
-    if (score.pointed !== null) drawReading(score.pointed, base);
+    if (score.pointed != null) drawReading(score.pointed, base);
     const x = at(Math.min(time, whole() > m.ends[m.n] ? 2 * m.n : m.n));
     c.fillStyle = ink.now;
     c.fillRect(x - 1, g.head - 2, 2, base - g.head + 4);

@@ -80,7 +80,7 @@ function explore(model, el) {
   function focusOn(/** @type {AtlasNode} */ group) {
     atlas.focus = group;
     atlas.open = new Set(pathOf(m, group).map((node) => node.i));
-    atlas.selected = group.parent === null ? null : group;
+    atlas.selected = group.parent == null ? null : group;
   }
 
   /** @param {AtlasNode} node */
@@ -194,7 +194,7 @@ function explore(model, el) {
     const id = ++run;
     playing = true;
     if (ends()) {
-      atlas.time = atlas.focus.parent === null ? 0 : Math.min(atlas.focus.a, m.end);
+      atlas.time = atlas.focus.parent == null ? 0 : Math.min(atlas.focus.a, m.end);
       atlas.now = null;
     }
     told();

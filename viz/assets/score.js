@@ -42,7 +42,7 @@ function score(place, data, { hover }) {
     const narrow = wide < NARROW_SCORE;
     const code = Math.min(longest * CODE_LETTER + 28, wide * 0.42);
     const tally = Math.max(...staffs.map((one) => one.tally())) + 34;
-    const above = narrow || tally > wide * 0.45 || place.closest(".mg-lanes") !== null;
+    const above = narrow || tally > wide * 0.45 || place.closest(".mg-lanes") != null;
     const left = narrow ? 4 : above ? code : Math.max(code, tally);
     const column = (wide - left - END) / data.frames.length;
     place.classList.toggle("mg-narrow", narrow);
