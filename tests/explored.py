@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import minigrad as mg
 from minigrad.core import Array
+from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import SavedLine
-from minigrad.interop.captured import Builder, Captured
+from minigrad.interop.captured import About, Builder, Captured, Stopped
 from minigrad.static import Node
 
 
@@ -41,6 +44,23 @@ def torch_like(blocks: int = 3, broken: bool = False) -> Captured:
                 y = y / (y - y)
             h = h + y
     return _captured(build, "PyTorch", layer(["head: Linear"], h, 3))
+
+
+def stopped() -> TraceError:
+    """The error of a model whose second block is refused, with what ran before."""
+    ran = torch_like(1)
+    before = replace(ran, outputs=list(ran.outputs), gradients={}, about=About(recorded=True))
+    call = Stopped(
+        before,
+        "linear",
+        [ran.outputs[0]],
+        "tail: Sequential/0: Linear",
+        _line(12, "return self.tail(y)"),
+        ["tail: Sequential/1: ReLU", "end: Linear"],
+    )
+    error = TraceError("capture_nothing", system="PyTorch", function="net")
+    error.before = lambda: call
+    return error
 
 
 def jax_like() -> Captured:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from explored import jax_like, torch_like
+from explored import jax_like, stopped, torch_like
 from looks import serious
 
 from minigrad.interop.captured import Captured
-from viz.views.explore import explorer_of
+from viz.views.explore import explorer_of, stopped_explorer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -176,6 +176,27 @@ def test_a_broken_model_says_where(tmp_path: Path, one: Page) -> None:
     settled(page)
     op = state(page, "atlas.selected.op")
     assert state(page, f"atlas.m.data.operators[{op}].op") == "Div"
+
+
+def test_a_model_that_raised_shows_where_and_the_rest_as_outlines(
+    tmp_path: Path, one: Page
+) -> None:
+    made = stopped_explorer(torch_like, stopped(), whole=True)
+    assert made is not None
+    page = opened(one, made.save(tmp_path / "stopped.html"))
+    assert page.evaluate(CARDS) == []
+    assert "the run stopped here" in page.locator(".mg-x-said").inner_text()
+    assert state(page, "atlas.selected.op") == state(page, "atlas.m.failed")
+    assert page.locator("h3.mg-x-bad-words").inner_text() == "stopped here"
+    assert "theirs.py:12" in page.locator(".mg-x-code").inner_text()
+    # Nothing behind it is there, and the playhead goes no further.
+    page.locator(".mg-x-stage canvas").focus()
+    page.keyboard.press("End")
+    assert state(page, "atlas.time") < state(page, "atlas.m.n")
+    steps = state(page, "steps().map((s) => s.node.name)")
+    assert steps[-1] == "tail"
+    assert "end" not in steps
+    assert "end" in state(page, "atlas.m.rows.map((node) => node.name)")
 
 
 def test_it_speaks_both_languages_in_both_themes(one: Page, pages: dict[str, Path]) -> None:
