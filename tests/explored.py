@@ -64,7 +64,7 @@ def stopped() -> TraceError:
 
 
 def jax_like() -> Captured:
-    """Functions without modules, in a loop, as JAX has them, and one line of many operators."""
+    """Functions without modules, four in a loop and two beside each other, as JAX has them."""
     build, rng = Builder(), np.random.default_rng(1)
     x = build.placeholder("x", rng.normal(size=(5, 6)).astype(np.float32))
     h = x
@@ -74,8 +74,12 @@ def jax_like() -> Captured:
                 f"params.{i}", rng.normal(size=(6, 6)).astype(np.float32), "", trained=True
             )
             h = mg.tanh(h @ w)
-    with build.at(build.entered([]), _line(9, "loss = mean(h ** 2)")):
-        loss = mg.mean(h * h)
+    with build.at(build.entered(["left"]), _line(7, "left = relu(h + 1)")):
+        left = mg.relu(h + 1)
+    with build.at(build.entered(["right"]), _line(8, "right = tanh(2 * h)")):
+        right = mg.tanh(h * 2)
+    with build.at(build.entered([]), _line(9, "loss = mean(left * right)")):
+        loss = mg.mean(left * right)
     return _captured(build, "JAX", loss)
 
 

@@ -183,6 +183,18 @@ def test_everything_is_seen_in_one_run() -> None:
     assert data["operators"][relu].get("kept", 0) + data["operators"][relu - 1].get("kept", 0) > 0
 
 
+def test_shares_of_a_gradient_are_added() -> None:
+    model = jax_like()
+    seen = Witness(model)
+    fork = [n for n in seen.operators if n.op.name == "Tanh"][3]  # which two functions read
+    (h,) = model._run([fork])
+    left, right = np.maximum(h + 1, 0), np.tanh(2 * h)
+    expected = ((h > -1) * right + left * 2 * (1 - right**2)) / h.size
+    found = seen.gradients[fork]
+    assert found["norm"] == pytest.approx(np.linalg.norm(expected), rel=1e-3)
+    assert found["mean"] == pytest.approx(expected.mean(), rel=1e-3)
+
+
 def test_nothing_of_the_model_is_kept() -> None:
     model = torch_like()
     graph = weakref.ref(model.graph)
