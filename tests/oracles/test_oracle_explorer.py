@@ -90,6 +90,20 @@ def test_arguments_have_names(net: Net) -> None:
         viz.step(net, x, y=x)
 
 
+def test_arrays_of_numpy_are_taken(net: Net) -> None:
+    x = np.linspace(-1, 1, 30).reshape(5, 6)
+    made = viz.step(net, x)
+    assert made.data["inputs"][0] | {"v": 0, "g": 0} == {
+        "shape": [5, 6],
+        "dtype": "float32",
+        "name": "x",
+        "v": 0,
+        "g": 0,
+    }
+    assert "checked against PyTorch" in made.text()[0]
+    assert isinstance(viz.compare(nn.Linear(6, 2), x), viz.Player)
+
+
 def test_a_module_is_open_at_first(net: Net) -> None:
     made = viz.step(net, torch.randn(5, 6), focus="blocks.1")
     assert made.data["nodes"][made.data["start"]]["name"] == "blocks.1"

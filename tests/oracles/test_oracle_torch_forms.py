@@ -493,12 +493,6 @@ STOPPED: dict[str, tuple[Callable[[], nn.Module], tuple[Any, ...], type[Exceptio
         TypeError,
         ["Wrong", "positional arguments", "viz.step(model, x"],
     ),
-    "an array for a tensor": (
-        Wrong,
-        (np.ones((2, 3), np.float32),),
-        TypeError,
-        ["`first` (Linear)", "must be Tensor", "# does not fit"],
-    ),
     "an error of the user's": (
         lambda: Model(raises),
         (torch.ones(2, 3),),

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.source import Location
 from minigrad.interop.captured import TOLERANCE, Captured, Rule, gap
-from minigrad.interop.models import beside, capture
+from minigrad.interop.models import beside, capture, prepared
 from viz.film.film import Film
 from viz.film.replay import replay_graph, replay_tape
 from viz.page.player import Player
@@ -123,7 +123,7 @@ def no_backward(model: Captured) -> list[Pair]:
 
 def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     """A PyTorch model as it runs, beside the graph captured of it; None for other things."""
-    both = _located(beside, model, inputs)
+    both = _located(beside, *prepared(model, inputs, {}, None))
     if both is None:
         return None
     graph, tensors = both
