@@ -52,6 +52,7 @@ function brief(g, scale) {
   const room = wide * scale - 2 * BRIEF.edge;
   const most = high * scale < BRIEF.font - 1 ? 0 : Math.max(1, Math.floor((high * scale - 4) / BRIEF.line));
   const strip = g.querySelector(".mg-cell") != null; // its calls say more than a swatch
+  g.classList.toggle("mg-strip", strip);
   const pictures = strip ? [] : [...g.querySelectorAll(".mg-swatch")]; // those to come have their room, too
   const parts = g.matches(".mg-ref") ? ["ref-name"] : pictures.length || strip ? ["sign"] : ["sign", "value", "grad"];
   const said = parts.map((name) => ({ name, text: g.querySelector(`.mg-${name}`)?.textContent ?? "" }));

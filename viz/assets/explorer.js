@@ -407,7 +407,7 @@ function explorerBar(bar, data, go) {
     text: () => said.textContent ?? "",
     /** @param {boolean} plays @param {string} place */
     tell(plays, place) {
-      playing.textContent = plays ? "‖" : "▶";
+      playing.textContent = plays ? "∥" : "▶";
       counter.textContent = place;
     },
   };

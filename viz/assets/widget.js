@@ -152,7 +152,7 @@ function stepper(controls, labels, title, pace, { at, last, show, words, fresh =
   button("←", labels.back, buttons, keys.ArrowLeft);
   const playing = button("", labels.play, buttons, keys[" "]);
   playing.classList.add("mg-play");
-  const faces = ["‖", "▶", "▶"].map((sign, i) => {
+  const faces = ["∥", "▶", "▶"].map((sign, i) => {
     const face = make("span", "", playing);
     face.append(sign);
     if (i === 2 && words) say(face, [` ${words.replay[0]}`, ` ${words.replay[1]}`]);

@@ -67,7 +67,7 @@ def claims(
     >>> told = {**events, "runs": 2}
     >>> table = claims("L00", blueprint=told, readable=lines, early=events)
     >>> print(str(table).splitlines()[-2].partition(": ")[2])
-    The first computed number is event 1 of the dynamic log and event 4 of the static one.
+    The first number appears as event 1 of the dynamic log and event 4 of the static one.
     """
     bank = find_lesson(lesson).claims
     for id in measured:

@@ -182,7 +182,7 @@ def train(steps: int | Iterable[Any], model: Module | None = None) -> Training:
     ...     training.log(loss=loss)
     >>> print(training)
     done: step 3 of 3
-    Training
+    loss
     series | count | first | last | min | max
     loss | 3 | 1 | 0.25 | 0.25 | 1
     """
