@@ -35,7 +35,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "static": ("Static graph", "静态图"),
     "dynamic_as": ("PyTorch", "PyTorch"),
     "static_as": ("TensorFlow 1, compilers", "TensorFlow 1、编译器"),
-    "built": ("built", "次构建"),
+    "built": ("operators built", "个算子构建"),
     "ran": ("run", "次运行"),
     "run": ("run", "运行"),
     BOTH: ("build + run", "构建 + 运行"),
@@ -336,9 +336,10 @@ class Drawn:
     def mark(self, column: int, note: Note) -> str:
         x, y, given = self.x(column), self.y(note.row), note.sort == "input"
         look = "given" if given and note.value else note.kind
-        ring = f'<circle class="mark {look}" cx="{x:g}" cy="{y:g}" r="{self.radius:g}"/>'
-        inner = f'<circle class="mark run" cx="{x:g}" cy="{y:g}" r="{self.radius - 2.5:g}"/>'
-        value = _words("b value", x, y + 4.6, note.value, "middle") if note.value else ""
+        outer = self.radius + (1.6 if note.kind == BOTH and not given else 0)  # a ring around a disc
+        ring = f'<circle class="mark {look}" cx="{x:g}" cy="{y:g}" r="{outer:g}"/>'
+        inner = f'<circle class="mark run" cx="{x:g}" cy="{y:g}" r="{self.radius - 1.2:g}"/>'
+        value = _words("b value", x, y + 4.3, note.value, "middle") if note.value else ""
         return ring + (inner if note.kind == BOTH and not given else "") + value
 
 
