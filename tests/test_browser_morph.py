@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -178,15 +179,28 @@ def test_nothing_moves_for_who_asks_for_less_motion(saved: Path, moving: Page) -
         assert moving.evaluate("document.getAnimations().length") == 0
 
 
-def test_panels_stack_on_a_phone(saved: Path, page: Page) -> None:
+def test_panels_stand_apart_on_a_phone(saved: Path, page: Page) -> None:
     opened(page, saved, "branches loop", width=390)
-    boxes = [figure.bounding_box() for figure in page.locator(".mg-stage > .mg-graph").all()]
-    boxes = [box for box in boxes if box]
-    assert len(boxes) > 2
-    assert len({box["x"] for box in boxes}) == 1
-    boxes.sort(key=lambda box: box["y"])
-    bottoms = [box["y"] + box["height"] for box in boxes]
-    assert all(y <= box["y"] + 2 for y, box in zip(bottoms, boxes[1:], strict=False))
+    board = page.locator(".mg-board").bounding_box()
+    found = page.locator(".mg-stage .mg-graph").all()
+    boxes = [box for figure in found if (box := figure.bounding_box())]
+    assert len(boxes) == 4, "three drawings, and the words in place of the fourth"
+    for box in boxes:
+        assert board["x"] <= box["x"]
+        assert box["x"] + box["width"] <= board["x"] + board["width"] + 1
+        assert box["y"] + box["height"] <= 900, "all on one screen"
+    for one, other in itertools.combinations(boxes, 2):
+        across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(
+            one["x"], other["x"]
+        )
+        down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(
+            one["y"], other["y"]
+        )
+        assert min(across, down) <= 2, "they do not overlap"
+    drawings = page.locator(".mg-panes .mg-drawing")
+    assert drawings.count() == 3
+    wide = "all => all.map(e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"
+    assert drawings.evaluate_all(wide) == [[0, 0]] * 3, "each is seen whole"
 
 
 def test_the_row_of_the_step_is_lit(saved: Path, page: Page) -> None:

@@ -30,10 +30,11 @@ function glide(box, { x, y }, moves) {
 }
 
 /**
- * Bring an element of a picture into the middle third of its box, where all does not fit.
- * @param {Element} element @param {HTMLElement} box @param {boolean} moves
+ * Bring an element of a picture into the middle third of its box, where all does not fit, and into sight
+ * what is written beside it.
+ * @param {Element} element @param {HTMLElement} box @param {boolean} moves @param {Extent[]} chips on the screen
  */
-function reveal(element, box, moves) {
+function reveal(element, box, moves, chips = []) {
   const over = [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight];
   if (over[0] < 2 && over[1] < 2) return;
   const [inner, outer] = [element.getBoundingClientRect(), box.getBoundingClientRect()];
@@ -41,8 +42,12 @@ function reveal(element, box, moves) {
     const from = middle - start - size / 2;
     return Math.abs(from) > size / 6 ? from : 0;
   };
-  const x = off((inner.left + inner.right) / 2, outer.left, outer.width);
-  const y = off((inner.top + inner.bottom) / 2, outer.top, outer.height);
+  let x = off((inner.left + inner.right) / 2, outer.left, outer.width);
+  let y = off((inner.top + inner.bottom) / 2, outer.top, outer.height);
+  for (const { left, right, top, bottom } of chips) {
+    x = Math.min(left - outer.left, Math.max(right - outer.right, x));
+    y = Math.min(top - outer.top, Math.max(bottom - outer.bottom, y));
+  }
   if (x || y) glide(box, { x: box.scrollLeft + x, y: box.scrollTop + y }, moves);
 }
 

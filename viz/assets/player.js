@@ -210,7 +210,7 @@ function play(model, el) {
       const aims = aim(graph, found, graph.scale());
       const now = about(graph, frame) ?? (frame.still?.[i] ? beside(graph, frame) : undefined)
         ?? (jumps || index === last() ? before(graph) : undefined);
-      if (now) reveal(now.g, graph.drawing, moves);
+      if (now) reveal(now.g, graph.drawing, moves, chipsOf(graph, aims));
       return { found, aims };
     });
     told_(frame);

@@ -77,6 +77,12 @@ function aim(stage, flows, scale) {
   });
 }
 
+/** Where on the screen they will stand. @param {Stage} stage @param {Aim[]} aims */
+function chipsOf({ layer }, aims) {
+  const { left, top } = layer.getBoundingClientRect();
+  return aims.flatMap(({ spot, told }) => (spot ? [around({ x: left + spot.x, y: top + spot.y }, sized(told))] : []));
+}
+
 /**
  * From the middle of one card to the middle of the other; from a reference, if the arrow begins there.
  * @param {Stage} stage @param {Flow} flow @param {Point[]} points @param {(point: Point) => Point} scaled
