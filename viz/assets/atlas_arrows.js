@@ -15,7 +15,7 @@ function trace(c, points, r) {
 }
 
 /** The line beside a line. @param {Points} points @param {number} by @returns {Points} */
-function beside(points, by) {
+function shifted(points, by) {
   const normal = (/** @type {number} */ i) => {
     const [a, b] = [points[i], points[i + 1]];
     if (!a || !b) return [0, 0];
@@ -107,7 +107,7 @@ function drawArrow({ m, pen, ink, time }, { edge, points }, scale) {
   const bad = m.failed >= 0 && time > m.failed && Boolean(edge.to.node && hasFailed(m, edge.to.node, time)) && m.data.operators[m.failed].reads.includes(edge.tensor);
   const shrink = clamp(scale, 0.4, 1);
   const elements = m.tensors[edge.tensor].shape.reduce((a, b) => a * b, 1);
-  const value = back ? beside(points, -2.2 * shrink) : points;
+  const value = back ? shifted(points, -2.2 * shrink) : points;
   c.lineJoin = "round";
   trace(c, value, 10);
   c.strokeStyle = bad ? ink.bad : there ? mix(ink.run, ink.paper, 0.25) : ink.built;
@@ -118,7 +118,7 @@ function drawArrow({ m, pen, ink, time }, { edge, points }, scale) {
   c.fillStyle = c.strokeStyle;
   if (scale > 0.3) arrowhead(c, value[value.length - 1], value[value.length - 2], bad ? 9 : 7);
   if (!back) return;
-  const gradient = beside(points, 2.6 * shrink);
+  const gradient = shifted(points, 2.6 * shrink);
   trace(c, gradient, 10);
   c.strokeStyle = ink.grad;
   c.lineWidth = 1.5 * clamp(scale, 0.5, 1);
@@ -236,7 +236,7 @@ function drawTravellers(atlas, lines, places, alpha) {
     const row = m.tensors[edge.tensor];
     if (back && (row.g === undefined || (edge.to.node && !edge.to.node.grad))) continue;
     met++;
-    const way = beside(points, back ? 2.6 : -2.2);
+    const way = shifted(points, back ? 2.6 : -2.2);
     if (back) way.reverse();
     const w = places.wide ? 62 : 46;
     const [px, py] = along(way, eased);
