@@ -243,7 +243,9 @@ def test_a_switch_in_the_notebook_asks_the_kernel(lab: Lab, page: Page) -> None:
 
 
 def test_the_kernel_draws_what_was_not_sent(lab: Lab, page: Page) -> None:
-    """Of a large graph only the overview is sent; the rest is laid out when it is asked for."""
+    """Of a large graph the overview is sent, where what repeats is one strip, and the groups in it;
+    what is open in a group is laid out when it is asked for.
+    """
     code = """import minigrad as mg, viz
 viz.language("en")
 y = mg.tensor(1.0, requires_grad=True)
@@ -256,12 +258,16 @@ viz.step(y)"""
     run_all(page)
     player = page.locator(".mg-player")
     player.wait_for()
-    assert player.locator("g.node").count() == 61
+    assert player.locator("g.node").count() == 4, "the input, the first part, the last, and a strip"
     player.focus()
     page.keyboard.press("End")
+    player.get_by_role("button", name="part × 58:").dispatch_event("click")
+    player.get_by_role("button", name="open part × 58").click()
+    page.locator("g.cluster").wait_for(state="attached")
+    assert player.locator("g.node").count() == 61
     player.get_by_role("button", name="part7:").dispatch_event("click")
     player.get_by_role("button", name="open part7").click()
-    page.locator("g.cluster").wait_for(state="attached")
+    page.locator("g.cluster").nth(1).wait_for(state="attached")
     assert player.locator("g.node").count() == 70
     player.get_by_role("button", name="close part7").click()
     page.wait_for_function("() => document.querySelectorAll('.mg-player g.node').length === 61")
