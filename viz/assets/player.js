@@ -68,6 +68,7 @@ function play(model, el) {
     }
     show();
     if (focus && found?.card) reveal(found.card.g, found.graph.drawing, false); // after the card of the step
+    if (found) aside(parts, (found.card ?? found.arrow)?.g);
   };
   // A card, its partner and the marks of both are one thing.
   const hover = (/** @type {string} */ id, /** @type {boolean} */ on) => {

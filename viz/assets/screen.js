@@ -85,6 +85,15 @@ function arranging({ root, screen, body, stages, score }, graphs) {
   };
 }
 
+/**
+ * Let what is said of a card lie on the right, or on the left where it would hide the card.
+ * @param {{body: Element, side: HTMLElement}} parts @param {Element} [card]
+ */
+function aside({ body, side }, card) {
+  const free = body.getBoundingClientRect().right - side.offsetWidth;
+  side.classList.toggle("mg-left", (card?.getBoundingClientRect().right ?? 0) > free);
+}
+
 /** The sentences of a step, of each film; what is said of all is said once. @param {HTMLElement} parent @param {Frame} frame */
 function tellFrame(parent, { captions, still }) {
   parent.classList.add("mg-saying");
