@@ -76,7 +76,8 @@ STATE = """player => ({
     slider: player.querySelector('.mg-steps').value,
     nodes: Object.fromEntries([...player.querySelectorAll('.mg-drawing g.node')].map(g =>
         [g.id, [[...g.classList].sort().join(' '),
-            g.querySelector('.mg-value')?.textContent.trim() ?? null]]  // a constant is its value
+            (g.querySelector('.mg-value')?.textContent.trim()  // a constant is its value
+                || g.querySelector('.mg-of-value')?.innerHTML) ?? null]]  // a tensor is drawn
     )),
     edges: [...player.querySelectorAll('.mg-drawing g.edge')].map(g =>
         [...g.classList].sort().join(' ')),
@@ -112,6 +113,24 @@ def named(states: list[dict[str, Any]], name: str) -> list[set[str]]:
     return [{i for i, (c, _) in s["nodes"].items() if name in c.split()} for s in states]
 
 
+def moving(player: Locator, step: int) -> int:
+    """How many values set out, all of which can be seen, when a reader goes on to this step."""
+    player.page.emulate_media(reduced_motion="no-preference")
+    set_out = player.evaluate(
+        """(player, step) => {
+            const press = key => player.dispatchEvent(
+                new KeyboardEvent('keydown', { key, bubbles: true }));
+            press('Home');
+            for (let i = 0; i < step; i++) press('ArrowRight');
+            return [...player.querySelectorAll('.mg-chip.mg-travels')]
+                .filter(e => e.offsetWidth && (e.textContent || e.querySelector('svg'))).length;
+        }""",
+        step,
+    )
+    player.page.emulate_media(reduced_motion="reduce")
+    return set_out
+
+
 def press(player: Locator, name: str) -> None:
     player.get_by_role("button", name=name).click()
 
@@ -144,7 +163,10 @@ def test_the_film_runs_forward_and_backward(player: Locator) -> None:
     assert all(after <= before for before, after in pairwise(unborn))
     assert now[0] == now[-1] == set()
     assert all(now[1:-1]), "something lights up at every step"
-    assert any(s["sent"] for s in states), "values go along the arrows"
+    flowing = [sum("mg-flow" in e.split() for e in s["edges"]) for s in states]
+    assert any(flowing), "values go along the arrows"
+    sends = next(i for i, count in enumerate(flowing) if count)
+    assert moving(player, sends) == flowing[sends], "and are seen to go where there is motion"
     shown = [{i: v for i, (_, v) in s["nodes"].items() if v} for s in states]
     assert all(set(before) <= set(after) for before, after in pairwise(shown))
     assert not any(set(values) & nodes for values, nodes in zip(shown, unborn, strict=True))
@@ -221,10 +243,19 @@ def test_the_key_widget_of_a_lesson_answers_at_every_step(notebook: Page) -> Non
     assert widget.evaluate(SHOWN) == shown[last - 1]
 
 
+UNCOVERED = """node => {
+    const { left, right, top, bottom } = node.querySelector('.mg-card').getBoundingClientRect();
+    return [left + 3, right - 3].every(x =>
+        node.contains(document.elementFromPoint(x, (top + bottom) / 2)));
+}"""
+
+
 def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
     press(player, "last step")
     for node in player.locator(".mg-drawing g.node").all()[:4]:
         node.click()
+        assert player.locator(".mg-side").is_visible()
+        assert node.evaluate(UNCOVERED), "what is said of a card does not hide it"
         assert "mg-chosen" in node.get_attribute("class")
         label = node.locator(".mg-name, .mg-sign").first.text_content().rstrip("…")
         inspector = player.locator(".mg-inspector")
@@ -236,6 +267,7 @@ def test_a_click_on_a_node_fills_the_inspector(player: Locator) -> None:
         shape = set() if "/01_" in player.page.url else {"shape"}
         assert {"value", "gradient"} | shape <= set(terms)
         assert "no value yet" not in inspector.inner_text()
+        press(player.locator(".mg-side"), "close")  # it may lie over the next one
 
 
 def test_layers_fold_and_unfold(notebook: Page) -> None:
