@@ -380,6 +380,15 @@ def test_zoom_fit_and_drag(saved: dict[str, Path], page: Page) -> None:
     page.mouse.move(box["x"] + 200, box["y"] + 40, steps=4)
     page.mouse.up()
     assert drawing.evaluate("d => d.scrollLeft") == pytest.approx(before + 100, abs=2)
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    settle(page)
+    place = "d => [d.scrollLeft, d.scrollTop]"
+    drawing.evaluate("d => d.scrollTo(d.scrollWidth, d.scrollHeight)")  # the film ended elsewhere
+    away = drawing.evaluate(place)
+    drawing.locator("g.node").last.dispatch_event("click")
+    assert page.locator("g.mg-chosen").count() == 1
+    assert drawing.evaluate(place) == away, "to choose a card does not lead away from it"
 
 
 def test_a_step_touches_only_what_changes(saved: dict[str, Path], page: Page) -> None:

@@ -64,11 +64,13 @@ function play(model, el) {
     within = found?.card?.members ?? [];
     if (found?.card) {
       found.graph.enter(found.card);
-      if (focus) found.card.g.focus({ preventScroll: true });
+      if (focus) {
+        found.card.g.focus({ preventScroll: true });
+        reveal(found.card.g, found.graph.drawing, false);
+      }
     }
+    aside(parts, (found?.card ?? found?.arrow)?.g);
     show();
-    if (focus && found?.card) reveal(found.card.g, found.graph.drawing, false); // after the card of the step
-    if (found) aside(parts, (found.card ?? found.arrow)?.g);
   };
   // A card, its partner and the marks of both are one thing.
   const hover = (/** @type {string} */ id, /** @type {boolean} */ on) => {
@@ -211,7 +213,8 @@ function play(model, el) {
       const aims = aim(graph, found, graph.scale());
       const now = about(graph, frame) ?? (frame.still?.[i] ? beside(graph, frame) : undefined)
         ?? (jumps || index === last() ? before(graph) : undefined);
-      if (now) reveal(now.g, graph.drawing, moves, chipsOf(graph, aims));
+      // At the same step the reader chose what to see.
+      if (now && index !== painted) reveal(now.g, graph.drawing, moves, chipsOf(graph, aims));
       return { found, aims };
     });
     told_(frame);

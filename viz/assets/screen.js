@@ -4,6 +4,7 @@ const NARROW = 640; // pixels of a page where all stands one below the other (fi
 const LANE = 0.45; // of the width, for a drawing beside its score
 const ALMOST = 0.92; // of its size, at which all of a card can still be read
 const SHORTEST = { wide: 360, narrow: 540 }; // pixels of a player: what is chosen has room in it
+const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
 /**
@@ -90,7 +91,8 @@ function arranging({ root, screen, body, stages, score }, graphs) {
  * @param {{body: Element, side: HTMLElement}} parts @param {Element} [card]
  */
 function aside({ body, side }, card) {
-  const free = body.getBoundingClientRect().right - side.offsetWidth;
+  const { right, width } = body.getBoundingClientRect();
+  const free = right - Math.min(SIDE.most, SIDE.part * width);
   side.classList.toggle("mg-left", (card?.getBoundingClientRect().right ?? 0) > free);
 }
 
