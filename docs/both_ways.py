@@ -336,7 +336,7 @@ class Drawn:
     def mark(self, column: int, note: Note) -> str:
         x, y, given = self.x(column), self.y(note.row), note.sort == "input"
         look = "given" if given and note.value else note.kind
-        outer = self.radius + (1.6 if note.kind == BOTH and not given else 0)  # a ring around a disc
+        outer = self.radius + (1.6 if note.kind == BOTH and not given else 0)
         ring = f'<circle class="mark {look}" cx="{x:g}" cy="{y:g}" r="{outer:g}"/>'
         inner = f'<circle class="mark run" cx="{x:g}" cy="{y:g}" r="{self.radius - 1.2:g}"/>'
         value = _words("b value", x, y + 4.3, note.value, "middle") if note.value else ""
