@@ -445,8 +445,8 @@ def processes(named):
     """Return the options that share everything among processes; a named test needs no second one.
 
     A file stays in one process, since a notebook is one kernel; the files keep their order, since
-    those that drive a browser have few tests and take long. Two processes more than there are cores,
-    since these wait for frames.
+    those that drive a browser have few tests and take long. There are two processes more than
+    cores, since these wait for frames.
     """
     count = 1 if named else min(6, (os.cpu_count() or 1) + 2)
     shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]
