@@ -70,7 +70,7 @@ function play(model, el) {
       }
     }
     aside(parts, (found?.card ?? found?.arrow)?.g);
-    show();
+    show(false, true);
   };
   // A card, its partner and the marks of both are one thing.
   const hover = (/** @type {string} */ id, /** @type {boolean} */ on) => {
@@ -203,7 +203,8 @@ function play(model, el) {
     }
   };
 
-  function show(moves = false) {
+  // stays: the reader chose what to see, so that no card of the step comes into view.
+  function show(moves = false, stays = false) {
     const frame = data.frames[index];
     if (chosen && !boxOf(chosen)) chosen = within[within.length - 1] ?? null;
     const chosenBox = chosen ? boxOf(chosen)?.id : undefined;
@@ -213,8 +214,7 @@ function play(model, el) {
       const aims = aim(graph, found, graph.scale());
       const now = about(graph, frame) ?? (frame.still?.[i] ? beside(graph, frame) : undefined)
         ?? (jumps || index === last() ? before(graph) : undefined);
-      // At the same step the reader chose what to see.
-      if (now && index !== painted) reveal(now.g, graph.drawing, moves, chipsOf(graph, aims));
+      if (now && !stays) reveal(now.g, graph.drawing, moves, chipsOf(graph, aims));
       return { found, aims };
     });
     told_(frame);
