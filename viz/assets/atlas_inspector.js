@@ -23,26 +23,26 @@ function inspectorOf(atlas, place, told) {
       for (const cell of row) say(part("", tr, "td"), typeof cell === "string" ? [cell, cell] : cell);
     }
   };
-  /** @param {Element} parent @param {Portrait | null} portrait @param {boolean} back @param {number} w @param {number} h */
-  const picture = (parent, portrait, back, w, h) => {
+  /** A pen on a canvas of its own. @param {Element} parent @param {number} w @param {number} h */
+  const sheet = (parent, w, h) => {
     const canvas = make("canvas", "", parent);
     canvas.style.cssText = `width:${w}px;height:${h}px`;
     canvas.setAttribute("aria-hidden", "true");
     const pen = penOf(canvas, () => atlas.ink);
     pen.resize(w, h);
     pen.clear();
+    return { canvas, pen };
+  };
+  /** @param {Element} parent @param {Portrait | null} portrait @param {boolean} back @param {number} w @param {number} h */
+  const picture = (parent, portrait, back, w, h) => {
+    const { canvas, pen } = sheet(parent, w, h);
     pen.swatch(portrait, back, 0, 0, w, h);
     return canvas;
   };
   /** @param {Element} parent @param {Portrait} portrait @param {boolean} back @param {number} w @param {number} h */
   const histogram = (parent, portrait, back, w, h) => {
     if (!portrait.hist) return;
-    const canvas = make("canvas", "", parent);
-    canvas.style.cssText = `width:${w}px;height:${h}px`;
-    canvas.setAttribute("aria-hidden", "true");
-    const pen = penOf(canvas, () => atlas.ink);
-    pen.resize(w, h);
-    pen.clear();
+    const { pen } = sheet(parent, w, h);
     const wide = w / portrait.hist.length;
     pen.c.fillStyle = mix(back ? atlas.ink.grad : atlas.ink.run, atlas.ink.paper, 0.35);
     [...portrait.hist].forEach((letter, i) => {
