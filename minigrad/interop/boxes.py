@@ -146,7 +146,7 @@ def refused(name: str, system: str) -> Op:
     """Return an operator of another system that could not run, to be drawn."""
 
     def nothing(*operands: Any, **attrs: Any) -> Any:
-        raise NotImplementedError(name)
+        raise RuntimeError(f"{system} cannot run {name}: its node is there to be drawn")
 
     return Op(
         f"{system}_{name}".replace(".", "_"),
