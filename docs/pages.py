@@ -27,7 +27,7 @@ from nbconvert import HTMLExporter
 import minigrad as mg
 from viz import assets
 from viz.lesson.course import Course, course
-from viz.page.document import POLICY, STYLE
+from viz.page.document import POLICY, STYLE, packed
 from viz.page.stored import PLAYED, ROOM
 from viz.picture.fonts import font_face
 
@@ -134,7 +134,7 @@ def pared(notebook: nbformat.NotebookNode, language: str) -> tuple[list[str], li
             if made := data.pop(PLAYED, None):
                 styles.setdefault(made["style"], len(styles))
                 number = scripts.setdefault(made["script"], len(scripts))
-                told = {"text": data["text/plain"], "values": in_script(made["values"])}
+                told = {"text": data["text/plain"], "values": packed(made["values"])}
                 data[PLAYED] = {"widget": number, **told}
     return list(scripts), list(styles)
 
@@ -198,12 +198,6 @@ def is_of_a_learner(output: Any) -> bool:
     """Whether it is what `viz.language` shows, or where the parts of one's own engine are kept."""
     html = output.get("data", {}).get("text/html", "")
     return html.startswith("<style>:is(.mg-player") or "<b>my_engine</b>" in html
-
-
-def in_script(values: Any) -> str:
-    """Plain JSON that does not end the script element which holds it."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
 
 
 TOKENS = re.compile(

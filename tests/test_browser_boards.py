@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from lessons import code_cells, run_cell
 from looks import CLASHES, luminance, missing, serious, speak, step_to_end, unlike
 from PIL import Image
 
+import minigrad as mg
+import viz
 from minigrad.diagnostics.messages import set_language
 
 if TYPE_CHECKING:
@@ -284,6 +287,55 @@ def test_a_replay_begins_with_the_first_step(page: Page, tmp_path: Path) -> None
     assert counter.inner_text() == f"{last} / {last}"
     page.get_by_role("button", name="step forward").click()
     assert counter.inner_text() == f"1 / {last}"
+
+
+@pytest.mark.usefixtures("english")
+def test_a_board_plays_once_when_it_is_seen_and_ends_where_it_rested(
+    page: Page, tmp_path: Path
+) -> None:
+    """Also where that is not its last step: this one rests where the trace is wrong."""
+    page.emulate_media(reduced_motion="no-preference")
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    page.goto(views.save("branches loop", tmp_path).as_uri())
+    page.wait_for_function("document.querySelector('.mg-board').clientHeight > 200")
+    slider = page.locator(".mg-steps")
+    assert slider.input_value() == "1"
+    page.wait_for_timeout(100)  # for what watches what is seen
+    seen = []
+    for _ in range(9):
+        page.clock.run_for(800)
+        seen.append(slider.input_value())
+    assert [int(x) for x, _ in itertools.groupby(seen)] == [0, 1, 2, 3, 1]
+    assert page.locator(".mg-playing").count() == 0
+    page.clock.run_for(9_000)
+    assert slider.input_value() == "1", "once"
+
+
+@pytest.mark.usefixtures("english")
+def test_tensors_on_a_board_are_seen_and_told_beside_it(page: Page, tmp_path: Path) -> None:
+    """What became of one stands beside what it was; in words only where a reader asks."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(4, 6))
+        board = viz.diff(mg.tanh(x * 2), mg.sigmoid(x * 3))
+    opened(page, board.save(tmp_path / "page.html"))
+    cards = page.locator("g.node.mg-pictured")
+    assert cards.count() == 4
+    cells = "g => [...g.querySelectorAll('.mg-swatch path')].length"
+    assert min(cards.nth(i).evaluate(cells) for i in range(4)) > 1
+    assert "…" not in "".join(page.locator("g.node .mg-value").all_text_contents())
+    changed = cards.filter(has_text="×")
+    width = changed.locator(".mg-sheet").evaluate("e => e.getBBox().width")
+    assert width == pytest.approx(84, abs=1), "both of them"
+    changed.click()
+    told = page.locator(".mg-inspector")
+    assert "min" in told.inner_text()
+    assert " → " in told.inner_text()
+    assert told.locator(".mg-swatch path").count() > 1
+    page.locator(".mg-board").focus()
+    page.keyboard.press("ArrowLeft")
+    assert " → " not in told.inner_text(), "it tells of the step that is shown"
+    assert page.errors == []
 
 
 @pytest.mark.usefixtures("english")

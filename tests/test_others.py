@@ -37,7 +37,7 @@ def test_a_dynamic_graph_is_drawn_with_the_values_it_holds() -> None:
     ]
     assert "dynamic graph: y = (x × x) + 3" in drawn.heading[0]
     kinds = {n.label: n.kind for n in drawn.picture.nodes}
-    assert kinds == {"x": "parameter", "Mul": "operator", "3": "constant", "y": "operator"}
+    assert kinds == {"x": "input", "Mul": "operator", "3": "constant", "y": "operator"}
     assert ">7</text>" in drawn.svg
 
 

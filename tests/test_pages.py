@@ -23,6 +23,7 @@ import minigrad as mg
 import viz
 from minigrad.diagnostics.messages import set_language
 from viz.page import stored
+from viz.page.document import packed
 
 sys.path.append(str(ROOT / "docs"))
 
@@ -180,7 +181,7 @@ def test_every_formula_of_the_lessons_is_written_without_a_script() -> None:
 
 
 def test_what_a_page_keeps_cannot_end_the_script_that_holds_it() -> None:
-    text = pages.in_script({"label": "</script><!-- <script>"})
+    text = packed({"label": "</script><!-- <script>"})
     assert "</script" not in text
     assert "<!--" not in text
     assert json.loads(text) == {"label": "</script><!-- <script>"}

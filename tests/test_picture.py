@@ -80,7 +80,7 @@ def test_e5_first_drawing_of_the_course() -> None:
         "n6: ReLU(Add) (2,)  -> output",
     ]
     kinds = [n.kind for n in picture(e5()).nodes]
-    assert kinds == ["parameter", "parameter", "operator", "parameter", "operator", "operator"]
+    assert kinds == ["input", "input", "operator", "input", "operator", "operator"]
 
 
 def test_a_diamond_is_drawn_once() -> None:

@@ -1,6 +1,6 @@
 // A page to read: each view plays what the page keeps for it, all code unfolds with one button.
 document.querySelectorAll(".view").forEach((place, i) => {
-  const values = JSON.parse(place.querySelector("script").textContent);
+  const values = unpacked(place.querySelector("script").textContent);
   widgets[place.dataset.widget].render({ model: modelOf(values), el: place });
   const view = place.querySelector("section"); // who hears the page tells them apart by number
   view?.setAttribute("aria-label", `${view.getAttribute("aria-label") ?? ""} ${i + 1}`);

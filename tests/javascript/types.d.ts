@@ -155,6 +155,7 @@ interface Model {
 interface Steps {
   at(): number;
   last(): number;
+  rest?(): number;
   show(index: number, jump?: boolean, touched?: boolean): void;
   words?: Words;
   fresh?(): boolean;
@@ -177,6 +178,7 @@ interface Zoom {
   scale: number;
   apply(): void;
   fits(): number;
+  whole(): boolean;
 }
 
 interface Card {
@@ -276,6 +278,7 @@ interface PanelData {
   drawing: number | null;
   marks: Record<string, string>;
   notes: Record<string, string>;
+  held: Record<string, number>;
   code: [string, string][];
   svg: string;
   message: Pair | null;
@@ -294,6 +297,7 @@ interface SceneData {
 interface BoardData {
   scenes: SceneData[];
   drawings: Drawn[];
+  values: Summary[];
   moves: boolean;
   sliders: SliderData[];
   trouble: string;
@@ -312,9 +316,11 @@ interface BoardData {
 interface Part {
   g: Element;
   slot: Element | null;
+  swatch: Element | null;
   kind: string;
   look: string;
   said: string;
+  seen: string;
 }
 
 /** A curve of a training: its points, null where there is no number. */

@@ -43,10 +43,11 @@ function legend({ scenes, signs, legend: words }, parent) {
 }
 
 /**
- * What a click on a node tells, over the drawings until it is closed.
+ * What a click on a node tells, over the drawings until it is closed; `renew` tells it of the step.
  * @param {Words} words @param {Labels} labels @param {Element} parent
+ * @param {(id: string) => Summary | undefined} valueOf what a node holds at the step
  */
-function inspector(words, labels, parent) {
+function inspector(words, labels, parent, valueOf) {
   const box = make("div", "mg-inspector", parent);
   const close = () => { box.hidden = true; };
   close();
@@ -55,18 +56,31 @@ function inspector(words, labels, parent) {
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close();
   });
-  return (/** @type {string} */ id, /** @type {Drawn} */ picture) => {
-    const node = picture.nodes[id];
+  /** @type {[string, Drawn] | undefined} */
+  let chosen;
+  const renew = () => {
+    if (!chosen || box.hidden) return;
+    const [id, picture] = chosen;
+    const [node, value] = [picture.nodes[id], valueOf(id)];
     inside.replaceChildren();
-    box.hidden = !node;
-    if (!node) return;
     say(make("h2", "", inside), node.title);
     const found = make("dl", "", inside);
-    for (const [term, text] of /** @type {[Pair, string][]} */ ([[words.shape, node.shape], [words.line, node.line]])) {
+    /** @type {[Pair, string | Pair | undefined][]} */
+    const lines = [[words.shape, node.shape], [words.value, value && (value.long ?? value.short)], [words.line, node.line]];
+    for (const [term, text] of lines) {
       if (!text) continue;
       say(make("dt", "", found), term);
-      make("dd", "", found).textContent = text;
+      say(make("dd", "", found), typeof text === "string" ? [text, text] : text);
     }
+    if (value?.swatch) larger(words.value, value, String(value.swatch), "value", words.swatch_value, inside);
+  };
+  return {
+    renew,
+    choose(/** @type {string} */ id, /** @type {Drawn} */ picture) {
+      chosen = [id, picture];
+      box.hidden = !picture.nodes[id];
+      renew();
+    },
   };
 }
 

@@ -21,7 +21,7 @@ function render({ model, el }) {
     const { offsetHeight: high, offsetWidth: wide } = root;
     shown.leave();
     body.replaceChildren();
-    shown = show(model, root, body, follow, high && { high, wide });
+    shown = show(model, root, body, follow, { high, wide });
     name();
   };
   const name = () => {
@@ -59,11 +59,11 @@ function needs(data, each) {
 /**
  * The scenes of a board, of which one is shown.
  * @param {Model} model @param {HTMLElement} board @param {HTMLElement} root
- * @param {(inputs: number[]) => void} moved @param {{high: number, wide: number} | 0} [before] what it
- *   took for other scenes: as long as it is as wide, its height stays
+ * @param {(inputs: number[]) => void} moved @param {{high: number, wide: number}} [before] what it
+ *   took for other scenes: as long as it is as wide, its height stays; else it plays once when it is seen
  * @returns {{keys(): Keys, goes(inputs: number[]): boolean, leave(): void}}
  */
-function show(model, board, root, moved, before = 0) {
+function show(model, board, root, moved, before) {
   /** @type {BoardData} */
   const data = model.get("data");
   const { scenes, words, labels } = data;
@@ -102,7 +102,10 @@ function show(model, board, root, moved, before = 0) {
   hold(scenes.map((scene) => scene.facts));
   scrolls(about).hidden = !scenes.some((scene) => scene.facts.length);
   const light = table(data, below);
-  const choose = inspector(words, labels, stage);
+  const inspect = inspector(words, labels, stage, (id) => {
+    const [held] = scenes[index].panels.flatMap((panel) => panel.held[id] ?? []);
+    return data.values[held];
+  });
   if (data.verdict) say(make("div", "mg-fact", root), data.verdict);
 
   const most = Math.max(...scenes.map((scene) => scene.panels.length));
@@ -115,28 +118,34 @@ function show(model, board, root, moved, before = 0) {
   };
   const panes = Array.from({ length: most }, (_, i) => {
     const each = eachOf(i);
-    return { ...pane(data, parentOf(each), choose, scale, each), i, need: needs(data, each) };
+    return { ...pane(data, parentOf(each), inspect.choose, scale, each), i, need: needs(data, each) };
   });
   const seen = (/** @type {SceneData} */ { panels }) => panes.filter(({ figure, i }) => figure.parentElement === room && i < panels.length);
   const fresh = renewing();
   let index = Math.min(model.get("index"), scenes.length - 1);
-  let untouched = true; // it rests at its end, and begins with the first step
-  const steps = stepper(controls, labels, data.slider, SLOW, {
+  const rest = index;
+  let resting = true;
+  const steps = stepper(controls, labels, data.slider, pace(scenes.length - 1, SLOW), {
     words,
     at: () => index,
     last: () => scenes.length - 1,
-    fresh: () => untouched && index === scenes.length - 1,
-    show(to) {
-      untouched = false;
+    rest: () => rest,
+    fresh: () => resting,
+    show(to, jump, touched = true) {
+      resting = !touched && to === rest;
       index = to;
       paint();
+      if (!touched) return;
       model.set("index", index);
       model.save_changes();
     },
   });
   controls.hidden = still;
+  const unseen = before || still ? () => {} : onceSeen(board, caption, steps);
   const keys = () => ({ ...(still ? {} : steps.keys), ...zoomKeys(scale) });
 
+  let size = [0, 0]; // of the room
+  let known = ""; // what it was arranged for
   // Its height is the same at each step: what the largest of them needs, up to what is seen at once.
   const arrange = () => {
     const wide = stage.clientWidth;
@@ -144,27 +153,26 @@ function show(model, board, root, moved, before = 0) {
     const seenAtOnce = available(board);
     board.style.setProperty("--mg-most", `${seenAtOnce}px`);
     const around = board.offsetHeight - room.offsetHeight;
+    known = `${board.offsetWidth} ${around}`;
     room.hidden = !room.firstChild;
     if (room.hidden) return;
     const full = Math.max(...scenes.map((scene) => packed(seen(scene).map(({ need }) => need), wide, 1e5).needed));
-    const kept = before && before.wide === board.offsetWidth ? before.high - around : 0;
-    room.style.height = `${kept || Math.max(LEAST, Math.min(Math.ceil(full), seenAtOnce - around))}px`;
+    const kept = before?.wide === board.offsetWidth ? before.high - around : 0;
+    size = [wide, kept || Math.max(LEAST, Math.min(Math.ceil(full), seenAtOnce - around))];
+    room.style.height = `${size[1]}px`;
     settle();
   };
   const settle = () => {
     const now = seen(scenes[index]);
-    const { spots } = packed(now.map(({ need }) => need), room.clientWidth, room.clientHeight);
+    const { spots } = packed(now.map(({ need }) => need), size[0], size[1]);
     now.forEach(({ figure }, k) => {
       for (const [name, part] of Object.entries(spots[k])) {
         figure.style.setProperty(name, `${(100 * part).toFixed(2)}%`);
       }
     });
   };
-  let known = "";
   const sized = new ResizeObserver(() => { // another width, or another language
-    const now = `${board.offsetWidth} ${board.offsetHeight - room.offsetHeight}`;
-    if (now !== known) arrange();
-    known = now;
+    if (`${board.offsetWidth} ${board.offsetHeight - room.offsetHeight}` !== known) arrange();
   });
   sized.observe(board);
 
@@ -185,6 +193,7 @@ function show(model, board, root, moved, before = 0) {
     fresh("tables", shown, () => {
       inside.innerHTML = shown.map((number) => data.drawings[number ?? -1]?.table ?? "").join("");
     });
+    inspect.renew();
     steps.tell(scene.say, scene.place);
     moved(scene.inputs);
   }
@@ -199,6 +208,7 @@ function show(model, board, root, moved, before = 0) {
   const follow = () => {
     if (model.get("index") !== index) {
       index = Math.min(model.get("index"), scenes.length - 1);
+      resting = false;
       paint();
     }
   };
@@ -209,6 +219,7 @@ function show(model, board, root, moved, before = 0) {
     keys,
     goes,
     leave() {
+      unseen();
       steps.leave();
       sized.disconnect();
       model.off("change:index", follow);

@@ -54,7 +54,7 @@ function reveal(element, box, moves, chips = []) {
 /**
  * What is out of sight in a box: how many cards at each edge, and where they are on a map.
  * @param {HTMLElement} box @param {Words} words
- * @returns {() => void} for another picture, or another scale
+ * @returns {(whole: boolean) => void} for another picture, or another scale; whole: nothing is out of sight
  */
 function overview(box, words) {
   const parent = /** @type {HTMLElement} */ (box.parentElement);
@@ -86,7 +86,7 @@ function overview(box, words) {
     shown = new DOMRect((outer.left - inner.left) / scale, (outer.top - inner.top) / scale, box.clientWidth / scale, box.clientHeight / scale);
   };
   const mark = () => {
-    seen();
+    if (places.length) seen();
     const { left, right, top, bottom } = shown;
     const out = {
       x: [places.filter((place) => place.x < left).length, places.filter((place) => place.x > right).length],
@@ -108,8 +108,8 @@ function overview(box, words) {
     for (const [name, value] of Object.entries({ x: left, y: top, width: shown.width, height: shown.height }))
       window_.setAttribute(name, value.toFixed(1));
   };
-  const renew = () => {
-    const svg = box.querySelector("svg");
+  const renew = (/** @type {boolean} */ whole) => {
+    const svg = whole ? null : box.querySelector("svg");
     const { width, height } = svg?.viewBox.baseVal ?? { width: 0, height: 0 };
     const [dx = 0, dy = 0] = numbers(svg?.querySelector("g.graph") ?? null, "transform");
     places = [...(svg?.querySelectorAll("g.node") ?? [])].map(extent).map(({ left, right, top, bottom, x, y }) => (

@@ -1,8 +1,5 @@
 // The inspector: all that is known of one node, or of one arrow, at the step that is shown.
 
-/** @type {[number, number]} */
-const LARGER = [168, 56]; // of a swatch, pixels
-
 /**
  * A list of terms with what is known of each.
  * @param {Element} parent
@@ -31,17 +28,6 @@ function inspectNode(node, index, data, parent) {
   const part = about(parent, node.label, said(node.title));
   const add = facts(part);
   const [value, gradient] = [latest(node.values, index), latest(node.gradients, index)];
-  const see = (/** @type {Pair} */ word, /** @type {Summary | undefined} */ summary, /** @type {"value" | "grad"} */ of, /** @type {Pair} */ key) => {
-    const code = coded(data, summary);
-    if (!code) return;
-    const figure = make("figure", "mg-heat", part);
-    say(make("figcaption", "", figure), word);
-    if (summary?.grid) numbersOf(summary.grid, code, of, figure);
-    else pictured(code, of, LARGER, figure);
-    const top = (/** @type {string} */ half) => half.replace("{top}", summary?.top ?? "");
-    say(make("p", "", figure), [top(key[0]), top(key[1])]);
-    if (summary?.drawn) say(make("p", "", figure), summary.drawn);
-  };
   add(words.kind, said(node.kind) ?? "");
   const shape = [node.shape, node.dtype].filter(Boolean).join("  ");
   if (shape) add(words.shape, shape);
@@ -49,8 +35,8 @@ function inspectNode(node, index, data, parent) {
     add(words.value, value ? (value.long ?? value.short) : words.not_yet);
     add(words.gradient, gradient ? (gradient.long ?? gradient.short) : words.not_computed);
   }
-  see(words.value, value, "value", words.swatch_value);
-  see(words.gradient, gradient, "grad", words.swatch_gradient);
+  if (value) larger(words.value, value, coded(data, value), "value", words.swatch_value, part);
+  if (gradient) larger(words.gradient, gradient, coded(data, gradient), "grad", words.swatch_gradient, part);
   for (const answers of Object.values(node.told ?? {})) {
     const answer = said(latest(answers, index));
     if (answer) say(make("p", "", part), answer);

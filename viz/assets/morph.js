@@ -36,11 +36,12 @@ function morph(box, from, to, replace, kin = () => []) {
   const still = calm() || !few();
   const before = still ? new Map() : standing(box, from);
   const graph = () => /** @type {SVGGElement | null} */ (box.querySelector("g.graph"));
-  const origin = graph()?.getScreenCTM();
+  const origin = still ? null : graph()?.getScreenCTM();
   replace();
+  if (!origin || !few()) return;
   const now = graph();
   const screen = now?.getScreenCTM();
-  if (still || !origin || !now || !screen || !few()) return;
+  if (!now || !screen) return;
   const after = standing(box, to);
   const back = screen.inverse();
   const inside = (/** @type {Point} */ { x, y }) => new DOMPoint(x, y).matrixTransform(back);

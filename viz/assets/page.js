@@ -54,7 +54,14 @@ function modelOf(values) {
   };
 }
 
-function openPage({ titles, ...values }, widget) {
+// What the page holds, each piece of it in place of its sign.
+function unpacked(packed) {
+  const [text, ...pieces] = packed.split("\n");
+  return JSON.parse(text.replace(/[\ue000-\uf8ff]/g, (sign) => pieces[sign.charCodeAt(0) - 0xe000] ?? sign));
+}
+
+function openPage(widget, packed) {
+  const { titles, ...values } = unpacked(packed);
   languages(document.getElementById("languages"), titles);
   if (widget) widget.render({ model: modelOf(values), el: document.getElementById("page") });
 }

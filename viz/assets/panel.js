@@ -58,7 +58,7 @@ function pane(data, parent, choose, scale, each) {
   const sized = new ResizeObserver(() => {
     if (!drawing.clientWidth) return;
     sized.disconnect();
-    bring(drawing, about);
+    if (!zoom?.whole()) bring(drawing, about);
   });
   sized.observe(drawing);
 
@@ -68,9 +68,15 @@ function pane(data, parent, choose, scale, each) {
     drawing.setAttribute("role", "group");
     drawing.setAttribute("aria-label", picture?.alt ?? "");
     zoom?.apply();
-    parts = [...drawing.querySelectorAll("g.node, g.edge")].map((g) => (
-      { g, slot: g.querySelector(".mg-value"), kind: g.getAttribute("class") ?? "", look: "", said: "" }
-    ));
+    parts = [...drawing.querySelectorAll("g.node, g.edge")].map((g) => ({
+      g,
+      slot: g.querySelector(".mg-value"),
+      swatch: g.querySelector(".mg-swatch"),
+      kind: g.getAttribute("class") ?? "",
+      look: "",
+      said: "",
+      seen: "",
+    }));
     if (!picture) return;
     for (const g of /** @type {NodeListOf<SVGGElement>} */ (drawing.querySelectorAll("g.node"))) {
       g.setAttribute("tabindex", "0");
@@ -115,15 +121,15 @@ function pane(data, parent, choose, scale, each) {
         const said = `${kind ? data.signs[kind] : ""} ${panel.notes[part.g.id] ?? ""}`.trim();
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) part.g.setAttribute("class", look);
-        if (said !== part.said && part.slot) {
-          part.slot.textContent = said;
-          renewBrief(part.g);
-        }
-        Object.assign(part, { look, said });
+        const seen = String(data.values[panel.held[part.g.id]]?.swatch ?? "");
+        if (said !== part.said && part.slot) part.slot.textContent = said;
+        if (seen !== part.seen && part.swatch) part.swatch.innerHTML = seen && swatch(seen);
+        if (part.slot && (said !== part.said || seen !== part.seen)) renewBrief(part.g);
+        Object.assign(part, { look, said, seen });
       }
       const stays = now.filter((g) => !g.classList.contains("mg-gone"));
       about = [stays, now, ran].find((some) => some.length) ?? [];
-      bring(drawing, about);
+      if (!zoom?.whole()) bring(drawing, about);
       fresh("title", panel.title, () => tell(title, panel.title));
       fresh("svg", panel.svg, () => { extra.innerHTML = panel.svg; });
       fresh("kind", [panel.drawing, panel.code.length], () => {

@@ -1,5 +1,7 @@
 // Tensors as small pictures: what viz/picture/swatch.py draws in files, drawn in pages.
 const [SWATCH_WIDE, SWATCH_HIGH] = [84, 28]; // of a swatch on a card, pixels
+/** @type {[number, number]} */
+const LARGER = [168, 56]; // of one in an inspector
 const LEVELS = 15; // steps of strength, above zero and below
 const DIGITS = "0123456789abcdefghijklmnopqrstu"; // from -LEVELS to LEVELS
 /** @type {Record<string, string>} */
@@ -55,7 +57,7 @@ function barLines(cells, across, high) {
     const look = value > 0 ? "above" : value < 0 ? "below" : cells[i];
     const length = Math.max(1, room * (value / LEVELS) ** 2);
     const ends = value ? [zero, value > 0 ? zero - length : zero + length] : [1, high - 1];
-    if (value || look in WITHOUT) add(look, `M${pixel((i + 0.5) * across)},${pixel(ends[0])}V${pixel(ends[1])}`);
+    if (value || WITHOUT[look]) add(look, `M${pixel((i + 0.5) * across)},${pixel(ends[0])}V${pixel(ends[1])}`);
   });
   const base = looking("zero", `M0,${pixel(zero)}H${pixel(across * cells.length)}`, 1);
   return [...paths].map(([look, d]) => looking(look, d, across > 4 ? across - 1 : across)).join("") + base;
@@ -108,4 +110,20 @@ function numbersOf(grid, code, of, parent) {
       td.style.setProperty("--mg-strength", `${Math.round((50 * Math.abs(level(letter))) / LEVELS)}%`);
     }
   }
+}
+
+/**
+ * All there is to see of a tensor: few numbers as a table, many as a large swatch, and what its colours mean.
+ * @param {Pair} word @param {Summary} summary @param {string} code @param {"value" | "grad"} of
+ * @param {Pair} key @param {Element} parent
+ */
+function larger(word, { grid, top = "", drawn }, code, of, key, parent) {
+  if (!code) return;
+  const figure = make("figure", "mg-heat", parent);
+  say(make("figcaption", "", figure), word);
+  if (grid) numbersOf(grid, code, of, figure);
+  else pictured(code, of, LARGER, figure);
+  const [en, zh] = key.map((half) => half.replace("{top}", top));
+  say(make("p", "", figure), [en, zh]);
+  if (drawn) say(make("p", "", figure), drawn);
 }

@@ -104,17 +104,18 @@ function steady(className, parent, write) {
 /** Both halves on one line, for an attribute, which no style rule reaches. @param {Pair} pair */
 const halves = ([en, zh]) => (en === zh ? en : `${en} / ${zh}`);
 
-/** Milliseconds of a step, so that a long film does not last for ever. @param {number} last */
-const pace = (last) => Math.max(90, Math.min(900, 20_000 / last));
+/** Milliseconds of a step, so that a long film does not last for ever. @param {number} last @param {number} [slow] */
+const pace = (last, slow = 900) => Math.max(90, Math.min(slow, 20_000 / last));
 
 /**
  * Buttons, a slider, a counter and the keys that go from step to step, or play them all. The widget
  * says where it is (`at`, `last`) and goes there (`show`; it jumps where the slider was dragged, and
- * it is not touched where it plays by itself). Where it is `fresh`, the first step begins anew.
+ * it is not touched where it plays by itself, and ends where it rests). Where it is `fresh`, at its
+ * end, the first step begins anew.
  * @param {Element} controls @param {Labels} labels @param {string} title @param {number} pace
  * @param {Steps} place @param {Element} [track] where the slider is
  */
-function stepper(controls, labels, title, pace, { at, last, show, words, fresh = () => false }, track = controls) {
+function stepper(controls, labels, title, pace, { at, last, rest = last, show, words, fresh = () => false }, track = controls) {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let timer;
   const go = (/** @type {number} */ to, jump = false, touched = true) =>
@@ -128,10 +129,12 @@ function stepper(controls, labels, title, pace, { at, last, show, words, fresh =
   };
   const start = (touched = true, then = () => {}) => {
     ended = then;
-    if (at() === last()) go(0, true, touched);
+    const goal = touched ? last() : rest();
+    if (at() === last() || !touched) go(0, true, touched);
     timer = setInterval(() => {
-      if (at() < last()) go(at() + 1, false, touched);
-      if (at() === last()) stop();
+      const on = at() < last();
+      go(on ? at() + 1 : goal, !on, touched);
+      if (!on || (at() === last() && goal === last())) stop();
     }, pace);
     mark();
   };
@@ -139,9 +142,10 @@ function stepper(controls, labels, title, pace, { at, last, show, words, fresh =
     stop();
     go(to());
   };
+  const anew = () => fresh() && at() === last();
   /** @type {Keys} */
   const keys = {
-    ArrowRight: by(() => (fresh() ? 1 : at() + 1)),
+    ArrowRight: by(() => (anew() ? 1 : at() + 1)),
     ArrowLeft: by(() => at() - 1),
     Home: by(() => 0),
     End: by(last),
@@ -169,7 +173,7 @@ function stepper(controls, labels, title, pace, { at, last, show, words, fresh =
     go(Number(slider.value), true);
   });
   slider.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowRight" && fresh()) keys.ArrowRight(); // it stands at its end
+    if (event.key === "ArrowRight" && anew()) keys.ArrowRight(); // it stands at its end
   });
   const counter = make("output", "", controls);
   // The three stand in one place, so that the button never changes its size.
@@ -184,7 +188,7 @@ function stepper(controls, labels, title, pace, { at, last, show, words, fresh =
     stop,
     fresh,
     plays: () => timer !== undefined,
-    end: () => go(last(), true, false),
+    end: () => go(rest(), true, false),
     /** @param {string} said @param {string} [place] */
     tell(said, place) {
       slider.max = String(last());
@@ -198,7 +202,7 @@ function stepper(controls, labels, title, pace, { at, last, show, words, fresh =
 }
 
 /**
- * Play once when most of it is seen, and end where it began, at its end: unless the reader was there
+ * Play once when most of it is seen, and end where it rested: unless the reader was there
  * first or wants nothing to move. Only one player at a time does so.
  * @param {HTMLElement} root @param {HTMLElement} told what is read aloud of it
  * @param {ReturnType<typeof stepper>} steps

@@ -45,21 +45,22 @@ function scaled(tools, labels, words) {
  */
 function zoomable(box, shared, words) {
   const picture = () => box.querySelector("svg");
-  let size = ""; // of the box, once it has a place; until then nothing in it is styled or laid out
+  let room = [0, 0]; // of the box, once it has a place; until then nothing in it is styled or laid out
   box.classList.add("mg-unplaced");
   const fits = () => {
     const { width, height } = picture()?.viewBox.baseVal ?? { width: 0, height: 0 };
-    if (!width || !box.clientWidth) return 1;
-    return Math.min(1, (box.clientWidth - MARGIN) / width, (box.clientHeight - MARGIN) / height);
+    if (!width || !room[0]) return 1;
+    return Math.min(1, (room[0] - MARGIN) / width, (room[1] - MARGIN) / height);
   };
+  const whole = () => shared.factor <= 1;
   const apply = () => {
     const svg = picture();
-    if (!svg || !size) return;
+    if (!svg || !room[0]) return;
     box.classList.remove("mg-unplaced");
     const scale = (self.scale = Math.min(MOST, fits() * shared.factor));
-    const middle = [
-      (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth,
-      (box.scrollTop + box.clientHeight / 2) / box.scrollHeight,
+    const middle = whole() ? [] : [ // of what is seen; all of it needs no layout
+      (box.scrollLeft + room[0] / 2) / box.scrollWidth,
+      (box.scrollTop + room[1] / 2) / box.scrollHeight,
     ];
     const { width, height } = svg.viewBox.baseVal;
     svg.style.width = `${width * scale}px`;
@@ -69,9 +70,11 @@ function zoomable(box, shared, words) {
     box.classList.toggle("mg-far", scale < FULL);
     box.classList.toggle("mg-brief", scale < SIGNED);
     abridge(box, scale);
-    box.scrollLeft = middle[0] * box.scrollWidth - box.clientWidth / 2;
-    box.scrollTop = middle[1] * box.scrollHeight - box.clientHeight / 2;
-    survey();
+    if (middle.length) {
+      box.scrollLeft = middle[0] * box.scrollWidth - room[0] / 2;
+      box.scrollTop = middle[1] * box.scrollHeight - room[1] / 2;
+    }
+    survey(whole());
   };
   const survey = overview(box, words);
   draggable(box);
@@ -85,13 +88,13 @@ function zoomable(box, shared, words) {
     { passive: false },
   );
   new ResizeObserver(() => {
-    const now = `${box.clientWidth} ${box.clientHeight}`;
-    if (now === size) return;
-    size = now;
+    const now = [box.clientWidth, box.clientHeight];
+    if (String(now) === String(room)) return;
+    room = now;
     apply();
   }).observe(box);
   /** @type {Zoom} */
-  const self = { box, scale: 0, apply, fits };
+  const self = { box, scale: 0, apply, fits, whole };
   return self;
 }
 

@@ -24,11 +24,13 @@ from viz.page.player import table
 from viz.page.scenes import FOCUS, Panel, Scene, Sheet, focus, legend, spoken
 from viz.page.sheets import sheets
 from viz.page.sliders import Slider
+from viz.page.steps import held as shown_value
 from viz.picture.cards import Room, State
 from viz.picture.drawing import PAGE_WIDE, as_image, render
 from viz.picture.layout import LayoutError
 from viz.picture.marks import states
 from viz.picture.picture import Picture
+from viz.picture.swatch import encoded, scale
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS, Pair, bilingual, both, html
 
@@ -38,7 +40,8 @@ _numbers = itertools.count(1)
 WORDS = [
     *("first", "back", "forward", "last", "play", "replay", "position", "more"),
     *("zoom_in", "zoom_out", "fit"),
-    *("shape", "line", "inputs", "need_kernel", "board_keys", "board_still_keys"),
+    *("shape", "line", "value", "swatch_value", "inputs"),
+    *("need_kernel", "board_keys", "board_still_keys"),
     *("board_live", "board_table", "help", "close"),
 ]
 MODULES = (  # the browser's half
@@ -146,10 +149,18 @@ class Board(Page):
         self._drawn: dict[Any, int] = {}
         panels = [panel for scene in self.scenes for panel in scene.panels]
         self._longest = max((panel.longest for panel in panels), default=0)
+        held = dict.fromkeys(x for panel in panels for x in panel.held.values())
+        self._scale = scale(x.raster for x in held if x.raster)
+        self._known = {x: i for i, x in enumerate(held)}
+        self._pictured: dict[int, set[str]] = {}  # by picture the cards that hold a tensor
+        for panel in panels:
+            pictured = self._pictured.setdefault(id(panel.among or panel.picture), set())
+            pictured |= {i for i, x in panel.held.items() if x.raster}
         shown = [self._scene(scene) for scene in self.scenes]
         return {
             "scenes": shown,
             "drawings": self._drawings,
+            "values": [shown_value(x, self._scale) for x in held],
             "moves": self._moves,
             "sliders": [asdict(slider) for slider in self.sliders],
             "trouble": "",
@@ -182,7 +193,8 @@ class Board(Page):
             "title": panel.title,
             "drawing": drawing,
             "marks": {f"{prefix}{i}": kind for i, kind in panel.marks.items()},
-            "notes": {f"{prefix}{i}": text for i, text in panel.notes.items()},
+            "notes": {f"{prefix}{i}": text for i, text in panel.written.items() if text},
+            "held": {f"{prefix}{i}": self._known[x] for i, x in panel.held.items()},
             "code": [list(line) for line in panel.code],
             "svg": panel.svg,
             "message": panel.message,
@@ -218,7 +230,9 @@ class Board(Page):
         """A drawing that fits beside those it is shown with."""
         among = panel.among
         whole = among if among is not None and len(among.nodes) <= FOCUS else picture
-        rooms = panel.rooms or {n.id: Room(value=self._longest) for n in whole.nodes}
+        pictured = self._pictured[id(panel.among or panel.picture)]
+        room, seen = Room(value=self._longest), Room(value=self._longest, swatch=True)
+        rooms = panel.rooms or {n.id: seen if n.id in pictured else room for n in whole.nodes}
         return render(picture, prefix, rooms, shown, width=width, among=whole)
 
     # ---- Without widgets -----------------------------------------------------------------------
@@ -250,7 +264,9 @@ class Board(Page):
             drawing = self._drawings[self._drawn[_key(panel)]]
             svg = drawing["svg"]
             if svg.startswith("<svg"):
-                marked = {**panel.states, **states(panel.marks, panel.notes)}
+                rasters = ((i, x.raster) for i, x in panel.held.items())
+                codes = {i: encoded(raster, self._scale) for i, raster in rasters if raster}
+                marked = {**panel.states, **states(panel.marks, panel.written, codes)}
                 picture = focus(panel.picture, panel.marks)
                 svg = self._render(picture, drawing["prefix"], panel, width, marked)
                 svg = as_image(svg, f"{drawing['alt']} {both(spoken(panel))}".strip())

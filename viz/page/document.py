@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -23,10 +24,11 @@ from viz.picture.theme import FONT_FAMILY
 from viz.words.text import Pair, bilingual, both
 from viz.words.user import ending, write
 
-# Nothing in the data may end the script that holds it; the harmless parts of a drawing stay short.
+# Nothing in the data may end what holds it; the harmless parts of a drawing stay short.
 DRAWN = "svg|g|path|text|tspan|rect|title|span|table|thead|tbody|tr|td|th"
-MARKUP = re.compile(rf"<(?!/?(?:{DRAWN})\b)")
-STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')  # in JSON
+ENDS = re.compile(rf"<(?!/?(?:{DRAWN})\b)|`|\$(?={{)")
+BETWEEN = re.compile(r"[^-\d.,]{5,}")  # what stands between numbers, which is what repeats
+SIGNS = range(0xE000, 0xF900)  # letters that mean nothing by themselves
 # This one script and no other, pictures and fonts that the page brings along, and no network.
 POLICY = (
     "default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
@@ -82,18 +84,25 @@ def write_page(
 
 def _script(module: str, values: dict[str, Any]) -> str:
     """What the page does by itself, and the widget, if there is one."""
-    data = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    data = STRING.sub(_quoted, MARKUP.sub(r"\\u003c", data))
+    data = packed(values)
     widget = module.replace("export default", "const widget =") or "const widget = null;"
-    return f"{assets.source('page.js')}\n{widget}\nopenPage({data}, widget);\n"
+    return f"{assets.source('page.js')}\n{widget}\nopenPage(widget, String.raw`{data}`);\n"
 
 
-def _quoted(string: re.Match[str]) -> str:
-    """A string of JSON as JavaScript may have it, too: drawings are full of double quotes."""
-    inside = string[1]
-    if '\\"' not in inside or "'" in inside:
-        return string[0]
-    return "'" + inside.replace('\\"', '"') + "'"
+def packed(values: Any) -> str:
+    """Values as JSON that a script may hold, with a sign for each piece of it that repeats.
+
+    The pieces are lines below, in the order of their signs; `page.js` puts them back.
+    """
+    data = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    data = ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", data)
+    if any(ord(c) in SIGNS for c in set(data)):
+        return data
+    counts = Counter(BETWEEN.findall(data))
+    gains = {piece: (count - 1) * (len(piece) - 3) - 4 for piece, count in counts.items()}
+    pieces = sorted((p for p, gain in gains.items() if gain > 0), key=gains.__getitem__)
+    signs = {piece: chr(sign) for sign, piece in zip(SIGNS, reversed(pieces), strict=False)}
+    return "\n".join([BETWEEN.sub(lambda found: signs.get(found[0], found[0]), data), *signs])
 
 
 # A notebook on dark paper, and on light paper, as JupyterLab and VS Code say it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from abc import ABCMeta, abstractmethod
 from dataclasses import asdict
@@ -15,7 +14,7 @@ import traitlets
 from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import choose
 from viz import assets
-from viz.page.document import write_page
+from viz.page.document import packed, write_page
 from viz.page.sliders import Slider, kept
 from viz.page.stored import PLAYED, stored
 from viz.page.stored import ROOM as ROOM_ASKED
@@ -52,7 +51,7 @@ class Page(anywidget.AnyWidget, metaclass=AbstractWidget):
     def save(self, path: str | Path) -> Path:
         """Write one HTML file that plays without a kernel and without a network."""
         css = self._css + assets.source("page.css")
-        used = len(css) + len(self._esm) + len(json.dumps(self.data, ensure_ascii=False).encode())
+        used = len(f"{css}{self._esm}{packed(self.data)}".encode())
         values = self._values(ROOM - used)
         count = len(values.get("kept", ()))
         note = row("page_kept", count=count) if count else None

@@ -10,6 +10,7 @@ from viz.picture.cards import Room, State
 from viz.picture.drawing import LAYOUT_LIMIT
 from viz.picture.marks import note
 from viz.picture.picture import Picture
+from viz.picture.summary import Summary
 from viz.picture.theme import MARKS
 from viz.words.text import ROWS, Pair, bilingual, row
 
@@ -22,17 +23,19 @@ FOCUS = 100
 class Panel:
     """One drawing, or a few lines of code, and the marks on them at one step.
 
-    marks: kinds out of `theme.MARKS` by id of a node or an arrow; notes: values by node id; among:
-    the union of pictures where each node of this one has its place; code: lines, each with its mark
-    ("" for none); svg: a finished drawing that has no nodes; message: a sentence beneath, or
-    instead of a drawing. alike: marked as at the step before, so that the text need not tell it.
-    rooms, states: of a picture that is shown as it is elsewhere, what its cards hold.
+    marks: kinds out of `theme.MARKS` by id of a node or an arrow; notes: values by node id, in
+    words; held: what cards and inspector show of them, tensors as pictures; among: the union of
+    pictures where each node of this one has its place; code: lines, each with its mark ("" for
+    none); svg: a finished drawing that has no nodes; message: a sentence beneath, or instead of a
+    drawing. alike: marked as at the step before, so that the text need not tell it. rooms, states:
+    of a picture that is shown as it is elsewhere, what its cards hold.
     """
 
     title: Pair
     picture: Picture | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    held: Mapping[str, Summary] = field(default_factory=dict)
     code: tuple[tuple[str, str], ...] = ()
     svg: str = ""
     message: Pair | None = None
@@ -45,10 +48,14 @@ class Panel:
     @property
     def longest(self) -> int:
         """Characters of the longest sign and value in a card."""
-        told = (
-            note(self.marks.get(i, ""), self.notes.get(i, "")) for i in (*self.marks, *self.notes)
-        )
+        notes = self.written
+        told = (note(self.marks.get(i, ""), notes.get(i, "")) for i in (*self.marks, *notes))
         return max(map(len, told), default=0)
+
+    @property
+    def written(self) -> dict[str, str]:
+        """What stands on the cards in words: of a tensor what there is beside its picture."""
+        return {**self.notes, **{i: x.beside for i, x in self.held.items()}}
 
     def text(self, i: int) -> list[str]:
         """The panel as lines of text in language i: its title, and what is marked."""

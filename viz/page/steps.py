@@ -57,8 +57,8 @@ def node(
         "shape": box.shape,
         "dtype": box.dtype,
         "born": track.born,
-        "values": [[i, _summary(s, value, swatches)] for i, s in track.values],
-        "gradients": [[i, _summary(s, gradient, swatches)] for i, s in track.gradients],
+        "values": [[i, held(s, value, swatches)] for i, s in track.values],
+        "gradients": [[i, held(s, gradient, swatches)] for i, s in track.gradients],
         **{name: value for name, value in rare.items() if value is not None},
     }
 
@@ -76,7 +76,7 @@ def result(track: Track, op: str) -> Track:
     return replace(track, facts=Facts(line=track.facts.line, maker=op), filled=[], read=[])
 
 
-def _summary(summary: Summary, scale: float, swatches: Swatches | None) -> dict[str, Any]:
+def held(summary: Summary, scale: float, swatches: Swatches | None = None) -> dict[str, Any]:
     """A summary; of a plain number the words are the number, and there is nothing to see."""
     found: dict[str, Any] = {"short": summary.short, **_bad(summary)}
     if summary.long != (summary.short, summary.short):

@@ -67,6 +67,16 @@ def called(name: str) -> str:
     return NUMBER.sub("", name)
 
 
+def in_layer(scope: str) -> bool:
+    """Return whether the call of a layer is around: what is trained there is a parameter.
+
+    >>> import minigrad as mg
+    >>> in_layer(mg.nn.Linear(1, 1)(mg.ones((1, 1))).creator.scope), in_layer("")
+    (True, False)
+    """
+    return any(each.call for each in _around(scope))
+
+
 def _around(scope: str) -> list[Scope]:
     """The scopes around a node that know their call, from the outside."""
     return [*_around(scope.outer), scope] if isinstance(scope, Scope) else []

@@ -88,7 +88,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-cell-now", "mg-cell-card", {"stroke": "now", "stroke-width": "2.5"}),
     ("mg-ghost", "mg-sign", {"fill": "soft"}),
     ("mg-gone", "mg-sign", {"fill": "soft"}),
-    ("mg-gone", "mg-line", {"stroke": "line", "stroke-dasharray": DASHES["dotted"]}),
+    ("mg-gone", "mg-line", _outline("line", "none", 1.8, DASHES["dotted"])),
     ("mg-gone", "mg-tip", {"fill": "line"}),
     ("mg-new", "mg-line", {"stroke": "built", "stroke-width": "2.2"}),
     ("mg-new", "mg-tip", {"fill": "built"}),

@@ -7,11 +7,13 @@ that they can change without a layout, in the browser or here.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from viz.picture.boxes import Picture
 from viz.picture.cards import State
 from viz.picture.theme import MARKS
 
+NONE: Mapping[str, str] = MappingProxyType({})
 GIVEN = ("input", "parameter", "variable", "tensor", "constant")
 
 
@@ -26,10 +28,13 @@ def note(kind: str, text: str) -> str:
     return f"{sign} {text}".strip()
 
 
-def states(marks: Mapping[str, str], notes: Mapping[str, str]) -> dict[str, State]:
+def states(
+    marks: Mapping[str, str], notes: Mapping[str, str], swatches: Mapping[str, str] = NONE
+) -> dict[str, State]:
     """What marked nodes show on a page where nothing else will put it there."""
     found = {}
     for i in {**marks, **notes}:
         kind = marks.get(i, "")
-        found[i] = State((f"mg-{kind}",) if kind else (), note(kind, notes.get(i, "")))
+        classes = (f"mg-{kind}",) if kind else ()
+        found[i] = State(classes, note(kind, notes.get(i, "")), swatch=swatches.get(i, ""))
     return found

@@ -79,9 +79,8 @@ def _box(
 ) -> PictureNode:
     value, record = getattr(node, "value", None), REGISTRY.get(node.op)
     kind, name = KINDS.get(node.op, "operator"), getattr(node, "name", "") or names.get(id(node))
-    if node.op == "Leaf" and node.requires_grad:
-        kind = "parameter"
-    elif kind != "operator" and not name and value is not None and np.size(value) == 1:
+    fixed = not (node.op == "Leaf" and node.requires_grad)
+    if fixed and kind != "operator" and not name and value is not None and np.size(value) == 1:
         kind, name = "constant", str(np.asarray(value).reshape(()))
     return PictureNode(
         id=ids[node],

@@ -22,7 +22,7 @@ from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, labels
 from viz.picture import others
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
-from viz.picture.calls import Calls
+from viz.picture.calls import Calls, in_layer
 from viz.picture.formula import sign
 from viz.picture.repeats import grouped
 from viz.words.text import printed
@@ -121,6 +121,8 @@ class _Builder:
         if node.op is state.constant and automatic:
             name = number(node.attrs["value"]).replace("…", "")
         kind = KINDS.get(node.op, "operator")
+        if node.attrs.get("role") == "parameter" and in_layer(node.scope):
+            kind = "parameter"
         group = calls.shared(node.scope, node) if kind == "parameter" else calls.group(node.scope)
         target = self.node(
             node,
@@ -261,7 +263,7 @@ def _leaf(build: _Builder, key: Any, leaf: Tensor, scope: str) -> str:
     layer = leaf.requires_grad and leaf.name is not None
     return build.node(
         key,
-        kind="parameter" if leaf.requires_grad else "input",
+        kind="parameter" if leaf.requires_grad and in_layer(scope) else "input",
         op="tensor",
         name=leaf.name or build.names.get(id(leaf), ""),
         shape=show_shape(leaf.shape),

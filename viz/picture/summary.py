@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.core import show_shape
 from minigrad.ops.parts import Parts
 from viz.picture.picture import number
-from viz.picture.swatch import Raster, raster
+from viz.picture.swatch import Raster, joined, raster
 from viz.words.text import Pair, row
 
 WRITTEN = 6  # numbers that a caption writes out, row by row
@@ -60,6 +60,19 @@ def summarize(value: Any, seen: bool = True) -> Summary:
     bad = array.dtype.kind in "fc" and not np.isfinite(array).all()
     told, bad = written(array) or summary.short, bool(bad)
     return replace(summary, told=told, bad=bad, raster=raster(array) if seen else None)
+
+
+def change(one: Summary, other: Summary) -> Summary:
+    """What became of a value: both summaries, with an arrow between them."""
+    english, chinese = (f"{a} → {b}" for a, b in zip(one.long, other.long, strict=True))
+    rasters = [s.raster for s in (one, other) if s.raster]
+    return Summary(
+        f"{one.short} → {other.short}",
+        (english, chinese),
+        joined(*rasters) if len(rasters) == 2 else None,
+        f"{one.told} → {other.told}",
+        one.bad or other.bad,
+    )
 
 
 def written(value: Any) -> str:

@@ -22,6 +22,7 @@ from viz.words.text import Pair, row
 WIDE, HIGH = 84, 28  # of a swatch on a card, px
 COLUMNS, ROWS = 28, 14  # cells of a matrix at most
 CELL, TILE = 2, 8  # a cell of a tile and a tile are at least as high, px
+BETWEEN = 6  # two tensors that are compared, px
 LEVELS = 15  # steps of strength, above zero and below
 ROBUST = 0.985  # the share of all numbers that is not stronger than the scale
 DIGITS = "0123456789abcdefghijklmnopqrstu"  # from -LEVELS to LEVELS
@@ -75,6 +76,20 @@ def raster(array: np.ndarray[Any, Any]) -> Raster | None:
         cells, part = _means(array.reshape(-1, sides[-1]), ROWS, COLUMNS)
         return Raster("cells", _numbers(cells), whole, part)
     return _tiled(array.reshape(-1, *array.shape[-2:]), whole)
+
+
+def joined(one: Raster, other: Raster) -> Raster:
+    """What a tensor was and what it became, beside each other; only this where they differ in form.
+
+    >>> one, other = raster(np.array([1.0, 2.0])), raster(np.array([3.0, 4.0]))
+    >>> joined(one, other).cells
+    ((1.0, 2.0, None, 3.0, 4.0),)
+    """
+    if (one.kind, len(one.cells)) != (other.kind, len(other.cells)):
+        return other
+    gap = (None,) * max(1, round((len(one.cells[0]) + len(other.cells[0])) / WIDE * BETWEEN))
+    cells = tuple(a + gap + b for a, b in zip(one.cells, other.cells, strict=True))
+    return other._replace(cells=cells, whole=one.whole and other.whole)
 
 
 def _tiled(stack: np.ndarray[Any, Any], whole: bool) -> Raster:

@@ -15,6 +15,7 @@ from minigrad.static import listen_to_nobody
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture, PictureEdge, PictureNode
+from viz.picture.calls import in_layer
 from viz.picture.picture import brief, number
 from viz.words.text import ROWS, Pair, printed, row
 
@@ -146,7 +147,8 @@ def _operand(box: Any, ids: dict[Any, str], note: Note, k: int, x: Any) -> str:
     if isinstance(x, Tensor) and x in ids:
         return ids[x]
     if isinstance(x, Tensor) and x.requires_grad:
-        return str(box(x, kind="parameter", op="tensor", name=x.name or "", shape=str(x.shape)))
+        kind = "parameter" if in_layer(note.scope) else "input"
+        return str(box(x, kind=kind, op="tensor", name=x.name or "", shape=str(x.shape)))
     if isinstance(x, Tensor):
         return str(box(x, kind="input", op="data", name="", shape=str(x.shape)))
     if isinstance(x, TapeNode):

@@ -226,9 +226,10 @@ def _panel(keys: tuple[str, ...], way: Way, i: int, eager: Ran) -> Panel:
     if key == "trace":
         marks |= _baked(way.picture, run, eager)
     told = {n.id for n in way.picture.nodes if n.kind != "constant" and n.id in run.nodes}
-    notes = {k: text for k, text in run.values.items() if k in told}
+    held = {k: value for k, value in run.values.items() if k in told and k not in run.steps}
+    notes = {k: value.short for k, value in held.items()}
     notes |= {k: f"{count}×" for k, count in run.steps.items()}
-    return Panel(title, way.picture, marks, notes)
+    return Panel(title, way.picture, marks, notes, held)
 
 
 def _baked(drawn: Picture, run: Ran, eager: Ran) -> dict[str, str]:

@@ -25,7 +25,7 @@ from viz.page.board import Board
 from viz.page.scenes import Panel, Scene
 from viz.picture.aligning import alignment
 from viz.picture.picture import Picture, picture
-from viz.picture.summary import summarize
+from viz.picture.summary import change, summarize
 from viz.picture.union import renamed, union
 from viz.views.passes import MOST, apart, drawn_at_random
 from viz.words.text import ROWS, Pair, row
@@ -57,11 +57,21 @@ def diff(a: Any, b: Any, feed_dict: Mapping[str, Any] | None = None) -> Board:
     whole = union(first, second)
     changes = _changes(left, right, pairs)
     marks = _marks(first, second, {called[i] for i in changes})
+    values = {called[i]: value for i, value in right.values.items()}
+    own, other = (
+        {i: summarize(value) for i, value in side.items()} for side in (left.values, values)
+    )
     scenes = [
-        Scene(row(key, nodes=len(side.nodes)), (Panel(ROWS["diff_both"], side, among=whole),))
-        for key, side in (("diff_first", first), ("diff_second", second))
+        Scene(
+            row(key, nodes=len(side.nodes)),
+            (Panel(ROWS["diff_both"], side, held=seen, among=whole),),
+        )
+        for key, side, seen in (("diff_first", first, own), ("diff_second", second, other))
     ]
-    panel = Panel(ROWS["diff_both"], whole, marks, _notes(left, right, called))
+    differ = [i for i, value in values.items() if not _same(left.values.get(i), value)]
+    held = {**own, **other, **{i: change(own[i], other[i]) for i in differ}}
+    notes = {i: value.short for i, value in held.items()}
+    panel = Panel(ROWS["diff_both"], whole, marks, notes, held)
     kinds = [marks.get(n.id, "same") for n in whole.nodes]
     counts = {kind: kinds.count(kind) for kind in ("gone", "new", "changed", "same")}
     counts["changed"] += kinds.count("moved")
@@ -165,7 +175,7 @@ def _changes(left: _Side, right: _Side, pairs: Mapping[str, str]) -> dict[str, s
             said.append(f"{one[a].dtype} → {other[b].dtype}")
         leaf = not one[a].inputs and one[a].kind in ("constant", "parameter", "variable")
         if leaf and not said and not _same(left.values.get(a), right.values.get(b)):
-            said.append(_both(left.values.get(a), right.values.get(b)))
+            said.append(change(*map(summarize, (left.values.get(a), right.values.get(b)))).short)
         if said:
             found[b] = ", ".join(said)
     return found
@@ -177,10 +187,6 @@ def _same(one: Any, other: Any) -> bool:
 
 def _real(*arrays: Any) -> bool:
     return all(np.asarray(a).dtype.kind == "f" for a in arrays)
-
-
-def _both(one: Any, other: Any) -> str:
-    return f"{summarize(one).short} → {summarize(other).short}"
 
 
 def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]:
@@ -195,17 +201,6 @@ def _marks(first: Picture, second: Picture, changed: set[str]) -> dict[str, str]
             marks[i] = "moved"
     lost, found = ({e.id for e in p.edges} for p in (first, second))
     return marks | dict.fromkeys(lost - found, "gone") | dict.fromkeys(found - lost, "new")
-
-
-def _notes(left: _Side, right: _Side, called: Mapping[str, str]) -> dict[str, str]:
-    """What each box holds: in both graphs, where that differs."""
-    notes = {i: summarize(value).short for i, value in left.values.items()}
-    for b, value in right.values.items():
-        i = called[b]
-        other = left.values.get(i)
-        same = i not in left.values or _same(other, value)
-        notes[i] = summarize(value).short if same else _both(other, value)
-    return notes
 
 
 def _told(drawn: Picture, changes: Mapping[str, str]) -> tuple[Pair, ...]:

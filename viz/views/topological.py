@@ -18,7 +18,7 @@ from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
-from viz.picture.summary import summarize
+from viz.picture.summary import Summary, summarize
 from viz.views.draw import names_in
 from viz.views.ways import shown
 from viz.words.text import ROWS, Pair, printed, row
@@ -80,7 +80,7 @@ def topological_orders(
     )
 
 
-def _run(graph: Graph, order: Sequence[Node], feed_dict: Any) -> tuple[dict[Node, str], Any]:
+def _run(graph: Graph, order: Sequence[Node], feed_dict: Any) -> tuple[dict[Node, Summary], Any]:
     """The value of each node, and the result, of a run in this order."""
     again = graph.reordered(order)
     variables = {v: np.array(v.attrs["value"])[()] for v in again.variables}
@@ -88,7 +88,7 @@ def _run(graph: Graph, order: Sequence[Node], feed_dict: Any) -> tuple[dict[Node
         result = Interpreter(list(again.outputs))(check_feeds(again, feed_dict), variables)
     back = dict(zip(again.nodes, order, strict=True))
     events = log.of_kind("run", "read")
-    values = {e.node: summarize(e.value).short for e in events}
+    values = {e.node: summarize(e.value) for e in events}
     return {node: values[n] for n, node in back.items() if n in values}, result
 
 
@@ -97,7 +97,7 @@ def _scenes(
     named: Mapping[Any, str],
     order: Sequence[Node],
     steps: Sequence[Node],
-    values: Mapping[Node, str],
+    values: Mapping[Node, Summary],
     about: Pair,
     number: int,
 ) -> list[Scene]:
@@ -112,16 +112,17 @@ def _scenes(
         marks = dict.fromkeys(steps, "waits") | dict.fromkeys(ready, "ready")
         marks |= {n: "ran" for n in done if n.inputs or n.controls}
         marks |= {now: "now"} if now is not None else {}
-        notes = {drawn.ids[n]: values[n] for n in done if n in values}
+        held = {drawn.ids[n]: values[n] for n in done if n in values}
+        notes = {i: value.short for i, value in held.items()}
         names = [named[n] for n in ready]
         told = (", ".join(names), "、".join(names))
         rest = row("orders_ready", nodes=told) if ready else ROWS["orders_done"]
         if now is None:
             caption = row("orders_begin", order=about, nodes=told)
         else:
-            value = {"node": named[now], "value": values.get(now, "")}
+            value = {"node": named[now], "value": values[now].told if now in values else ""}
             caption = row("orders_step", order=about, step=step, ready=rest, **value)
         shown = {drawn.ids[n]: kind for n, kind in marks.items()}
-        panel = Panel(ROWS["orders_panel"], drawn, shown, notes, untold=("waits",))
+        panel = Panel(ROWS["orders_panel"], drawn, shown, notes, held, untold=("waits",))
         scenes.append(Scene(caption, (panel,), row=number))
     return scenes

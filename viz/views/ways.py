@@ -25,7 +25,7 @@ from minigrad.ops import state
 from minigrad.static import Graph
 from viz.picture.boxes import Picture
 from viz.picture.picture import picture
-from viz.picture.summary import summarize
+from viz.picture.summary import Summary, summarize
 from viz.picture.union import Names, renamed, union
 from viz.words.text import Pair
 
@@ -40,7 +40,7 @@ class Ran:
     """
 
     nodes: frozenset[str]
-    values: Mapping[str, str]
+    values: Mapping[str, Summary]
     result: str
     places: Counter[Place] = field(default_factory=Counter)
     steps: Mapping[str, int] = field(default_factory=dict)
@@ -81,15 +81,14 @@ def eager_way(f: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], names: l
         ends = [y for y in flatten(result)[0] if isinstance(y, Tensor)] or tensors
         called = {id(t): name for t, name in zip(tensors, names, strict=True)}
         drawn = picture(ends, called).with_inputs(names)
-        worth = {e.node: summarize(e.value).short for e in log.of_kind("run") if e.node is not None}
-        worth |= {t: summarize(t._array).short for t in tensors}
+        worth = {e.node: summarize(e.value) for e in log.of_kind("run") if e.node is not None}
+        worth |= {t: summarize(t._array) for t in tensors}
         new = names_of.of(drawn)
         pictures.append(renamed(drawn, new))
-        known = {drawn.ids[x]: text for x, text in worth.items() if x in drawn.ids}
-        notes = {new[i]: text for i, text in known.items()}
+        known = {new[drawn.ids[x]]: value for x, value in worth.items() if x in drawn.ids}
         built = [e.node for e in log.of_kind("built")]
         runs.append(
-            Ran(frozenset(new.values()), notes, shown(result), Counter(map(place_of, built)))
+            Ran(frozenset(new.values()), known, shown(result), Counter(map(place_of, built)))
         )
     return Way(union(*pictures), tuple(runs))
 
@@ -153,7 +152,7 @@ def _checked(f: Traced, ran: Ran, tensors: Sequence[Tensor]) -> Ran:
 def _ran(drawn: Picture, log: Recording, result: str) -> Ran:
     """Which boxes ran, those inside of branches and loops included, and what they were worth."""
     events = [e for e in log.events if e.node in drawn.ids and e.kind in ("run", "read")]
-    values = {drawn.ids[e.node]: summarize(e.value).short for e in events}
+    values = {drawn.ids[e.node]: summarize(e.value) for e in events}
     steps = Counter(drawn.ids[e.node] for e in log.of_kind("step") if e.node in drawn.ids)
     ran = set(values)
     opened = {path for e in events for path in _opened(drawn, e, steps)}
