@@ -15,7 +15,7 @@ import os
 import re
 import tokenize
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -32,9 +32,11 @@ from minigrad.core.record import REGISTRY
 from minigrad.diagnostics.messages import Pair, set_language
 from minigrad_lessons.student import student_version
 from viz.lesson.check import CheckFailed
+from viz.lesson.exercise.bank import PROPERTIES
 from viz.lesson.my_engine import COMPUTE
 from viz.lesson.wording import Shown
 from viz.questions import find_check, lessons
+from viz.words import text as words
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -72,11 +74,17 @@ class Outcome:
         self.kept.append(viz.lesson.keep.keep(*functions))
         self.parts += [function.__name__ for function in functions]
 
+    def stored(self, functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
+        """In the place of what a check keeps by itself."""
+        self.parts += [function.__name__ for function in functions]
+        return viz.lesson.keep.stored(functions)
+
     def run(self, source: str, names: dict[str, Any], title: str) -> None:
         """A cell; what comes after one that failed is run all the same."""
         try:
             said = mock.patch.object(viz.lesson.check, "Shown", self.said)
-            with said, mock.patch.object(viz, "keep", self.keep):
+            kept = mock.patch.object(viz.lesson.check, "stored", self.stored)
+            with said, kept, mock.patch.object(viz, "keep", self.keep):
                 run_cell(source, names, title)
         except CheckFailed as failure:
             self.failed.append(failure)
@@ -245,6 +253,9 @@ def assert_told_what_to_reread(outcome: Outcome, lesson: str) -> None:
     for failure in outcome.failed:
         entry = find_check(failure.shown.name)
         assert entry.id.startswith(f"{lesson}.")
+        if entry.id in PROPERTIES:
+            assert_shown_as_a_program(failure)
+            continue
         hint = failure.shown.pairs[-1]
         if hint not in [known for _, known in entry.hints]:
             hint = entry.hint
@@ -256,9 +267,36 @@ def assert_told_what_to_reread(outcome: Outcome, lesson: str) -> None:
                 assert (hint[half] in said) is (half in shown)
 
 
+def assert_shown_as_a_program(failure: CheckFailed) -> None:
+    """It failed with the lines of a program, what is wrong with it, and maybe what to do next."""
+    head, code, *told = failure.shown.pairs
+    if not told:
+        assert code == words.row("check_gap")
+        return
+    assert code[0] == code[1]
+    assert all(line.startswith("    ") for line in code[0].splitlines())
+    for language, half in (("en", 0), ("zh", 1)):
+        set_language(language)
+        said = str(failure)
+        assert head[half] in said
+        assert all(pair[half].splitlines()[0] in said for pair in told)
+
+
 TASKS = [(path, task) for path in NOTEBOOKS for task in tasks_of(path)]
 EXERCISES = [(path, task) for path, task in TASKS if task.solution is not None]
 ANSWERS = [(path, answer) for path in NOTEBOOKS for answer in answers(number(path))]
+
+
+TESTED = r"""### BEGIN HIDDEN TESTS
+(viz\.check\(.*), seed=1\)
+### END HIDDEN TESTS
+\1\)"""
+
+
+def uses_a_property(source: str) -> bool:
+    """Whether the only check of a cell is given nothing but the learner's functions."""
+    checks = re.findall(r'viz\.check\(\s*"([^"]+)"(?:, \w+)+\)$', source)
+    return bool(checks) and checks[0] in PROPERTIES
 
 
 def name(x: Any) -> str:
@@ -294,14 +332,14 @@ def test_what_is_kept_names_each_check_of_its_exercise(path):
     """Those that the notebook asks are those that the bank knows of a part."""
     set_language("en")
     outcomes = ran(path).outcomes.items()
-    kept = {key: outcome for key, outcome in outcomes if outcome.passed and outcome.kept}
+    kept = {key: outcome for key, outcome in outcomes if outcome.passed and outcome.parts}
     assert {part for b in lessons()[number(path)].checks.values() for part in b.parts} == {
         name for outcome in kept.values() for name in outcome.parts
     }
     for key, outcome in kept.items():
         said = [line for shown in outcome.kept for line in repr(shown).splitlines()]
         asked = {f"  passed: {find_check(id).text[0]}" for id, _ in outcome.marks}
-        if key[-1] != "graded":
+        if key[-1] != "graded" and said:
             assert said[0].startswith("✓ my_engine"), key
             assert {*said[1:]} == asked, key
 
@@ -348,6 +386,7 @@ CODE = {
     *("unasked", "later", "double", "square", "Tensor", "gradients", "late", "exp", "log", "relu"),
     *("sum", "cond", "waits", "seconds", "rank", "array", "dtype", "minigrad", "inf", "nan"),
     *("pixels", "axis", "dynamic", "static", "padded"),  # the keys of the dict that L14 asks for
+    "case",  # what the engine calls a program of a property
     "rounds",  # what the exercise of L13 is given
     *("init", "Const"),  # operators that are none, in the files of L11
     "share",  # and that of L14
@@ -444,6 +483,20 @@ def test_answers_are_to_exercises_of_the_lesson_and_all_different(path):
 def test_no_answers_are_left_of_a_lesson_that_is_gone():
     files = {path.stem for path in (ROOT / "tests" / "solutions").iterdir()}
     assert files == {number(path) for path in NOTEBOOKS}
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_where_an_exercise_is_a_property_its_cell_holds_little_else(path):
+    """At most 0.3 lines of harness for each line that a learner writes."""
+    cells, harness, written = code_cells(path), 0, 0
+    for task in tasks_of(path):
+        asked = ast.parse(cells[task.start].source).body
+        if task.solution is not None and uses_a_property(cells[task.start].source):
+            harness += sum(n.end_lineno - n.lineno + 1 for n in asked if not has_gap(n))
+            written += len(re.findall(r"(?m)^[^#\n]", cells[task.solution].source))
+            tests = [cells[task.tests].source]
+            assert [c for c in tests if not re.fullmatch(TESTED, c)] == []
+    assert harness <= 0.3 * written
 
 
 # ---- Claims ----------------------------------------------------------------------------------

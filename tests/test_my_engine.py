@@ -738,7 +738,7 @@ def test_an_unknown_lesson_is_refused(folder: Path) -> None:
 
 
 def test_our_answer_is_shown_after_a_try_and_under_its_own_name(monkeypatch):
-    monkeypatch.setattr(check, "_tried", set())
+    monkeypatch.setattr(viz.lesson.judged, "_tried", set())
     assert "First try it yourself" in repr(viz.solution("L00.core", "dynamic"))
     viz.check("L00.core", ..., 7)
     assert "First try it yourself" in repr(viz.solution("L00.core", "dynamic")), "only a gap"

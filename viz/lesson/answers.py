@@ -170,7 +170,9 @@ def equal(got: Any, want: Any, tolerance: float) -> bool:
         return False
     with contextlib.suppress(GraphError, TypeError, ValueError):
         left, right = np.asarray(got, np.float64), np.asarray(want, np.float64)
-        return left.shape == right.shape and np.allclose(left, right, tolerance, tolerance)
+        return left.shape == right.shape and np.allclose(
+            left, right, tolerance, tolerance, equal_nan=True
+        )
     return False
 
 

@@ -7,7 +7,6 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 from __future__ import annotations
 
 import contextlib
-import inspect
 import linecache
 import os
 import sys
@@ -16,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FrameType, FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
-from weakref import WeakSet
 
 from IPython import get_ipython
 from IPython.display import display
@@ -25,22 +23,22 @@ from minigrad.diagnostics.errors import GraphError
 from minigrad.diagnostics.messages import Pair
 from viz.lesson.answers import cut, equal, has_gap, reached, silent
 from viz.lesson.differs import Comparison
+from viz.lesson.exercise.bank import PROPERTIES
+from viz.lesson.exercise.judge import judge
+from viz.lesson.judged import Lines, judged
+from viz.lesson.keep import stored
 from viz.lesson.limit import Endless, TooManyLines, limited
 from viz.lesson.progress import note
-from viz.lesson.wording import GRADING, MARKS, Shown, lines_of, result
-from viz.questions import called, find_check
-from viz.words.text import row
+from viz.lesson.wording import GRADING, MARKS, Shown, result
+from viz.questions import Check, called, find_check
+from viz.words.text import printed, row
 
 __all__ = ["check"]
 
 MISSING: Any = object()
 LONGEST = 30  # seconds that an answer may take
-_tried: set[str] = set()  # checks that have judged an answer in this kernel
 # What each check said, the first refusal if there was one, where points are counted.
 counted: dict[str, Shown] | None = None
-Lines = tuple[tuple[str, int], ...]
-# What each call of a check, by its id and its lines, judged last, and whether that passed.
-_judged: dict[tuple[str, Lines], tuple[bool, WeakSet[FunctionType]]] = {}
 
 
 @runtime_checkable
@@ -62,22 +60,24 @@ class CheckFailed(AssertionError):
         return repr(self.shown)
 
     def _render_traceback_(self) -> list[str]:
-        """In a notebook the message stands above, though a long view may push it out of sight.
-
-        The lines of this module would hide both; the first wrong place is said again.
-        """
-        return [f"CheckFailed: {self.shown.name}", lines_of(self.shown.pairs[1])]
+        """In a notebook the message stands above; the lines of this module would hide it."""
+        return [f"CheckFailed: {self.shown.name}"]
 
 
 def check(
     id: str,
     got: Any,
     want: Any = MISSING,
-    *,
+    *more: FunctionType,
     ok: bool | None = None,
     tolerance: float = 1e-9,
+    seed: int = 0,
 ) -> Shown | None:
     """Compare an answer with what is expected; raise AssertionError when it is wrong.
+
+    Of an exercise that has a property (`viz.lesson.exercise`) nothing but the functions is given.
+    Short programs, made from `seed`, run with them and with ours; the shortest that differs is
+    shown. What is right is kept in the learner's engine.
 
     got: a value, or a function without arguments that gives one.
     want: numbers and arrays agree within `tolerance` and in shape, anything else exactly; lists,
@@ -97,6 +97,9 @@ def check(
     ✓ L00.faded.1  passed: the graph returns 20
     """
     entry = find_check(id)
+    given = [x for x in (got, want, *more) if x is not MISSING]
+    if id in PROPERTIES and all(isinstance(x, FunctionType) for x in given):
+        return _by_property(entry, given, seed, _calling(sys._getframe(1)))
     asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
@@ -105,28 +108,77 @@ def check(
         if not graded:
             return Shown([entry.text, row("check_gap")], "…", id)
         problem = [row("check_gap")]
-    _tried.add(id)
     right = not problem and (equal(got, want, tolerance) if ok is None else bool(ok))
-    judged = right, WeakSet(_functions(asked, entry.parts))
-    _judged[id, _calling(caller)] = judged
+    judged(id, _calling(caller), right, _functions(asked, entry.parts))
     note("check", id, right)
     if right:
         return _said(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
-    if counted and id in counted and counted[id].mark == MARKS[False]:
-        return None
     lines = [row("check_failed", text=entry.text)]
     told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
     lines += problem or _told(got, want, ok is None, told)
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
     lines.append(known or row("check_hint", hint=entry.hint))
-    shown = Shown(lines, MARKS[False], id)
+
+    def view() -> Any:
+        named = isinstance(got, dict) and isinstance(want, dict)
+        wrong = told.refused(cast(Any, got), want) if named else None
+        return _view(got, wrong) if isinstance(got, Drawn) else None
+
+    return _refused(entry, lines, view)
+
+
+def _by_property(
+    entry: Check, functions: Sequence[FunctionType], seed: int, calling: Lines
+) -> Shown | None:
+    """Try functions in the programs of a property; keep them if all of these are right."""
+    id, names = entry.id, [function.__name__ for function in functions]
+    if sorted(names) != sorted(entry.parts):
+        told = ", ".join(names)
+        raise ValueError(printed("exercise_names", id=id, names=told, parts=", ".join(entry.parts)))
+    if any(map(has_gap, functions)):
+        if os.environ.get(GRADING):
+            return _refused(entry, [row("check_failed", text=entry.text), row("check_gap")])
+        return Shown([entry.text, row("check_gap")], "…", id)
+    failure = judge(id, functions, seed)
+    judged(id, calling, failure is None, [met for f in functions for met in reached(f)])
+    note("check", id, failure is None)
+    if failure is None:
+        passed = row("check_passed", text=entry.text)
+        return _said(Shown([passed, *_kept(functions)], MARKS[True], id))
+    if failure.long and counted is not None:  # half the points: short programs are right
+        _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
+    head = row("exercise_long" if failure.long else "exercise_failed")
+    lines = [head, failure.code, *failure.told]
+    if known := entry.hint_for("\n".join(english for english, _ in lines[1:])):
+        lines.append(known)
+    elif failure.fact:
+        lines.append(row("exercise_next", hint=entry.hint))
+    return _refused(entry, lines, lambda: failure.picture())
+
+
+def _kept(functions: Sequence[FunctionType]) -> list[Pair]:
+    """Keep functions in the learner's engine; return what to say about it."""
+    if os.environ.get(GRADING):
+        return []
+    try:
+        kept, notes = stored(functions)
+    except ValueError as error:  # the file was edited, and cannot be read
+        return [(str(error),) * 2]
+    names = ", ".join(f"`{function.__name__}`" for function in functions)
+    return [*([row("exercise_kept", names=names)] if kept else []), *notes]
+
+
+def _refused(
+    entry: Check, lines: list[Pair], view: Callable[[], Any] | None = None
+) -> Shown | None:
+    """Show what is wrong, with a picture if there is one; where points are counted, once."""
+    if counted and entry.id in counted and counted[entry.id].mark == MARKS[False]:
+        return None
+    shown = Shown(lines, MARKS[False], entry.id)
     if get_ipython() is not None:
         cast(Any, display)(shown)
-        if isinstance(got, Drawn):
-            named = isinstance(got, dict) and isinstance(want, dict)
-            wrong = told.refused(cast(Any, got), want) if named else None
-            if (view := _view(got, wrong)) is not None:
-                cast(Any, display)(view)
+        if view is not None and (picture := view()) is not None:
+            cast(Any, display)(picture)
     return _said(shown)
 
 
@@ -139,23 +191,6 @@ def _said(shown: Shown) -> Shown | None:
     if shown.mark == MARKS[False]:
         raise CheckFailed(shown)
     return result(shown)
-
-
-def tried(id: str) -> bool:
-    """Whether a check has judged an answer since the kernel started."""
-    return id in _tried
-
-
-def refused_by(function: FunctionType) -> str:
-    """The check that refused an answer in which this function stands; "" if there is none."""
-    start, calls = inspect.unwrap(function), _judged.items()
-    return next((id for (id, *_), (right, met) in calls if start in met and not right), "")
-
-
-def passed(id: str, function: FunctionType) -> bool:
-    """Whether a check has passed a function as it is now, with those of the notebook it calls."""
-    calls, now = _judged.items(), {*reached(function)}
-    return any(right and met >= now for (known, *_), (right, met) in calls if known == id)
 
 
 def _functions(asked: Any, parts: Sequence[str]) -> Iterator[FunctionType]:

@@ -15,7 +15,7 @@ import linecache
 import os
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from io import StringIO
 from itertools import count
@@ -28,7 +28,7 @@ from IPython.display import display
 
 from viz.lesson import my_engine
 from viz.lesson.answers import has_gap, looked_up, reached
-from viz.lesson.check import passed, refused_by
+from viz.lesson.judged import passed, refused_by
 from viz.lesson.wording import GRADING, MARKS, Shown
 from viz.questions import checks_of
 from viz.words import mine
@@ -264,9 +264,36 @@ def engine(lesson: str, *functions: FunctionType) -> ModuleType:
     return _loaded(assembled(lesson, own))  # who comes back from a later one, too
 
 
+@cache
+def _ours(lesson: str) -> str:
+    return assembled(lesson, {}, gaps=False)
+
+
 def reference(lesson: str) -> ModuleType:
     """Return the engine at the end of a lesson with our parts alone, whatever the learner kept."""
-    return _loaded(assembled(lesson, {}, gaps=False))
+    return _loaded(_ours(lesson))
+
+
+def replaced(lesson: str, functions: Sequence[FunctionType]) -> Callable[[], ModuleType]:
+    """Return what makes the engine at the end of a lesson, these functions in the place of ours.
+
+    What they look up in the notebook and no engine has, they find there, too.
+    """
+    own: dict[str, Part] = {}
+    for function in functions:
+        _name(function)
+        own |= _written(function, lesson)
+    text = assembled(lesson, own, gaps=False)
+
+    def made() -> ModuleType:
+        module = _loaded(text)
+        for function in (met for start in functions for met in reached(start)):
+            for _, name in looked_up(function):
+                if name not in vars(module) and name in function.__globals__:
+                    vars(module)[name] = function.__globals__[name]
+        return module
+
+    return made
 
 
 def keep(*functions: FunctionType) -> Shown | None:
@@ -291,6 +318,18 @@ def keep(*functions: FunctionType) -> Shown | None:
         name = _name(function)
         if id := refused_by(function):
             return Shown([row("engine_refused", name=name, id=id)], "…", "my_engine")
+    kept, notes = stored(functions)
+    if not kept:
+        return Shown(notes, "…", "my_engine")
+    names = ", ".join(f.__name__ for f in functions)
+    tested, said = _tested(functions), {True: "check_passed", False: "engine_untested"}
+    told = [row(said[right], text=text) for text, right in tested.items()]
+    mark, again = (MARKS[True], []) if all(tested.values()) else ("…", [row("engine_test")])
+    return Shown([row("engine_kept", names=names), *notes, *told, *again], mark, "my_engine")
+
+
+def stored(functions: Sequence[FunctionType]) -> tuple[bool, list[Pair]]:
+    """Write functions into the learner's engine; return whether that could be, and what to say."""
     last, own = _stored()
     for function in functions:
         lesson = whole()[1][function.__name__].lesson
@@ -298,15 +337,8 @@ def keep(*functions: FunctionType) -> Shown | None:
         last = max(last, lesson)
     text = assembled(last, own)
     if foreign := _foreign(functions, vars(_loaded(text))):
-        return Shown([foreign], "…", "my_engine")
-    stored, notes = _store(text)
-    if not stored:
-        return Shown(notes, "…", "my_engine")
-    names = ", ".join(f.__name__ for f in functions)
-    tested, said = _tested(functions), {True: "check_passed", False: "engine_untested"}
-    told = [row(said[right], text=text) for text, right in tested.items()]
-    mark, again = (MARKS[True], []) if all(tested.values()) else ("…", [row("engine_test")])
-    return Shown([row("engine_kept", names=names), *notes, *told, *again], mark, "my_engine")
+        return False, [foreign]
+    return _store(text)
 
 
 def _tested(functions: tuple[FunctionType, ...]) -> dict[Pair, bool]:
@@ -351,7 +383,7 @@ def _source(function: FunctionType) -> str:
     return textwrap.dedent(inspect.getsource(function))
 
 
-def _foreign(functions: tuple[FunctionType, ...], there: Mapping[str, Any]) -> Pair | None:
+def _foreign(functions: Sequence[FunctionType], there: Mapping[str, Any]) -> Pair | None:
     """What is said of the first name that a function looks up and the engine does not have."""
     for function in (met for start in functions for met in reached(start)):
         names = {name for kind, name in looked_up(function) if kind != "LOAD_DEREF"}

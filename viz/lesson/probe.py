@@ -84,64 +84,6 @@ def _told(mine: ModuleType) -> dict[str, Any]:
     return found
 
 
-# ---- Passes ----------------------------------------------------------------------------------
-
-
-def _same_work(mine: ModuleType) -> dict[str, Any]:
-    x, y = mine.placeholder("x"), mine.placeholder("y")
-    makers: dict[str, Callable[[], Any]] = {
-        "x.exp()": lambda: x.exp(),
-        "x.log()": lambda: x.log(),
-        "x.relu()": lambda: x.relu(),
-        "-x": lambda: -x,
-        "x.transpose()": lambda: x.transpose(),
-        "x.sum()": lambda: x.sum(),
-        "x.sum(axis=0)": lambda: x.sum(axis=0),
-        "x.sum(axis=1)": lambda: x.sum(axis=1),
-        "x + y": lambda: x + y,
-        "x - y": lambda: x - y,
-        "y - x": lambda: y - x,
-        "x * y": lambda: x * y,
-        "x / y": lambda: x / y,
-        "x @ y": lambda: x @ y,
-        "x > y": lambda: x > y,
-        "-7.5": lambda: mine.constant(-7.5),
-        "7.5": lambda: mine.constant(7.5),
-    }
-    pairs = [(a, a) for a in makers]
-    pairs += [(a, b) for i, a in enumerate(makers) for b in [*makers][:i]]
-    return {f"{a}, {b}": mine.same_work(makers[a](), makers[b]()) for a, b in pairs}
-
-
-def _merged(mine: ModuleType) -> dict[str, Any]:
-    x = mine.placeholder("x")
-    positive = x > 0.0
-    some, more = _conds(mine, x, positive), _loops(mine, x)
-    sums = [x.sum(axis=0) + 1.0, x.sum(axis=1) + 1.0, x.sum(axis=0) + 1.0]
-    graphs = {"cond": some, "while_loop": more, "sum": sums, "x": [x, x]}
-    return {name: dict(_run(mine, x, outputs)) for name, outputs in graphs.items()}
-
-
-def _conds(mine: ModuleType, x: Any, test: Any) -> list[Any]:
-    """Return branches that print alike and differ in a number, which is inside of them."""
-    twice = [mine.cond(test, lambda z: z * 2.0, lambda z: z * 3.0, x)]
-    return [*twice, mine.cond(test, lambda z: z * 5.0, lambda z: z * 7.0, x), *twice]
-
-
-def _loops(mine: ModuleType, x: Any) -> list[Any]:
-    bounds = (lambda z: -z > -9.0), (lambda z: -z > -99.0)  # as long as z is smaller
-    return [mine.while_loop(bound, lambda z: z + 4.0, x.sum()) for bound in bounds]
-
-
-def _run(mine: ModuleType, x: Any, outputs: list[Any]) -> Iterator[tuple[str, Any]]:
-    new = mine.merge_common(outputs)
-    ops = [node.op for node in mine.topological_order(list(new))]
-    yield "nodes", len(ops)
-    for number in (1.0, -1.0):
-        results = mine.Session().run(list(new), {x: np.full((1, 1), number)})
-        yield f"x = {number}", [np.ravel(result) for result in results]
-
-
 # ---- Memory and schedules --------------------------------------------------------------------
 
 
@@ -260,8 +202,6 @@ CASES: Mapping[str, Callable[[ModuleType], dict[str, Any]]] = {
     "L01.stretch.once": _ordered_once,
     "L02.core.once": _walked_once,
     "L07.core": _told,
-    "L08.core": _same_work,
-    "L08.stretch": _merged,
     "L09.core": _lifetimes,
     "L09.stretch": _planned,
     "L10.core": _ranked,

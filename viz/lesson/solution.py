@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from viz.lesson import my_engine
-from viz.lesson.check import tried
+from viz.lesson.judged import tried
 from viz.lesson.keep import whole
 from viz.lesson.wording import Shown, bilingual, lines_of
 from viz.questions import find_check

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from html import escape
+from textwrap import dedent
 
 from minigrad.diagnostics.messages import Pair, choose
 
@@ -24,7 +25,8 @@ def bilingual(pair: Pair, tag: str = "span") -> str:
     The space is for a page that drops our style sheet and so shows both.
     """
     if pair[0] == pair[1]:
-        return marked_up(pair[0])
+        code = pair[0].startswith("    ")
+        return f"<pre>{escape(dedent(pair[0]))}</pre>" if code else marked_up(pair[0])
     halves = zip(("en", "zh"), pair, strict=True)
     return " ".join(f'<{tag} lang="{lang}">{marked_up(text)}</{tag}>' for lang, text in halves)
 
@@ -47,6 +49,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         lines = "<br>".join(bilingual(pair) for pair in self.pairs)
+        lines = lines.replace("<br><pre", "<pre").replace("</pre><br>", "</pre>")
         return f'<div role="status">{self.mark} <b>{escape(self.name)}</b> {lines}</div>'
 
 

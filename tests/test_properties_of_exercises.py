@@ -1,0 +1,176 @@
+"""An exercise as a property: what is wrong is told by the shortest program, and told well."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import subprocess
+import sys
+from itertools import count
+from types import FunctionType
+from typing import Any
+
+import pytest
+from lessons import ROOT
+from test_exercises import PROPERTIES, answers
+
+import viz
+from viz.lesson.check import CheckFailed
+from viz.lesson.exercise.cases import Draw, find
+from viz.lesson.exercise.judge import expected, judge
+from viz.lesson.keep import reference
+from viz.questions import find_check
+from viz.words import mine
+
+pytestmark = pytest.mark.usefixtures("english")
+numbers = count(1)
+
+
+def written(id: str, source: str) -> list[FunctionType]:
+    """The functions of an answer, as a learner's notebook defines them."""
+    engine = reference(id.partition(".")[0])
+    names: dict[str, Any] = {**vars(engine), "__name__": "__main__", "engine": engine, "seen": []}
+    file = f"<answer {next(numbers)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    exec(compile(source, file, "exec"), names)
+    return [names[name] for name in find_check(id).parts]
+
+
+def told(id: str, source: str) -> str:
+    """What a check says of a wrong answer."""
+    with pytest.raises(CheckFailed) as failed:
+        viz.check(id, *written(id, source))
+    return str(failed.value)
+
+
+# ---- The properties --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id", PROPERTIES)
+def test_our_answer_runs_every_program_and_something_is_seen(id):
+    exercise = PROPERTIES[id]
+    generated = [programs(id, seed) for seed in range(20)]
+    assert len({*generated}) > 4
+    for program in (*exercise.always, *generated):
+        assert expected(id, program), program
+
+
+def programs(id: str, seed: int) -> tuple[str, ...]:
+    tried = []
+    find(PROPERTIES[id].programs, lambda program: bool(tried.append(program)), seed, 1)
+    return tried[0]
+
+
+def test_the_programs_are_the_same_in_every_process():
+    script = (
+        "import hashlib; from test_properties_of_exercises import PROPERTIES, programs;"
+        "text = repr([programs(id, seed) for id in PROPERTIES for seed in range(5)]);"
+        "print(hashlib.sha256(text.encode()).hexdigest())"
+    )
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    env = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "7"}
+    found = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True
+    )
+    text = repr([programs(id, seed) for id in PROPERTIES for seed in range(5)])
+    assert found.stdout.strip() == hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("id", PROPERTIES)
+def test_other_seeds_judge_each_stored_answer_alike(id, seed):
+    lesson, name = id.split(".")
+    for answer in answers(lesson):
+        if answer["to"].startswith(f"{lesson}-{name}") and "code" in answer:
+            wrong = judge(id, written(id, answer["code"]), seed)
+            assert (wrong is not None) is (answer["is"] == "wrong"), answer["because"]
+
+
+# ---- Making a failing program shorter --------------------------------------------------------
+
+
+def test_the_shortest_program_is_found():
+    def some(draw: Draw) -> tuple[str, ...]:
+        return tuple(f"{letter} = {draw.below(50)}" for letter in "abcdef"[: draw.count(6)])
+
+    def large(program: tuple[str, ...]) -> bool:
+        return any(int(line[4:]) > 20 for line in program)
+
+    assert find(some, large, 0, 100) == ("a = 21",)
+    assert find(some, lambda program: False, 0, 100) is None
+
+
+# ---- What is told ----------------------------------------------------------------------------
+
+
+def test_a_wrong_value_is_told_with_a_program_to_copy():
+    said = told("L08.core", "def same_work(a, b):\n    return a.op == b.op")
+    assert said.splitlines() == [
+        "✗ L08.core  not yet: this is the shortest program we found that goes wrong.",
+        '      x = engine.placeholder("x")',
+        "      a = x.sum(axis=0)",
+        "      b = x.sum(axis=1)",
+        "      same = same_work(a, b)",
+        "  `same` is True; expected False.",
+        "  These two differ only in `attrs`. "
+        "Compare the two dicts themselves, not what they print.",
+    ]
+
+
+WRONG = {
+    "return a missing": ("    a.op == b.op", "`same_work` returns nothing: is a `return` missing?"),
+    "an error": ("    return a.opp == b.op", "in this line: return a.opp == b.op"),
+    "an endless loop": (
+        "    while True:\n        pass",
+        "We stopped your code after 20,000 lines.",
+    ),
+    "a change": ("    a.name = 'a'\n    return a is b", "`same_work` changes `a`, or something"),
+    "a print": ("    print('here', a)\n    return a is b", "Your code printed: here"),
+    "chance": (
+        "    seen.append(a)\n    return len(seen) % 3 == 0",
+        "gives another result on the same input",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_each_mistake_has_its_message(mistake):
+    body, says = WRONG[mistake]
+    assert says in told("L08.core", f"def same_work(a, b):\n{body}")
+
+
+def test_who_follows_every_path_is_told_so():
+    each = """
+def merge_common(outputs, same=same_work):
+    def moved(node):
+        return on(node, [moved(x) for x in node.inputs])
+    new = {}
+    for node in topological_order([moved(y) for y in outputs]):
+        copy = on(node, [new[x] for x in node.inputs])
+        new[node] = next((x for x in new.values() if same(x, copy)), copy)
+    return [new[moved(y)] for y in outputs]
+"""
+    assert "a row of 25 diamonds" in told("L08.stretch", each)
+
+
+def test_what_is_right_is_kept_and_said_so(tmp_path, monkeypatch):
+    monkeypatch.setenv(mine.FOLDER, str(tmp_path))
+    right = "    return -(-cost // (slow - fast)) if slow > fast else None"
+    right = f"def break_even(cost, slow, fast):\n{right}"
+    said = repr(viz.check("L13.core", *written("L13.core", right)))
+    assert "Kept: my_engine/engine.py now uses your `break_even`." in said
+    assert "return -(-cost" in (tmp_path / "my_engine" / "engine.py").read_text("utf-8")
+
+
+def test_another_function_is_not_taken_for_the_answer():
+    (function,) = written("L08.core", "def same_work(a, b):\n    return a is b")
+    function.__name__ = "other"
+    with pytest.raises(ValueError, match="is about same_work, but it was given other"):
+        viz.check("L08.core", function)
+
+
+def test_a_failing_graph_is_played_at_the_wrong_step():
+    wrong = judge("L08.core", written("L08.core", "def same_work(a, b):\n    return a.op == b.op"))
+    assert wrong.picture() is not None

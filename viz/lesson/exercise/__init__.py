@@ -1,0 +1,1 @@
+"""An exercise is a property: short programs have to give the same result as with our answer."""

@@ -1,0 +1,116 @@
+"""Make short programs at random and find the shortest one that fails: `find`.
+
+A generator is a function of a `Draw`. Its choices are numbers, so a program is made shorter by
+making it again from fewer and smaller ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import TypeVar
+
+Program = tuple[str, ...]
+T = TypeVar("T")
+SHORTENED = 150  # programs that are tried to make a failing one shorter
+
+
+class Draw:
+    """The choices of a generator: from a random source, or given ones and then always the first."""
+
+    def __init__(self, given: Sequence[int] = (), source: Random | None = None, most: int = 99):
+        self.given, self.source, self.most = given, source, most
+        self.made: list[int] = []
+
+    def below(self, n: int) -> int:
+        """Return a number from 0 to n - 1."""
+        at = len(self.made)
+        given = self.given[at] if at < len(self.given) else 0
+        self.made.append(self.source.randrange(n) if self.source else min(given, n - 1))
+        return self.made[-1]
+
+    def one(self, options: Sequence[T]) -> T:
+        """Return one of the options; a shorter program has an earlier one."""
+        return options[self.below(len(options))]
+
+    def count(self, most: int, least: int = 0) -> int:
+        """Return a number of lines or entries; the first programs are short."""
+        return least + self.below(max(min(most, self.most), least) - least + 1)
+
+    def some(self, options: Sequence[T], most: int, least: int = 0) -> list[T]:
+        """Return several of the options; one may come twice."""
+        return [self.one(options) for _ in range(self.count(most, least))]
+
+    def apart(self, options: Sequence[T], most: int, least: int = 0) -> list[T]:
+        """Return several of the options, each at most once."""
+        return [*dict.fromkeys(self.some(options, min(most, len(options)), least))]
+
+
+def find(
+    programs: Callable[[Draw], Program],
+    fails: Callable[[Program], bool],
+    seed: int,
+    examples: int,
+) -> Program | None:
+    """Return the shortest failing program that was found; None if no program fails."""
+    met: dict[Program, bool] = {}
+
+    def failed(program: Program) -> bool:
+        if program not in met:
+            met[program] = fails(program)
+        return met[program]
+
+    for i in range(examples):
+        # The seed is a text: its numbers are the same on every machine and in every process.
+        draw = Draw(source=Random(f"{seed} {i}"), most=2 + 8 * i // examples)
+        if failed(program := programs(draw)):
+            return without_idle_lines(shorter(programs, failed, draw.made, program), failed)
+    return None
+
+
+def shorter(
+    programs: Callable[[Draw], Program],
+    fails: Callable[[Program], bool],
+    choices: list[int],
+    program: Program,
+) -> Program:
+    """Return a failing program from fewer and smaller choices, after a bounded number of tries."""
+    left, best = SHORTENED, (weight(program), choices)
+    while True:
+        for fewer in simpler(best[1]):
+            draw = Draw(fewer)
+            found = programs(draw)
+            if (weight(found), draw.made) < best:
+                left -= 1
+                if fails(found):
+                    program, best = found, (weight(found), draw.made)
+                    break
+            if not left:
+                return program
+        else:
+            return program
+
+
+def weight(program: Program) -> tuple[int, int]:
+    return len(program), len("".join(program))
+
+
+def simpler(choices: list[int]) -> Iterator[list[int]]:
+    """Yield lists that are shorter than this one, then lists of smaller numbers."""
+    for size in (8, 4, 2, 1):
+        for i in range(len(choices) - size + 1):
+            yield choices[:i] + choices[i + size :]
+    for i, choice in enumerate(choices):
+        for less in dict.fromkeys((0, choice // 2, choice - 1)):
+            if 0 <= less < choice:
+                yield [*choices[:i], less, *choices[i + 1 :]]
+
+
+def without_idle_lines(program: Program, fails: Callable[[Program], bool]) -> Program:
+    """Return the program without the lines that it can do without and still fail."""
+    for i in reversed(range(len(program))):
+        less = program[:i] + program[i + 1 :]
+        with contextlib.suppress(Exception):  # our answer cannot run it: the line is needed
+            program = less if fails(less) else program
+    return program

@@ -1,0 +1,213 @@
+"""Judge an answer by its property, and say what is wrong with the shortest failing program."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import linecache
+import traceback
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from viz.film.others import other_film
+from viz.lesson.answers import brief, cut, equal, silent
+from viz.lesson.exercise.bank import PROPERTIES
+from viz.lesson.exercise.cases import Program, find
+from viz.lesson.exercise.property import Names
+from viz.lesson.exercise.trial import SECONDS, Changed, Seen, nodes_of, run
+from viz.lesson.keep import reference, replaced
+from viz.lesson.limit import Endless, TooManyLines
+from viz.page.player import Player
+from viz.words.text import Pair, row
+
+FEW = 20_000  # lines that a generated program may run
+TOLERANCE = 1e-9
+SHOWN = 12  # nodes that a picture of a failing program may have
+MISSING: Any = object()
+
+
+class Failure(NamedTuple):
+    """The shortest failing program as lines to copy, what is wrong with it, and which fact is."""
+
+    code: Pair
+    long: bool
+    told: list[Pair]
+    fact: str
+    seen: Seen
+
+    def picture(self) -> Player | None:
+        """The graph at the step that made the wrong value; None without a small one."""
+        return None if self.long else picture(self.seen, self.fact)
+
+
+class Wrong(NamedTuple):
+    """The first wrong fact, and what is said of it."""
+
+    fact: str
+    told: list[Pair]
+
+
+def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure | None:
+    """Return what is wrong with functions of a learner; None if every program is right."""
+    exercise = PROPERTIES[id]
+    engine = replaced(id.partition(".")[0], functions)
+
+    def wrong(program: Program, lines: int = FEW) -> tuple[Wrong | None, Seen]:
+        seen = run(engine, exercise, program, functions, lines)
+        return difference(seen, expected(id, program), functions, lines), seen
+
+    found = find(exercise.programs, lambda p: wrong(p)[0] is not None, seed, exercise.examples)
+    lines = FEW if found else exercise.lines
+    if found is None:
+        found = next((p for p in exercise.always if wrong(p, exercise.lines)[0]), None)
+    if found is None:
+        return None
+    again, (*_, seen) = zip(*(wrong(found, lines) for _ in range(3)), strict=True)
+    first = again[0] if again.count(again[0]) == 3 else None
+    told, fact = (first.told, first.fact) if first else ([row("exercise_flaky")], "")
+    if isinstance(seen.error, TooManyLines) and any(line[:4] == "    " for line in found):
+        told = [*told, row("exercise_diamonds")]
+    if seen.printed.strip():
+        told = [*told, row("exercise_printed", text=cut(seen.printed.strip()))]
+    code = "\n".join(f"    {line}" for line in copied(id, found, functions, seen.engine))
+    return Failure((code, code), lines != FEW, told, fact, seen)
+
+
+def copied(
+    id: str, program: Program, functions: Sequence[FunctionType], engine: ModuleType
+) -> list[str]:
+    """The lines of a program as they run in the notebook, where the engine is `engine`."""
+    text, names = "\n".join(program), {function.__name__ for function in functions}
+    used = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    made = {node.id for node in used if isinstance(node.ctx, ast.Store)}
+    lines = text.split("\n")
+    for node in sorted(used, key=lambda node: (node.lineno, -node.col_offset)):
+        found = vars(engine).get(node.id)
+        own = node.id in {*names, *made, *dir(builtins)} or isinstance(found, ModuleType)
+        if node.id in vars(engine) and not own:
+            line, at = lines[node.lineno - 1], node.col_offset
+            lines[node.lineno - 1] = f"{line[:at]}engine.{line[at:]}"
+    if names - {node.id for node in used}:  # the engine calls them
+        known = ", ".join([f'"{id.partition(".")[0]}"', *(f.__name__ for f in functions)])
+        lines.insert(0, f"engine = viz.engine({known})")
+    return lines
+
+
+@lru_cache(maxsize=4000)
+def expected(id: str, program: Program) -> Names:
+    """What a program shows with our answer."""
+    exercise = PROPERTIES[id]
+    return run(partial(reference, id.partition(".")[0]), exercise, program).facts
+
+
+# ---- The first difference --------------------------------------------------------------------
+
+
+def difference(
+    got: Seen, want: Names, functions: Sequence[FunctionType], lines: int
+) -> Wrong | None:
+    """Return the first fact that differs from ours; None if all agree."""
+    if isinstance(got.error, TooManyLines):
+        return Wrong("", [row("exercise_lines", lines=f"{lines:,}")])
+    if isinstance(got.error, Endless):
+        return Wrong("", [row("exercise_endless", seconds=SECONDS)])
+    if isinstance(got.error, Changed):
+        function, name = got.error.args
+        return Wrong("", [row("exercise_changed", function=function, name=name)])
+    refused, error = want.get("raised"), got.error
+    if refused and "raised" not in got.facts:
+        if error is None:
+            return Wrong("raised", [row("exercise_no_error", want=refused)])
+        came = type(error).__name__
+        return Wrong("raised", [row("exercise_other_error", want=refused, kind=came)])
+    if error is not None and not refused:
+        return Wrong("", [*raised(error, got, functions)])
+    for fact, value in want.items():
+        mine = got.facts.get(fact, MISSING)
+        if mine is MISSING or not equal(mine, value, TOLERANCE):
+            return Wrong(fact, [*worded(fact, mine, value, functions)])
+    return None
+
+
+def worded(fact: str, got: Any, want: Any, functions: Sequence[FunctionType]) -> Iterator[Pair]:
+    """Say which fact is wrong; of a list or an array the first entry that is."""
+    if got is MISSING:
+        yield row("exercise_missing", name=fact, want=short(want))
+        return
+    shapes = [np.shape(x) if isinstance(x, np.ndarray) else None for x in (got, want)]
+    if None not in shapes and shapes[0] != shapes[1]:
+        yield row("exercise_shape", name=fact, shape=str(shapes[0]), want=str(shapes[1]))
+        return
+    several = [
+        isinstance(x, list) or (isinstance(x, np.ndarray) and x.ndim > 0) for x in (got, want)
+    ]
+    if all(several):
+        pairs = zip(got, want, strict=False)
+        at = next((i for i, pair in enumerate(pairs) if not equal(*pair, TOLERANCE)), None)
+        if at is not None:
+            yield from worded(f"{fact}[{at}]", got[at], want[at], functions)
+            return
+        key = "exercise_many" if len(got) > len(want) else "exercise_few"
+        more = max(got, want, key=len)[min(len(got), len(want))]
+        counts = {"count": len(got), "wanted": len(want)}
+        yield row(key, name=fact, more=short(more), **counts)
+        return
+    yield row("exercise_value", name=fact, value=short(got), want=short(want))
+    if got is None:
+        yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
+
+
+def short(value: Any) -> str:
+    """A value in the few characters that a sentence has for it."""
+    text = brief(value.tolist() if isinstance(value, np.ndarray) else value)
+    return text if len(text) < 60 else text[:59] + "…"
+
+
+def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) -> Iterator[Pair]:
+    """Say what the learner's code raised and in which of its lines, or that it returned nothing."""
+    empty = [name for name, value in seen.made.items() if value is None]
+    if "'NoneType'" in str(error) and empty:
+        yield row("exercise_value", name=empty[0], value="None", want=row("exercise_something"))
+    else:
+        message = cut(str(error)).partition("\n")[0]
+        yield row("exercise_raised", kind=type(error).__name__, message=message)
+        names = {f.__name__ for f in functions}
+        frames = [(f.f_code, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        engine = [(c, n) for c, n in frames if c.co_filename.startswith("<my_engine")]
+        own = [(c, n) for c, n in engine if c.co_qualname.partition(".")[0] in names]
+        for code, line in own[-1:]:
+            text = linecache.getline(code.co_filename, line).strip()
+            yield row("exercise_line", name=code.co_qualname.partition(".")[0], code=text)
+    if "'NoneType'" in str(error):
+        yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
+
+
+# ---- Its picture -----------------------------------------------------------------------------
+
+
+def picture(seen: Seen, fact: str) -> Player | None:
+    """Play what a program did up to the wrong fact; None where there is no small graph."""
+    nodes = nodes_of(seen.made)
+    if not any(node.inputs for node in nodes.values()) or len(nodes) > SHOWN:
+        return None
+    with contextlib.suppress(Exception):  # a wrong answer may build what no picture can hold
+        names = {id(node): name for name, node in nodes.items()}
+        read = {id(x) for node in nodes.values() for x in node.inputs}
+        last = [node for node in nodes.values() if id(node) not in read]
+        film = other_film(last, names, seen.engine.EVENTS)
+        wrong = next((n for n in film.picture.nodes if f"[{n.label}]" in fact), None)
+        track = film.tracks[wrong.id] if wrong else None
+        steps = (track.gradients or track.values) if track else []
+        if wrong is None or not steps:
+            return Player([film]).at_the_end()
+        step, value = steps[-1]
+        told = row("check_wrong_here", name=wrong.label, value=value.told)
+        player = Player([film], told)
+        player.index = step
+        return player
+    return None
