@@ -242,6 +242,10 @@ class Kept:
         else:
             page.context.close()
 
+    def close(self) -> None:
+        for page in self._pages.values():
+            page.context.close()
+
     def _opened(self) -> Page:
         opened = self._browser.new_context().new_page()
         opened.on("pageerror", lambda error: opened.errors.append(str(error)))
