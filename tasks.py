@@ -417,7 +417,9 @@ def test(arguments):
     failed = run("-m", "pytest", *kinds, *processes(named), *paths, *arguments)
     if not (failed or named or quick or os.environ.get("MINIGRAD_PLAIN") == "1"):
         print("\n" + say("plain_tests"), flush=True)
-        few = [] if "--all" in arguments else ["--cases=3"]
+        few = [] if "--all" in arguments else ["--cases=3", "-m", "not compiler"]
+        if few:
+            os.environ.setdefault("HYPOTHESIS_PROFILE", "quick")
         paths = [*DYNAMIC, "tests/oracles"] if oracles else DYNAMIC
         failed = run(
             "-m", "pytest", *few, *processes(named), *paths, *arguments, MINIGRAD_PLAIN="1"
@@ -445,10 +447,10 @@ def processes(named):
     """Return the options that share everything among processes; a named test needs no second one.
 
     A file stays in one process, since a notebook is one kernel; the files keep their order, since
-    those that drive a browser have few tests and take long. There are two processes more than
-    cores, since these wait for frames.
+    those that drive a browser have few tests and take long. There is one process more than cores,
+    since these wait for frames; each collects all tests, which takes it some 10 seconds.
     """
-    count = 1 if named else min(6, (os.cpu_count() or 1) + 2)
+    count = 1 if named else min(6, (os.cpu_count() or 1) + 1)
     shared = ["--numprocesses={}".format(count), "--dist=loadfile", "--no-loadscope-reorder"]
     return shared if count > 1 else []
 

@@ -7,7 +7,15 @@ import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 
+import hypothesis
 import pytest
+
+
+def examples(count: int) -> hypothesis.settings:
+    """So many random examples in the whole suite; as the profile has it, more or fewer."""
+    usual = hypothesis.settings.get_profile("suite").max_examples
+    asked = count * hypothesis.settings.default.max_examples // usual
+    return hypothesis.settings(max_examples=max(3, asked))
 
 
 def covering(cases: Sequence[dict[str, int]], names: Sequence[str], most: int) -> set[int]:

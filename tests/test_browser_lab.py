@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +19,7 @@ from browser import (
     wait_idle,
 )
 from looks import boxed
+from test_opening import LONG, NAMES, PICTURES, filled
 
 from viz.picture.theme import TOKENS
 
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
+Hasten = Callable[[float], float]
 
 
 @pytest.fixture
@@ -320,3 +325,59 @@ def test_a_board_in_a_notebook_begins_where_something_differs(lab: Lab, page: Pa
             return whole.left <= part.left && part.right <= whole.right;
         }"""
     )
+
+
+# ---- The film above a notebook ------------------------------------------------------------------
+
+
+@pytest.fixture
+def hasten(lab: Lab) -> Iterator[Hasten]:
+    """Lets the films in JupyterLab go by so many times faster; gives seconds in which they do."""
+    moment = re.compile(r"(animation-(?:delay|duration)):([\d.]+)s")
+
+    def change(times: float) -> float:
+        for film in PICTURES.glob("both_ways_*.svg"):
+            faster, count = moment.subn(
+                lambda found: f"{found[1]}:{float(found[2]) / times:.3f}s", film.read_text("utf-8")
+            )
+            assert count > 50
+            (lab.root / "pictures" / film.name).write_text(faster, "utf-8")
+        return LONG / times
+
+    yield change
+    shutil.copytree(PICTURES, lab.root / "pictures", dirs_exist_ok=True)
+
+
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.exhaustive) for name in NAMES[1:])]
+)
+def test_it_is_on_the_first_screen_of_jupyterlab_before_anything_runs(
+    page: Page, lab: Lab, hasten: Hasten, name: str
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    seconds = hasten(10)
+    open_next(page, lab, f"{name}.ipynb")
+    image = page.locator(".jp-MarkdownCell img[src*='both_ways_en']").first
+    image.wait_for()
+    page.wait_for_function("image => image.naturalWidth > 0", arg=image.element_handle())
+    box = image.bounding_box()
+    assert box
+    assert box["y"] < 450, "half of it or more is seen at once"
+    assert box["width"] == image.evaluate("image => image.naturalWidth"), "not shrunk"
+    page.wait_for_timeout(1000 * seconds)
+    assert filled(image.screenshot()) > 0.02, "it has played by itself"
+
+
+def test_its_link_in_jupyterlab_plays_it_again(page: Page, lab: Lab, hasten: Hasten) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    seconds = hasten(3)  # its beginning is to be seen, too
+    open_next(page, lab, "tour.ipynb")
+    link = page.get_by_role("link", name="▶ play it again").first
+    page.wait_for_function("a => a.href", arg=link.element_handle())
+    link.click()
+    viewer = page.locator(".jp-ImageViewer img")
+    viewer.wait_for()
+    page.wait_for_function("image => image.naturalWidth", arg=viewer.element_handle())
+    early = filled(viewer.screenshot())
+    page.wait_for_timeout(1000 * seconds)
+    assert filled(viewer.screenshot()) > early + 0.02, "it fills once more"

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from covering import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import Recipe, recipes
 
@@ -40,7 +41,7 @@ def test_random_graphs_give_what_the_reference_gives(recipe: Recipe, optimize: b
 
 
 @in_c
-@settings(max_examples=15)
+@examples(15)
 @given(recipes(), st.booleans())
 def test_random_graphs_give_the_same_in_c(recipe: Recipe, optimize: bool) -> None:
     as_the_reference(recipe, optimize, "c")

@@ -437,7 +437,7 @@ def test_where_nothing_repeats_nothing_is_grouped() -> None:
 
 # ---- Above every limit ----------------------------------------------------------------------
 
-SIZES = (301, 401, 801, 1501)
+SIZES = [301, 1501, *(pytest.param(count, marks=pytest.mark.exhaustive) for count in (401, 801))]
 
 
 def noise(count: int) -> tuple[Any, mg.Graph]:

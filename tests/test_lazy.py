@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from covering import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad as mg
@@ -247,7 +248,7 @@ def evaluate(expression: Expression, leaves: list[Any], w: Any) -> Any:
     return (UNARY if len(values) == 1 else BINARY)[head](*values)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(expressions, min_size=1, max_size=8), st.booleans())
 def test_random_forests(forest: list[Expression], wanted: bool) -> None:
     found = []

@@ -6,13 +6,12 @@ import io
 import json
 import re
 import runpy
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import FLAGS, Lab, find_browser, open_next
+from browser import FLAGS, find_browser
 from PIL import Image
 from playwright.sync_api import Page
 from test_design import drawn
@@ -84,44 +83,6 @@ def test_the_pictures_are_those_that_the_script_makes(monkeypatch: pytest.Monkey
         assert len(stored) < 100_000
 
 
-@pytest.fixture
-def hasten(lab: Lab) -> Iterator[Hasten]:
-    """Lets the films in JupyterLab go by so many times faster; gives seconds in which they do."""
-    moment = re.compile(r"(animation-(?:delay|duration)):([\d.]+)s")
-
-    def change(times: float) -> float:
-        for film in PICTURES.glob("both_ways_*.svg"):
-            faster, count = moment.subn(
-                lambda found: f"{found[1]}:{float(found[2]) / times:.3f}s", film.read_text("utf-8")
-            )
-            assert count > 50
-            (lab.root / "pictures" / film.name).write_text(faster, "utf-8")
-        return LONG / times
-
-    yield change
-    shutil.copytree(PICTURES, lab.root / "pictures", dirs_exist_ok=True)
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("name", NAMES)
-def test_it_is_on_the_first_screen_of_jupyterlab_before_anything_runs(
-    jupyterlab: Page, lab: Lab, hasten: Hasten, name: str
-) -> None:
-    page = jupyterlab
-    page.set_viewport_size({"width": 1440, "height": 900})
-    seconds = hasten(10)
-    open_next(page, lab, f"{name}.ipynb")
-    image = page.locator(".jp-MarkdownCell img[src*='both_ways_en']").first
-    image.wait_for()
-    page.wait_for_function("image => image.naturalWidth > 0", arg=image.element_handle())
-    box = image.bounding_box()
-    assert box
-    assert box["y"] < 450, "half of it or more is seen at once"
-    assert box["width"] == image.evaluate("image => image.naturalWidth"), "not shrunk"
-    page.wait_for_timeout(1000 * seconds)
-    assert filled(image.screenshot()) > 0.02, "it has played by itself"
-
-
 @pytest.mark.browser
 def test_it_stands_at_its_end_for_who_asks_for_less_motion(page: Page, tmp_path: Path) -> None:
     browser = page.context.browser
@@ -154,23 +115,6 @@ def test_a_press_on_the_opened_picture_plays_it_again(page: Page) -> None:
         page.mouse.down()
         page.mouse.up()
         assert filled(page.screenshot()) < 0.002, "its beginning"
-
-
-@pytest.mark.browser
-def test_its_link_in_jupyterlab_plays_it_again(jupyterlab: Page, lab: Lab, hasten: Hasten) -> None:
-    page = jupyterlab
-    page.set_viewport_size({"width": 1440, "height": 900})
-    seconds = hasten(3)  # its beginning is to be seen, too
-    open_next(page, lab, "tour.ipynb")
-    link = page.get_by_role("link", name="▶ play it again").first
-    page.wait_for_function("a => a.href", arg=link.element_handle())
-    link.click()
-    viewer = page.locator(".jp-ImageViewer img")
-    viewer.wait_for()
-    page.wait_for_function("image => image.naturalWidth", arg=viewer.element_handle())
-    early = filled(viewer.screenshot())
-    page.wait_for_timeout(1000 * seconds)
-    assert filled(viewer.screenshot()) > early + 0.02, "it fills once more"
 
 
 def filled(png: bytes) -> float:

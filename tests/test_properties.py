@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from bits import same_bits
+from covering import examples
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from random_graphs import Recipe, Step, recipes
 
 import minigrad as mg
 
-fixed = settings(max_examples=100)
+fixed = examples(100)
 
 
 def eager(recipe: Recipe) -> list[Any]:
@@ -148,7 +149,7 @@ def less_memory(graph: mg.Graph) -> Any:
 
 EXACT = sorted({p.__name__ for p in mg.passes.PIPELINE})
 INEXACT = sorted({p.__name__ for p in mg.passes.INEXACT})
-few = settings(fixed, max_examples=20, phases=[Phase.explicit, Phase.generate])
+few = settings(examples(20), phases=[Phase.explicit, Phase.generate])
 
 
 def check_passes(recipe: Recipe, passes: list[Any], executor: str, tolerance: Any) -> None:
@@ -168,7 +169,7 @@ def test_any_passes_in_any_order(executor: str, recipe: Recipe, passes: list[Any
 
 
 @pytest.mark.compiler
-@settings(few, max_examples=8)
+@settings(examples(8), phases=few.phases)
 @given(recipes(everything=True), st.lists(st.sampled_from([*EXACT, less_memory]), max_size=9))
 def test_any_passes_in_any_order_in_c(recipe: Recipe, passes: list[Any]) -> None:
     check_passes(recipe, passes, "c", NEAR)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from covering import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from random_programs import Programs, load
 
@@ -51,7 +52,7 @@ def same_in_the_graph(draw: random.Random) -> None:
             assert run(*build(g, symbolic, INPUTS[0]), INPUTS[0]) == expected[0]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(programs)
 def test_the_graph_gives_what_plain_python_gives(draw: random.Random) -> None:
     same_in_the_graph(draw)
@@ -62,7 +63,7 @@ def test_larger_programs_do_so_too(seed: int) -> None:
     same_in_the_graph(random.Random(seed))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(programs)
 def test_a_variable_without_a_value_is_never_read(draw: random.Random) -> None:
     """Where plain Python finds no value, the graph is refused or stops; it never makes one up."""
@@ -76,7 +77,7 @@ def test_a_variable_without_a_value_is_never_read(draw: random.Random) -> None:
         assert float(found) == f(*inputs)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(programs)
 def test_gradients_are_those_of_the_tape(draw: random.Random) -> None:
     f = load(Programs(draw, augmented=False).program())

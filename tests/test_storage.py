@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from covering import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import recipes
 from test_every_op import FORMS, draw, ruled, static
@@ -33,7 +34,7 @@ from minigrad.saving.signature import signature
 from minigrad.static import forms, get_default_graph
 from minigrad.static.handlers import HANDLERS
 
-fixed = settings(max_examples=200)
+fixed = examples(200)
 
 
 @pytest.fixture(autouse=True)
