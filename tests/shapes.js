@@ -86,7 +86,9 @@
     const phases = all(".mg-phase", staff).map(box).sort((a, b) => a.left - b.left);
     const close = phases.some((phase, i) => phases[i + 1] && phase.right > phases[i + 1].left + 1);
     const marks = all(".mg-note, .mg-dots", staff).some((mark) => !within(box(mark), box(staff)));
-    return [...(close ? ["phases lie on each other"] : []), ...(marks ? ["a mark is cut off"] : [])];
+    const mute = all(".mg-phase:not(.mg-sliver)", staff).some((phase) => !all("span", phase).some((e) => visible(e) && area(e))
+      && !/^"./.test(getComputedStyle(phase, "::before").content));
+    return [...(close ? ["phases lie on each other"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
   });
 
   // What the step is about: of many nodes one is enough.
@@ -124,6 +126,8 @@
         else if (given) wrong.push(`the card ${name(g)} is out of view`);
       }
     }
+    const score = document.querySelector(".mg-score:not([hidden])");
+    if (score && !area(score)) wrong.push("it has no score");
     if (!slider || !document.querySelector(".mg-film")) return wrong;
     const cards = all(".mg-film g.node", root);
     if (!cards.some((g) => visible(g))) wrong.push("it rests empty");

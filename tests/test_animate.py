@@ -6,6 +6,7 @@ import base64
 import io
 import math
 import re
+import runpy
 import stat
 import sys
 from functools import cache
@@ -163,15 +164,55 @@ def test_along_a_curve_from_its_start_to_its_end() -> None:
     assert along(way[:4], 0.5) == (2.5, 5.5)
 
 
-def test_the_clock_counts_the_same_events_on_both_sides() -> None:
-    parts = both().scene.parts(Moment(both().scene.steps - 1), "en")
-    rows = [
-        [svg for name, svg in parts.items() if name.startswith(f"m{i}-") and svg] for i in (0, 1)
+def scored(made: viz.Animation, step: int, side: int) -> dict[str, str]:
+    """What the score of a side shows at a step, by the names of its parts."""
+    parts = made.scene.parts(Moment(step), "en")
+    names = re.compile(rf"(rows|head|row\d+|step\d+|phase\d+)-{side}")
+    return {name[:-2]: svg for name, svg in parts.items() if names.fullmatch(name) and svg}
+
+
+def test_the_score_says_when_each_line_was_built_and_when_it_ran() -> None:
+    last = both().scene.steps - 1
+    dynamic, static = (scored(both(), last, side) for side in (0, 1))
+    for side in (dynamic, static):
+        told = [re.sub("<[^>]*>", "", side[f"row{i}"]) for i in range(3)]
+        assert told == ["x", "x * x", "x * x + 3"]
+        marks = "".join(svg for name, svg in side.items() if name.startswith("step"))
+        assert marks.count('"mg-ran"') == 2
+        assert marks.count('"mg-passed"') == 4, "three contributions and the seed"
+        assert "2 built · 2 run · 3 gradients" in side["head"]
+    phases = [
+        [re.sub("<[^>]*>", "", svg) for name, svg in side.items() if name.startswith("phase")]
+        for side in (dynamic, static)
     ]
-    ran = [sum("mg-ran" in svg for svg in row) for row in rows]
-    passed = [sum("mg-passed" in svg for svg in row) for row in rows]
-    assert ran == [2, 2]
-    assert passed[0] == passed[1] == 4, "three contributions and the seed"
+    assert phases == [["○●build + run", "backward"], ["build", "run", "backward"]]
+    assert "mg-ring" in dynamic["step1"], "built and run at once"
+    assert "mg-born" in static["step1"], "only built"
+
+
+def test_the_score_grows_step_by_step() -> None:
+    for step in range(both().scene.steps):
+        for side in (0, 1):
+            there = scored(both(), step, side)
+            numbers = [int(name[4:]) for name in there if name.startswith("step")]
+            assert max(numbers, default=0) <= step, "nothing that is to come is told"
+            lit = [name for name, svg in there.items() if "mg-lit" in svg]
+            wanted = {n.row for n in both().scene.score.staffs[side].notes.get(step, ())}
+            assert lit == [f"row{row}" for row in sorted(wanted)], "the line of now"
+    assert "0 built" in scored(both(), 0, 1)["head"]
+
+
+def test_the_score_of_a_long_program_makes_diagonals(tmp_path: Path) -> None:
+    lines = [f"    x = mg.tanh(x * 0.{i + 10})\n" for i in range(24)]
+    source = tmp_path / "long.py"
+    source.write_text(f"import minigrad as mg\ndef model(x):\n{''.join(lines)}    return x\n")
+    made = viz.animate(runpy.run_path(str(source))["model"], 0.5, language="en")
+    (staff, other) = made.scene.score.staffs
+    assert len(staff.made.rows) == len(other.made.rows) == 49
+    assert made.scene.score.height < 2 * 200
+    there = scored(made, 3, 0)
+    assert "row0" not in there, "no code that nobody can read"
+    assert "mg.tanh(x * 0.10)" in there["head"] or "x * 0.11" in there["head"], "but that of now"
 
 
 def test_pytorch_s_own_example_ends_with_the_sum() -> None:

@@ -92,6 +92,41 @@ def test_what_a_line_does_in_several_traces_is_one_node_in_one_place() -> None:
     assert shapes == [{"(3,)"}, {"(4,)"}, {"(4,)"}]
 
 
+def test_the_score_has_a_column_for_each_call_and_builds_again_where_it_traces() -> None:
+    f, log = called()
+    (lane,) = viz.traces(f, log).data["lanes"]
+    assert [label for label, _ in lane["rows"]] == ["x", "x * n", "return x * n + 1"]
+    kinds = [
+        [kind for kind, start, _ in lane["phases"] if int(start + 0.01) == i] for i in range(5)
+    ]
+    assert kinds == [["build", "run"], ["run"], ["build", "run"], ["build", "run"], ["run"]]
+    marks = [(round(at), row, kind) for at, row, kind, _, *sort in lane["notes"] if not sort]
+    assert [m for m in marks if m[2] == "built"] == [
+        (i, row, "built") for i in (0, 2, 3) for row in (1, 2)
+    ]
+    assert [m for m in marks if m[2] == "run"] == [
+        (i, row, "run") for i in range(5) for row in (1, 2)
+    ]
+    assert [end for _, _, end in lane["lives"]] == [4] * 3, "traces stay in the cache"
+    assert lane["counted"][-1] == [4, 6, 10, 0]
+    places = [at for at, *_ in lane["notes"]]
+    assert all(i - 0.5 < at < i + 0.5 for at, i in zip(places, map(round, places), strict=True))
+    assert viz.traces(f).data["lanes"] == [], "nothing was recorded"
+
+
+def test_the_score_shows_what_was_computed_and_other_functions_have_no_rows() -> None:
+    double, other = mg.function(lambda x: x * 2), mg.function(lambda x: x * 3)
+    with mg.record(values=True) as log:
+        for value in (1.0, 2.0):
+            double(mg.tensor(value))
+            other(mg.tensor(value))
+    (lane,) = viz.traces(double, log).data["lanes"]
+    (product,) = [ids for _, _, kind, ids, *sort in lane["notes"] if kind == "built" and not sort]
+    values = lane["nodes"][f"{lane['prefix']}{product}"]["values"]
+    assert [(round(at), value["short"]) for at, value in values] == [(0, "2"), (1, "4")]
+    assert len(lane["rows"]) == 2
+
+
 def test_other_functions_do_not_count_and_scripts_do() -> None:
     other = mg.function(lambda x: x * 3)
 
@@ -139,6 +174,17 @@ def test_the_row_of_the_table_follows(tmp_path: Path, page: Page) -> None:
     assert row.inner_text().split()[:2] == ["3", "2"]
     assert row.get_attribute("aria-current") == "true"
     assert page.locator("g.mg-new").count() == 5
+    lit = page.locator(".mg-phase.mg-lit").all_inner_texts()
+    assert lit == ["build", "run", "run", "build", "run"]
+    assert page.locator(".mg-count").all_inner_texts()[:2] == ["4", "6"]
+    assert page.locator(".mg-row-name.mg-here").count() == 3
+    label = page.locator(".mg-steps")
+    box = label.bounding_box()
+    label.click(position={"x": box["width"] - 12, "y": 20})
+    assert row.inner_text().split()[:2] == ["5", "1"], "a click on the score leads to its call"
+    label.press("ArrowLeft")
+    assert row.inner_text().split()[:2] == ["4", "3"]
+    page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="中文", exact=True).click()
     assert "第 3 次调用做了追踪 2" in page.locator(".mg-caption").inner_text()
     assert page.errors == []

@@ -76,9 +76,12 @@ interface GraphData {
 }
 
 type NoteKind = "built" | "run" | "both" | "gradient";
-/** Step, row, what happened, nodes, and their sort, if they are no operators; sent: the ids together. */
+/**
+ * Step, row, what happened, nodes, and their sort, if they are no operators; sent: the ids together. Where
+ * the step is a number between two, the note stands there, and belongs to the nearest.
+ */
 type SentNote = [number, number, NoteKind, string, string?];
-type Note = [number, number, NoteKind, string[], string?];
+type Note = [number, number, NoteKind, string[], string | undefined, number];
 
 /** A film as a staff of the score: rows with whether they are code, lives and phases from step to step. */
 interface Lane {
@@ -91,6 +94,16 @@ interface Lane {
   lives: [number, number, number][];
   phases: ["both" | "build" | "run" | "backward", number, number][];
   counted: [number, number, number, number][];
+}
+
+type Noted = Record<string, Pick<PlayedNode, "label" | "values" | "gradients">>;
+
+/** What a score is drawn of. */
+interface Scored {
+  lanes: Lane[];
+  frames: { length: number };
+  nodes: Noted;
+  words: Words;
 }
 
 /** Where a staff is drawn, in pixels. */
@@ -299,6 +312,7 @@ interface BoardData {
   drawings: Drawn[];
   values: Summary[];
   moves: boolean;
+  lanes: (Lane & { nodes: Noted })[];
   sliders: SliderData[];
   trouble: string;
   switches: { key: string; on: boolean }[];

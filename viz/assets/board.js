@@ -79,7 +79,6 @@ function show(model, board, root, moved, before) {
   const tools = make("div", "mg-tools", head);
   const scale = scaled(tools, labels, words);
   for (const zoom of /** @type {HTMLCollectionOf<HTMLElement>} */ (tools.children)) {
-    zoom.classList.add("mg-zoom");
     zoom.hidden = !data.drawings.length;
   }
   const still = scenes.length === 1;
@@ -94,6 +93,11 @@ function show(model, board, root, moved, before) {
     panel.classList.add("mg-help");
     say(make("p", "mg-keys", panel), still ? words.board_still_keys : words.board_keys);
   });
+  const score_ = make("div", "mg-score", root);
+  score_.hidden = !data.lanes.length;
+  region(score_, labels.score);
+  const nodes = Object.assign({}, ...data.lanes.map((lane) => lane.nodes));
+  const staffs = data.lanes.length ? score(score_, { lanes: data.lanes, frames: scenes, nodes, words }, { hover() {} }) : undefined;
   legend(data, root);
   switches(model, data, root);
   const below = make("div", "mg-below", root);
@@ -139,7 +143,7 @@ function show(model, board, root, moved, before) {
       model.set("index", index);
       model.save_changes();
     },
-  });
+  }, staffs && score_);
   controls.hidden = still;
   const unseen = before || still ? () => {} : onceSeen(board, caption, steps);
   const keys = () => ({ ...(still ? {} : steps.keys), ...zoomKeys(scale) });
@@ -195,6 +199,7 @@ function show(model, board, root, moved, before) {
     });
     inspect.renew();
     steps.tell(scene.say, scene.place);
+    staffs?.show(index);
     moved(scene.inputs);
   }
 
@@ -221,6 +226,7 @@ function show(model, board, root, moved, before) {
     leave() {
       unseen();
       steps.leave();
+      staffs?.leave();
       sized.disconnect();
       model.off("change:index", follow);
     },

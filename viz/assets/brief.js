@@ -36,8 +36,21 @@ function abridge(box, scale) {
     else {
       g.querySelector(".mg-short")?.remove();
       for (const slot of g.querySelectorAll(".mg-swatch[data-own]")) setPlace(slot, slot.getAttribute("data-own") ?? "");
+      lift(g);
     }
   }
+}
+
+/**
+ * How far the rows of a card that stay when its small words give way are from its middle.
+ * @param {Element} g
+ */
+function lift(g) {
+  if (g.matches(".mg-pictured, .mg-ref") || g.querySelector(".mg-cell")) return;
+  const [high] = numbers(g.querySelector(".mg-card"), "height");
+  const rows = ["sign", "grad"].flatMap((name) => numbers(g.querySelector(`.mg-${name}`), "y"));
+  const middle = (rows[0] - 12 + rows[rows.length - 1] + 1) / 2; // their letters stand on y
+  /** @type {SVGElement} */ (g).style.setProperty("--mg-lift", `${((high ?? 0) / 2 - middle).toFixed(1)}px`);
 }
 
 /** The same for one card whose words have changed. @param {Element} g */
@@ -62,6 +75,7 @@ function brief(g, scale) {
   const old = g.querySelector(".mg-short");
   if (old?.getAttribute("data-key") === key) return;
   old?.remove();
+  g.classList.toggle("mg-mute", !shown.length);
   enlarge(pictures, wide, high, scale);
   const at = `translate(${wide / 2} ${high / 2}) scale(${1 / scale})`;
   const group = shape("g", { class: "mg-short", transform: at, "data-scale": scale, "data-key": key }, g);

@@ -2,18 +2,6 @@
 const GIVEN = new Set(["input", "parameter", "variable", "constant"]); // what computes nothing
 
 /**
- * The last of [step, what] that happened by now.
- * @template T
- * @param {[number, T][] | undefined} entries @param {number} index
- * @returns {T | undefined}
- */
-function latest(entries, index) {
-  let found;
-  for (const entry of entries ?? []) if (entry[0] <= index) found = entry;
-  return found?.[1];
-}
-
-/**
  * How a card stands at a step: of what makes its state how much has run, and what the last of it holds.
  * @param {PlayedNode[]} nodes @param {number} index
  */

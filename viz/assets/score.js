@@ -7,22 +7,29 @@ const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
 const DIAGONAL = 130; // pixels of these
 const FEW_ROWS = 9; // up to which a staff may stand beside its drawing
 const FOOT = 28; // pixels below the rows, for the phases
+const TWO_LINES = 9; // more of it in a narrow score, where a phase may have two lines
+const BROW = 3; // and above them, at least: a number may be higher than its row
 const HEAD_OF_STAFF = 26; // pixels above the rows for the tally, where it has no room beside the phases
 const END = 12; // pixels to the right of the last step
-const NARROW_SCORE = 400; // pixels; below, code stands above its row instead of beside it
-const CODE_LETTER = 7.3; // pixels of a letter of code
+const NARROW_SCORE = 400; // pixels; below, code stands above its row if there is room, and else it is small
+const BRIEF_CODE = 20; // letters of it where only that of the step has room
+const ABOVE = 2.4; // times as high, a row has its code above it
+const [CODE_LETTER, SMALL_LETTER] = [7.3, 6.7]; // pixels of a letter of code
 const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 5; // pixels of a mark's radius; smaller ones are dots
 
+const SIGNS = { build: "○", run: "●", both: "○●", backward: "∂" }; // of phases too narrow for a word
+const SHORTER = ["mg-small", "mg-two", "mg-aside", "mg-bare", "mg-sliver"]; // how a phase gets on with less room
+
 /**
- * @param {HTMLElement} place what it fills @param {Data} data
+ * @param {HTMLElement} place what it fills @param {Scored} data
  * @param {{hover(id: string, on: boolean): void}} actions
  */
 function score(place, data, { hover }) {
   const staffs = data.lanes.map((lane) => staff(place, lane, data));
   const head = make("div", "mg-playhead", place);
-  const longest = Math.max(...data.lanes.flatMap(({ rows }) => rows.map(([label]) => label.length)), 1);
+  const widest = Math.max(...data.lanes.flatMap(({ rows }) => rows.map(([label]) => label.length)), 1);
   const most = Math.max(...data.lanes.map(({ rows }) => rows.length));
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
@@ -39,10 +46,14 @@ function score(place, data, { hover }) {
   const draw = () => {
     const wide = place.clientWidth;
     if (!wide) return;
-    const narrow = wide < NARROW_SCORE;
-    const code = Math.min(longest * CODE_LETTER + 28, wide * 0.42);
+    const slim = wide < NARROW_SCORE;
+    place.classList.toggle("mg-slim", slim);
     const tally = Math.max(...staffs.map((one) => one.tally())) + 34;
-    const above = narrow || tally > wide * 0.45 || place.closest(".mg-lanes") != null;
+    const narrow = slim && Math.min(...staffs.map((one) => one.room())) >= READABLE * ABOVE + TWO_LINES / most;
+    const thin = staffs.every((one) => one.room() < READABLE);
+    const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
+    const code = slim ? Math.min(longest * SMALL_LETTER + 16, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
+    const above = slim || tally > wide * 0.45 || place.closest(".mg-lanes") != null;
     const left = narrow ? 4 : above ? code : Math.max(code, tally);
     const column = (wide - left - END) / data.frames.length;
     place.classList.toggle("mg-narrow", narrow);
@@ -82,8 +93,8 @@ function score(place, data, { hover }) {
   };
 }
 
-/** A note in words: what happened, to what, and what came out. @param {Note} note @param {Data} data */
-function noted([step, , kind, nodes, sort], { words, nodes: known }) {
+/** A note in words: what happened, to what, and what came out. @param {Note} note @param {Scored} data */
+function noted([, , kind, nodes, sort, step], { words, nodes: known }) {
   const verb = { built: words.clock_built, run: words.clock_run, both: words.clock_both, gradient: words.clock_gradient }[kind];
   const name = `${kind === "gradient" || sort === "gradient" ? "∂" : ""}${known[nodes[0]]?.label ?? ""}`;
   const value = held(nodes[nodes.length - 1], kind, step, known);
@@ -93,7 +104,7 @@ function noted([step, , kind, nodes, sort], { words, nodes: known }) {
 
 /**
  * In few words what a node holds after a step; "" where it was only built.
- * @param {string} id @param {NoteKind} kind @param {number} step @param {Record<string, PlayedNode>} nodes
+ * @param {string} id @param {NoteKind} kind @param {number} step @param {Noted} nodes
  */
 function held(id, kind, step, nodes) {
   const { values, gradients } = nodes[id];
@@ -102,7 +113,7 @@ function held(id, kind, step, nodes) {
 
 /**
  * The rows of one film.
- * @param {HTMLElement} place @param {Lane} lane @param {Data} data
+ * @param {HTMLElement} place @param {Lane} lane @param {Scored} data
  */
 function staff(place, lane, data) {
   const box = make("div", "mg-staff", place);
@@ -124,6 +135,7 @@ function staff(place, lane, data) {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(phase, does[kind]);
     phase.title = halves(does[kind]);
+    phase.dataset.sign = SIGNS[kind];
     return phase;
   });
   const counts = [words.tally_built, words.tally_run, words.tally_gradient].map((word, i) => {
@@ -133,8 +145,9 @@ function staff(place, lane, data) {
     return { part, said };
   });
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
-    /** @type {Note} */ ([step, row, kind, ids.split(" ").map((id) => lane.prefix + id), sort])
+    /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
   ));
+  const gap = Math.min(1, ...closest(notes));
   const parts = layers(svg);
   const byStep = Map.groupBy(notes, ([step]) => step);
   /** @type {Place} */
@@ -162,32 +175,42 @@ function staff(place, lane, data) {
       box.classList.toggle("mg-terse", room > place.clientWidth - 40);
       return room;
     },
+    /** The pixels of a row. */
+    room: () => (lines.clientHeight - FOOT - BROW) / Math.max(1, lane.rows.length),
     /** @param {number} left @param {number} column @param {boolean} narrow */
     draw(left, column, narrow) {
       const [wide, high] = [lines.clientWidth, lines.clientHeight];
       const rows = Math.max(1, lane.rows.length);
-      const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - FOOT) / rows));
-      const radius = Math.max(1.5, Math.min(15, column * 0.43, row * (narrow ? 0.27 : 0.42)));
-      at = { left, column, row, top: Math.max(0, (high - FOOT - row * rows) / 2), radius, wide, high };
-      box.classList.toggle("mg-thin", row < READABLE * (narrow ? 2.4 : 1));
+      const foot = FOOT + (narrow ? TWO_LINES : 0);
+      const row = Math.max(0, Math.min(TALLEST * (narrow ? 1.3 : 1), (high - foot - BROW) / rows));
+      const radius = Math.max(1.5, Math.min(15, gap * column * 0.43, row * (narrow ? 0.27 : 0.42)));
+      at = { left, column, row, top: Math.max(BROW, (high - foot - row * rows) / 2), radius, wide, high };
+      box.classList.toggle("mg-thin", row < READABLE * (narrow ? ABOVE : 1));
       box.classList.toggle("mg-tight", row < 18);
-      letters = Math.floor(((narrow ? wide : left) - 28) / CODE_LETTER);
+      const slim = wide < NARROW_SCORE && !narrow;
+      letters = slim ? Math.floor((left - 16) / SMALL_LETTER) : Math.floor(((narrow ? wide : left) - 28) / CODE_LETTER);
       names.forEach((each, i) => { each.textContent = short(lane.rows[i][0], letters); });
-      letters = Math.min(letters, Math.floor((wide - name.offsetWidth - tally.offsetWidth - 70) / CODE_LETTER));
+      letters = Math.min(slim ? 99 : letters, Math.floor((wide - name.offsetWidth - tally.offsetWidth - 70) / CODE_LETTER));
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));
       names.forEach((name, i) => {
         const middle = at.top + row * (i + 0.5);
-        name.style.top = `${Math.max(0, Math.min(high - FOOT - 16, narrow ? middle - radius - 19 : middle - 9))}px`;
+        name.style.top = `${Math.max(0, Math.min(high - foot - 16, narrow ? middle - radius - 19 : middle - 9))}px`;
       });
       lane.phases.forEach(([, start, end], i) => {
         const width = (end - start + 0.92) * column;
         const { style, classList } = phases[i];
-        style.left = `${left + (start + 0.04) * column}px`;
+        const from = left + (start + 0.04) * column;
+        style.left = `${from}px`;
         style.top = `${at.top + row * rows + 4}px`;
         style.width = `${width}px`;
-        classList.remove("mg-small", "mg-bare");
-        for (const less of ["mg-small", "mg-bare"]) classList.toggle(less, phases[i].scrollWidth > width);
+        classList.remove(...SHORTER);
+        for (const less of SHORTER) {
+          const long = phases[i].scrollWidth > width;
+          if (!long && phases[i].scrollHeight < foot - 5) continue;
+          const beside = i === 0 && place.matches(".mg-tally-above") && phases[i].scrollWidth + 12 < from;
+          if (less !== "mg-aside" || beside) classList.add(less);
+        }
       });
       top.style.top = box.closest(".mg-tally-above") ? "" : `${at.top + row * rows + 5}px`;
       compose(parts, lane, notes, at, data.nodes);
@@ -202,7 +225,7 @@ function staff(place, lane, data) {
       if (box.classList.contains("mg-thin")) here.splice(1);
       line.textContent = letters > 5 ? short(here[0]?.title ?? "", letters) : "";
       for (const name of here) name.classList.add("mg-here");
-      lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", start <= index));
+      lane.phases.forEach(([, start], i) => phases[i].classList.toggle("mg-lit", Math.floor(start + 0.01) <= index));
       count(index);
     },
     /** @param {PointerEvent} event */
@@ -226,6 +249,15 @@ const short = (code, most) => (code.length > most ? `${code.slice(0, Math.max(0,
 /** Constants are dots beside what reads them. @param {Note} note */
 const drawnLarge = (note) => note[4] !== "constant";
 
+/** How far the marks of each row are from each other, in columns. @param {Note[]} notes */
+function closest(notes) {
+  const rows = Map.groupBy(notes.filter(drawnLarge), ([, row]) => row);
+  return [...rows.values()].flatMap((row) => {
+    const places = row.map((note) => note[5]).sort((a, b) => a - b);
+    return places.slice(1).map((place, i) => place - places[i]).filter(Boolean);
+  });
+}
+
 /** What lies on each other in a staff; an <svg> in it ends where the past does. @param {SVGSVGElement} svg */
 function layers(svg) {
   const rest = shape("g", {}, svg);
@@ -234,7 +266,7 @@ function layers(svg) {
 }
 
 /** The middle of a note. @param {Note} note @param {Place} at @returns {[number, number]} */
-const middle = ([step, row], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
+const middle = ([, row, , , , step], at) => [at.left + at.column * (step + 0.5), at.top + at.row * (row + 0.5)];
 
 /** @param {Note} note @param {Place} at */
 function ring(note, at) {
@@ -245,7 +277,7 @@ function ring(note, at) {
 /**
  * Draws a staff: rows, lives, what follows on what, marks.
  * @param {ReturnType<typeof layers>} parts @param {Lane} lane @param {Note[]} notes @param {Place} at
- * @param {Record<string, PlayedNode>} nodes
+ * @param {Noted} nodes
  */
 function compose({ rest, past }, { rows, lives, phases, plan }, notes, at, nodes) {
   const [small, thin] = [at.radius < DOT, at.row < DOT];
@@ -261,9 +293,9 @@ function compose({ rest, past }, { rows, lives, phases, plan }, notes, at, nodes
   if (small) Object.assign(life.style, { strokeWidth: String(Math.max(1, at.row * 0.6)), strokeDasharray: "none", strokeLinecap: "butt", strokeOpacity: "0.22" });
   for (const [kind, start, end] of phases) {
     const back = kind === "backward" ? -1 : 1;
-    const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[0] >= start && note[0] <= end);
-    const ordered = within.toSorted((a, b) => a[0] - b[0] || back * (a[1] - b[1]));
-    shape("polyline", { class: `mg-stairs mg-stairs-${kind}`, points: ordered.map(spot).join(" ") }, past);
+    const within = notes.filter((note) => drawnLarge(note) && note[4] !== "gradient" && note[5] >= start - 0.5 && note[5] <= end + 0.5);
+    const ordered = within.toSorted((a, b) => a[5] - b[5] || back * (a[1] - b[1]));
+    shape("polyline", { class: `mg-stairs mg-stairs-${kind}${small ? " mg-crowded" : ""}`, points: ordered.map(spot).join(" ") }, past);
   }
   if (small) return dots(notes, spot, at, past);
   for (const note of notes) mark(note, at, past, nodes);
@@ -280,9 +312,9 @@ function dots(notes, spot, { radius }, parent) {
   }
 }
 
-/** @param {Note} note @param {Place} at @param {Element} parent @param {Record<string, PlayedNode>} nodes */
+/** @param {Note} note @param {Place} at @param {Element} parent @param {Noted} nodes */
 function mark(note, at, parent, nodes) {
-  const [step, , kind, ids, sort = "operator"] = note;
+  const [, , kind, ids, sort = "operator", step] = note;
   const value = held(ids[ids.length - 1], kind, step, nodes);
   const [cx, cy] = middle(note, at);
   const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}` }, parent);

@@ -38,7 +38,7 @@ function places(el, data, alone) {
   score.hidden = bar.hidden = data.still; // nothing moves in a film of one frame
   const moving = make("div", "mg-inputs", bar);
   const verdict = scrolls(make("div", "mg-verdict", bar));
-  return { root, screen, head, caption, fit, tools, body, stages, score, side, inspector, moving, verdict, trouble, controls };
+  return { root, screen, head, caption, fit, tools, body, stages, score, side, inspector, bar, moving, verdict, trouble, controls };
 }
 
 /**
@@ -46,7 +46,7 @@ function places(el, data, alone) {
  * places in which most is seen of them. Returns what does so again for another width.
  * @param {ReturnType<typeof places>} parts @param {Stage[]} graphs
  */
-function arranging({ root, screen, body, stages, score }, graphs) {
+function arranging({ root, screen, head, tools, bar, body, stages, score }, graphs) {
   const sizesOf = once((/** @type {boolean} */ narrow) => graphs.map(({ drawing, suit }) => {
     suit(narrow);
     const { width, height } = drawing.querySelector("svg")?.viewBox.baseVal ?? { width: 0, height: 0 };
@@ -57,6 +57,8 @@ function arranging({ root, screen, body, stages, score }, graphs) {
     const wide = body.clientWidth;
     if (!wide || !graphs.length) return;
     const narrow = wide <= NARROW;
+    const holder = narrow && !bar.hidden ? bar : head; // beside what steps, where there is little room
+    if (tools.parentElement !== holder) holder.append(tools);
     const sizes = sizesOf(narrow);
     for (const { suit } of graphs) suit(narrow);
     const beside = "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);

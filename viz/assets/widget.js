@@ -101,6 +101,18 @@ function steady(className, parent, write) {
   };
 }
 
+/**
+ * The last of [step, what] that happened by now.
+ * @template T
+ * @param {[number, T][] | undefined} entries @param {number} index
+ * @returns {T | undefined}
+ */
+function latest(entries, index) {
+  let found;
+  for (const entry of entries ?? []) if (entry[0] <= index) found = entry;
+  return found?.[1];
+}
+
 /** Both halves on one line, for an attribute, which no style rule reaches. @param {Pair} pair */
 const halves = ([en, zh]) => (en === zh ? en : `${en} / ${zh}`);
 

@@ -32,8 +32,8 @@ function scaled(tools, labels, words) {
   };
   button("−", labels.zoom_out, tools, () => shared.zoom(0.8));
   button("+", labels.zoom_in, tools, () => shared.zoom(1.25));
-  const fitting = button("", labels.fit, tools, shared.fit);
-  say(fitting, words.fit);
+  say(button("", labels.fit, tools, shared.fit), words.fit);
+  for (const zoom of tools.children) zoom.classList.add("mg-zoom");
   return shared;
 }
 

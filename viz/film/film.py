@@ -17,7 +17,7 @@ from viz.picture.swatch import scale
 from viz.words.text import ROWS, Pair, row
 
 T = TypeVar("T")
-BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
+CLOCKS = BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
 
 
 class Scales(NamedTuple):

@@ -82,17 +82,23 @@ def event_film(picture: Picture, events: Iterable[Event]) -> Film:
     Gradient nodes of a static graph that are not in the picture are told as what they are for: as
     one step when they are built, and as contributions when they run.
     """
-    director = Director(picture)
+    return film_and_steps(picture, events)[0]
+
+
+def film_and_steps(picture: Picture, events: Iterable[Event]) -> tuple[Film, list[int]]:
+    """The film of recorded events, and how many steps it had before each of them."""
+    director, steps = Director(picture), []
     told = list(events)
     leaves = {i: t for t, i in picture.ids.items() if isinstance(t, Tensor)}
     director.show_leaves((leaves[i], leaves[i]._array) for i in _first(picture, leaves))
     later = _Later(director, told)
     for event in with_progress(told, "progress_events"):
+        steps.append(len(director.frames))
         later.heard(event)
         if event.node in picture.ids:
             _tell(director, event)
     later.built_so_far()
-    return director.film()
+    return director.film(), steps
 
 
 def _first(picture: Picture, leaves: Iterable[str]) -> Iterable[str]:

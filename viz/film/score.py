@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from viz.film.film import BUILT, GRADIENT, RUN, Film, Frame, latest
+from viz.film.film import BUILT, CLOCKS, GRADIENT, RUN, Film, Frame, latest
 from viz.picture.boxes import GIVEN, Picture, PictureNode
 
 Key = tuple[str, ...]
@@ -87,6 +87,17 @@ def score(film: Film) -> Score:
     )
     lives = _lives(film, notes, graphs)
     return Score(tuple(rows.values()), notes, lives, _phases(notes, graphs))
+
+
+def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
+    """At each step where a clock goes on how much each has counted; a long loop counts unseen."""
+    counts = dict.fromkeys(CLOCKS, 0)
+    yield 0, counts
+    for i, frame in enumerate(film.frames):
+        marks = Counter(mark.clock for mark in frame.marks if mark.sort == "operator")
+        if marks:
+            counts = {c: frame.ticks.get(c, n + marks[c]) for c, n in counts.items()}
+            yield i, counts
 
 
 def aligned(scores: Sequence[Score]) -> list[Score]:

@@ -42,11 +42,14 @@ WORDS = [
     *("zoom_in", "zoom_out", "fit"),
     *("shape", "line", "value", "swatch_value", "inputs"),
     *("need_kernel", "board_keys", "board_still_keys"),
-    *("board_live", "board_table", "help", "close"),
+    *("board_live", "board_table", "help", "close", "score"),
+    *("clock_built", "clock_run", "clock_gradient", "clock_both"),
+    *("phase_both", "phase_build", "phase_run", "phase_backward"),
+    *("tally_built", "tally_run", "tally_gradient"),
 ]
 MODULES = (  # the browser's half
     *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),
-    *("packing", "board"),
+    *("packing", "score", "board"),
 )
 WIDE = 1240  # pixels across which a board has for its drawings, on a page of its own
 
@@ -55,7 +58,7 @@ class Board(Page):
     """Drawings side by side with a slider, step buttons and keys; made by viz.passes and others."""
 
     _esm = "".join(assets.source(f"{name}.js") for name in MODULES)
-    _css = sheets(*SHEETS, "board")
+    _css = sheets(*SHEETS, "board", "score")
     off = traitlets.List(traitlets.Unicode()).tag(sync=True)
     inputs: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
@@ -71,14 +74,18 @@ class Board(Page):
         moved: Callable[[list[float]], Board] | None = None,
         heading: Pair | None = None,
         moves: bool = False,
+        lanes: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """moves: a node of the same id is the same node in all pictures, and moves between them."""
+        """moves: a node of the same id is the same node in all pictures, and moves between them.
+        lanes: a score with a column for each scene.
+        """
         super().__init__()
         self.heading = heading or ROWS["page"]
         self._name = f"mgb{next(_numbers)}"
         self._switches, self._again = tuple(switches), again
         self.sliders, self._moved, self._moves = tuple(sliders), moved, moves
         self.scenes, self.sheet, self.verdict = tuple(scenes), sheet, verdict
+        self._lanes = list(lanes)
         self.slider = slider or ROWS["position"]
         self.index = max(0, len(self.scenes) - 1)  # it rests where all has happened
         self.data = self._payload()
@@ -162,6 +169,7 @@ class Board(Page):
             "drawings": self._drawings,
             "values": [shown_value(x, self._scale) for x in held],
             "moves": self._moves,
+            "lanes": self._lanes,
             "sliders": [asdict(slider) for slider in self.sliders],
             "trouble": "",
             "switches": [{"key": key, "on": key not in self.off} for key in self._switches],

@@ -1,4 +1,4 @@
-"""A film, or two beside each other, drawn at any moment: cards, what travels, captions, clocks.
+"""A film, or two beside each other, drawn at any moment: cards, what travels, captions, score.
 
 A scene is many small parts, each an SVG text by its name, so that what stays is the same text and
 need not be drawn again: moving pictures are made of the differences.
@@ -10,26 +10,26 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Mark
+from viz.film.film import Film, Flow
 from viz.film.states import on_cards
 from viz.page.payload import home
 from viz.page.rooms import rooms_of
+from viz.page.staff import Staffs
 from viz.picture import cards
-from viz.picture.boxes import GIVEN, Picture, PictureEdge, paths
+from viz.picture.boxes import Picture, PictureEdge, paths
 from viz.picture.cards import bilingual, text, wide
 from viz.picture.drawing import EDGE, Drawing
 from viz.picture.matching import aligned
 from viz.picture.place import Point
 from viz.picture.swatch import HIGH, WIDE, drawn, encoded, placed
-from viz.picture.theme import NAME, SMALL
+from viz.picture.theme import NAME
 from viz.words.text import ROWS, Pair
 
 GUTTER = 28  # between two drawings, px
-TITLE, LINE, ROW = 30, 18, 26  # heights of a title, a line of a caption and a row of a clock, px
+TITLE, LINE = 30, 18  # heights of a title and of a line of a caption, px
 LINES = 3  # of a caption, at most
-CELL = 34  # width of a step on the clock, at most, px
 CHIP, PAD = 22, 9  # height of what travels, and what it leaves free at its ends, px
 SMALLER = 0.6  # of a swatch: its miniature
 LONG = 26  # characters of a product on a chip; of a longer one the result alone
@@ -80,7 +80,7 @@ class Moment:
 class Scene:
     """One or two films of equal beginning, laid out once for all their steps.
 
-    width: pixels for all of it. bare: drawings alone, without captions and clocks. Raises
+    width: pixels for all of it. bare: drawings alone, without captions and score. Raises
     LayoutError where a film cannot be drawn.
     """
 
@@ -103,9 +103,10 @@ class Scene:
         self.said = 0 if bare else max(stage.said for stage in self.stages) * LINE + 6
         self.high = max(stage.height for stage in self.stages) + self.said
         drawn = sum(stage.width for stage in self.stages) + GUTTER * (len(films) - 1)
-        self.clocks = None if bare else Clocks(self.stages, drawn, self.steps)
-        self.width = drawn
-        self.height = self.high + (self.clocks.height if self.clocks else 0) + 2 * EDGE
+        titles = [stage.title for stage in self.stages]
+        self.score = None if bare else Staffs(films, titles, drawn, language)
+        self.width = self.score.width if self.score else drawn
+        self.height = self.high + (self.score.height if self.score else 0) + 2 * EDGE
         self.height += LINE + 6 if verdict else 0
 
     def lefts(self) -> Iterator[tuple[Stage, float]]:
@@ -123,8 +124,8 @@ class Scene:
             if self.bare:
                 del there[f"{stage.prefix}said"]
             found |= together(stage.prefix, there, x, EDGE)
-        if self.clocks:
-            found |= together("clocks", self.clocks.parts(moment.step), 0, EDGE + self.high)
+        if self.score:
+            found |= together("score", self.score.parts(moment.step), 0, EDGE + self.high)
         if self.verdict:
             shown = moment.step == self.steps - 1
             line = text("mg-caption", EDGE, self.height - EDGE - 4, bilingual(self.verdict))
@@ -325,69 +326,3 @@ def _words(said: str) -> Iterator[str]:
             yield word
             word = ""
     yield word
-
-
-class Clocks:
-    """Beneath the drawings, a row for each film: what was built, what ran, what was passed back."""
-
-    def __init__(self, stages: Sequence[Stage], width: float, steps: int) -> None:
-        self.stages, self.steps = stages, steps
-        self.left = EDGE + 8 + round(max(wide(half, SMALL) for s in stages for half in s.title))
-        self.cell = round(min(CELL, (width - EDGE - self.left) / steps), 1)
-        self.height = ROW * len(stages) + ROW + 14
-
-    def parts(self, step: int) -> dict[str, str]:
-        """The marks up to a step, the playhead at it, and what the marks mean."""
-        found = {}
-        low = 8 + ROW * len(self.stages)
-        for i, stage in enumerate(self.stages):
-            y = 8 + ROW * i + ROW / 2
-            found[f"clock{i}"] = text("mg-clock", EDGE, y + 4, bilingual(stage.title))
-        x = self.left + self.cell * (step + 1)
-        found["head"] = f'<path class="mg-head" d="M{x:g},4L{x:g},{low + 2:g}"/>'
-        for i, stage in enumerate(self.stages):
-            for k, frame in enumerate(stage.film.frames):
-                mark = _telling(frame.marks)
-                seen = mark and k <= step
-                y = 8 + ROW * i
-                found[f"m{i}-{k}"] = self._cell(mark, stage.film, k, y) if mark and seen else ""
-        found["legend"] = self._legend(low + 6)
-        return found
-
-    def _cell(self, mark: Mark, film: Film, step: int, y: float) -> str:
-        box = next(n for n in film.picture.nodes if n.id == mark.node)
-        sign = (box.sign or box.op) if box.kind not in (*GIVEN, "tensor") else box.label
-        back = mark.clock == GRADIENT or mark.sort == "gradient"
-        told = f"∂{sign}" if back and wide(f"∂{sign}", SMALL) < self.cell - 4 else sign
-        width = max(self.cell - 3, 4)
-        told = told if wide(told, SMALL) < width - 1 else ""
-        x = self.left + self.cell * step + (self.cell - width) / 2
-        given = mark.sort == "input" and (mark.clock == RUN or film.picture.kind == "dynamic")
-        return _box("mg-given" if given else LOOKS[mark.clock], x, y + 3, width, told)
-
-    def _legend(self, y: float) -> str:
-        shown, x = "", float(self.left)
-        for clock in (BUILT, RUN, GRADIENT):
-            shown += _box(LOOKS[clock], x, y + 4, 18, "", 12)
-            shown += text("mg-clock", x + 24, y + 14, bilingual(ROWS[clock]))
-            x += 44 + max(wide(half, SMALL) for half in ROWS[clock])
-        return shown
-
-
-LOOKS = {BUILT: "mg-born", RUN: "mg-ran", GRADIENT: "mg-passed"}  # as the cards of that state
-
-
-def _box(look: str, x: float, y: float, width: float, told: str, high: float = ROW - 6) -> str:
-    """A mark of the clock."""
-    words = text("mg-mark", x + width / 2, y + high - 6, escape(told), "middle") if told else ""
-    return (
-        f'<g class="{look}"><rect class="mg-card" x="{x:g}" y="{y:g}" width="{width:g}" '
-        f'height="{high:g}" rx="4"/>{words}</g>'
-    )
-
-
-def _telling(marks: Sequence[Mark]) -> Mark | None:
-    """Of what the clocks note in one step, what is said of it: operators first, what ran first."""
-    order = (GRADIENT, RUN, BUILT)
-    ranked: Any = sorted(marks, key=lambda m: (m.sort == "input", order.index(m.clock)))
-    return ranked[0] if ranked else None

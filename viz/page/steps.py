@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from viz.film.film import BUILT, GRADIENT, RUN, Facts, Film, Flow, Track
+from viz.film.film import CLOCKS, Facts, Film, Flow, Track
 from viz.film.listing import Block
-from viz.film.score import Note, Score, aligned, score
+from viz.film.score import BUILD, Note, Score, aligned, counted, score
 from viz.film.told import SLOTS, Told
 from viz.picture.boxes import GIVEN, PictureNode
 from viz.picture.summary import Summary
@@ -17,7 +17,6 @@ from viz.picture.swatch import Raster, encoded, top_of
 from viz.picture.theme import KINDS
 from viz.words.text import ROWS, Pair, both
 
-CLOCKS = (BUILT, RUN, GRADIENT)
 FEW = (6, 4)  # rows and columns of numbers that the inspector writes out
 
 Texts = dict[Pair, int]  # a sentence: its number
@@ -160,9 +159,9 @@ def lanes(pairs: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
 
 def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
     """The score of one film, and how much its clocks had counted by which step."""
-    counted = [[i, *ticks.values()] for i, ticks in _counted(film)]
-    counts = dict(zip(CLOCKS, counted[-1][1:], strict=True))
-    told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in counts.items() if count)
+    counts = [[i, *ticks.values()] for i, ticks in counted(film)]
+    total = dict(zip(CLOCKS, counts[-1][1:], strict=True))
+    told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in total.items() if count)
     label = ROWS[f"lane_{film.picture.kind}"]
     return {
         "label": label,
@@ -173,7 +172,7 @@ def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
         "notes": [_note(note) for note in made.notes],
         "lives": made.lives,
         "phases": made.phases,
-        "counted": counted,
+        "counted": counts,
     }
 
 
@@ -183,12 +182,50 @@ def _note(note: Note) -> list[Any]:
     return [note.step, note.row, note.kind, " ".join(note.nodes), *sort]
 
 
-def _counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
-    """At each step where a clock goes on how much each has counted; a long loop counts unseen."""
-    counts = dict.fromkeys(CLOCKS, 0)
-    yield 0, counts
-    for i, frame in enumerate(film.frames):
-        marks = Counter(mark.clock for mark in frame.marks if mark.sort == "operator")
-        if marks:
-            counts = {c: frame.ticks.get(c, n + marks[c]) for c, n in counts.items()}
-            yield i, counts
+def lane_of_calls(film: Film, prefix: str, starts: Sequence[int]) -> dict[str, Any]:
+    """The score with a column for each call, of which `starts` are the steps they begin with.
+
+    In its column a call builds first, if it makes a graph, and then runs; what it does is spread
+    over its half of the column, or all of it.
+    """
+    made = score(film)
+    calls: dict[int, list[Note]] = {i: [] for i in range(len(starts))}
+    for note in made.notes:
+        calls[max(0, bisect_right(starts, note.step) - 1)].append(note)
+    columns: dict[int, float] = {}  # by the step of the film
+    phases = []
+    for call, notes in calls.items():
+        halves = [
+            {n.step for n in notes if (n.kind == "built") is built} for built in (True, False)
+        ]
+        for kind, steps, begins in zip((BUILD, "run"), halves, (0.04, 0.52), strict=True):
+            begins, wide = (begins, 0.44) if all(halves) else (0.04, 0.92)
+            for k, step in enumerate(sorted(steps)):
+                columns[step] = call + begins + wide * (k + 0.5) / len(steps) - 0.5
+            if steps:
+                phases.append((kind, call + begins - 0.04, call + begins + wide - 0.96))
+    told = lane(film, prefix, made)
+    last = len(starts) - 1
+    ends = [max(0, bisect_right(starts, step) - 1) for step, *_ in told["counted"]]
+    return {
+        **told,
+        "notes": [[columns[step], *rest] for step, *rest in told["notes"]],
+        "lives": [(row, columns[start], last) for row, start, _ in made.lives],
+        "phases": phases,
+        "counted": [
+            [end, *counts] for end, (_, *counts) in zip(ends, told["counted"], strict=True)
+        ],
+        "nodes": {
+            f"{prefix}-{n.id}": {
+                "label": n.label,
+                "values": _at(film.tracks[n.id].values, columns),
+                "gradients": _at(film.tracks[n.id].gradients, columns),
+            }
+            for n in film.picture.nodes
+        },
+    }
+
+
+def _at(values: Iterable[tuple[int, Summary]], columns: dict[int, float]) -> list[list[Any]]:
+    """Values by the columns in which they are noted, in few words."""
+    return [[columns[i], {"short": s.short}] for i, s in values if i in columns and s.short != "?"]

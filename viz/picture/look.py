@@ -98,12 +98,33 @@ RULES: tuple[Rule, ...] = (
     ("mg-bad", "mg-grad", {"fill": "bad"}),
 )
 
-# What pages do not draw as SVG: captions, clocks, what travels, the light on a card.
+# What pages do not draw as SVG: captions, the score, what travels, the light on a card.
 FILMED: tuple[Rule, ...] = (
     ("mg-flow", "mg-line", {"stroke": "run", "stroke-width": "2"}),
     ("mg-flow", "mg-tip", {"fill": "run"}),
     ("", "mg-caption", _words(NAME, "ink")),
-    ("", "mg-mark", _words(SMALL, "ink")),
+    ("", "mg-mark", _words(SMALL, "ink", 600)),
+    ("", "mg-count", _words(NAME, "ink", 600)),
+    ("", "mg-number", _words(SMALL, "ink", 600)),
+    ("", "mg-lit", {"fill": "lit", "stroke": "none"}),
+    ("", "mg-axis", {**_outline("line", "none"), "stroke-opacity": "0.35"}),
+    ("", "mg-life", {**_outline("run", "none", 3), "stroke-opacity": "0.4"}),
+    ("", "mg-life-plan", {**_outline("built", "none", 3, "0.1 6"), "stroke-linecap": "round"}),
+    ("", "mg-stair-build", _outline("built", "none", 2, DASHES["dashed"])),
+    *(("", f"mg-stair-{kind}", _outline("run", "none", 2)) for kind in ("run", "both")),
+    ("", "mg-stair-backward", _outline("grad", "none", 2)),
+    ("", "mg-code", _words(SMALL, "ink")),
+    ("mg-asked", "mg-card", _outline("grad", "none", 1.4, DASHES["dashed"])),
+    ("mg-cover", "mg-card", _outline("none", "paper")),
+    ("mg-ring", "mg-card", _outline("built", "paper", 2, "4 3")),
+    ("mg-at-once", "mg-card", _outline("built", "ran", 1.4, DASHES["dashed"])),
+    *(
+        (f"mg-dot-{kind}", "mg-card", _outline(line, fill, 1.3))
+        for kind, line, fill in (
+            *(("built", "none", "built"), ("both", "built", "run"), ("run", "none", "run")),
+            *(("gradient", "none", "grad"), ("given", "none", "soft")),
+        )
+    ),
     ("", "mg-head", _outline("now", "none", 2)),
     ("mg-travels", "mg-chip", _outline("run", "paper", 1.5)),
     ("mg-travels", "mg-chip-text", _words(NAME, "ink", 600)),

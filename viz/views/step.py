@@ -297,7 +297,15 @@ def timeline(log: Recording) -> Player:
         raise TypeError(printed("cannot_draw", value=brief(log)))
     names = names_in(sys._getframe(1))
     with progress():
-        return Player(films_of(log, names))
+        films = films_of(log, names)
+        return Player(films, links=_alike(*films) if len(films) > 1 else ())
+
+
+def _alike(one: Film, other: Film) -> list[dict[str, str]]:
+    """Which node is which, where both films are of one computation: they are laid out alike."""
+    found = matching(one.picture, other.picture)
+    whole = all(len(film.picture.nodes) == len(found) for film in (one, other))
+    return [found] if whole else []
 
 
 def _inside(node: Node) -> bool:

@@ -8,8 +8,10 @@ from typing import Any
 from minigrad.core.events import Recording
 from minigrad.hybrid.tracing import Function
 from minigrad.hybrid.tracing.traces import Trace, listed
+from viz.film.frames import film_and_steps
 from viz.page.board import Board
 from viz.page.scenes import Panel, Scene, Sheet
+from viz.page.steps import lane_of_calls
 from viz.picture.boxes import Picture
 from viz.picture.picture import brief, picture
 from viz.picture.union import Names, renamed, union
@@ -68,13 +70,25 @@ def traces(f: Function, log: Recording | None = None) -> Board:
     told = row("traces_cache", function=f.__name__, traces=len(calls))
     said = verdict if log is not None else told
     heading = ROWS["page_traces"]
-    return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True)
+    lanes = [_lane(f, log, among)] if log is not None and among is not None else []
+    return Board(scenes, sheet, said, ROWS["traces_call"], heading=heading, moves=True, lanes=lanes)
+
+
+def _lane(f: Function, log: Recording, among: Picture) -> dict[str, Any]:
+    """When each line of the function was built, and in which calls it ran."""
+    film, steps = film_and_steps(among, log.events)
+    starts = [at for at, e in zip(steps, log.events, strict=True) if _begins(f, e)]
+    return lane_of_calls(film, "t", starts)
+
+
+def _begins(f: Function, event: Any) -> bool:
+    """Whether a call of the function begins."""
+    return event.kind in ("traced", "hit") and event.node.function is f
 
 
 def _from_recording(f: Function, log: Recording) -> list[Call]:
     """The calls in the order in which they were made."""
-    told: list[Any] = log.of_kind("traced", "hit")
-    events = [e for e in told if e.node.function is f]
+    events: list[Any] = [e for e in log.events if _begins(f, e)]
     return [Call(str(i), e.node, e.kind == "traced") for i, e in enumerate(events, 1)]
 
 

@@ -1,0 +1,213 @@
+"""The score beneath a moving picture: a staff for each film, all on one axis of steps.
+
+What a step adds is a part of its own, which stays: pictures are made of the differences.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from math import dist
+
+from viz.film.film import BUILT, GRADIENT, RUN, Film
+from viz.film.score import BACKWARD, BOTH, BUILD, Note, Score, aligned, counted, score
+from viz.picture.cards import plain, text, wide
+from viz.picture.drawing import EDGE
+from viz.picture.theme import SMALL
+from viz.words.text import ROWS, Pair
+
+WIDE, CELL = 620, 28  # pixels of a score that is wider than what is drawn, at most; of its steps
+ROW, MOST = 28, 224  # height of a row; of all rows of a film, at most, px
+MANY, DIAGONAL = 40, 130  # rows, of which the marks make diagonals; how high these are, px
+HEAD, FOOT, PHASE = 28, 34, 21  # heights above and below the rows, and of a phase, px
+READABLE, CODE = 14, 0.34  # height of a row with its code, px; the code's part of the width
+LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring, px
+DOT = 5  # radius of a mark, px: smaller ones are dots
+TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
+LOOKS = {"built": "mg-born", "run": "mg-ran", BOTH: "mg-ran", "gradient": "mg-passed"}
+SIGNS = {BUILD: "○", "run": "●", BOTH: "○●", BACKWARD: "∂"}  # of phases too narrow for a word
+PHASES = {BUILD: "mg-born", "run": "mg-ran", BOTH: "mg-at-once", BACKWARD: "mg-passed"}
+
+
+class Staffs:
+    """All staffs. width: pixels for them, or more; language: the one that their words are in."""
+
+    def __init__(
+        self, films: Sequence[Film], titles: Sequence[Pair], width: float, language: str
+    ) -> None:
+        self.spoken = int(language == "zh")
+        scores = aligned([score(film) for film in films])
+        rows = max(len(made.rows) for made in scores)
+        self.row = DIAGONAL / rows if rows > MANY else min(ROW, MOST / max(rows, 1))
+        self.readable = self.row >= READABLE
+        longest = max((wide(row.label, SMALL) for made in scores for row in made.rows), default=0)
+        self.left = EDGE + (min(longest + 20, CODE * width) if self.readable else 0)
+        self.steps = max(len(film.frames) for film in films)
+        self.width = max(width, min(WIDE, EDGE + self.left + CELL * self.steps))
+        self.column = (self.width - EDGE - self.left) / self.steps
+        self.radius = max(1.2, min(LARGEST, self.column * 0.43, self.row * 0.42))
+        self.staffs: list[Staff] = []
+        self.height = 6.0
+        for film, title, made in zip(films, titles, scores, strict=True):
+            self.staffs.append(Staff(self, film, title[self.spoken], made, self.height))
+            self.height += HEAD + self.row * len(made.rows) + FOOT
+
+    def x(self, step: float) -> float:
+        """The middle of a column."""
+        return self.left + self.column * (step + 0.5)
+
+    def parts(self, step: int) -> dict[str, str]:
+        """All that is seen of them at a step, from back to front."""
+        found = {
+            f"{name}-{i}": svg
+            for i, staff in enumerate(self.staffs)
+            for name, svg in staff.parts(step)
+        }
+        head = f"M{self.x(step + 0.46):g},6L{self.x(step + 0.46):g},{self.height - 6:g}"
+        return {**found, "playhead": f'<path class="mg-head" d="{head}"/>'}
+
+
+class Staff:
+    """The rows of one film, from `low` pixels on."""
+
+    def __init__(self, score: Staffs, film: Film, title: str, made: Score, low: float) -> None:
+        self.score, self.title, self.made, self.low = score, title, made, low
+        self.plan = film.picture.kind == "static"
+        self.counted = list(counted(film))
+        self.notes: dict[int, list[Note]] = defaultdict(list)
+        for note in made.notes:
+            if note.sort != "constant":
+                self.notes[note.step].append(note)
+        self.stairs = self._stairs()
+
+    def y(self, row: float) -> float:
+        """The middle of a row."""
+        return self.low + HEAD + self.score.row * (row + 0.5)
+
+    def parts(self, step: int) -> Iterator[tuple[str, str]]:
+        """What is seen of it at a step, by names."""
+        yield "rows", self._rows()
+        yield "head", self._head(step)
+        here = {note.row for note in self.notes.get(step, ())}
+        for i, row in enumerate(self.made.rows if self.score.readable else ()):
+            yield f"row{i}", self._line(i, row.label, i in here)
+        for k in range(self.score.steps):
+            yield f"step{k}", self._step(k) if k <= step else ""
+        for i, phase in enumerate(self.made.phases):
+            yield f"phase{i}", self._phase(*phase) if phase.start <= step else ""
+
+    def _rows(self) -> str:
+        left, right = self.score.left, self.score.width - EDGE
+        rows = range(len(self.made.rows)) if self.score.row > DOT else ()
+        ways = (f"M{left:g},{self.y(i):g}L{right:g},{self.y(i):g}" for i in rows)
+        return "".join(f'<path class="mg-axis" d="{way}"/>' for way in ways)
+
+    def _head(self, step: int) -> str:
+        """What it is called, and what was counted; where rows have no names, the one of now."""
+        last = self.counted[-1][1]
+        now = next(counts for i, counts in reversed(self.counted) if i <= step)
+        words = [
+            f"{now[c]} {ROWS[key][self.score.spoken]}" for c, key in TALLIES.items() if last[c]
+        ]
+        told, y = " · ".join(words), self.low + 18
+        line = ""
+        if not self.score.readable and self.notes.get(step):
+            label = self.made.rows[self.notes[step][0].row].label
+            room = self.score.width - 4 * EDGE - wide(self.title, SMALL) * 1.3 - wide(told, SMALL)
+            line = text(
+                "mg-clock", EDGE * 2 + wide(self.title, SMALL) * 1.3, y, _short(label, room)
+            )
+        return (
+            text("mg-count", EDGE, y, escape(self.title))
+            + line
+            + text("mg-clock", self.score.width - EDGE - 10, y, escape(told), "end")
+        )
+
+    def _line(self, i: int, label: str, here: bool) -> str:
+        """The code of a row, lit while it happens."""
+        wide_, y = self.score.left - EDGE - 4, self.y(i)
+        size = f'width="{wide_:g}" height="20" rx="5"'
+        lit = f'<rect class="mg-lit" x="{EDGE - 6}" y="{y - 10:g}" {size}/>'
+        return (lit if here else "") + text("mg-code", EDGE, y + 4, _short(label, wide_ - 10))
+
+    def _stairs(self) -> dict[int, list[tuple[str, Note, Note]]]:
+        """By steps, from which mark to which a phase goes on."""
+        found = defaultdict(list)
+        for kind, start, end in self.made.phases:
+            within = [
+                note
+                for k in range(start, end + 1)
+                for note in sorted(
+                    self.notes.get(k, ()), key=lambda n: -n.row if kind == BACKWARD else n.row
+                )
+                if note.sort != "gradient"
+            ]
+            for one, other in pairwise(within):
+                found[other.step].append((kind, one, other))
+        return found
+
+    def _step(self, k: int) -> str:
+        """What a step adds: the lives that go on, the way from mark to mark, its marks."""
+        score, lives, stairs = self.score, "", ""
+        for row, start, end in self.made.lives:
+            if start <= k <= end:
+                left = score.x(k) if k == start else score.x(k - 0.5)
+                right = score.x(k + (0.4 if k == end else 0.5))
+                lives += f"M{left:g},{self.y(row):g}L{right:g},{self.y(row):g}"
+        look = "mg-life-plan" if self.plan else "mg-life"
+        lives = f'<path class="{look}" d="{lives}"/>' if lives else ""
+        for kind, one, other in self.stairs.get(k, ()):
+            stairs += f'<path class="mg-stair-{kind}" d="{self._between(one, other)}"/>'
+        return lives + stairs + "".join(map(self._mark, self.notes.get(k, ())))
+
+    def _between(self, one: Note, other: Note) -> str:
+        """A line from the border of one mark to that of the next."""
+        (x, y), (u, v) = ((self.score.x(n.step), self.y(n.row)) for n in (one, other))
+        part = min(0.5, self.score.radius / (dist((x, y), (u, v)) or 1))
+        dx, dy = part * (u - x), part * (v - y)
+        return f"M{x + dx:g},{y + dy:g}L{u - dx:g},{v - dy:g}"
+
+    def _mark(self, note: Note) -> str:
+        x, y, r = self.score.x(note.step), self.y(note.row), self.score.radius
+        given = note.sort == "input" and note.kind != "built"
+        if r < DOT:
+            return _disc(f"mg-dot-{'given' if given else note.kind}", x, y, r)
+        ringed = note.kind == BOTH and not given
+        ring = _disc("mg-ring" if r >= RINGED else "mg-at-once", x, y, r) if ringed else ""
+        within = r - 3 if ringed and r >= RINGED else r
+        look = "mg-asked" if (note.kind, note.sort) == ("built", "gradient") else LOOKS[note.kind]
+        disc = _disc("mg-given" if given else look, x, y, within)
+        said = text("mg-number", x, y + 4, escape(note.value), "middle")
+        fits = note.value and wide(note.value, SMALL) < 2 * within + 1
+        shown = disc if not ring or r >= RINGED else ""
+        return _disc("mg-cover", x, y, r) + ring + shown + (said if fits else "")
+
+    def _phase(self, kind: str, start: int, end: int) -> str:
+        """A phase with its word, or its sign; the word of the first one has room before it."""
+        score, y = self.score, self.y(len(self.made.rows) - 0.5) + 6
+        left, width = score.x(start - 0.46), (end - start + 0.92) * score.column
+        word, sign = ROWS[f"phase_{kind}"][score.spoken], SIGNS[kind]
+        fits, first = wide(word, SMALL) * 1.05 < width - 2, (start, end) == self.made.phases[0][1:]
+        inside = word if fits else sign if wide(sign, SMALL) < width else ""
+        said = text("mg-mark", left + width / 2, y + 15, inside, "middle")
+        if first and not fits and wide(word, SMALL) < left - EDGE:
+            said += text("mg-mark", left - 6, y + 15, word, "end")
+        return _box(PHASES[kind], left, y, width, PHASE, 6) + said
+
+
+def _box(look: str, x: float, y: float, wide: float, high: float, round_: float) -> str:
+    """A rectangle that looks as cards in a state do."""
+    size = f'width="{wide:g}" height="{high:g}" rx="{round_:g}"'
+    return f'<g class="{look}"><rect class="mg-card" x="{x:g}" y="{y:g}" {size}/></g>'
+
+
+def _disc(look: str, x: float, y: float, r: float) -> str:
+    return _box(look, x - r, y - r, 2 * r, 2 * r, r)
+
+
+def _short(code: str, room: float) -> str:
+    """As much of a line of code as there is room for."""
+    most = next((n for n in range(len(code), 0, -1) if wide(code[:n], SMALL) <= room), 0)
+    return escape(plain(code, max(most, 1)))
