@@ -135,4 +135,4 @@ def test_a_strip_stays_small() -> None:
     images, labels = digits.x_train[:8].reshape(-1, 64), digits.y_train[:8]
     large = viz.compare(lambda i, y: mg.cross_entropy(model(i), y), images, labels)
     assert len(stills(large)) == 2
-    assert len(large._still()) < 110_000
+    assert len(large._still()) < 100_000  # a third of it are tensors

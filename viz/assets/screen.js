@@ -61,7 +61,7 @@ function arranging({ root, screen, head, tools, bar, body, stages, score }, grap
     if (tools.parentElement !== holder) holder.append(tools);
     const sizes = sizesOf(narrow);
     for (const { suit } of graphs) suit(narrow);
-    const beside = "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
+    const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
     screen.style.setProperty("--mg-most", `${most}px`);

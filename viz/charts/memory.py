@@ -266,8 +266,15 @@ def _lifetimes(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: i
     axes.set_yticks([])
     for k, x in enumerate(shown if len(shown) <= NAMED else ()):
         _name_bar(axes, k, x, ends)
-    about = {"shown": len(shown), "values": len(planned.lives)}
-    caption(axes, row("chart_lifetimes", **about)[i], 24)
+    values = len(planned.lives)
+    some = len(shown) < values
+    told = (
+        row("chart_lifetimes_some", shown=len(shown), values=values)
+        if some
+        else row("chart_lifetimes", values=values)
+    )
+    told = row("chart_kept", what=told) if any(x.retained for x in shown) else told
+    caption(axes, told[i], 24)
     if planned.boundary is not None:
         place: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "size": TICK}
         place |= {"textcoords": "offset points", "ha": "center", "color": GRAD}

@@ -10,7 +10,7 @@ from typing import Any
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
-from viz.charts.caption import BEHIND, across, caption, folded
+from viz.charts.caption import across, caption, folded
 from viz.charts.chart import Chart, Row
 from viz.charts.memory import alike
 from viz.picture import mpl, theme
@@ -32,12 +32,10 @@ class Panel:
 
     def look(self, critical: bool) -> dict[str, Any]:
         """How a bar looks: what only was planned is an outline, what ran is filled."""
-        kind, fill = ("run", "ran") if self.title == "chart_measured" else ("built", "paper")
-        hatch = {"hatch": "////"} if critical else {}
-        color = theme.TOKENS[kind][0]
-        line = "-" if kind == "run" else (0, (4, 2))
-        fill = theme.TOKENS[fill][0]
-        return {"facecolor": fill, "edgecolor": color, "linestyle": line, "lw": 1.0, **hatch}
+        ran = self.title == "chart_measured"
+        color, fill = (theme.TOKENS[x][0] for x in (("run", "ran") if ran else ("built", "paper")))
+        look = {"facecolor": fill, "edgecolor": color, "ls": "-" if ran else (0, (4, 2))}
+        return {**look, "lw": 2.2 if critical else 1.0}
 
 
 def schedule(
@@ -51,7 +49,7 @@ def schedule(
     """A chart of a schedule: which device runs which kernel when; what was measured lies below.
 
     obj: a program, which is scheduled over `devices` (see `Program.schedule`), or a schedule;
-    measured: the schedule that its `run` returned. The tasks of the critical path are hatched.
+    measured: the schedule that its `run` returned. The critical path has bold outlines.
 
     Raises TypeError for other things, and what `Program.schedule` raises.
 
@@ -134,7 +132,8 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(row("chart_time", unit=unit)[i])
         what = row(panel.title, time=seconds(schedule.makespan))
-        caption(axes, row("chart_hatched", what=what)[i])
+        caption(axes, row("chart_critical", what=what)[i])
+        axes.xaxis.set_major_formatter("{x:g}")
     notes = [_key(panels[0].schedule.tasks, told), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
@@ -190,7 +189,7 @@ def _bars(
                 name, letters = str(number), LISTED
             if len(name) <= letters:
                 place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
-                axes.text(start + length / 2, device, name, bbox=BEHIND, **place)
+                axes.text(start + length / 2, device, name, **place)
     return told
 
 

@@ -31,7 +31,7 @@ class LanguageSwitch(anywidget.AnyWidget):
     """Three buttons, English, 中文 and both, for the notebook that they stand in."""
 
     _esm = assets.source("language.js")
-    _css = sheets(*SHEETS)
+    _css = sheets(*SHEETS, drawings=False)
     language = traitlets.Enum(CODES, "en").tag(sync=True)
     label: traitlets.List[Any] = traitlets.List(list(row("language"))).tag(sync=True)
 
@@ -82,7 +82,7 @@ class LanguageSwitch(anywidget.AnyWidget):
 def _fallback_rules(language: str) -> str:
     """The style, with one language, for a page on which no switch is alive."""
     page = ":is(.jp-Notebook, body):not([data-mg-language])"
-    return sheets(*SHEETS).replace(f'[data-mg-language="{language}"]', page)
+    return sheets(*SHEETS, drawings=False).replace(f'[data-mg-language="{language}"]', page)
 
 
 _switch: LanguageSwitch | None = None

@@ -8,7 +8,7 @@ from viz.picture.look import page_style, variables
 WIDGETS = ":is(.mg-player, .mg-ask, .mg-language, .mg-shown, body[data-mg-page])"
 
 
-def sheets(*names: str) -> str:
-    """The text of these style sheets, after the tokens and the look of drawings."""
-    first = f"{WIDGETS} {{ {variables()} }}\n{page_style()}"
+def sheets(*names: str, drawings: bool = True) -> str:
+    """The text of these style sheets, after the tokens and, unless there are none, drawings."""
+    first = f"{WIDGETS} {{ {variables()} }}\n{page_style() if drawings else ''}"
     return first + "".join(assets.source(f"{name}.css") for name in names)
