@@ -79,6 +79,12 @@ def test_many_parts_are_folded_by_their_lines() -> None:
     assert [p.name for p in made.parts if isinstance(p, Module)] == [f"h{i}" for i in range(10)]
 
 
+def test_a_long_line_is_folded_though_all_operators_are_its() -> None:
+    made = module_tree("net", [""] * 40, ["a.py:1\ny = f(x)"] * 40, [*map(str, range(40))])
+    assert made.count() == 40
+    assert max(map(len, (part.parts for part in made.parts if isinstance(part, Module)))) <= 24
+
+
 def test_a_flat_model_of_thousands_of_operators_shows_few_parts() -> None:
     made = module_tree("net", [""] * 5000, [""] * 5000, [str(i) for i in range(5000)])
 

@@ -226,7 +226,7 @@ def _by_lines(parts: Sequence[Module | int], lines: Sequence[str]) -> list[Modul
             alone = len(part.parts) == 1
             part.kind = ""
             found[i] = part.parts[0] if alone else part
-    return found
+    return found if len(found) > 1 else list(parts)  # a group of all of them folds nothing
 
 
 def assigned(line: str) -> str:
