@@ -379,6 +379,11 @@ def picture(language: str, width: int = 760, phone: bool = False, dark: bool | N
         "AXIS": f"{drawn.column * drawn.columns:.1f}px",
     }.items():
         style = style.replace(name, what)
+    return finished(drawn.svg(), style, language, dark)
+
+
+def finished(svg: str, style: str, language: str, dark: bool | None) -> str:
+    """A drawing as a file that plays once, with the colours by the names of the theme."""
     light, night = (
         ":root { " + " ".join(f"--{key}: {pair[i]};" for key, pair in TOKENS.items()) + " }"
         for i in (0, 1)
@@ -386,4 +391,4 @@ def picture(language: str, width: int = 760, phone: bool = False, dark: bool | N
     colors = light + f"\n@media (prefers-color-scheme: dark) {{ {night} }}\n"
     colors = colors if dark is None else night if dark else light
     letters = functools.partial(font_face, latin=True)
-    return alone(drawn.svg(), language, dark, PLAYS + colors + style, letters)
+    return alone(svg, language, dark, PLAYS + colors + style, letters)

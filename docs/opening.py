@@ -1,6 +1,7 @@
 """Make anew what README and notebooks begin with: `python docs/opening.py`.
 
-The picture of `both_ways` is made once more for a phone, and as the preview of the README.
+The pictures of the README, of `both_ways` and of a whole model, are made once more for a phone; the
+first one is the preview of a link, too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import both_ways
 import lesson_pictures
+import model_picture
 
 FOLDER = Path(__file__).parents[1] / "notebooks" / "pictures"
 
@@ -76,6 +78,8 @@ def films() -> dict[str, str]:
         made[f"diamond_{language}.svg"] = diamond(language)
         made[f"both_ways_{language}.svg"] = both_ways.picture(language)
         made[f"both_ways_phone_{language}.svg"] = both_ways.picture(language, 360, phone=True)
+        made[f"gpt2_{language}.svg"] = model_picture.drawing(language)
+        made[f"gpt2_phone_{language}.svg"] = model_picture.drawing(language, phone=True)
     return made
 
 

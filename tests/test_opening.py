@@ -71,6 +71,29 @@ def test_each_half_of_the_readme_begins_with_it() -> None:
         assert len(half[: first.start()].splitlines()) < 18
 
 
+def test_each_half_of_the_readme_shows_a_whole_model_before_its_lessons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    made = runpy.run_path(str(ROOT / "docs" / "model_picture.py"))
+    told = made["WORDS"]["alt"]
+    fields = made["Recording"].stored().fields
+    english, chinese = README.split("## 中文说明\n")
+    for half, text, language in ((english, told[0], "en"), (chinese, told[1], "zh")):
+        _, shown = re.findall(r"(?s)<picture>.*?</picture>", half)
+        assert f'alt="{text.format(**fields)}"' in shown
+        assert re.findall(r"(?:src|srcset)=\"(.+?)\"", shown) == [
+            f"notebooks/pictures/gpt2_phone_{language}.svg",
+            f"notebooks/pictures/gpt2_{language}.svg",
+        ]
+        lessons = re.search(r"^#+ (What you learn|学什么)$", half, re.MULTILINE)
+        assert lessons
+        assert half.index(shown) < lessons.start()
+    for path in PICTURES.glob("gpt2_*.svg"):
+        sizes = re.findall(r"font-size: *([\d.]+)px", path.read_text("utf-8"))
+        assert min(map(float, sizes)) >= 11
+
+
 def test_the_pictures_are_those_that_the_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     if not layout.bundled():
         pytest.skip("to compare the pictures, install graphviz-pure")
