@@ -207,6 +207,29 @@ def test_a_batch_in_which_nothing_is_alike() -> None:
     assert lazy[2].counts.backward <= plain[2].counts.backward + rows
 
 
+ALONE: list[Callable[[Any], Any]] = [
+    lambda x: x[1],
+    lambda x: x[-1:],
+    lambda x: x[2] * x[2],
+    lambda x: mg.stack([x[0]]),
+    lambda x: mg.stack([x[1], x[0]], axis=1),
+    lambda x: mg.concatenate([x, x[:1]]),
+    lambda x: mg.softmax(x, axis=0),
+]
+
+
+@pytest.mark.parametrize("function", ALONE)
+def test_what_has_nothing_to_run_with_gives_the_same(function: Callable[[Any], Any]) -> None:
+    x = mg.randn(3, 4, seed=1, requires_grad=True)
+    found = []
+    for begin in MODES.values():
+        with begin():
+            y = function(x)
+        (gradient,) = mg.grad(mg.exp(y).sum(), [x])
+        found.append([(a.shape, a.data.tobytes()) for a in (y, gradient)])
+    assert found[0] == found[1]
+
+
 def test_nothing_noted_nothing_run() -> None:
     with mg.record() as log, mg.lazy_batch():
         pass

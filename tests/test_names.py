@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import operator
+import sys
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from spellings import LINES
 
 import minigrad as mg
 from minigrad import control, functions
+from minigrad.core.loading import hiding
 from minigrad.diagnostics import foreign
 from minigrad.diagnostics.messages import get_language, set_language
 from minigrad.diagnostics.words import Word
@@ -392,3 +395,26 @@ def test_a_list_of_one_in_a_loop_is_answered_where_tensorflow_takes_it_apart(end
     for half in caught.value.pair:
         assert "init=x" in half
         assert "TensorFlow" in half
+
+
+# ---- A file in the place of a package -----------------------------------------------------------
+
+
+def test_a_package_that_is_ours_or_of_no_file_hides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert hiding("viz", mg.__file__) is None
+    assert hiding("json", mg.__file__) is None, "we have none of that name"
+    assert hiding("no_such_package", mg.__file__) is None
+    monkeypatch.setitem(sys.modules, "viz", types.ModuleType("viz"))
+    assert hiding("viz", mg.__file__) is None
+
+
+def test_a_file_that_hides_a_package_beside_ours_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python takes a `viz.py` beside the notebook for the package; the warning names that file."""
+    monkeypatch.delitem(sys.modules, "viz", raising=False)
+    (tmp_path / "viz.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert hiding("viz", mg.__file__) == str(tmp_path / "viz.py")

@@ -9,12 +9,15 @@ import matplotlib.image as mpl_image
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from PIL import Image, ImageSequence
 from test_picture import e1
 
 import minigrad as mg
 import viz
+from viz.picture import motion
 from viz.picture.cards import Room, State, one_language
 from viz.picture.drawing import render
+from viz.picture.motion import Scenes, Trip, along, gif
 from viz.picture.paint import SCALE, paint
 from viz.picture.picture import picture
 from viz.picture.theme import TOKENS
@@ -110,3 +113,38 @@ def test_a_drawing_of_every_shape_can_be_painted() -> None:
         assign = mg.assign(w, w - 0.1 * gradient)
         shown = viz.draw([assign, loss], tensors=True)
     assert len(paint(one_language(shown.svg, "zh"), "png")) > 10_000
+
+
+# ---- Films ------------------------------------------------------------------------------------
+
+
+def film(wide: int, high: int, *trips: Trip) -> Scenes:
+    """One second of a card in the corner, and what travels meanwhile."""
+    head = f'<svg viewBox="0 0 {wide} {high}" width="{wide}" height="{high}">'
+    card = '<g class="mg-ran"><rect class="mg-card" x="2" y="2" width="20" height="10"/></g>'
+    return Scenes([(0.0, {"card": card})], trips, 1.0, lambda inside: f"{head}{inside}</svg>")
+
+
+def frames(made: bytes) -> list[np.ndarray[Any, Any]]:
+    with Image.open(io.BytesIO(made)) as image:
+        return [np.asarray(frame.convert("RGB"), int) for frame in ImageSequence.Iterator(image)]
+
+
+@pytest.mark.parametrize(("wide", "high"), [(120, 80), (1500, 900), (2400, 900)])
+def test_a_film_is_painted_as_large_as_it_may_be(wide: int, high: int) -> None:
+    """At its full scale if it is small, else with about so many pixels, but never shrunk."""
+    (frame,) = frames(gif(film(wide, high), dark=False))
+    most = min(motion.SCALE**2 * wide * high, max(motion.PIXELS, wide * high))
+    assert frame.shape[0] * frame.shape[1] == pytest.approx(most, rel=0.02)
+
+
+def test_what_travels_is_painted_where_it_is() -> None:
+    chip = '<g class="mg-ran"><rect class="mg-card" x="-6" y="-4" width="12" height="8"/></g>'
+    way = ((20.0, 20.0), (20.0, 60.0), (90.0, 60.0), (90.0, 30.0))
+    still, *_ = frames(gif(film(120, 80), dark=False))
+    moving = frames(gif(film(120, 80, Trip(chip, way, 0.0, 0.2)), dark=False))
+    assert len(moving) == motion.WAYPOINTS
+    for k, frame in enumerate(moving):
+        rows, columns = np.nonzero(np.abs(frame - still).max(axis=2) > 16)
+        seen = np.array([columns.mean(), rows.mean()]) / motion.SCALE
+        assert seen == pytest.approx(along(way, k / (motion.WAYPOINTS - 1)), abs=1.0)

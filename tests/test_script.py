@@ -747,6 +747,21 @@ class Stepping(Doubling):
         return super(Stepping, self).step(x) + Stepping.offset  # noqa: UP008 - the older form
 
 
+class Asking(Doubling):
+    """A method that asks its base within a branch, which is a function of its own."""
+
+    def step(self, x: Any) -> Any:
+        if x.sum() > 0:
+            return super().step(x)
+        return super().step(x) - 1
+
+
+def test_a_branch_may_ask_the_base() -> None:
+    step = mg.script(Asking().step)
+    for value in (1.0, -1.0):
+        assert step(mg.tensor([value])).tolist() == Asking().step(mg.tensor([value])).tolist()
+
+
 def test_a_method_may_name_its_own_class() -> None:
     step = mg.script(Stepping().step)
     for value in (1.0, -1.0):
