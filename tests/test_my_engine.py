@@ -849,30 +849,31 @@ def test_what_one_cell_refuses_is_not_kept_when_the_next_accepts_it(folder: Path
 
 def test_what_is_kept_names_the_checks_that_have_passed_it_as_it_is(folder: Path) -> None:
     """What has not run since the kernel started is told as such, and gets no ✓."""
-    notebook: dict[str, Any] = {"note": ours.note}
-    source = "def step(f, x):\n    return f(x)\n" + PARTS["dynamic"].source
-    source = source.replace("function(x)", "step(function, x)")
-    mine = learner(source, "dynamic", notebook)
-    answer = learner("def answer():\n    return dynamic([], 7)\n", "answer", notebook)
-    log, halfway = (find_check(f"L00.core{end}").text for end in ("", ".halfway"))
+    notebook: dict[str, Any] = {}
+    source = "def step(a, b):\n    return a - b\n" + PARTS["momentum"].source
+    source = source.replace("w - rate * speed", "step(w, rate * speed)")
+    mine = learner(source, "momentum", notebook)
+    stays = "def answer():\n    return momentum(7, 0, 0, 1, 0)[0]\n"
+    answer = learner(stays, "answer", notebook)
+    arrays, nodes = (find_check(f"L14.core{end}").text for end in ("", ".nodes"))
 
     def kept() -> list[str]:
         return repr(viz.keep(mine)).splitlines()[1:]
 
     again = "  Run the cells with these checks, then this one again."
     late = [
-        f"  not tested yet since the notebook was started: {text[0]}" for text in (log, halfway)
+        f"  not tested yet since the notebook was started: {text[0]}" for text in (arrays, nodes)
     ]
     assert kept() == [*late, again]
-    check.check("L00.core", 7, 7)
+    check.check("L14.core", 7, 7)
     assert kept() == [*late, again], "no function of the notebook was judged"
-    check.check("L00.core", answer, 7)
-    assert kept() == [f"  passed: {log[0]}", late[1], again]
-    assert repr(viz.keep(mine)).startswith("… my_engine  kept in my_engine/engine.py: dynamic.")
-    check.check("L00.core.halfway", answer, 7)
-    assert kept() == [f"  passed: {text[0]}" for text in (log, halfway)]
+    check.check("L14.core", answer, 7)
+    assert kept() == [f"  passed: {arrays[0]}", late[1], again]
+    assert repr(viz.keep(mine)).startswith("… my_engine  kept in my_engine/engine.py: momentum.")
+    check.check("L14.core.nodes", answer, 7)
+    assert kept() == [f"  passed: {text[0]}" for text in (arrays, nodes)]
     assert repr(viz.keep(mine)).startswith("✓ my_engine")
-    learner("def step(f, x):\n    return f(x) + 0\n", "step", notebook)
+    learner("def step(a, b):\n    return a - b + 0\n", "step", notebook)
     assert kept() == [*late, again], "what it calls is another function now"
 
 

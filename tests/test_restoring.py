@@ -43,7 +43,9 @@ def course(path: Any = LESSONS[0]) -> tuple[Cells, Cells]:
     learner = notebooks.for_learners(read)["cells"]
     for cell in learner:
         cell["source"] = notebooks.text(cell).replace(
-            "def dynamic(steps, x):\n    return ...", ANSWER
+            'def dynamic(steps, x):\n    """Build and run the steps one by one; return the last '
+            'value."""\n    ...',
+            ANSWER,
         )
     return notebooks.for_nbgrader(read)["cells"], learner
 
@@ -163,8 +165,8 @@ HARM: dict[str, Callable[[Cells], None]] = {
     "tests moved to the end": moved(TESTS, 1000),
     "stub moved to the end": moved(CORE, 1000),
     "graded cells shuffled": shuffled,
-    "answer split": split(answer_place, "with mg.record()"),
-    "tests split": split(lambda cells: at(cells, TESTS), "judge(3.0)"),
+    "answer split": split(answer_place, "viz.check("),
+    "tests split": split(lambda cells: at(cells, TESTS), "viz.check("),
     "answer twice": answer_twice,
     "answered in the stub": answered_in_the_stub,
     "answer, stub and tests merged": merged,

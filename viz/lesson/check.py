@@ -37,6 +37,7 @@ __all__ = ["check"]
 
 MISSING: Any = object()
 LONGEST = 30  # seconds that an answer may take
+LINES = 1_000_000  # that it may run
 # What each check said, the first refusal if there was one, where points are counted.
 counted: dict[str, Shown] | None = None
 
@@ -103,7 +104,7 @@ def check(
     asked, problem, graded = got, list[Pair](), bool(os.environ.get(GRADING))
     caller = sys._getframe(1)
     if callable(got) and not callable(want) and not has_gap(got):
-        got, problem = _call(got, caller, entry.lines)
+        got, problem = _call(got, caller)
     if has_gap(got):
         if not graded:
             return Shown([entry.text, row("check_gap")], "…", id)
@@ -220,14 +221,14 @@ def _view(answer: Drawn, wrong: str | None) -> Any:
         return answer.drawn(wrong)
 
 
-def _call(got: Callable[[], Any], cell: FrameType, most: int) -> tuple[Any, list[Pair]]:
+def _call(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
     """Return the value of a learner's function, or what it raised and where; `cell` checks it."""
     try:
-        with limited(LONGEST, most, getattr(got, "__globals__", None)):
+        with limited(LONGEST, LINES, getattr(got, "__globals__", None)):
             value = got()
             return (list(value) if isinstance(value, Iterator) else value), []
     except TooManyLines as stopped:
-        return None, [row("check_lines", lines=f"{most:,}"), *_where(stopped, got, cell)]
+        return None, [row("check_lines", lines=f"{LINES:,}"), *_where(stopped, got, cell)]
     except Endless:
         return None, [row("check_endless", seconds=LONGEST)]
     except Exception as error:  # noqa: BLE001 - whatever the learner's code raises is the answer

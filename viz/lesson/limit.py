@@ -39,14 +39,25 @@ def limited(
     timer.daemon = True
     with contextlib.suppress(RuntimeError):  # threads cannot be started here
         timer.start()
-    counts = lines is not None and sys.gettrace() is None
+    counts, hook = lines is not None and sys.gettrace() is None, sys.unraisablehook
     if counts:
-        sys.settrace(_Counter(lines or 0, names).entered)
+        counter = _Counter(lines or 0, names)
+        sys.settrace(counter.entered)
+
+        def lost(found: sys.UnraisableHookArgs) -> None:
+            """Count on where the error was lost, as in a generator that is being closed."""
+            if found.exc_type is TooManyLines:
+                sys.settrace(counter.entered)
+            else:
+                hook(found)
+
+        sys.unraisablehook = lost
     try:
         yield
     finally:
         if counts:
             sys.settrace(None)
+            sys.unraisablehook = hook
         timer.cancel()
 
 

@@ -6,7 +6,7 @@ program on our engine, so none of them has to be written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,52 +21,15 @@ __all__ = ["probe"]
 def probe(id: str, *functions: FunctionType) -> dict[str, Any]:
     """Run the further cases of a check and return what came of each, by its name.
 
-    id: of a check, as "L09.core". functions: the learner's, which take the place of ours in an
+    id: of a check, as "L10.core". functions: the learner's, which take the place of ours in an
     engine that nothing keeps; without any, our engine answers. KeyError for a check that has no
     further cases.
 
-    >>> probe("L09.core")["a b(a) c(b) → ac"]["b"]
-    (1, 2)
+    >>> probe("L10.core")["a 0.5"]
+    {'a': 0.5}
     """
     lesson = id.partition(".")[0]
     return CASES[id](engine(lesson, *functions) if functions else reference(lesson))
-
-
-# ---- Graphs ----------------------------------------------------------------------------------
-
-DIAMONDS = 25  # in a row: 76 nodes, and 2 ** 25 paths from one end to the other
-
-
-def _ladder(mine: ModuleType) -> tuple[Any, list[Any]]:
-    """Return the input of a row of diamonds, and all nodes in order, the output last."""
-    order = [mine.Node("Placeholder", name="x")]
-    for _ in range(DIAMONDS):
-        top = order[-1]
-        left, right = mine.Node("Neg", [top]), mine.Node("Neg", [top])
-        order += [left, right, mine.Node("Add", [left, right])]
-    return order[0], order
-
-
-def _written(mine: ModuleType, text: str) -> tuple[list[Any], list[Any]]:
-    """Return the nodes and the outputs of a graph; in "a b(a) c(ab) → c" the node c reads a, b."""
-    parts, outputs = text.split(" → ")
-    nodes: dict[str, Any] = {}
-    for part in parts.split():
-        reads = [nodes[name] for name in part[2:-1]]
-        nodes[part[0]] = mine.Node("Add" if reads else "Placeholder", reads, name=part[0])
-    return [*nodes.values()], [nodes[name] for name in outputs]
-
-
-def _ordered_once(mine: ModuleType) -> dict[str, Any]:
-    x, order = _ladder(mine)
-    found = mine.topological_order([order[-1]])
-    return {"nodes": len(found), "first": found[0] is x, "last": found[-1] is order[-1]}
-
-
-def _walked_once(mine: ModuleType) -> dict[str, Any]:
-    x, order = _ladder(mine)
-    found = mine.backward(order[-1], 1.0, dict.fromkeys(order, np.zeros(())))
-    return {"gradients": len(found), "x": found.get(x)}
 
 
 # ---- Errors ----------------------------------------------------------------------------------
@@ -84,43 +47,7 @@ def _told(mine: ModuleType) -> dict[str, Any]:
     return found
 
 
-# ---- Memory and schedules --------------------------------------------------------------------
-
-
-def _lifetimes(mine: ModuleType) -> dict[str, Any]:
-    found = {}
-    graphs = ["a b(a) c(b) → ac", "a b c(ba) d(ca) e(c) f(bd) → f", "a b(a) c(a) d(aa) → db"]
-    graphs += ["a b(a) c(b) d(c) e(d) f(e) g(f) h(g) i(ah) j(bi) k → j"]  # read late, or never
-    for text in graphs:
-        order, kept = _written(mine, text)
-        lives = mine.lifetimes(order, kept)
-        named = isinstance(lives, dict)
-        found[text] = {n.name: lives[n] for n in order if n in lives} if named else lives
-    return found
-
-
-PLANS = {  # by the bytes that it takes: the first and the last step of each value, and its bytes
-    216: {"u": (2, 4, 72), "v": (3, 5, 48), "w": (4, 7, 72), "x": (5, 5, 96), "y": (6, 8, 72)},
-    24: {"u": (0, 1, 8), "v": (1, 2, 16), "w": (3, 4, 24), "x": (5, 6, 8)},
-}
-
-
-def _planned(mine: ModuleType) -> dict[str, Any]:
-    return {f"{size} bytes": dict(_laid(mine, plan)) for size, plan in PLANS.items()}
-
-
-def _laid(mine: ModuleType, values: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Any]]:
-    nodes = {name: mine.placeholder(name) for name in values}
-    lives = {nodes[name]: (first, last) for name, (first, last, _) in values.items()}
-    sizes = {nodes[name]: size for name, (*_, size) in values.items()}
-    placed = mine.plan(dict(lives), dict(sizes))
-    spans = {n: (placed[nodes[n]], placed[nodes[n]] + sizes[nodes[n]]) for n in values}
-    for i, a in enumerate(values):
-        for b in [*values][:i]:
-            if values[b][0] <= values[a][1] and values[a][0] <= values[b][1]:
-                apart = spans[a][1] <= spans[b][0] or spans[b][1] <= spans[a][0]
-                yield f"{b} and {a}", "apart" if apart else "sharing bytes"
-    yield "bytes of the arena", max(end for _, end in spans.values())
+# ---- Schedules --------------------------------------------------------------------
 
 
 TASKS = {  # what each task waits for, and its seconds
@@ -188,25 +115,10 @@ def _of_a_cache(mine: ModuleType) -> dict[str, Any]:
     return served(mine, _scaled, calls | {"x + 1, 3, y": (x + 1, 3, y)})
 
 
-# ---- Measuring -------------------------------------------------------------------------------
-
-
-def _won_back(mine: ModuleType) -> dict[str, Any]:
-    """Ask for many calls, and often for none: whoever tries call by call must notice the latter."""
-    bills = [(2_000_000.0, 5.0, 4.0), (0.0, 2.0, 1.0), (0.0, 1.0, 2.0)]
-    bills += [(0.1, 1.0, 1.0 + i / 10) for i in range(10)]
-    return {f"cost {c}, {slow} → {fast}": mine.break_even(c, slow, fast) for c, slow, fast in bills}
-
-
 CASES: Mapping[str, Callable[[ModuleType], dict[str, Any]]] = {
-    "L01.stretch.once": _ordered_once,
-    "L02.core.once": _walked_once,
     "L07.core": _told,
-    "L09.core": _lifetimes,
-    "L09.stretch": _planned,
     "L10.core": _ranked,
     "L12.core": _traced,
     "L12.if": _of_an_if,
     "L12.stretch": _of_a_cache,
-    "L13.core": _won_back,
 }

@@ -18,7 +18,6 @@ from minigrad.diagnostics.messages import Pair
 from viz.words.text import printed, row
 
 Kind = Literal["predict", "quiz", "order"]
-LINES = 1_000_000  # that an answer may run; the longest right one but one needs a quarter of it
 
 
 class UnknownIdError(KeyError):
@@ -73,8 +72,7 @@ class Check:
 
     hints: for known mistakes a sentence of their own, behind a pattern which is looked for in what
     is told of the mistake in English. parts: those of the learner's engine that it judges. The
-    answer is empty where it is one of these, or there is nothing to hide. lines: how many lines of
-    the notebook and of the engine an answer may run.
+    answer is empty where it is one of these, or there is nothing to hide.
     """
 
     id: str
@@ -83,7 +81,6 @@ class Check:
     ours: str = ""
     hints: tuple[tuple[str, Pair], ...] = ()
     parts: tuple[str, ...] = ()
-    lines: int = LINES
 
     def hint_for(self, told: str) -> Pair | None:
         """The sentence for what is told of a mistake, if it is a known one."""
@@ -230,8 +227,7 @@ def _beside(data: Mapping[str, Any]) -> Beside:
 def _check(data: Mapping[str, Any]) -> Check:
     hints = tuple((when["told"], _pair(when)) for when in data.get("when", ()))
     ours, parts = data.get("ours", ""), tuple(data.get("parts", "").split())
-    lines = data.get("lines", LINES)
-    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts, lines)
+    return Check(data["id"], _pair(data), _pair(data["hint"]), ours, hints, parts)
 
 
 def _question(data: Mapping[str, Any]) -> Question:

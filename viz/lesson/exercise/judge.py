@@ -62,20 +62,31 @@ def judge(id: str, functions: Sequence[FunctionType], seed: int = 0) -> Failure 
         return difference(seen, expected(id, program), functions, lines), seen
 
     found = find(exercise.programs, lambda p: wrong(p)[0] is not None, seed, exercise.examples)
-    lines = FEW if found else exercise.lines
-    if found is None:
-        found = next((p for p in exercise.always if wrong(p, exercise.lines)[0]), None)
-    if found is None:
-        return None
-    again, (*_, seen) = zip(*(wrong(found, lines) for _ in range(3)), strict=True)
-    first = again[0] if again.count(again[0]) == 3 else None
-    told, fact = (first.told, first.fact) if first else ([row("exercise_flaky")], "")
+    if found is not None:
+        return told_of(id, found, [wrong(found) for _ in range(3)], functions)
+    for program in exercise.always:
+        tried = wrong(program, exercise.lines)
+        if tried[0] is not None:
+            return told_of(id, program, [tried], functions)._replace(long=True)
+    return None
+
+
+def told_of(
+    id: str,
+    found: Program,
+    tries: list[tuple[Wrong | None, Seen]],
+    functions: Sequence[FunctionType],
+) -> Failure:
+    """Say what is wrong with a failing program, which has run several times or once."""
+    first, seen = tries[-1]
+    same = all(other == first for other, _ in tries)
+    told, fact = (first.told, first.fact) if first and same else ([row("exercise_flaky")], "")
     if isinstance(seen.error, TooManyLines) and any(line[:4] == "    " for line in found):
         told = [*told, row("exercise_diamonds")]
     if seen.printed.strip():
         told = [*told, row("exercise_printed", text=cut(seen.printed.strip()))]
     code = "\n".join(f"    {line}" for line in copied(id, found, functions, seen.engine))
-    return Failure((code, code), lines != FEW, told, fact, seen)
+    return Failure((code, code), False, told, fact, seen)
 
 
 def copied(

@@ -154,7 +154,8 @@ def values(made: Names, engine: ModuleType) -> Names:
     for name, value in made.items():
         if isinstance(value, dict):
             facts[name] = Name("a dict")
-            facts |= {f"{name}[{plain(k, names)!r}]": plain(v, names) for k, v in value.items()}
+            known = [(k, v) for k, v in value.items() if id(k) in names or not is_node(k)]
+            facts |= {f"{name}[{plain(k, names)!r}]": plain(v, names) for k, v in known}
         elif not callable(value):
             facts[name] = plain(value, {} if id(value) in names else names)
     return facts
