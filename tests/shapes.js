@@ -88,7 +88,9 @@
     const marks = all(".mg-note, .mg-dots", staff).some((mark) => !within(box(mark), box(staff)));
     const mute = all(".mg-phase:not(.mg-sliver)", staff).some((phase) => !all("span", phase).some((e) => visible(e) && area(e))
       && !/^"./.test(getComputedStyle(phase, "::before").content));
-    return [...(close ? ["phases lie on each other"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
+    const rows = all(".mg-row-name", staff);
+    const untold = innerWidth > 640 && rows.length <= 6 && rows.some((row) => !visible(row));
+    return [...(close ? ["phases lie on each other"] : []), ...(untold ? ["a line of few has no code"] : []), ...(mute ? ["a phase says nothing"] : []), ...(marks ? ["a mark is cut off"] : [])];
   });
 
   // What the step is about: of many nodes one is enough.

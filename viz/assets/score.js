@@ -10,6 +10,7 @@ const FOOT = 28; // pixels below the rows, for the phases
 const TWO_LINES = 9; // more of it in a narrow score, where a phase may have two lines
 const BROW = 3; // and above them, at least: a number may be higher than its row
 const HEAD_OF_STAFF = 26; // pixels above the rows for the tally, where it has no room beside the phases
+const AROUND_STAFF = 8; // pixels above and below it
 const END = 12; // pixels to the right of the last step
 const NARROW_SCORE = 400; // pixels; below, code stands above its row if there is room, and else it is small
 const BRIEF_CODE = 20; // letters of it where only that of the step has room
@@ -34,6 +35,7 @@ function score(place, data, { hover }) {
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
+  place.style.setProperty("--mg-readable", `${data.lanes.length * (most * READABLE + FOOT + BROW + AROUND_STAFF)}px`);
   let index = 0;
   /** @type {string[]} */
   let pointed = [];
@@ -97,18 +99,18 @@ function score(place, data, { hover }) {
 function noted([, , kind, nodes, sort, step], { words, nodes: known }) {
   const verb = { built: words.clock_built, run: words.clock_run, both: words.clock_both, gradient: words.clock_gradient }[kind];
   const name = `${kind === "gradient" || sort === "gradient" ? "∂" : ""}${known[nodes[0]]?.label ?? ""}`;
-  const value = held(nodes[nodes.length - 1], kind, step, known);
+  const value = held(nodes[nodes.length - 1], kind, step, known)?.short;
   const what = `${name}${nodes.length > 1 ? "…" : ""}${value ? ` = ${value}` : ""}`;
   return halves([`${verb[0]} ${what}`, `${verb[1]} ${what}`]);
 }
 
 /**
- * In few words what a node holds after a step; "" where it was only built.
+ * What a node holds after a step; nothing where it was only built.
  * @param {string} id @param {NoteKind} kind @param {number} step @param {Noted} nodes
  */
 function held(id, kind, step, nodes) {
   const { values, gradients } = nodes[id];
-  return kind === "built" ? "" : (latest(kind === "gradient" ? gradients : values, step)?.short ?? "");
+  return kind === "built" ? undefined : latest(kind === "gradient" ? gradients : values, step);
 }
 
 /**
@@ -315,9 +317,9 @@ function dots(notes, spot, { radius }, parent) {
 /** @param {Note} note @param {Place} at @param {Element} parent @param {Noted} nodes */
 function mark(note, at, parent, nodes) {
   const [, , kind, ids, sort = "operator", step] = note;
-  const value = held(ids[ids.length - 1], kind, step, nodes);
+  const { short: value = "", bad } = held(ids[ids.length - 1], kind, step, nodes) ?? {};
   const [cx, cy] = middle(note, at);
-  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}` }, parent);
+  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${bad ? " mg-bad" : ""}` }, parent);
   shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius : Math.min(3, at.radius) }, g);
   const within = kind === "both" && sort === "operator" && at.radius > DOUBLE ? at.radius - 3 : at.radius;
   if (within < at.radius) shape("circle", { cx, cy, r: within }, g);
