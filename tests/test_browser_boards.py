@@ -230,6 +230,30 @@ def test_a_step_of_a_board_touches_only_what_changes(saved: dict[str, Path], pag
     assert counts[3] == 0
 
 
+def test_a_step_of_a_board_has_the_page_laid_out_once(saved: dict[str, Path], page: Page) -> None:
+    """Also where another drawing comes: nothing asks where things are before all is written."""
+    opened(page, saved["passes"])
+    client = page.context.new_cdp_session(page)
+    client.send("Performance.enable")
+
+    def layouts() -> float:
+        metrics = client.send("Performance.getMetrics")["metrics"]
+        return next(m["value"] for m in metrics if m["name"] == "LayoutCount")
+
+    page.get_by_role("button", name="first step").click()
+    last = int(page.locator(".mg-steps").get_attribute("max"))
+    before = layouts()
+    for _ in range(last):
+        page.evaluate(STEP)
+    assert 0 < layouts() - before <= last + 1
+
+
+# One step, painted.
+STEP = """() => new Promise(done => {
+    document.querySelector('button[aria-label^="step forward"]').click();
+    requestAnimationFrame(() => setTimeout(done));
+})"""
+
 # What a reader sees at once: a notebook's cell, a page on a screen, a phone.
 SCREENS = {(770, 780): "en", (1440, 900): "zh", (390, 844): "en"}
 SEEN = """() => {
@@ -310,6 +334,45 @@ def test_a_board_plays_once_when_it_is_seen_and_ends_where_it_rested(
     assert page.locator(".mg-playing").count() == 0
     page.clock.run_for(9_000)
     assert slider.input_value() == "1", "once"
+
+
+# A board with a kernel that answers at once: what it gives when something is switched off.
+LIVE = """([esm, css, data, size]) => {
+    document.head.innerHTML = `<style>${css}</style>`;
+    document.body.innerHTML = '<div></div>';
+    const held = { data, index: size, off: [] };
+    const listeners = {};
+    window.answer = (now) => { held.data = now; listeners['change:data'](); };
+    const model = {
+        get: (name) => held[name], set() {}, save_changes() {},
+        on(event, listener) { listeners[event] = listener; }, off() {},
+    };
+    const widget = new Function(esm.replace('export default', 'return'))();
+    widget.render({ model, el: document.body.firstChild });
+}"""
+
+
+@pytest.mark.usefixtures("english")
+def test_a_pass_that_is_switched_off_changes_no_height(page: Page) -> None:
+    """However few changes are left, and wherever it is read."""
+    board = views.passes()
+    whole, names = board.data, [switch["key"] for switch in board.data["switches"]]
+    fewer = []
+    for off in ([names[-1]], ["fuse"], names):
+        board.off = off
+        fewer.append(board.data)
+    heights = "[...document.querySelectorAll('.mg-board, .mg-panes')].map(e => e.offsetHeight)"
+    for wide, high in SCREENS:
+        page.set_viewport_size({"width": wide, "height": high})
+        page.evaluate(LIVE, [board._esm, board._css, whole, len(board.scenes) - 1])
+        before = page.evaluate(heights)
+        assert before[1] > 100
+        for data in fewer:
+            page.evaluate("data => answer(data)", data)
+            page.wait_for_timeout(50)  # it is arranged once more
+            assert page.evaluate(heights)[0] == before[0], (wide, data["switches"])
+        assert page.locator("g.node").count() > 10
+    assert page.errors == []
 
 
 @pytest.mark.usefixtures("english")

@@ -129,7 +129,7 @@ def orders() -> viz.Board:
     with mg.Graph():
         a = mg.placeholder("a")
         graph = mg.build_graph(a, (mg.sin(a) + mg.cos(a)) * a)
-    return viz.topological_orders(graph, {"a": 1.0})
+    return viz.topological_orders(graph, {"a": [[-2.0, -1.0, 0.0], [1.0, 2.0, 3.0]]})
 
 
 def batches() -> viz.Board:

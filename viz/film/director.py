@@ -246,9 +246,8 @@ class Director:
         summary = self._summary(value)
         names = [self.nodes[x].label for x in box.inputs]
         text = filled(node, names, operands)
-        shown = summary.long if summary.told == summary.short else summary.told
         key = "step_both" if at_once else "step_run_back" if sort == "gradient" else "step_run"
-        caption = self._caption(i, key, name=box.label, formula=text, value=shown)
+        caption = self._caption(i, key, name=box.label, formula=text, value=summary.said)
         carried = [self._summary(x) for x in operands or [None] * len(node.inputs)]
         flows = {
             self.edge_ids[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in self.edge_ids

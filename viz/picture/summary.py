@@ -38,6 +38,11 @@ class Summary:
             return self.short
         return self.told if self.told[:1] == "[" and len(self.told) <= SHORT else ""
 
+    @property
+    def said(self) -> Pair:
+        """What a sentence says: few numbers as they are, many in words."""
+        return self.long if self.told == self.short else (self.told, self.told)
+
 
 def summarize(value: Any, seen: bool = True) -> Summary:
     """A value of any size, or several; huge arrays cost no more than a pass over them.

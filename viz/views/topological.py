@@ -120,7 +120,7 @@ def _scenes(
         if now is None:
             caption = row("orders_begin", order=about, nodes=told)
         else:
-            value = {"node": named[now], "value": values[now].told if now in values else ""}
+            value = {"node": named[now], "value": values[now].said if now in values else ""}
             caption = row("orders_step", order=about, step=step, ready=rest, **value)
         shown = {drawn.ids[n]: kind for n, kind in marks.items()}
         panel = Panel(ROWS["orders_panel"], drawn, shown, notes, held, untold=("waits",))
