@@ -131,7 +131,7 @@
     const score = document.querySelector(".mg-score:not([hidden])");
     if (score && !area(score)) wrong.push("it has no score");
     for (const frame of all(".mg-board g.cluster"))
-      if (!visible(frame.querySelector("text"))) wrong.push(`${frame.textContent} has a frame without a name`);
+      if (!all("text:not(:empty)", frame).some(visible)) wrong.push("a frame has no name");
     for (const g of all("g.mg-pictured.mg-ran", root))
       if (!g.querySelector(".mg-swatch path, .mg-swatch use")) wrong.push(`${name(g)} shows nothing of its tensor`);
     if (!slider || !document.querySelector(".mg-film")) return wrong;

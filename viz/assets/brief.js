@@ -31,6 +31,7 @@ function rounded(text, wide) {
  * @param {HTMLElement} box @param {number} scale
  */
 function abridge(box, scale) {
+  for (const g of box.querySelectorAll("g.cluster")) nameFrame(g, scale);
   for (const g of box.querySelectorAll("g.node, .mg-ref")) {
     if (scale < (g.matches(".node") ? SIGNED : FULL)) brief(g, scale);
     else {
@@ -51,6 +52,18 @@ function lift(g) {
   const rows = ["sign", "grad"].flatMap((name) => numbers(g.querySelector(`.mg-${name}`), "y"));
   const middle = (rows[0] - 12 + rows[rows.length - 1] + 1) / 2; // their letters stand on y
   /** @type {SVGElement} */ (g).style.setProperty("--mg-lift", `${((high ?? 0) / 2 - middle).toFixed(1)}px`);
+}
+
+/** The name of a frame, from its left; of a narrow one what it says of a body: "else" of "Cond: else". @param {Element} g @param {number} scale */
+function nameFrame(g, scale) {
+  const text = /** @type {SVGElement} */ (g.querySelector(".mg-frame-name"));
+  const name = (text.dataset.name ??= text.textContent ?? "");
+  const [[left = 0], [wide = 0]] = ["x", "width"].map((part) => numbers(g.querySelector(".mg-frame"), part));
+  const room = wide * scale - 4 * BRIEF.edge;
+  text.textContent = [name, name.split(": ").pop() ?? ""].find((one) => written(one) <= room) ?? "";
+  text.setAttribute("x", String(left + (4 * BRIEF.edge) / scale));
+  text.setAttribute("y", String(Math.max(Number((text.dataset.y ??= text.getAttribute("y") ?? "")), BRIEF.line / scale - 8)));
+  text.setAttribute("text-anchor", "start");
 }
 
 /** The same for one card whose words have changed. @param {Element} g */
