@@ -83,6 +83,26 @@ def test_e5_first_drawing_of_the_course() -> None:
     assert kinds == ["input", "input", "operator", "input", "operator", "operator"]
 
 
+def test_what_is_given_is_called_as_its_system_calls_it() -> None:
+    """A parameter is what a layer trains, in both modes; a variable is that of TensorFlow 1."""
+
+    def kinds(*ends: Any) -> dict[str, str]:
+        return {n.label: n.kind for n in picture([*ends]).nodes if not n.inputs}
+
+    layer = mg.nn.Linear(2, 1, seed=0)
+    x = mg.tensor([[1.0, 2.0]], requires_grad=True, name="x")
+    with mg.Graph():
+        fed, w = mg.placeholder("fed", shape=(1, 2)), mg.Variable([[1.0], [2.0]], name="w")
+        static = layer(fed) + fed @ w
+    given = {"weight": "parameter", "bias": "parameter"}
+    assert kinds(static) == {"fed": "input", "w": "variable", **given}
+    assert kinds(x * 2 + layer(mg.tensor([[1.0, 2.0]], name="y"))).items() >= {
+        ("x", "input"),
+        ("y", "input"),
+        *given.items(),
+    }
+
+
 def test_a_diamond_is_drawn_once() -> None:
     a = mg.tensor(1.0, requires_grad=True, name="a")
     b = a * a

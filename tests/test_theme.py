@@ -72,6 +72,15 @@ def test_words_are_neither_small_nor_large() -> None:
     assert all(12 <= float(size[:-2]) <= 16 for size in sizes)
 
 
+def test_dots_are_seen() -> None:
+    """A dot is a dash without length: only its round ends are drawn."""
+    dotted = [
+        rule for rule in look.RULES if rule[2].get("stroke-dasharray") == theme.DASHES["dotted"]
+    ]
+    assert {"mg-gone", "mg-absent", "mg-freed"} <= {group for group, _, _ in dotted}
+    assert all(rule[2].get("stroke-linecap") == "round" for rule in dotted)
+
+
 def test_contrast_of_known_pairs() -> None:
     assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21)
     assert theme.contrast("#FFFFFF", "#000000") == pytest.approx(21)
