@@ -98,9 +98,9 @@ def test_a_mark_is_put_into_its_node_and_no_other() -> None:
     assert drawn is not None
     made = render(drawn, "p", states=states({"n1": "gone"}, {"n1": "<7>"}))
     assert made.count(" mg-gone") == 1
-    assert made.count("− &lt;7&gt;") == 1
+    assert made.count("− │ &lt;7&gt;") == 1
     first = made[made.index('id="p-n1"') :]
-    assert first.index(" mg-gone") < first.index("− &lt;7&gt;") < first.index("</g>")
+    assert first.index(" mg-gone") < first.index("− │ &lt;7&gt;") < first.index("</g>")
 
 
 @pytest.mark.usefixtures("no_engine")

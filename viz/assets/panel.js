@@ -1,5 +1,6 @@
 // One panel of a board: a drawing that stays as long as its picture does, and the marks on it.
 const MEANT = new Set(["now", "failed", "wrong", "new", "gone", "again"]); // marks to look at
+const SUMS = ["−", "+", "~", "≠"]; // signs that a number must not follow as if they were its own
 const EDGE = 16; // pixels around a node that is brought into view
 
 /** Words in place of those that stood there. @param {HTMLElement} element @param {Pair | null} pair */
@@ -118,7 +119,8 @@ function pane(data, parent, choose, scale, each) {
         const kind = panel.marks[part.g.id];
         if (MEANT.has(kind) && part.slot) now.push(part.g);
         if (kind === "ran" && part.slot && varies(part.g.id)) ran.push(part.g);
-        const said = `${kind ? data.signs[kind] : ""} ${panel.notes[part.g.id] ?? ""}`.trim();
+        const [sign, note] = [data.signs[kind] ?? "", panel.notes[part.g.id] ?? ""];
+        const said = [sign, note].filter(Boolean).join(SUMS.includes(sign) ? " │ " : " ");
         const look = [part.kind, kind && `mg-${kind}`].filter(Boolean).join(" ");
         if (look !== part.look) part.g.setAttribute("class", look);
         const seen = String(data.values[panel.held[part.g.id]]?.swatch ?? "");

@@ -13,6 +13,7 @@ from viz.picture.boxes import Picture
 from viz.picture.cards import State
 from viz.picture.theme import MARKS
 
+SUMS = "−+~≠"  # signs that a number must not follow as if they were its own
 NONE: Mapping[str, str] = MappingProxyType({})
 GIVEN = ("input", "parameter", "variable", "tensor", "constant")
 
@@ -25,7 +26,8 @@ def ran(picture: Picture, ids: Collection[str]) -> dict[str, str]:
 def note(kind: str, text: str) -> str:
     """What is written in a marked node: the sign, and a value where there is one."""
     sign = MARKS[kind].sign if kind else ""
-    return f"{sign} {text}".strip()
+    bar = "│ " if text and sign and sign in SUMS else ""
+    return f"{sign} {bar}{text}".strip()
 
 
 def states(
