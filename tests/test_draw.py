@@ -207,7 +207,7 @@ def test_nothing_to_draw_is_said_in_both_languages() -> None:
 def test_folding_on_request(fold: bool | None, boxes: int) -> None:
     loss = digits()[0]
     count = len(picture(loss).nodes) if boxes == 17 else boxes
-    assert len(viz.draw(loss, fold).picture.nodes) == count
+    assert len(viz.draw(loss, fold=fold).picture.nodes) == count
 
 
 def test_large_graphs_are_folded_by_default() -> None:

@@ -13,13 +13,15 @@ from explored import jax_like, torch_like
 
 import minigrad as mg
 import viz
+from minigrad import nn
 from viz.explorer.content import Content
 from viz.explorer.explorer import Explorer
 from viz.explorer.findings import findings, path_of
 from viz.explorer.modules import Module, assigned, module_tree
 from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, portrait
+from viz.explorer.still import Still
 from viz.explorer.witness import Witness
-from viz.views.explore import explorer_of, name_of
+from viz.views.explore import FirstView, explorer_of, name_of
 from viz.words.text import row
 
 LETTERS = ALPHABET.tobytes().decode()
@@ -298,6 +300,47 @@ def test_a_model_is_called_like_its_class_or_its_function(model: Any, name: str)
     assert name_of(model) == name
 
 
+def names_at_first(made: Explorer) -> list[str]:
+    nodes = made.data["nodes"]
+    return [nodes[i].get("name", "") for i in nodes[0]["children"]]
+
+
+def test_the_first_view_is_chosen() -> None:
+    model = torch_like()
+    plain = explorer_of(model, model)
+    deep = explorer_of(model, model, FirstView(depth=2))
+    one = explorer_of(model, model, FirstView.of(1, "blocks.1", "blocks.0"))
+    assert names_at_first(plain) == ["stem", *(f"blocks.{i}" for i in range(3)), "head"]
+    inside = [f"blocks.1.{name}" for name in ("up", "act", "down")]
+    assert names_at_first(one) == ["stem", "blocks.0", *inside, "", "blocks.2", "head"]
+    assert {"stem", *inside, "head"} < set(names_at_first(deep))
+    assert one.data["nodes"][one.data["start"]]["name"] == "blocks.0"
+    for made in (plain, deep, one):  # every operator is in one part, in order
+        parts = [made.data["nodes"][i] for i in made.data["nodes"][0]["children"]]
+        ends = [0, *(part["b"] for part in parts)]
+        assert [part["a"] for part in parts] == ends[:-1]
+    with pytest.raises(ValueError, match=r"no module blocks\.7 here.*blocks\.2"):
+        explorer_of(model, model, FirstView(opened=("blocks.7",)))
+
+
+@pytest.mark.parametrize("model", [torch_like, jax_like])
+def test_a_still_has_a_card_for_each_part_and_an_arrow_for_each_value(
+    model: Any, tmp_path: Any
+) -> None:
+    made = explorer_of(model, model())
+    still = Still(made)
+    labels = [n.label if n.kind == "group" else n.sign or n.name for n in still.picture.nodes]
+    assert set(filter(None, names_at_first(made))) <= set(labels)
+    readers = {e.target for e in still.picture.edges}
+    assert readers == {n.id for n in still.picture.nodes if n.kind != "input"}
+    assert still.svg.count('class="node ') == len(labels)
+    assert still.svg.count("mg-back") > len(labels)  # cards, and arrows of gradients
+    for suffix, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<!")):
+        assert still.save(tmp_path / f"still.{suffix}").read_bytes().startswith(start)
+    with pytest.raises(ValueError, match=r"\.svg, \.pdf, \.png, \.html"):
+        still.save(tmp_path / "still.gif")
+
+
 def test_a_graph_of_ours_is_seen_whole_and_stays_as_it_is() -> None:
     with mg.Graph() as graph:
         x = mg.placeholder("x", shape=(2, 3))
@@ -313,3 +356,27 @@ def test_a_graph_of_ours_is_seen_whole_and_stays_as_it_is() -> None:
     assert names == ["encoder", "head"]
     assert made.data["backward"]
     assert len(graph.nodes) == count
+    focused = viz.step(built, {"x": np.ones((2, 3), np.float32)}, focus="encoder")
+    assert focused.data["nodes"][focused.data["start"]]["name"] == "encoder"
+    drawn = viz.draw(built, {x: np.ones((2, 3), np.float32)})
+    assert [n.label for n in drawn.picture.nodes] == ["x", "encoder", "head"]
+
+
+class Mlp(nn.Module):
+    def __init__(self) -> None:
+        self.up, self.down = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x: Any) -> Any:
+        return self.down(mg.relu(self.up(x)))
+
+
+@pytest.mark.parametrize("wrapped", [lambda f: f, mg.function, mg.script])
+def test_functions_and_layers_of_ours_are_seen_whole(wrapped: Any) -> None:
+    net, x = Mlp(), mg.tensor(np.ones((5, 3), np.float32))
+    made = viz.step(wrapped(lambda x: mg.sum(net(x) ** 2)), x, whole=True)
+    mg.sum(net(x) ** 2).backward()
+    found = {tuple(p["shape"]): made.data["portraits"][p["g"]] for p in made.data["parameters"]}
+    for p in (net.up.weight, net.down.weight):
+        expected = float(np.linalg.norm(p.grad.numpy()))
+        assert found[p.shape]["norm"] == pytest.approx(expected, rel=1e-3)
+    assert {"up", "down"} <= {n.get("name") for n in made.data["nodes"]}

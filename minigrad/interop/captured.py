@@ -79,6 +79,11 @@ class Captured:
         ours = [None if g is None else next(rest) for g in found]
         return results[: len(self.outputs)], dict(zip(self.gradients, ours, strict=True))
 
+    def keep(self) -> None:
+        """Copy the parameters, which are the model's own until then, and it may be trained on."""
+        for v in self.graph.variables:
+            v.attrs = {**v.attrs, "value": np.array(v.attrs["value"])[()]}
+
     def play_again(self) -> None:
         """Build the gradients and compute all values anew, for whoever listens to the engine."""
         for found in ("gradients_here", "_computed"):

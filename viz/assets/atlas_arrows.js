@@ -122,9 +122,7 @@ function drawArrow({ m, pen, ink, time }, { edge, points }, scale) {
   trace(c, gradient, 10);
   c.strokeStyle = ink.grad;
   c.lineWidth = 1.5 * clamp(scale, 0.5, 1);
-  c.setLineDash([4, 3]);
   c.stroke();
-  c.setLineDash([]);
   c.fillStyle = ink.grad;
   if (scale > 0.3) arrowhead(c, gradient[0], gradient[1], 6);
 }

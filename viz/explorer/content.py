@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,10 @@ from minigrad.diagnostics.source import INSIDE, Location
 from minigrad.interop.captured import Captured, Stopped
 from minigrad.static import Node
 from viz.explorer.findings import findings
-from viz.explorer.modules import Module, module_tree
+from viz.explorer.modules import Module, module_at, module_tree, spread
 from viz.explorer.portraits import Portrait, short
 from viz.explorer.witness import Witness
 from viz.picture.formula import forward, sign
-from viz.words.text import printed
 
 LONGEST = 120  # characters of a line of code
 
@@ -38,12 +37,19 @@ class Table:
 class Content:
     """All that is shown of a model, as plain JSON in `data`.
 
+    depth, opened: which modules are seen as their parts; ValueError for a module that is not there.
     nodes: the tree in preorder, each with the range of its operators [a, b); operators, inputs and
     parameters refer to portraits by number.
     """
 
     def __init__(
-        self, name: str, model: Captured, seen: Witness, stopped: Stopped | None = None
+        self,
+        name: str,
+        model: Captured,
+        seen: Witness,
+        stopped: Stopped | None = None,
+        depth: int = 1,
+        opened: Collection[str] = (),
     ) -> None:
         self.seen, self._places = seen, model.about.places
         self._tensors = {n: i for i, n in enumerate((*seen.operators, *seen.inputs))}
@@ -62,7 +68,9 @@ class Content:
             for row in self.operators:
                 row["reads"] = [x + len(more) if x >= ran else x for x in row["reads"]]
         self.tree = module_tree(name, scopes, lines, computes)
+        spread(self.tree, depth, opened)
         self.nodes: list[dict[str, Any]] = []
+        self._numbers: dict[int, int] = {}  # of modules, by id
         self._enter(self.tree, None)
         self.parameters = [self._parameter(n, model) for n in seen.parameters]
         self._mark_differences(model)
@@ -85,20 +93,7 @@ class Content:
 
     def node_of(self, path: str) -> int:
         """The number of the module with this path, "layer3.0"; ValueError if there is none."""
-        here, rest = 0, path
-        while rest:
-            found = [
-                c
-                for c in self.nodes[here].get("children", ())
-                if f"{rest}.".startswith(f"{self.nodes[c].get('name', '')}.")
-            ]
-            if not found:
-                names = [self.nodes[c].get("name") for c in self.nodes[here].get("children", ())]
-                listed = ", ".join(filter(None, names))
-                raise ValueError(printed("explorer_no_module", path=path, names=listed))
-            here = max(found, key=lambda c: len(self.nodes[c]["name"]))
-            rest = rest[len(self.nodes[here]["name"]) + 1 :]
-        return here
+        return self._numbers[id(module_at(self.tree, path)[-1])]
 
     def _tensor(self, node: Node) -> dict[str, Any]:
         found: dict[str, Any] = {"shape": list(node.shape or ()), "dtype": str(node.dtype)}
@@ -187,6 +182,7 @@ class Content:
         if isinstance(part, int):
             self.nodes.append({"parent": parent, "op": part, "a": part, "b": part + 1})
             return
+        self._numbers[id(part)] = number
         inside = list(part.operators())
         row: dict[str, Any] = {
             "parent": parent,

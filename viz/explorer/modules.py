@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+
+from viz.words.text import printed
 
 MOST = 16  # parts that a group shows before equal or neighbouring ones are folded
 RUN = 4  # equal neighbours that are folded
 PERIOD = 64  # parts of a round that is looked for
+FOLDED = {*"…–"}  # in the name of what was folded here
 WRAPS = 0.8  # share of the operators from which on a module is only the wrapper of what is in it
 SCOPE = re.compile(r"(?P<name>.*?)(?:: (?P<kind>[^:]*?))?(?: \((?P<visit>\d+)\))?")
 
@@ -65,6 +68,60 @@ def module_tree(
     _unwrap(root)
     _fold(root, lines)
     return root
+
+
+def spread(root: Module, depth: int, opened: Collection[str]) -> None:
+    """Put the parts of modules in their place: down to a depth, and of those that are opened.
+
+    opened: paths, "layer3.0". ValueError, with the names that are there, for one that is none.
+    """
+    for _ in range(depth - 1):
+        root.parts = [
+            inner
+            for part in root.parts
+            for inner in (_parts(part) if _holds_modules(part) else [part])
+        ]
+    for path in opened:
+        *_, around, module = module_at(root, path)
+        at = around.parts.index(module)
+        around.parts[at : at + 1] = _parts(module)
+        around.repeats = False
+
+
+def module_at(root: Module, path: str) -> list[Module]:
+    """The module at this path, "layer3.0", behind those around it; ValueError if there is none."""
+    found = _way(root, path)
+    if found is None:
+        names = ", ".join(p.name for p in root.parts if isinstance(p, Module))
+        raise ValueError(printed("explorer_no_module", path=path, names=names))
+    return found
+
+
+def _way(module: Module, path: str) -> list[Module] | None:
+    if not path:
+        return [module]
+    for part in module.parts:
+        if isinstance(part, Module):
+            own = f"{path}.".startswith(f"{part.name}.")
+            if own or FOLDED & {*part.name}:  # a fold of ours has no place in a path
+                rest = _way(part, path[len(part.name) + 1 :] if own else path)
+                if rest is not None:
+                    return [module, *rest]
+    return None
+
+
+def _holds_modules(part: Module | int) -> bool:
+    return isinstance(part, Module) and any(isinstance(p, Module) for p in part.parts)
+
+
+def _parts(part: Module | int) -> list[Module | int]:
+    """What a module is made of, called by its path; an operator as it is."""
+    if isinstance(part, int) or part.count() == 1:
+        return [part]
+    for inner in part.parts:
+        if isinstance(inner, Module) and part.name and not inner.name.startswith(part.name):
+            inner.name = f"{part.name}.{inner.name}"
+    return part.parts
 
 
 def _module(label: str) -> Module:

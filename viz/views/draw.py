@@ -8,13 +8,14 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, overload
 
 from minigrad.diagnostics.messages import get_language
 from minigrad.dynamic.tape import TapeNode
 from minigrad.dynamic.tensor import Tensor
 from minigrad.ops.methods import Value
 from viz import assets
+from viz.explorer.still import Still
 from viz.film.frames import NOTHING_KNOWN, Film, still_film
 from viz.film.replay import values
 from viz.page.payload import UNFOLD_LIMIT, prefixes_of, still, table
@@ -29,6 +30,7 @@ from viz.picture.layout import LayoutError
 from viz.picture.others import is_other
 from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
+from viz.views.explore import still_of
 from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
 from viz.words.user import ending, write
 
@@ -178,13 +180,30 @@ def _named(full: Picture, names: Collection[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+@overload
 def draw(
     obj: Any,
+    *,
     fold: bool | None = None,
     opened: Collection[str] = (),
     tensors: bool = False,
     title: str | None = None,
-) -> Diagram:
+) -> Diagram: ...
+
+
+@overload
+def draw(obj: Any, *inputs: Any, **view: Any) -> Still: ...
+
+
+def draw(
+    obj: Any,
+    *inputs: Any,
+    fold: bool | None = None,
+    opened: Collection[str] = (),
+    tensors: bool = False,
+    title: str | None = None,
+    **view: Any,
+) -> Diagram | Still:
     """The diagram of a tensor, a node, a graph, a program, or a traced function.
 
     Lists of tensors or of nodes are drawn together. Of a tensor its tape is drawn, of a function
@@ -192,7 +211,9 @@ def draw(
     is called. `fold` draws each layer as one box; by default only large graphs are folded.
     `opened` names groups to draw open, and branches, loops, functions and fused nodes whose insides
     to draw. With `tensors` the results of operators are boxes, too. `title` stands in place of the
-    kind of graph. TypeError for other things, ValueError for a name in `opened` that is not there.
+    kind of graph. Of a model with its inputs, or of a graph with its feed, it is the still of what
+    `step` shows with whole=True; `view` is what else that takes: depth, open, focus, loss, and the
+    model's keyword arguments. TypeError for other things, ValueError for a name that is not there.
 
     >>> import minigrad as mg
     >>> from viz import draw
@@ -204,6 +225,8 @@ def draw(
     n3: 3 = Constant ()
     n4: y = Add(Mul, 3) ()  -> output
     """
+    if inputs or view:
+        return still_of(obj, *inputs, **view)
     return diagram_of(obj, names_in(sys._getframe(1)), fold, opened, tensors, title)
 
 

@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 import minigrad as mg
 from minigrad.diagnostics.errors import TraceError
 from minigrad.diagnostics.source import function_name
+from minigrad.dynamic.tensor import Tensor
+from minigrad.hybrid.tracing.keys import is_array, leaves_of
 from minigrad.interop.captured import Captured
 from minigrad.interop.models import prepared
 from minigrad.ops import state
-from minigrad.static import Graph, Node, ancestors
+from minigrad.static import Graph, Node, ancestors, labels
 from minigrad.static.feeds import check_feeds
 from minigrad.static.run import Interpreter
 from viz.explorer.content import Content
 from viz.explorer.explorer import Explorer
+from viz.explorer.still import Still
 from viz.explorer.witness import SOURCES, Witness
 from viz.picture.picture import brief
 from viz.views.models import captured, verdict
+from viz.words.progress import progress
 from viz.words.text import printed, row
 
 FEW = 25  # operators of a model that is played one by one
+
+
+@dataclass(frozen=True)
+class FirstView:
+    """What is seen of a model at first.
+
+    depth: how many levels of modules are seen as their parts, less one; opened: further modules
+    that are; focus: the module that fills the screen, "layer3.0".
+    """
+
+    depth: int = 1
+    opened: Collection[str] = ()
+    focus: str = ""
+
+    @classmethod
+    def of(cls, depth: int, opened: str | Collection[str], focus: str) -> FirstView:
+        """The view that a user asks for; one module may be named without a list."""
+        return cls(depth, (opened,) if isinstance(opened, str) else tuple(opened), focus)
+
+
+PLAIN = FirstView()
 
 
 def seen_whole(
@@ -30,15 +58,17 @@ def seen_whole(
     named: Mapping[str, Any],
     fed: Sequence[Any] = (None, None),
     loss: Callable[[Any], Any] | None = None,
-    focus: str = "",
+    first: FirstView = PLAIN,
     whole: bool | None = None,
 ) -> Explorer | Captured | None:
     """The explorer of a model of the user's; the captured model, where it is small; else None.
 
     fed: the feed and the session of a graph of ours, which is seen whole if that is asked for;
-    whole: whether it is seen whole whatever its size. TypeError for a loss or keyword arguments of
-    what is no model.
+    whole: whether it is seen whole whatever its size, as it is where `first` asks for anything.
+    TypeError for a loss or keyword arguments of what is no model; ValueError for a module in
+    `first` that is not there.
     """
+    whole = True if whole is None and first != PLAIN else whole
     try:
         model = captured(*prepared(obj, inputs, named, loss))
     except TraceError as error:
@@ -49,13 +79,28 @@ def seen_whole(
     if model is None:
         if named or loss is not None:
             raise TypeError(printed("step_model_only", value=brief(obj)))
-        if not whole or not isinstance(obj, (Graph, Node)):
-            return None
-        feed_dict, session = (*inputs, *fed[len(inputs) :])
-        return graph_whole(obj, feed_dict, session, focus)
+        return ours_whole(obj, inputs, fed, first) if whole else None
     if whole is False or (whole is None and not is_large(model)):
         return model
-    return explorer_of(obj, model, focus, loss)
+    return explorer_of(obj, model, first, loss)
+
+
+def still_of(
+    obj: Any,
+    *inputs: Any,
+    loss: Callable[[Any], Any] | None = None,
+    depth: int = 1,
+    open: str | Collection[str] = (),
+    focus: str = "",
+    **named: Any,
+) -> Still:
+    """The still of the explorer of a model. TypeError for what cannot be explored."""
+    first = FirstView.of(depth, open, focus)
+    with progress():
+        made = seen_whole(obj, inputs, named, loss=loss, first=first, whole=True)
+    if not isinstance(made, Explorer):
+        raise TypeError(printed("cannot_draw", value=brief(obj)))
+    return Still(made)
 
 
 def is_large(model: Captured) -> bool:
@@ -69,15 +114,41 @@ def ends_of(graph: Graph) -> list[Node]:
     return list(graph.outputs) or [node for node in graph.nodes if node not in read]
 
 
+def ours_whole(
+    obj: Any, inputs: Sequence[Any], fed: Sequence[Any], first: FirstView
+) -> Explorer | None:
+    """The explorer of a graph of ours, or of the one that a function builds for these inputs."""
+    if isinstance(obj, (Graph, Node)) or _nodes(obj):
+        feed_dict, session = (*inputs, *fed[len(inputs) :])
+        return graph_whole(obj, feed_dict, session, first)
+    if not callable(obj) or isinstance(obj, Tensor):
+        return None
+    graph = mg.make_graph(getattr(obj, "python_function", obj))(*inputs)
+    arrays = [x for x in leaves_of("", list(inputs)) if is_array(x[1])]
+    given = [np.asarray(getattr(x, "data", x)) for _, x in arrays]
+    feed_dict = dict(zip(graph.placeholders, given, strict=True))
+    return graph_whole(graph, feed_dict, None, first, name_of(obj))
+
+
+def _nodes(obj: Any) -> bool:
+    return isinstance(obj, (list, tuple)) and bool(obj) and all(isinstance(x, Node) for x in obj)
+
+
 def graph_whole(
-    obj: Graph | Node, feed_dict: Mapping[Any, Any] | None, session: Any, focus: str
+    obj: Any,
+    feed_dict: Mapping[Any, Any] | None,
+    session: Any,
+    first: FirstView,
+    name: str = "graph",
 ) -> Explorer:
-    """The explorer of a graph of ours; it is copied, so nothing is added to the user's."""
-    outputs = [obj] if isinstance(obj, Node) else ends_of(obj)
+    """The explorer of a graph or of nodes; it is copied, so nothing is added to the user's."""
+    outputs = ends_of(obj) if isinstance(obj, Graph) else [obj] if isinstance(obj, Node) else obj
     graph = Graph()
     twin: dict[Node, Node] = {}
-    for node in ancestors(outputs):
-        twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs))
+    behind = ancestors(outputs)
+    called = labels(behind)  # two layers may call their parameters alike
+    for node in behind:
+        twin[node] = graph.add_copy(node, tuple(twin[x] for x in node.inputs), name=called[node])
     fed = check_feeds(mg.build_graph([], list(outputs)), feed_dict)
     feeds = {twin[x]: value for x, value in fed.items() if x in twin}
     kept = {} if session is None else session.variables
@@ -94,20 +165,21 @@ def graph_whole(
     values = Interpreter(ends)(feeds, {v: v.attrs["value"] for v in graph.variables})
     none = dict.fromkeys(leaves)
     model = Captured("minigrad", graph, ends, feeds, leaves, values, none, ())
-    return Explorer(Content("graph", model, Witness(model)), None, focus)
+    seen = Witness(model)
+    return Explorer(Content(name, model, seen, None, first.depth, first.opened), None, first.focus)
 
 
 def explorer_of(
-    obj: Any, model: Captured, focus: str = "", loss: Callable[[Any], Any] | None = None
+    obj: Any,
+    model: Captured,
+    first: FirstView = PLAIN,
+    loss: Callable[[Any], Any] | None = None,
 ) -> Explorer:
-    """The explorer of a model that was captured; obj: the model itself, for its name.
-
-    focus: the module that is open at first, "layer3.0"; ValueError if there is none.
-    """
-    content = Content(name_of(obj), model, Witness(model))
+    """The explorer of a model that was captured; obj: the model itself, for its name."""
+    content = Content(name_of(obj), model, Witness(model), None, first.depth, first.opened)
     if content.data["backward"] and loss is None and any(y.shape for y in model.outputs):
         content.data["about"] = list(row("explorer_from_sum"))
-    return Explorer(content, verdict(model), focus)
+    return Explorer(content, verdict(model), first.focus)
 
 
 def stopped_explorer(obj: Any, error: TraceError, whole: bool | None) -> Explorer | None:

@@ -127,6 +127,7 @@ def compared(model: Any, inputs: Sequence[Any]) -> Player | None:
     if both is None:
         return None
     graph, tensors = both
+    graph.keep()
     names = frozenset(x.name for x in graph.feeds)
     dynamic = replay_tape(tensors, {}, {}, names)
     static = replay_graph(list(graph.outputs), graph.feeds, None, {})

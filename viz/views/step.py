@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from viz.picture.matching import matching
 from viz.picture.others import is_other
 from viz.picture.picture import brief, graph_picture, tape_picture
 from viz.views.draw import names_in
-from viz.views.explore import ends_of, seen_whole
+from viz.views.explore import FirstView, ends_of, seen_whole
 from viz.views.models import compared, no_backward, verdict
 from viz.words.progress import progress
 from viz.words.text import ROWS, Pair, Right, printed, row
@@ -46,6 +46,8 @@ def step(
     feed_dict: Mapping[Any, Any] | None = None,
     session: mg.Session | None = None,
     loss: Callable[[Any], Any] | None = None,
+    depth: int = 1,
+    open: str | Collection[str] = (),
     focus: str = "",
     whole: bool | None = None,
     **named: Any,
@@ -55,9 +57,11 @@ def step(
     obj: a tensor (its tape runs again and stays as it is), a graph or a node (run with `feed_dict`
     and the variables of `session`), a function with its inputs, or a node of another engine. Or a
     model of PyTorch or JAX with its inputs: it is held against the original, and steps back from
-    `loss` of its results or their sum; with more than 25 operators, or whole=True, it is an
-    `Explorer`, which opens on `focus`. Numbers among the inputs get sliders; a run that stops is
-    shown as far as it came. FeedError or TraceError for what can't be fed or captured.
+    `loss` of its results or their sum. With more than 25 operators it is an `Explorer`, as all
+    else is with whole=True; what that shows first are the modules down to `depth`, the parts of
+    those in `open`, and over the whole stage the one at the path `focus`, "layer3.0". Numbers
+    among the inputs get sliders; a run that stops is shown as far as it came. FeedError or
+    TraceError for what can't be fed or captured, ValueError for a module that is not there.
 
     >>> x = mg.tensor(2.0, requires_grad=True)
     >>> print(step(x * x).text()[0])
@@ -70,7 +74,8 @@ def step(
     """
     names = names_in(sys._getframe(1))
     with progress():
-        model = seen_whole(obj, inputs, named, (feed_dict, session), loss, focus, whole)
+        first = FirstView.of(depth, open, focus)
+        model = seen_whole(obj, inputs, named, (feed_dict, session), loss, first, whole)
         if model is not None:
             return _player_of_model(model) if isinstance(model, Captured) else model
         return player_of(*_given(obj, names, inputs, (feed_dict, session)))
@@ -78,6 +83,7 @@ def step(
 
 def _player_of_model(model: Captured) -> Player:
     """The player of a model that was captured; what is the record of one run keeps its inputs."""
+    model.keep()
     said, backward, slides = verdict(model), not no_backward(model), not model.about.recorded
     return player_of(list(model.outputs), {}, model.feeds, None, said, backward, slides)
 

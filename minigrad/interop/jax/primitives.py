@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import functions as f
 from minigrad import ops
+from minigrad.interop.products import product
 from minigrad.nn import functional as nn
 from minigrad.ops import corners
 
@@ -155,7 +156,7 @@ def _matmul(a: Any, b: Any, left: int, right: int, batch: int) -> Any:
     """The product as one of matrices, where it is one; else None."""
     ranks = len(a.shape) - batch, len(b.shape) - batch
     if not batch and left == len(a.shape) - 1 and ranks[1] <= 2:
-        return f.matmul(a, b, transpose_b=ranks[1] == 2 and right == 1)
+        return product(a, b, transpose_b=ranks[1] == 2 and right == 1)
     if ranks == (2, 2):
         return f.matmul(a, b, transpose_a=left == batch, transpose_b=right == batch + 1)
     return None

@@ -7,6 +7,7 @@ import copy
 import dis
 import inspect
 import itertools
+import operator
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -88,7 +89,7 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
     """The model as a graph: the one that torch.export makes, else one of what runs."""
     given, shape = _named(torch, module, inputs)
     try:
-        result = run(torch, module, given, shape)
+        result, shared = run(torch, module, given, shape)
     except Exception as error:  # noqa: BLE001 whatever the user's code raises
         try:
             stop(torch, module, given, shape, error)
@@ -111,7 +112,7 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
             about.recorded, about.hooks = program is None, [*hooked(module), *lines.hooks]
             about.frozen = [n for n, p in module.named_parameters() if not p.requires_grad]
             about.lost = tuple(dict.fromkeys(builder.lost))
-            values, found, refused = original(torch, module, given, shape, about.lost)
+            values, found, refused = original(torch, module, given, shape, about.lost, shared)
             about.refused = None if refused is None else _placed(builder, refused)
     except TraceError:
         raise
@@ -160,9 +161,52 @@ def _exported(
             if _depends_on_values(torch, program):
                 return None
             inline_regions(program.graph_module)
+            if _is_plain(torch, program):
+                return program
             return program.run_decompositions(_unknown(torch, program))
     except Exception:  # noqa: BLE001 among many kinds a SyntaxError, for the name of a module
         return None
+
+
+def _is_plain(torch: Any, program: Any) -> bool:
+    """Whether a program can be read as it is: each operator is known, and writes to nothing seen.
+
+    To take a program apart costs as much as to export it.
+    """
+    places = {node: i for i, node in enumerate(program.graph.nodes)}
+    reached: set[Any] = set()
+    own: set[Any] = set()  # written to while nothing else looks at it: as good as new
+
+    def shares(node: Any) -> bool:
+        """Whether the result of a node may share memory with what it reads."""
+        schema = getattr(node.target, "_schema", None)
+        returns = () if schema is None else schema.returns
+        return node not in own and (schema is None or any(x.alias_info for x in returns))
+
+    for node, place in places.items():
+        if node.op == "placeholder":
+            reached.add(node)
+        if node.op != "call_function" or reached.isdisjoint(node.all_input_nodes):
+            continue
+        reached.add(node)
+        schema = getattr(node.target, "_schema", None)
+        if schema is None:
+            if node.target is not operator.getitem:
+                return False
+            continue
+        name = name_of(node.target)
+        if not schema.returns or (name == "dropout" and not node.args[2]):
+            continue  # it checks something; out of training it does nothing
+        if schema.is_mutable:
+            written, name = node.args[0], name.removesuffix("_")
+            users = [user for user in written.users if user is not node]
+            alone = all(places[user] < place and not shares(user) for user in users)
+            if written.op != "call_function" or not alone or shares(written):
+                return False
+            own.add(node)
+        if name not in OPERATORS:
+            return False
+    return True
 
 
 def _asking(torch: Any, inputs: Sequence[Any]) -> Any:

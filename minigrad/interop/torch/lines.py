@@ -11,6 +11,13 @@ from typing import Any
 from minigrad.diagnostics.source import Location, SavedLine
 from minigrad.interop.captured import Line, users
 
+# What PyTorch asks tensors for all the time, and what computes nothing.
+QUESTIONS = {
+    *("layout", "requires_grad", "is_sparse", "device", "is_nested", "shape", "dtype", "is_leaf"),
+    *("is_quantized", "is_mkldnn", "grad", "ndim", "stride", "storage_offset", "_is_view", "size"),
+    *("untyped_storage", "is_inference", "is_conj", "is_neg", "numel", "dim", "_version"),
+}
+
 
 class Lines:
     """Notes which line of the user's calls each function of PyTorch, while it is captured."""
@@ -18,6 +25,7 @@ class Lines:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.library = str(Path(torch.__file__).parent)
+        self._users: dict[str, bool] = {}  # whether a file is the user's, by its name
         self.seen: list[Line] = []
         self.hooks: list[str] = []  # where the user's code registers a hook on a gradient
         self.cut: set[int] = set()  # numbers of the calls whose results have no gradient
@@ -39,6 +47,10 @@ class Lines:
             def __torch_function__(
                 self, function: Any, types: Any, args: Any = (), kwargs: Any = None
             ) -> Any:
+                getter = getattr(function, "__name__", "") == "__get__"
+                asked = getattr(function, "__self__", None) if getter else function
+                if getattr(asked, "__name__", "") in QUESTIONS:
+                    return function(*args, **(kwargs or {}))
                 if function == data and not of_pytorch(sys._getframe(1)):
                     function = detach  # the same to a gradient, and it is captured
                 note_hook(function)
@@ -83,7 +95,14 @@ class Lines:
     def running(self) -> Line | None:
         """The user's line that is running now."""
         frame: Any = sys._getframe(1)
-        while frame is not None and not users(frame.f_code.co_filename, self.library):
+        known = self._users
+        while frame is not None:
+            name = frame.f_code.co_filename
+            own = known.get(name)
+            if own is None:
+                own = known[name] = users(name, self.library)
+            if own:
+                break
             frame = frame.f_back
         return None if frame is None else (frame.f_code, frame.f_lasti)
 

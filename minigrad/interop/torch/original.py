@@ -12,7 +12,7 @@ from minigrad.core import Array
 from minigrad.interop.captured import Refused, seed
 from minigrad.interop.torch.functions import applied_by
 from minigrad.interop.torch.reader import array, dense, seeded
-from minigrad.interop.torch.state import called, copied, copied_state
+from minigrad.interop.torch.state import called, copied, copied_state, unchanged
 
 
 def outputs(torch: Any, result: Any) -> tuple[list[Any], list[Any]]:
@@ -37,24 +37,38 @@ def _opened(torch: Any, result: Any) -> Iterator[Any]:
             yield leaf
 
 
-def run(torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any) -> Any:
-    """Run the model as the user would, on copies of its state and its inputs."""
+def run(
+    torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any
+) -> tuple[Any, Collection[str]]:
+    """Run the model as the user would, on copies of its state and its inputs.
+
+    Returns its result, and the names of the parameters that it doesn't write to.
+    """
+    state = copied_state(module)
     given = [copied(x) if isinstance(x, torch.Tensor) else x for x in inputs.values()]
     with seeded(torch), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch says them where the user runs the model
         arguments = torch.utils._pytree.tree_unflatten(given, shape)
-        return called(torch, module, copied_state(module), arguments)
+        result = called(torch, module, state, arguments)
+    trained = {name for name, _ in module.named_parameters()}
+    return result, unchanged(torch, module, state) & trained
 
 
 def original(
-    torch: Any, module: Any, inputs: Mapping[str, Any], shape: Any, lost: Collection[str] = ()
+    torch: Any,
+    module: Any,
+    inputs: Mapping[str, Any],
+    shape: Any,
+    lost: Collection[str] = (),
+    shared: Collection[str] = (),
 ) -> tuple[list[Array], dict[str, Array | None], Refused | None]:
     """Its results, their gradients with `seed`, and why there are none, if PyTorch refuses.
 
     inputs: the arguments, flat and by name; shape: how they are arranged; lost: operators that have
-    no derivative: nothing flows back through them. Neither the model nor the inputs change.
+    no derivative: nothing flows back through them; shared: parameters that need no copy, since the
+    model doesn't write to them. Neither the model nor the inputs change.
     """
-    state = copied_state(module)
+    state = copied_state(module, shared)
     given = {
         name: copied(x, x.is_floating_point()) if isinstance(x, torch.Tensor) else x
         for name, x in inputs.items()
@@ -115,4 +129,6 @@ def _gradients(torch: Any, results: Sequence[Any], leaves: Mapping[str, Any]) ->
         return {}
     seeds = [torch.as_tensor(seed(array(y))) for y in ends]
     torch.autograd.backward(ends, seeds)
-    return {n: None if x.grad is None else array(dense(x.grad)) for n, x in leaves.items()}
+    return {
+        n: None if x.grad is None else array(dense(x.grad), copy=False) for n, x in leaves.items()
+    }

@@ -121,14 +121,16 @@ class Reader:
             if name not in self.variables:
                 scope = "/".join(self.layers.scope(name.rpartition(".")[0]))
                 trained = value.requires_grad
-                made = self.builder.variable(name, array(value), scope, trained)
-                self.variables[name] = made
+                self.variables[name] = self.builder.variable(
+                    name, array(value, copy=False), scope, trained
+                )
             self.ours[node] = self.variables[name]
             if value.requires_grad:
                 self.reached.add(node)
+            self.real[node] = value  # nothing in a captured program writes to it
         else:
             value = self.ours[node] = self.program.constants[target]
-        self.real[node] = value.clone()
+            self.real[node] = value.clone()
 
     def _call(self, node: Any) -> None:
         line = self.lines.of(node.meta)
@@ -137,6 +139,8 @@ class Reader:
         args, kwargs = (self._real(x) for x in (node.args, node.kwargs))
         self.state = self.torch.get_rng_state()
         node.target = self.functions.behind(node.target)
+        if getattr(getattr(node.target, "_schema", None), "is_mutable", False):
+            args = (args[0].clone(), *args[1:])  # what it writes to stays as it was
         self.real[node] = node.target(*args, **kwargs)
         scope = self.builder.entered(self.layers.scope(path))
         with at_line(line), self.builder.at(scope, line, self.lines.place(node.meta)):
@@ -153,6 +157,7 @@ class Reader:
     def _translated(self, node: Any) -> Any:
         args, kwargs = self._mapped(node.args), self._mapped(dict(node.kwargs))
         name, real = name_of(node.target), self.real[node]
+        name = name if name in OPERATORS else name.removesuffix("_")
         inputs = leaves([*args, *kwargs.values()])
         symbolic = any(isinstance(x, Node) for x in inputs)
         if name == "getitem":
@@ -245,10 +250,14 @@ def _dtype(kind: Any) -> Any:
     raise TraceError("model_tensor", system=SYSTEM, kind=name)
 
 
-def array(x: Any) -> Any:
-    """A tensor as an array of its own; without axes, as a NumPy scalar. Else a TraceError."""
+def array(x: Any, copy: bool = True) -> Any:
+    """A tensor as an array; without axes, as a NumPy scalar. Else a TraceError.
+
+    copy: whether it is an array of its own, as it has to be where the tensor may change.
+    """
     try:
-        return x.detach().cpu().resolve_conj().resolve_neg().numpy().copy()[()]
+        found = x.detach().cpu().resolve_conj().resolve_neg().numpy()
+        return (found.copy() if copy else found)[()]
     except (RuntimeError, TypeError) as error:
         kinds = [str(kind).removeprefix("torch.") for kind in (x.dtype, x.layout)]
         kind = " ".join(kind for kind in kinds if kind != "strided")

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import functions as f
 from minigrad import ops
+from minigrad.interop.products import product
 from minigrad.interop.torch.numbers import Table
 
 LAST = 1 << 62  # PyTorch's word for the end of an axis
@@ -184,7 +185,7 @@ def _addmm(bias: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
 
 
 def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    y = f.matmul(x, weight, transpose_b=len(weight.shape) > 1)
+    y = product(x, weight, transpose_b=len(weight.shape) > 1)
     return y if bias is None else y + bias
 
 
@@ -258,7 +259,7 @@ SHAPES: Table = {
     "index_select": lambda x, dim, index: f.take(x, index, axis=dim),
     "gather": lambda x, dim, index, sparse_grad=False: f.gather(x, index, dim),
     "embedding": _embedding,
-    "matmul": f.matmul,
+    "matmul": product,
     "mm": f.matmul,
     "bmm": f.matmul,
     "mv": f.matmul,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 
@@ -24,11 +24,24 @@ def tied_names(module: Any) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def copied_state(module: Any) -> dict[str, Any]:
-    """Return a copy of each parameter and buffer, by its first name, with the user's hooks."""
+def copied_state(module: Any, shared: Collection[str] = ()) -> dict[str, Any]:
+    """Return a copy of each parameter and buffer, by its first name, with the user's hooks.
+
+    shared: names of those that nobody writes to, which share their memory with the copy.
+    """
     every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     names = first_names(module)
-    return {name: _with_hooks(copied(x), x) for name, x in every.items() if names[name] == name}
+    return {
+        name: _with_hooks(copied(x, memory=name not in shared), x)
+        for name, x in every.items()
+        if names[name] == name
+    }
+
+
+def unchanged(torch: Any, module: Any, state: Mapping[str, Any]) -> set[str]:
+    """Return which of these copies still hold what the module's own tensors hold."""
+    every = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    return {name for name, x in state.items() if torch.equal(every[name], x)}
 
 
 def _with_hooks(made: Any, x: Any) -> Any:
@@ -47,9 +60,10 @@ def hooked(module: Any) -> list[str]:
     ]
 
 
-def copied(x: Any, wanted: bool = False) -> Any:
-    """A tensor like this one that is a leaf of its own."""
-    return x.detach().clone().requires_grad_(wanted or x.requires_grad)
+def copied(x: Any, wanted: bool = False, memory: bool = True) -> Any:
+    """A tensor like this one that is a leaf of its own, and has memory of its own."""
+    found = x.detach().clone() if memory else x.detach()
+    return found.requires_grad_(wanted or x.requires_grad)
 
 
 def called(torch: Any, module: Any, state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:

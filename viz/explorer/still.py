@@ -1,0 +1,186 @@
+"""The still of the explorer: an open module as a drawing, with what it gave and what came back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import replace
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from minigrad.diagnostics.messages import choose, get_language
+from viz import assets
+from viz.explorer.explorer import Explorer
+from viz.explorer.findings import path_of
+from viz.explorer.portraits import ALPHABET, EMPTY, SPOILT, ZERO
+from viz.picture import drawing
+from viz.picture.boxes import Picture, PictureEdge, PictureNode, in_order
+from viz.picture.cards import Room, State, one_language
+from viz.picture.layout import LayoutError
+from viz.picture.paint import paint
+from viz.picture.swatch import DIGITS, GAP, LEVELS, NAN
+from viz.words.text import bilingual, both
+from viz.words.user import ending, write
+
+FORMATS = (".svg", ".pdf", ".png", ".html")
+CODES = {chr(letter): code for code, letter in enumerate(ALPHABET)}
+ROOM = 7  # characters of a number on a card
+
+_numbers = itertools.count(1)
+
+
+class Still:
+    """The first view of an explorer as a drawing that a notebook shows, and that can be saved."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.picture, self._states = drawn(explorer.data)
+        self._prefix = f"mgx{next(_numbers)}"
+
+    def __str__(self) -> str:
+        return choose(self.explorer.text(), "\n\n")
+
+    __repr__ = __str__
+
+    @property
+    def svg(self) -> str:
+        """The drawing as an <svg> element. Raises LayoutError without a layout engine."""
+        return self._drawn("")
+
+    def _drawn(self, title: str) -> str:
+        rooms = {}
+        for node in self.picture.nodes:
+            state = self._states[node.id]
+            value, gradient = (ROOM if x else 0 for x in (state.value, state.gradient))
+            swatch, back = bool(state.swatch), bool(state.back)
+            rooms[node.id] = Room(value, gradient, swatch=swatch, back=back)
+        return drawing.render(self.picture, self._prefix, rooms, self._states, title)
+
+    @property
+    def html(self) -> str:
+        """The drawing with its title, for a page that runs no scripts."""
+        heading = self.explorer._title()
+        try:
+            image = drawing.as_image(self.svg, both(heading))
+        except LayoutError as error:
+            image = f'<p class="mg-note">{bilingual(error.pair)}</p>'
+        style = f"<style>{assets.source('diagram.css')}</style>"
+        caption = f"<figcaption>{bilingual(heading)}</figcaption>"
+        return f'{style}<figure class="mg-diagram">{caption}{image}</figure>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": self.html}
+
+    def save(self, path: str | Path) -> Path:
+        """Write the drawing, as .svg, .pdf or .png, or its explorer as a page, .html."""
+        target = Path(path)
+        suffix = ending(target, FORMATS)
+        if suffix == ".html":
+            return self.explorer.save(target)
+        svg = self._drawn(choose(self.explorer._title(), " / "))
+        if suffix == ".svg":
+            write(target, drawing.alone(svg))
+        else:
+            write(target, paint(one_language(svg, get_language()), suffix[1:]))
+        return target
+
+
+def drawn(data: Mapping[str, Any]) -> tuple[Picture, Mapping[str, State]]:
+    """The picture of the module that is open at first, and what its cards and arrows show."""
+    made = _Drawn(data)
+    group = data["nodes"][data.get("start", 0)]
+    for number in group.get("children", ()):
+        made.part(number)
+    inputs: dict[str, list[str]] = {}
+    for source, target in made.edges:
+        inputs.setdefault(target, []).append(source)
+    boxes = (replace(box, inputs=tuple(inputs.get(box.id, ()))) for box in made.boxes)
+    return Picture(in_order(boxes), tuple(made.edges.values()), "static", {}), made.states
+
+
+class _Drawn:
+    """The cards of an open module while they are made, one after the other."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+        self.tensors = [*data["operators"], *data["inputs"]]
+        self.count, self.failed = len(data["operators"]), data.get("failed", -1)
+        self.last = {x: i for i, o in enumerate(data["operators"]) for x in o["reads"]}  # reader
+        self.home: dict[int, str] = {}  # of each tensor the card that gives it
+        self.boxes: list[PictureNode] = []
+        self.edges: dict[tuple[str, str], PictureEdge] = {}
+        self.states: dict[str, State] = {}
+
+    def part(self, number: int) -> None:
+        """The card of a module or an operator, behind what it reads."""
+        nodes, outputs = self.data["nodes"], self.data["outputs"]
+        part, new = nodes[number], f"n{number}"
+        own = range(part["a"], part["b"])
+        for read in (x for i in own for x in self.tensors[i]["reads"] if x not in own):
+            self.read(new, read)
+        self.home |= dict.fromkeys(own, new)
+        given = (x for x in own if x in outputs or self.last.get(x, -1) >= own.stop)
+        out = self.failed if self.failed in own else max(given, default=own.stop - 1)
+        row = self.tensors[out]
+        about: dict[str, Any] = {"kind": "operator", "op": part.get("kind") or row["op"]}
+        if "children" in part:
+            first = nodes[part["children"][0]]
+            times = f"{len(part['children'])} × {first.get('kind') or first.get('name', '')}"
+            op = times if part.get("repeats") else part["kind"]
+            about = {"kind": "group", "op": op or "group", "name": part["name"]}
+        else:
+            about |= {"name": "", "sign": part.get("name") or row["sign"] or row["op"]}
+        self.card(new, out, **about, is_output=out in outputs)
+
+    def read(self, reader: str, x: int) -> None:
+        """An arrow from what gives a tensor, an input or the outside of the open module, too."""
+        row = self.tensors[x]
+        if x not in self.home:
+            self.home[x] = f"i{x}"
+            name = row["name"] if "name" in row else path_of(self.data, x)
+            self.card(f"i{x}", x, kind="input", op="input", name=name)
+        pair = self.home[x], reader
+        if pair not in self.edges:
+            edge = PictureEdge(f"e{len(self.edges) + 1}", *pair, 0, shape=_sizes(row))
+            self.edges[pair] = edge
+            self.states[edge.id] = State(("mg-back",) if "g" in row else ())
+
+    def card(self, new: str, tensor: int, **about: Any) -> None:
+        """A card, and what it shows of a tensor."""
+        row, portraits = self.tensors[tensor], self.data["portraits"]
+        value, back = (portraits[row[key]] if key in row else {} for key in "vg")
+        looks = {
+            "failed": tensor == self.failed,
+            "born": "unknown" in row and tensor != self.failed,
+            "ran": "unknown" not in row and about["kind"] != "input",
+        }
+        told = "✗" if looks["failed"] else "" if row["shape"] else _short(value.get("mean"))
+        classes = tuple(f"mg-{look}" for look in looks if looks[look])
+        norm = _short(back.get("norm"))
+        self.states[new] = State(classes, told, norm, swatch=_swatch(value), back=_swatch(back))
+        self.boxes.append(PictureNode(id=new, shape=_sizes(row), dtype=row["dtype"], **about))
+
+
+def _sizes(row: Mapping[str, Any]) -> str:
+    return "×".join(map(str, row["shape"]))
+
+
+def _short(x: object) -> str:
+    return f"{x:.3g}" if isinstance(x, float) else ""
+
+
+def _swatch(portrait: Mapping[str, Any]) -> str:
+    """The picture of a tensor as a swatch of a card."""
+    if "cells" not in portrait:
+        return ""
+    kind = "t" if portrait["tile"] > 1 else "c"
+    return f"{kind}{portrait['w']}:{''.join(map(_letter, portrait['cells']))}"
+
+
+def _letter(cell: str) -> str:
+    code = CODES[cell]
+    if code in (EMPTY, SPOILT):
+        return GAP if code == EMPTY else NAN
+    strength = round(LEVELS * sqrt(abs(code - ZERO) / 30))
+    return DIGITS[LEVELS + (strength if code > ZERO else -strength)]
