@@ -136,7 +136,7 @@ def test_equations_bear_the_users_own_lines_and_stand_in_their_functions() -> No
     groups = {n.group for n in nodes}
     inner = {"self_attention", "self_attention/dense", "self_attention/dense (2)"}
     assert groups == {"", "layer_norm", "layer_norm (2)", "dense", "dense (2)", *inner}
-    assert {n.name for n in nodes if n.kind == "parameter"} >= {"params.wte", "params.up.w"}
+    assert {n.name for n in nodes if n.kind == "variable"} >= {"params.wte", "params.up.w"}
 
 
 def test_a_decision_of_jax_is_a_branch_of_the_graph() -> None:
@@ -156,7 +156,7 @@ def test_pytorch_as_it_runs_stands_beside_its_exported_graph(name: str) -> None:
     eager, exported = (film.picture for film in player.films)
     assert (eager.kind, exported.kind) == ("dynamic", "static")
     assert player.data["equal"], player.text()[0].splitlines()[-1]
-    assert "Run as it stands (left) and as the exported graph (right)" in player.text()[0]
+    assert "Run as it stands (dynamic) and as the exported graph (static)" in player.text()[0]
     ran = {n.op for n in eager.nodes}
     assert "Transpose" in ran  # PyTorch turns the weights of a layer round before the product
     assert {n.group for n in eager.nodes if n.kind == "operator"} - {""}
@@ -187,7 +187,7 @@ def test_operators_bear_the_users_own_lines_and_stand_in_their_modules() -> None
     assert "F.softmax(scores, dim=-1) @ v" in places["Softmax"].line
     assert "torch_models.py" in places["Softmax"].line
     assert places["GELU"].group == "mlp: Sequential/1: GELU"
-    assert {n.name for n in nodes if n.kind == "parameter"} >= {"wte.weight", "c_attn.bias"}
+    assert {n.name for n in nodes if n.kind == "variable"} >= {"wte.weight", "c_attn.bias"}
 
 
 def test_neither_package_imports_pytorch_or_jax_by_itself() -> None:
