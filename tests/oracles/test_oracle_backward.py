@@ -142,7 +142,7 @@ def test_a_tied_weight_is_one_node_and_all_its_names_are_told() -> None:
     module, x = TiedWeights(), torch.randint(0, 10, (2, 3))
     check(module, x)
     player = viz.step(module, x, whole=False)
-    names = [n.name for n in player.films[0].picture.nodes if n.kind == "parameter"]
+    names = [n.name for n in player.films[0].picture.nodes if n.kind == "variable"]
     assert names == ["embed.weight"]
     told = "embed.weight = out.weight"
     assert all(told in text.splitlines()[-1] for text in player.text())
