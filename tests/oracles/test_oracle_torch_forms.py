@@ -596,7 +596,7 @@ def test_a_module_may_have_any_name_that_pytorch_takes(name: str) -> None:
     assert player.text()[0].splitlines()[-1].startswith("checked against PyTorch")
     shown = {"a/b": "a∕b", "a\nb": r"a\nb"}.get(name, name)
     expected = {f"parts.{shown}.weight", f"parts.{shown}.bias", f"numbers.{shown}"}
-    assert {n.name for n in player.films[0].picture.nodes if n.kind == "parameter"} == expected
+    assert {n.name for n in player.films[0].picture.nodes if n.kind == "variable"} == expected
     groups = {n.group for n in player.films[0].picture.nodes}
     assert f"parts: ModuleDict/{shown}: Linear" in groups
     viz.compare(Named(), some_input())

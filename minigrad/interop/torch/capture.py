@@ -104,11 +104,16 @@ def _captured(torch: Any, module: Any, inputs: Sequence[Any]) -> Captured:
         with quiet():
             lines, functions = Lines(torch), CustomFunctions(torch)
             program = _exported(torch, module, inputs, lines, functions)
+            if program is not None:
+                try:
+                    nodes = Reader(torch, builder, program, module, lines, functions).read(given)
+                except TraceError:
+                    raise
+                except Exception:  # noqa: BLE001 a form of an operator that we cannot read
+                    program = None
             if program is None:
-                lines = Lines(torch)
+                builder, lines = Builder(), Lines(torch)
                 nodes = recorded(torch, module, given, shape, builder, lines)
-            else:
-                nodes = Reader(torch, builder, program, module, lines, functions).read(given)
             about.recorded, about.hooks = program is None, [*hooked(module), *lines.hooks]
             about.frozen = [n for n, p in module.named_parameters() if not p.requires_grad]
             about.lost = tuple(dict.fromkeys(builder.lost))
@@ -204,7 +209,8 @@ def _is_plain(torch: Any, program: Any) -> bool:
             if written.op != "call_function" or not alone or shares(written):
                 return False
             own.add(node)
-        if name not in OPERATORS:
+        device = any(isinstance(x, torch.device) for x in node.args)  # it may copy, or not
+        if name not in OPERATORS or device:
             return False
     return True
 
