@@ -219,7 +219,7 @@ class Lab:
 
 
 class Kept:
-    """A page for each colour scheme: the tests of a module have it one after the other."""
+    """A page for each colour scheme: the tests of a process have it one after the other."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
@@ -240,10 +240,6 @@ class Kept:
         if page.url.startswith(("file:", "about:")):  # a server's page keeps more than is seen
             self._pages[scheme] = page
         else:
-            page.context.close()
-
-    def close(self) -> None:
-        for page in self._pages.values():
             page.context.close()
 
     def _opened(self) -> Page:

@@ -207,11 +207,15 @@ def chromium(driven: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Brow
     asyncio._set_running_loop(None)
 
 
+@pytest.fixture(scope="session")
+def pages_of_the_process(driven: tuple[Browser, asyncio.AbstractEventLoop]) -> harness.Kept:
+    return harness.Kept(driven[0])
+
+
 @pytest.fixture(scope="module")
-def kept(chromium: Browser) -> Iterator[harness.Kept]:
-    pages = harness.Kept(chromium)
-    yield pages
-    pages.close()
+def kept(chromium: Browser, pages_of_the_process: harness.Kept) -> harness.Kept:
+    """Pages, for a module that drives the browser."""
+    return pages_of_the_process
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 EXHAUSTIVE = pytest.mark.exhaustive
 # A lesson of each kind: players, boards, tables, the map. nbval runs the cells of all of them.
-MAIN = ("01", "05", "09", "index", "tour")
+MAIN = ("01", "05", "index", "tour")
 NAMES = [
     path.name if path.name.startswith(MAIN) else pytest.param(path.name, marks=EXHAUSTIVE)
     for path in sorted(NOTEBOOKS.glob("*.ipynb"))
