@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import hypothesis
 import pytest
@@ -16,6 +17,31 @@ def examples(count: int) -> hypothesis.settings:
     usual = hypothesis.settings.get_profile("suite").max_examples
     asked = count * hypothesis.settings.default.max_examples // usual
     return hypothesis.settings(max_examples=max(3, asked))
+
+
+def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Make one test of many small cases: all are tried, and those that fail are named.
+
+    As tests of their own, with what pytest does for each, they would take ten times as long.
+    """
+
+    known = [case if isinstance(case, tuple) else (case,) for case in cases]
+    assert known
+
+    def together(test: Callable[..., None]) -> Callable[[], None]:
+        def tried() -> None:
+            failed = []
+            for case in known:
+                try:
+                    test(*case)
+                except Exception as error:  # noqa: BLE001 - the others are tried as well
+                    failed.append(f"{', '.join(map(str, case))[:200]}: {error!r}")
+            assert not failed, "\n".join(failed)
+
+        tried.__name__, tried.__doc__ = test.__name__, test.__doc__
+        return tried
+
+    return together
 
 
 def covering(cases: Sequence[dict[str, int]], names: Sequence[str], most: int) -> set[int]:

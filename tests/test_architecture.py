@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping, Set
+from functools import cache
 from pathlib import Path
 
 import pytest
+from covering import each
 
 ROOT = Path(__file__).parents[1]
 
@@ -85,19 +87,22 @@ MODULES = {package: modules(package) for package in HOUSE}
 PATHS = {name: path for found in MODULES.values() for name, path in found.items()}
 
 
-def imported(source: str, known: set[str]) -> Iterator[str]:
-    """What a source imports; `from package import module` counts as the module.
-
-    What only a checker of types reads is not imported.
-    """
+@cache
+def imports(source: str) -> list[ast.Import | ast.ImportFrom]:
+    """The imports of a source, but for those that only a checker of types reads."""
     tree = ast.parse(source)
     for node in tree.body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = []
-    for node in ast.walk(tree):
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+def imported(source: str, known: set[str]) -> Iterator[str]:
+    """What a source imports; `from package import module` counts as the module."""
+    for node in imports(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert not node.level, "imports are absolute"
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
@@ -168,7 +173,7 @@ def test_every_wing_has_its_place_in_the_house() -> None:
     assert len(units - {"faces", "interop"}) <= 20  # those two are for what comes from outside
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each(PATHS)
 def test_a_wing_imports_wings_below_it_and_none_beside(name: str) -> None:
     assert upward(name, PATHS[name].read_text("utf-8")) == []
 
@@ -206,7 +211,7 @@ BENEATH = {
 }
 
 
-@pytest.mark.parametrize("name", [n for n in PATHS if n.startswith("minigrad.faces.")])
+@each(n for n in PATHS if n.startswith("minigrad.faces."))
 def test_a_face_knows_public_names_alone(name: str) -> None:
     found = set(imported(PATHS[name].read_text("utf-8"), set(PATHS)))
     engine = {target for target in found if target.startswith("minigrad.")}
@@ -215,7 +220,7 @@ def test_a_face_knows_public_names_alone(name: str) -> None:
     assert all(target.startswith(allowed) for target in deeper)
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each(PATHS)
 def test_no_imports_inside_functions(name: str) -> None:
     assert nested(PATHS[name].read_text("utf-8")) == []
 

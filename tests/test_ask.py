@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from IPython.lib.pretty import pretty
 from looks import serious
 
@@ -66,7 +67,7 @@ def code_and_numbers(text: str) -> Counter[str]:
     return Counter(code + re.findall(r"\{\w+\}|\d+(?:\.\d+)?", rest))
 
 
-@pytest.mark.parametrize(("id", "pair"), list(pairs()))
+@each(list(pairs()))
 def test_both_languages_say_the_same_numbers_and_code(id, pair):
     english, chinese = pair
     assert english.strip()

@@ -17,6 +17,7 @@ from typing import Any
 import mistakes
 import numpy as np
 import pytest
+from covering import each
 
 import minigrad as mg
 from minigrad.core import REGISTRY, context, events
@@ -659,7 +660,7 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-@pytest.mark.parametrize("key", ERRORS)
+@each(ERRORS)
 def test_both_halves_of_a_row_say_the_same(key: str) -> None:
     english, chinese = ERRORS[key]
     assert english

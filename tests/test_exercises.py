@@ -24,6 +24,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from covering import each
 from lessons import LESSONS, ROOT, TOUR, code_cells, number, read, run_cell
 
 import minigrad as mg
@@ -284,7 +285,6 @@ def assert_shown_as_a_program(failure: CheckFailed) -> None:
 
 TASKS = [(path, task) for path in NOTEBOOKS for task in tasks_of(path)]
 EXERCISES = [(path, task) for path, task in TASKS if task.solution is not None]
-ANSWERS = [(path, answer) for path in NOTEBOOKS for answer in answers(number(path))]
 
 
 TESTED = r"""### BEGIN HIDDEN TESTS
@@ -344,15 +344,21 @@ def test_what_is_kept_names_each_check_of_its_exercise(path):
             assert {*said[1:]} == asked, key
 
 
-@pytest.mark.parametrize(("path", "answer"), ANSWERS, ids=name)
-def test_an_answer_is_judged_rightly_by_what_a_learner_sees(path, answer):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_an_answer_is_judged_rightly_by_what_a_learner_sees(path):
     """The visible checks refuse what is wrong; the hidden tests only repeat them."""
-    for where, outcome in tried(path, answer["to"], answer["because"]).items():
-        if answer["is"] == "wrong":
-            assert_told_what_to_reread(outcome, number(path))
-            assert [shown for shown in outcome.kept if shown and shown.mark == "✓"] == []
-        else:
-            assert outcome.passed, (where, outcome)
+
+    @each(answers(number(path)))
+    def judged(answer):
+        set_language("en")
+        for where, outcome in tried(path, answer["to"], answer["because"]).items():
+            if answer["is"] == "wrong":
+                assert_told_what_to_reread(outcome, number(path))
+                assert [shown for shown in outcome.kept if shown and shown.mark == "✓"] == []
+            else:
+                assert outcome.passed, (where, outcome)
+
+    judged()
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -364,12 +370,16 @@ def test_each_hint_for_a_known_mistake_is_given_to_some_answer(path):
     assert known - given == set()
 
 
-@pytest.mark.parametrize(("path", "answer"), ANSWERS, ids=name)
-def test_what_is_wrong_is_refused_in_the_cell_where_it_was_written(path, answer):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_what_is_wrong_is_refused_in_the_cell_where_it_was_written(path):
     """The folded cell below runs later, if at all; it is left what only fits the example."""
-    if answer["is"] == "wrong":
+
+    @each(answer for answer in answers(number(path)) if answer["is"] == "wrong")
+    def refused(answer):
         opened = tried(path, answer["to"], answer["because"])["student"].opened
         assert ("✗" in opened) is not answer.get("fits", False), opened
+
+    refused()
 
 
 @pytest.mark.parametrize(("path", "task"), EXERCISES, ids=name)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from covering import each
 from lessons import NOTEBOOKS, ROOT
 from test_lessons import halves, prose
 from test_text import TABLES
@@ -104,7 +105,7 @@ def wrong(en: str, zh: str) -> list[str]:
     return [*untranslated(zh), *(() if free else denials(prose(en), prose(zh)))]
 
 
-@pytest.mark.parametrize("key", TABLES)
+@each(TABLES)
 def test_a_sentence_denies_the_same_in_both_languages(key: str) -> None:
     assert wrong(*TABLES[key]) == []
 

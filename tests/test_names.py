@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covering import each
 from spellings import LINES
 
 import minigrad as mg
@@ -260,7 +261,7 @@ def outcome(function: Callable[..., Any], **options: Any) -> str:
         return f"{type(error).__name__}: {str(error).splitlines()[0]}"
 
 
-@pytest.mark.parametrize(("place", "name", "theirs"), CALLS)
+@each(CALLS)
 def test_a_keyword_from_elsewhere_is_ours(place: str, name: str, theirs: str) -> None:
     values = [lambda: mg.tensor([[1.0]]), lambda: mg.placeholder("x", (2, 2))]
     modules: dict[str, Any] = {"mg": mg, "control": mg, "mg.nn": mg.nn, "F": mg.nn.functional}

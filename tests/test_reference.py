@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from covering import each
 
 import minigrad as mg
 import viz
@@ -78,7 +79,7 @@ CALLABLE = [
 ]
 
 
-@pytest.mark.parametrize("name", CALLABLE)
+@each(CALLABLE)
 def test_a_public_name_is_what_the_object_calls_itself(name: str) -> None:
     own, place = NAMES[name].__name__, MODULES[name.rpartition(".")[0]]
     assert getattr(place, own) is NAMES[name]  # a second name, such as mg.sub, knows the first
@@ -95,7 +96,7 @@ def test_the_reference_has_a_page_for_each_public_module() -> None:
     assert named <= set(MODULES)
 
 
-@pytest.mark.parametrize("name", WITH_DOCSTRINGS)
+@each(WITH_DOCSTRINGS)
 def test_every_public_name_says_what_it_is(name: str) -> None:
     line = first_line(NAMES[name])
     assert re.search(r"[.?][)\"]?$", line), f"its first line is no sentence: {line!r}"

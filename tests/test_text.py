@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from covering import each
 from test_lessons import BANNED, BANNED_FOR, TRADITIONAL
 
 from minigrad.diagnostics import messages
@@ -52,7 +53,7 @@ def faults(chinese: str) -> list[str]:
     return [name for name, (pattern, _) in WRONG.items() if re.search(pattern, chinese)]
 
 
-@pytest.mark.parametrize("key", TABLES)
+@each(TABLES)
 def test_both_halves_say_the_same(key: str) -> None:
     english, chinese = TABLES[key]
     assert english.strip()
@@ -63,7 +64,7 @@ def test_both_halves_say_the_same(key: str) -> None:
         assert re.search(f"[{HAN}]", chinese)
 
 
-@pytest.mark.parametrize("key", TABLES)
+@each(TABLES)
 def test_chinese_is_set_and_worded_as_the_glossary_says(key: str) -> None:
     english, chinese = TABLES[key]
     assert faults(chinese) == []
