@@ -295,15 +295,16 @@ function play(model, el) {
   const place = arranging(parts, graphs);
   renew(data);
   // A notebook may put a player on the page when it is made: only then is there a place to look at.
-  let wide = 0;
+  let [wide, around] = [0, 0];
   const seen = new ResizeObserver(() => {
-    if (root.clientWidth === wide) return;
-    wide = root.clientWidth;
+    const now = parts.head.offsetHeight + parts.bar.offsetHeight; // another one in another language
+    if (root.clientWidth === wide && now === around) return;
+    [wide, around] = [root.clientWidth, now];
     place();
     painted = -1;
     show();
   });
-  seen.observe(root);
+  for (const part of [root, parts.head, parts.bar]) seen.observe(part);
   window.addEventListener("resize", place);
   return {
     name: data.name,

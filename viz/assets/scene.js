@@ -71,7 +71,7 @@ function aim(stage, flows, scale) {
   return flows.map((flow) => {
     const points = stage.course(flow.path).map(scaled);
     const told = flow.told ?? flow.value;
-    const spot = (flow.told && scale >= READ && roomiest(points, sized(told), taken, lines)) ?? null;
+    const spot = (flow.told && scale >= READ && roomiest(points, sized(told), taken, lines)) || null;
     if (spot) taken.push(around(spot, sized(told)));
     return { flow, points: between(stage, flow, points, scaled), spot, told, size: Math.min(1, scale) };
   });
@@ -187,7 +187,7 @@ function tellCard(stage, box, nodes, data, index, share, moves) {
     picture(box, "grad", coded(data, gradient)) && box.slots.grad,
     write(box, "del", gradient ? "∂" : "") && box.parts.del];
   settle();
-  if (moves) for (const part of shown) if (part) wipe(part);
+  if (moves) for (const part of shown) if (part instanceof Element) wipe(part);
   if (shown.some(Boolean)) renewBrief(box.g);
   write(box, "clock", clockwork(box, state, data.words));
   call(box, nodes, (stopped && notes[stopped]) || (value?.short ?? ""), gradient);

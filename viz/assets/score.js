@@ -135,7 +135,7 @@ function staff(place, lane, data) {
   const does = { both: words.phase_both, build: words.phase_build, run: words.phase_run, backward: words.phase_backward };
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
-    say(phase, does[kind]);
+    say(make("span", "", phase), does[kind]);
     phase.title = halves(does[kind]);
     phase.dataset.sign = SIGNS[kind];
     return phase;
@@ -319,7 +319,7 @@ function mark(note, at, parent, nodes) {
   const [, , kind, ids, sort = "operator", step] = note;
   const { short: value = "", bad } = held(ids[ids.length - 1], kind, step, nodes) ?? {};
   const [cx, cy] = middle(note, at);
-  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${bad ? " mg-bad" : ""}` }, parent);
+  const g = shape("g", { class: `mg-note mg-note-${kind} mg-note-of-${sort}${bad ? " mg-note-bad" : ""}` }, parent);
   shape("circle", { cx, cy, r: drawnLarge(note) ? at.radius : Math.min(3, at.radius) }, g);
   const within = kind === "both" && sort === "operator" && at.radius > DOUBLE ? at.radius - 3 : at.radius;
   if (within < at.radius) shape("circle", { cx, cy, r: within }, g);

@@ -8,10 +8,8 @@ const SCORE = { part: 0.3, most: 0.42, slim: 0.34 }; // of what there is, for th
 const SIDE = { most: 300, part: 0.6 }; // pixels, and of the width, that what is chosen takes (film.css)
 const SPACE = { aside: 22, above: 22, name: 28 }; // pixels around a drawing, and of its name
 
-/**
- * @param {Element} el @param {Data} data @param {boolean} alone a page of its own
- */
-function places(el, data, alone) {
+/** @param {Element} el @param {Data} data */
+function places(el, data) {
   const { labels } = data;
   const root = make("section", "mg-player mg-film", el);
   root.tabIndex = 0;
@@ -65,7 +63,7 @@ function arranging({ root, screen, head, tools, bar, body, stages, score }, grap
     const beside = !score.hidden && "beside" in score.dataset && !narrow && sizes.every(({ width }) => width * ALMOST <= LANE * wide);
     root.classList.toggle("mg-lanes", beside);
     const most = available(root);
-    const readable = parseFloat(score.style.getPropertyValue("--mg-readable")) + (narrow ? HEAD_OF_STAFF * graphs.length : 0);
+    const readable = parseFloat(score.style.getPropertyValue("--mg-readable")) + (score.matches(".mg-tally-above") ? HEAD_OF_STAFF * graphs.length : 0);
     const high = Math.max(SCORE.part * most, readable <= (narrow ? SCORE.slim : SCORE.most) * most ? readable : 0);
     score.style.maxHeight = beside ? "" : `${high}px`;
     const around = screen.offsetHeight - body.offsetHeight + (beside ? 0 : score.offsetHeight);

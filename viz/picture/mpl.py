@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import fontManager as fontManager
     from matplotlib.image import imsave as imsave
     from matplotlib.lines import Line2D as Line2D
+    from matplotlib.patches import Ellipse as Ellipse
     from matplotlib.patches import FancyBboxPatch as FancyBboxPatch
     from matplotlib.patches import Patch as Patch
     from matplotlib.patches import PathPatch as PathPatch

@@ -99,8 +99,11 @@ class _Painter:
             self._write(element, style, at)
         elif tag == "rect":
             x, y, width, height, rx = (float(look.get(k, 0)) for k in SHAPE)
-            box = mpl.FancyBboxPatch(
-                (x + at[0], y + at[1]), width, height, f"round,pad=0,rounding_size={rx}"
+            left, top, round_ = x + at[0], y + at[1], f"round,pad=0,rounding_size={rx}"
+            box = (
+                mpl.Ellipse((left + rx, top + rx), width, height)  # corners are no arcs of circles
+                if width == height == 2 * rx
+                else mpl.FancyBboxPatch((left, top), width, height, round_)
             )
             self._patch(box, style)
         elif tag == "path" and look["d"]:
