@@ -286,6 +286,18 @@ def test_what_a_question_says_is_shown_and_never_run():
     assert "<script" not in failed.value.shown._repr_html_()
 
 
+def test_the_card_of_a_check_says_what_comes_next():
+    passed, last = (check(id, 1, 1) for id in ("L00.faded.1", "L00.stretch"))
+    assert 'data-right="true"' in passed._repr_html_()
+    assert "Next: L00.faded.2, a * a * a + 1 at 2, from a graph" in passed._repr_html_()
+    assert "That was the last exercise of L00." in last._repr_html_()
+    with pytest.raises(AssertionError) as failed:
+        check("L00.faded.1", 2, 1)
+    shown = failed.value.shown._repr_html_()
+    assert 'data-right="false"' in shown
+    assert "Next: " not in shown
+
+
 def test_each_half_stands_in_an_element_with_its_language():
     html = ask.predict("L00.3")._repr_mimebundle_()[0]["text/html"]
     assert html.count('lang="en"') == html.count('lang="zh"') > 5
@@ -689,10 +701,12 @@ def test_a_question_has_large_targets_and_is_red_only_where_an_answer_is_wrong(p
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         for target in page.locator(".mg-ask-option, .mg-ask button").all():
             assert target.bounding_box()["height"] >= 44
-        right, wrong, open_one = page.locator(".mg-ask-verdict").all()
+        right, wrong = page.locator(".mg-ask-verdict:not(:empty)").all()
         assert right.inner_text().startswith("✓ Right.")
         assert wrong.inner_text().startswith("✗ Not quite.")
-        assert open_one.inner_text() == ""
+        above = "e => e.previousElementSibling.querySelector('input').checked"
+        assert right.evaluate(above), "it hangs on the option that was chosen"
+        assert wrong.evaluate(above)
         red = wrong.locator("b").evaluate(color)
         assert right.locator("b").evaluate(color) != red
         borders = [option.evaluate(border) for option in page.locator(".mg-ask-option").all()]

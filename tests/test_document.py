@@ -164,7 +164,8 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
     tmp_path: Path, page: Page
 ) -> None:
     page.goto(saved("quiz", tmp_path).as_uri())
-    option = page.locator(".mg-ask").first.locator("details").nth(1)
+    first = page.locator(".mg-ask").first
+    option = first.locator("details").nth(1)
     verdict = option.locator(".mg-ask-verdict")
     assert not verdict.is_visible()
     page.set_viewport_size({"width": 390, "height": 800})
@@ -173,10 +174,17 @@ def test_an_answer_unfolds_without_a_kernel_and_says_in_words_what_it_is_worth(
     assert verdict.inner_text().startswith("✗ Not quite.")
     color = "e => getComputedStyle(e).color"
     red = verdict.locator("b").evaluate(color)
-    page.locator(".mg-ask").first.locator("summary").first.click()
-    right = page.locator(".mg-ask details[data-right=true] .mg-ask-verdict").first
-    assert right.inner_text().startswith("✓ Right.")
+    right = first.locator("details[open][data-right=true] .mg-ask-verdict")
+    assert right.inner_text().startswith("✓ Right."), "the answer that was given is open"
     assert right.locator("b").evaluate(color) != red
+    other, chosen, missed = (
+        page.locator(".mg-ask").nth(1).locator("summary").nth(i) for i in range(3)
+    )
+    assert chosen.inner_text() == "B 7 your answer"
+    assert missed.inner_text() == "C 4 ✓", "and the right one marked"
+    fill = "e => getComputedStyle(e.parentElement).backgroundColor"
+    looks = [e.evaluate(fill) for e in (other, chosen, missed)]
+    assert len({*looks}) == 3, "wrong, right, and one that was not chosen"
 
 
 # ---- Sliders without a kernel -----------------------------------------------------------------

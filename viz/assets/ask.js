@@ -44,8 +44,13 @@ function choices(box, question, labels, answer, send) {
     radio.addEventListener("change", () => { chosen = letter; });
     make("b", "", line).textContent = letter;
     speak(make("span", "mg-ask-text", line), text);
+    verdictPlace(box);
   });
   button(box, labels.ask_check, () => chosen && send(chosen));
+}
+
+function verdictPlace(box) {
+  make("div", "mg-ask-verdict", box).setAttribute("aria-live", "polite");
 }
 
 function lines(box, question, labels, answer, send) {
@@ -80,11 +85,12 @@ function lines(box, question, labels, answer, send) {
   const focusOn = (list) => (list.querySelector("button") ?? check).focus();
   show();
   const check = button(box, labels.ask_check, () => order.length && send([...order]));
+  verdictPlace(box);
 }
 
 function render({ model, el }) {
   const labels = model.get("labels");
-  const places = model.get("questions").map((question, i) => {
+  const boxes = model.get("questions").map((question, i) => {
     const box = make("fieldset", "mg-ask", el);
     const legend = make("legend", "", box);
     make("span", "mg-ask-id", legend).textContent = `${question.id} `;
@@ -96,20 +102,18 @@ function render({ model, el }) {
       model.set("answers", answers);
       model.save_changes();
     });
-    const place = make("div", "mg-ask-verdict", box);
-    place.setAttribute("aria-live", "polite");
-    return place;
+    return box;
   });
   const show = () => {
     model.get("verdicts").forEach((verdict, i) => {
-      const place = places[i];
-      place.replaceChildren();
-      place.dataset.right = verdict ? String(verdict.right) : "";
-      const chosen = place.parentElement.querySelector(`input[value="${model.get("answers")[i]}"]`);
-      for (const option of place.parentElement.querySelectorAll("label")) {
-        option.dataset.right = verdict && option.contains(chosen) ? String(verdict.right) : "";
-      }
+      const right = verdict ? String(verdict.right) : "";
+      const chosen = boxes[i].querySelector(`input[value="${model.get("answers")[i]}"]`)?.parentElement;
+      for (const option of boxes[i].querySelectorAll("label")) option.dataset.right = option === chosen ? right : "";
+      const places = [...boxes[i].querySelectorAll(".mg-ask-verdict")];
+      for (const place of places) place.replaceChildren();
       if (!verdict) return;
+      const place = chosen?.nextElementSibling ?? places.at(-1);
+      place.dataset.right = right;
       const word = make("b", "", place);
       word.append(verdict.right ? "✓ " : "✗ ");
       speak(word, verdict.right ? labels.right : labels.wrong);

@@ -21,7 +21,7 @@ from viz.lesson.wording import MARKS, bilingual, lines_of
 from viz.page.document import Document
 from viz.page.sheets import sheets
 from viz.page.stored import stored
-from viz.questions import Question, Verdict, find_question, judge, one_order
+from viz.questions import Option, Question, Verdict, find_question, judge, one_order
 from viz.words.text import printed, row
 
 __all__ = ["order", "predict", "quiz"]
@@ -122,6 +122,7 @@ def _verdict_text(answer: Any, verdict: Verdict) -> str:
 
 def _question_html(question: Question, answer: Any) -> str:
     """A question that unfolds its feedback without a kernel and without a script."""
+    verdict = judge(question, answer)
     asked = (
         f'<div class="mg-ask-question"><span class="mg-ask-id">{escape(question.id)}</span> '
         f"{bilingual(question.text)}</div>"
@@ -133,17 +134,23 @@ def _question_html(question: Question, answer: Any) -> str:
         body = f"<ol>{lines}</ol>{_unfolds(summary, f'<p>[{one}]</p>')}"
     else:
         options = zip(question.letters, question.options, strict=True)
-        body = "".join(
-            _unfolds(
-                f"<b>{letter}</b> {bilingual(o.text)}",
-                _verdict_html(Verdict(o.right, o.feedback)),
-                f' data-right="{str(o.right).lower()}"',
-            )
-            for letter, o in options
-        )
-    if verdict := judge(question, answer):
+        body = "".join(_option_html(letter, o, verdict, answer) for letter, o in options)
+    if verdict and "data-told open" not in body:
         body += _verdict_html(verdict, f"{escape(str(answer))}: ")
     return f'<div class="mg-ask">{asked}{body}</div>'
+
+
+def _option_html(letter: str, option: Option, verdict: Verdict | None, answer: Any) -> str:
+    """An option that unfolds; the one that was chosen is open, and then the right one is marked."""
+    chosen = letter == str(answer).strip().upper()
+    told = f"<b>{letter}</b> {bilingual(option.text)}"
+    if chosen:
+        told += f' <small class="mg-ask-part">{bilingual(row("ask_chosen"))}</small>'
+    elif verdict and option.right:
+        told += f" <b>{MARKS[True]}</b>"
+    more = f' data-right="{str(option.right).lower()}"' + (" data-told" if verdict else "")
+    inside = _verdict_html(Verdict(option.right, option.feedback))
+    return _unfolds(told, inside, more + (" open" if chosen else ""))
 
 
 def _unfolds(summary: str, inside: str, more: str = "") -> str:

@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from types import FrameType, FunctionType
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -30,7 +31,7 @@ from viz.lesson.keep import stored
 from viz.lesson.limit import Endless, TooManyLines, limited
 from viz.lesson.progress import note
 from viz.lesson.wording import GRADING, MARKS, Shown, result
-from viz.questions import Check, called, find_check
+from viz.questions import Check, called, find_check, lessons
 from viz.words.text import printed, row
 
 __all__ = ["check"]
@@ -113,7 +114,8 @@ def check(
     judged(id, _calling(caller), right, _functions(asked, entry.parts))
     note("check", id, right)
     if right:
-        return _said(Shown([row("check_passed", text=entry.text)], MARKS[True], id))
+        passed = row("check_passed", text=entry.text)
+        return _said(Shown([passed], MARKS[True], id, _next(id)))
     lines = [row("check_failed", text=entry.text)]
     told = Comparison(tolerance, got is not asked, partial(called, id.partition(".")[0]))
     lines += problem or _told(got, want, ok is None, told)
@@ -145,7 +147,7 @@ def _by_property(
     note("check", id, failure is None)
     if failure is None:
         passed = row("check_passed", text=entry.text)
-        return _said(Shown([passed, *_kept(functions)], MARKS[True], id))
+        return _said(Shown([passed, *_kept(functions)], MARKS[True], id, _next(id)))
     if failure.long and counted is not None:  # half the points: short programs are right
         _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
     head = row("exercise_long" if failure.long else "exercise_failed")
@@ -155,6 +157,16 @@ def _by_property(
     elif failure.fact:
         lines.append(row("exercise_next", hint=entry.hint))
     return _refused(entry, lines, lambda: failure.picture())
+
+
+def _next(id: str) -> Pair:
+    """Return which exercise of the lesson comes after this one."""
+    lesson = id.partition(".")[0]
+    checks = [*lessons()[lesson].checks.values()]
+    for one, other in pairwise(checks):
+        if one.id == id:
+            return row("check_next", id=other.id, text=other.text)
+    return row("check_last", lesson=lesson)
 
 
 def _kept(functions: Sequence[FunctionType]) -> list[Pair]:

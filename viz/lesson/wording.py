@@ -38,19 +38,31 @@ def lines_of(pair: Pair, indent: str = "") -> str:
 
 
 class Shown:
-    """A few lines in both languages: HTML for a page, text in the chosen language elsewhere."""
+    """A few lines in both languages: a card on a page, text in the chosen language elsewhere.
 
-    def __init__(self, pairs: Sequence[Pair], mark: str, name: str) -> None:
-        self.pairs, self.mark, self.name = tuple(pairs), mark, name
+    after: what to do next, which only the card says.
+    """
+
+    def __init__(
+        self, pairs: Sequence[Pair], mark: str, name: str, after: Pair | None = None
+    ) -> None:
+        self.pairs, self.mark, self.name, self.after = tuple(pairs), mark, name, after
 
     def __repr__(self) -> str:
         first, *rest = (lines_of(pair).replace("\n", "\n  ") for pair in self.pairs)
         return "\n".join([f"{self.mark} {self.name}  {first}", *(f"  {line}" for line in rest)])
 
     def _repr_html_(self) -> str:
-        lines = "<br>".join(bilingual(pair) for pair in self.pairs)
-        lines = lines.replace("<br><pre", "<pre").replace("</pre><br>", "</pre>")
-        return f'<div role="status">{self.mark} <b>{escape(self.name)}</b> {lines}</div>'
+        first, *rest = map(bilingual, self.pairs)
+        lines = [line if line.startswith("<pre") else f"<p>{line}</p>" for line in rest]
+        if self.after:
+            lines.append(f'<p class="mg-ask-part">{bilingual(self.after)}</p>')
+        right = {mark: str(right).lower() for right, mark in MARKS.items()}.get(self.mark, "")
+        return (
+            f'<div role="status" class="mg-ask mg-said" data-right="{right}">'
+            f'<div class="mg-ask-question"><span class="mg-ask-id">{escape(self.name)}</span> '
+            f"<b>{self.mark}</b> {first}</div>{''.join(lines)}</div>"
+        )
 
 
 def result(shown: Shown) -> Shown | None:
