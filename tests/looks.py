@@ -143,9 +143,9 @@ def violations(page: Page, *rules: str) -> list[tuple[str, str, str]]:
     return [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found["violations"]]
 
 
-def serious(page: Page) -> list[tuple[str, str, str]]:
+def serious(page: Page, *rules: str) -> list[tuple[str, str, str]]:
     """What axe-core calls serious or critical."""
-    return [line for line in violations(page) if line[1] in ("serious", "critical")]
+    return [line for line in violations(page, *rules) if line[1] in ("serious", "critical")]
 
 
 def missing(seen: Iterable[str]) -> set[str]:

@@ -407,7 +407,7 @@ SELECTED = """async place => {
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.cases(4)
+@pytest.mark.cases(3)
 def test_shift_enter_only_goes_down(notebook: Page, code: str) -> None:
     """From cell to cell, each of them in sight, and never back to the top of the page."""
     if notebook.locator(".mg-language").count():
