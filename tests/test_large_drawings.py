@@ -183,6 +183,7 @@ def test_no_shape_of_300_operators_takes_long(
     bare(whole)
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_our_own_layout_shows_all_of_every_shape(
     shape: str, monkeypatch: pytest.MonkeyPatch

@@ -180,6 +180,7 @@ UNITS = sorted(
 )
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_unit_can_be_imported_first(unit: str) -> None:
     fresh(f"import minigrad.{unit}")
