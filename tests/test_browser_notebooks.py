@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 EXHAUSTIVE = pytest.mark.exhaustive
-# A lesson of each kind: players, boards, tables, the map. nbval runs the cells of all of them.
-MAIN = ("01", "05", "index", "tour")
+# A lesson, the map, and the tour, which has a view of each kind. nbval runs the cells of all of them.
+MAIN = ("01", "index", "tour")
 NAMES = [
     path.name if path.name.startswith(MAIN) else pytest.param(path.name, marks=EXHAUSTIVE)
     for path in sorted(NOTEBOOKS.glob("*.ipynb"))
