@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 EXHAUSTIVE = pytest.mark.exhaustive
-# A lesson, the map, and the tour, which has a view of each kind. nbval runs the cells of all of them.
+# A lesson, the map, and the tour with its views of each kind. nbval runs the cells of all of them.
 MAIN = ("01", "index", "tour")
 NAMES = [
     path.name if path.name.startswith(MAIN) else pytest.param(path.name, marks=EXHAUSTIVE)
