@@ -278,6 +278,12 @@ def test_how_gradients_differ_is_told(norms: list[float], key: str) -> None:
     assert text.startswith(beginning)
 
 
+def test_the_largest_and_the_smallest_gradient_are_those_of_the_score() -> None:
+    data = numbers([3.0, 1.0, 2.0])
+    data["parameters"][1]["size"] = 1  # of one element, so each gets more than those of the others
+    assert "from 1 (w1) to 3 (w0)" in said({"findings": findings(data)})[0]
+
+
 def test_a_silent_relu_is_found() -> None:
     found = findings(numbers([1.0, 1.0], zeros=0.97))
     assert [x["op"] for x in found if x["bad"]] == [0, 1]
@@ -329,7 +335,7 @@ def test_a_still_has_a_card_for_each_part_and_an_arrow_for_each_value(
 ) -> None:
     made = explorer_of(model, model())
     still = Still(made)
-    labels = [n.label if n.kind == "group" else n.sign or n.name for n in still.picture.nodes]
+    labels = [n.sign or n.name for n in still.picture.nodes]
     assert set(filter(None, names_at_first(made))) <= set(labels)
     readers = {e.target for e in still.picture.edges}
     assert readers == {n.id for n in still.picture.nodes if n.kind != "input"}
@@ -359,7 +365,7 @@ def test_a_graph_of_ours_is_seen_whole_and_stays_as_it_is() -> None:
     focused = viz.step(built, {"x": np.ones((2, 3), np.float32)}, focus="encoder")
     assert focused.data["nodes"][focused.data["start"]]["name"] == "encoder"
     drawn = viz.draw(built, {x: np.ones((2, 3), np.float32)})
-    assert [n.label for n in drawn.picture.nodes] == ["x", "encoder", "head"]
+    assert [n.sign or n.name for n in drawn.picture.nodes] == ["x", "encoder", "head"]
 
 
 class Mlp(nn.Module):

@@ -254,7 +254,7 @@ function drawTravellers(atlas, lines, places, alpha) {
     c.fill();
     c.shadowColor = "transparent";
     const portrait = portraitOf(m, back ? row.g : row.v);
-    if (row.shape.length) pen.swatch(portrait, back, x - w / 2, y - w / 4, w, w / 2);
+    if (!isNumber(row)) pen.swatch(portrait, back, x - w / 2, y - w / 4, w, w / 2);
     else {
       c.fillStyle = ink.ink;
       pen.font(13, 650);

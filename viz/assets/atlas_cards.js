@@ -187,7 +187,7 @@ function drawCard(atlas, node, box, alpha, opened) {
   if (node.input !== undefined) {
     c.fillStyle = ink.soft;
     pen.text(shapeOf(atlas, node.out), x, y, w * 0.62);
-  } else if (value && tensor.shape.length) drawShort(atlas, node, value, x, y, w / 2);
+  } else if (value && !isNumber(tensor)) drawShort(atlas, node, value, x, y, w / 2);
   if (gradient) {
     c.fillStyle = gradient.bad ? ink.bad : ink.grad;
     pen.text(`∂ ${figure(gradient.norm)}`, x + w, y, w / 2, "right");
@@ -253,7 +253,7 @@ function drawPictures(atlas, node, { x, y, w, h }, value, gradient) {
     return;
   }
   if (tensor?.unknown) return pen.swatch(null, false, x, y, w, h);
-  if (tensor && !tensor.shape.length) {
+  if (tensor && isNumber(tensor)) {
     c.fillStyle = value ? ink.ink : ink.soft;
     pen.font(Math.min(30, Math.max(11, h * 0.7)), 650);
     pen.text(value ? figure(value.mean) : "?", x, y + h * 0.62 + 4, w);
@@ -302,7 +302,7 @@ function drawFrame(atlas, node, box, alpha) {
   if (high < 22) return;
   let right = miniBox(atlas, box, high).x - 12;
   const tensor = m.tensors[node.out];
-  if (high >= 50 && box.w > 600 && tensor?.shape.length) {
+  if (high >= 50 && box.w > 600 && tensor && !isNumber(tensor)) {
     const [w, h] = [76, 34];
     const y = box.y + (high - h) / 2;
     if (node.grad) pen.swatch(back >= 1 ? portraitOf(m, tensor.g) : null, true, (right -= w), y, w, h);

@@ -120,7 +120,7 @@ function inspectorOf(atlas, place, told) {
     for (const x of reads) {
       const f = part("", left, "figure");
       const tensor = m.tensors[x];
-      if (tensor.shape.length) picture(f, isThere(m, x, atlas.time) ? portraitOf(m, tensor.v) : null, false, half, Math.round(half / 2) - (reads.length > 1 ? 14 : 0));
+      if (!isNumber(tensor)) picture(f, isThere(m, x, atlas.time) ? portraitOf(m, tensor.v) : null, false, half, Math.round(half / 2) - (reads.length > 1 ? 14 : 0));
       const from = x < m.n ? outsideName(m, node, { id: "", port: "in", tensor: x }) : m.data.inputs[x - m.n].name;
       part("", f, "figcaption").textContent = `${shapeOf(atlas, x)} ${from}`;
     }
@@ -128,10 +128,10 @@ function inspectorOf(atlas, place, told) {
     const f = part("", row, "figure");
     const tensor = m.tensors[node.out];
     const value = portraitOf(m, tensor.v);
-    if (tensor.shape.length) picture(f, there ? value : null, false, half, Math.round(half / 2));
+    if (!isNumber(tensor)) picture(f, there ? value : null, false, half, Math.round(half / 2));
     else part("mg-x-scalar", f).textContent = there ? figure(value?.mean) : "?";
     part("", f, "figcaption").textContent = `${shapeOf(atlas, node.out)} ${tensor.dtype}`;
-    if (there && value && tensor.shape.length) statistics(value, false);
+    if (there && value && !isNumber(tensor)) statistics(value, false);
   };
 
   /** @param {AtlasNode} node */
@@ -142,7 +142,7 @@ function inspectorOf(atlas, place, told) {
     heading(body, "gradient_of_output", g ? `|∂| ${figure(g.norm)}` : "", "mg-x-back-words");
     if (!node.grad) say(part("mg-x-path", body), speech.pair("no_flow"));
     else if (!g) say(part("mg-x-path", body), speech.pair("not_yet"));
-    else if (!tensor.shape.length) part("", body).textContent = figure(g.mean);
+    else if (isNumber(tensor)) part("", body).textContent = figure(g.mean);
     else {
       picture(body, g, true, wide(), 56);
       statistics(g, true);

@@ -126,6 +126,9 @@ function passedBack(m, edge, time) {
   return time >= 2 * m.n - (edge.tensor < m.n ? m.leaves[edge.tensor].b : 0);
 }
 
+/** Whether a tensor is one number, which is written, not pictured. @param {{shape: number[]}} tensor */
+const isNumber = ({ shape }) => shape.every((n) => n === 1);
+
 /** @param {AtlasModel} m @param {number | undefined} number */
 const portraitOf = (m, number) => (number === undefined ? null : m.data.portraits[number]);
 

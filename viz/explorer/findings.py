@@ -76,6 +76,9 @@ def _gradients(data: Mapping[str, Any]) -> list[Finding]:
     if high > APART * low:  # an element of one is that much larger than an element of the other
         key, op = ("explorer_vanishing", at) if at < top else ("explorer_exploding", top)
         return [_finding(key, op, True, ratio=f"{high / low:.2g}", **told)]
+    sizes = [(norm, i, name) for _, i, name, norm in norms]
+    (least, _, name), (most, top, other) = min(sizes), max(sizes)
+    told = {"name": name, "low": f"{least:.3g}", "other": other, "high": f"{most:.3g}"}
     return [_finding("explorer_gradients", top, False, **told)]
 
 

@@ -123,14 +123,14 @@ class _Drawn:
         given = (x for x in own if x in outputs or self.last.get(x, -1) >= own.stop)
         out = self.failed if self.failed in own else max(given, default=own.stop - 1)
         row = self.tensors[out]
-        about: dict[str, Any] = {"kind": "operator", "op": part.get("kind") or row["op"]}
-        if "children" in part:
-            first = nodes[part["children"][0]]
-            times = f"{len(part['children'])} × {first.get('kind') or first.get('name', '')}"
-            op = times if part.get("repeats") else part["kind"]
-            about = {"kind": "group", "op": op or "group", "name": part["name"]}
-        else:
-            about |= {"name": "", "sign": part.get("name") or row["sign"] or row["op"]}
+        inside = part.get("children")
+        kind = part.get("kind") or ("" if inside else row["op"])
+        if inside and part.get("repeats"):
+            first = nodes[inside[0]]
+            kind = f"{len(inside)} × {first.get('kind') or first.get('name', '')}"
+        name = part.get("name") or row["sign"] or row["op"]
+        what = "module" if inside or part.get("kind") else "operator"
+        about = {"kind": what, "op": kind or name, "name": "", "sign": name}
         self.card(new, out, **about, is_output=out in outputs)
 
     def read(self, reader: str, x: int) -> None:
@@ -155,7 +155,8 @@ class _Drawn:
             "born": "unknown" in row and tensor != self.failed,
             "ran": "unknown" not in row and about["kind"] != "input",
         }
-        told = "✗" if looks["failed"] else "" if row["shape"] else _short(value.get("mean"))
+        number = all(n == 1 for n in row["shape"])
+        told = "✗" if looks["failed"] else _short(value.get("mean")) if number else ""
         classes = tuple(f"mg-{look}" for look in looks if looks[look])
         norm = _short(back.get("norm"))
         self.states[new] = State(classes, told, norm, swatch=_swatch(value), back=_swatch(back))

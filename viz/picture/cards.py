@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from viz.picture import swatch
-from viz.picture.boxes import PARAMETERS, PictureNode
+from viz.picture.boxes import PictureNode
 from viz.picture.theme import KINDS, LARGE, NAME, ROUND, SMALL
 from viz.words.text import ROWS, Pair
 
@@ -100,8 +100,6 @@ class Card:
     @property
     def name(self) -> str:
         """The small name: the user's, else the operator's where the sign does not say it."""
-        if self.node.kind == "group" and self.node.op not in ("group", PARAMETERS):
-            return self.node.op  # the class of a module
         if not self._operates or self.low:
             return self._own_name
         return self._own_name or (self.node.op if self.sign != self.node.op else "")
@@ -122,7 +120,7 @@ class Card:
 
     @property
     def _operates(self) -> bool:
-        return self.node.kind in ("operator", "control", "assign", "gradient")
+        return self.node.kind in ("operator", "module", "control", "assign", "gradient")
 
     @property
     def rows(self) -> dict[str, int]:
