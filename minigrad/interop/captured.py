@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.core import Array, as_array, context, in_body
-from minigrad.diagnostics.messages import one_line
+from minigrad.diagnostics.messages import Pair, one_line
 from minigrad.diagnostics.source import INSIDE, LIBRARIES, SavedLine
 from minigrad.ops import state
 from minigrad.static import Graph, Node, ancestors, get_default_graph
@@ -130,7 +130,7 @@ class About:
     what the model returns that is no tensor; originals: what some nodes hold in the original;
     precise: gives the same model in float64, None if it cannot be had; frozen: the names of the
     parameters that are not trained; places: the line of the model's own code behind nodes, in a
-    library, too.
+    library, too; notes: what was changed so that it can be played, and how it was.
     """
 
     tied: Sequence[Sequence[str]] = ()
@@ -144,6 +144,7 @@ class About:
     precise: Callable[[], Captured | None] = lambda: None
     frozen: Sequence[str] = ()
     places: Mapping[Node, SavedLine] = field(default_factory=dict)
+    notes: Sequence[Pair] = ()
 
 
 def seed(y: Any) -> Array:

@@ -167,6 +167,48 @@ def test_a_model_that_raises_shows_what_ran(capfd: pytest.CaptureFixture[str]) -
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_jax_module_that_holds_its_arrays_has_parameters() -> None:
+    @jax.tree_util.register_pytree_with_keys_class
+    class Layer:
+        def __init__(self, w: Any) -> None:
+            self.w = w
+
+        def __call__(self, x: Any) -> Any:
+            return jnp.tanh(x @ self.w).sum()
+
+        def tree_flatten_with_keys(self) -> Any:
+            return [(jax.tree_util.GetAttrKey("w"), self.w)], None
+
+        @classmethod
+        def tree_unflatten(cls, _: Any, held: Any) -> Layer:
+            return cls(*held)
+
+    w, x = jnp.full((3, 2), 0.5), jnp.arange(6.0).reshape(2, 3)
+    made = viz.step(Layer(w), x, whole=True)
+    assert [i["name"] for i in made.data["inputs"]] == ["x"]
+    expected = jax.grad(lambda layer: layer(x))(Layer(w)).w
+    assert norm(made, "model.w") == pytest.approx(float(np.linalg.norm(expected)), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda net: net.half(), "in float32 instead of float16"),
+        (lambda net: net.bfloat16(), "in float32 instead of bfloat16"),
+        (lambda net: net.to("meta"), "on the meta device and had no values"),
+        (lambda net: net.append(nn.Dropout(0.5)).train(), "in train() mode"),
+    ],
+)
+def test_what_was_changed_to_play_a_model_is_told(change: Any, said: str) -> None:
+    net = change(nn.Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2)))
+    before = [(p.dtype, p.device) for p in net.parameters()]
+    english, chinese = viz.step(net, torch.randn(3, 6).to(before[0][0]), whole=True).text()
+    assert said in english
+    assert "checked against PyTorch" in english
+    assert chinese.splitlines()[-1].startswith("已与 PyTorch")
+    assert [(p.dtype, p.device) for p in net.parameters()] == before
+
+
 def test_what_differs_is_marked(net: Net) -> None:
     for p in net.blocks[0].parameters():
         p.requires_grad_(False)

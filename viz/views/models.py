@@ -84,6 +84,7 @@ def _where(model: Captured, values: float, gradients: float) -> Iterator[Pair]:
 def _about(model: Captured) -> Iterator[Pair]:
     """What is to be said beside the numbers."""
     about, system = model.about, model.system
+    yield from about.notes
     if about.recorded:
         yield row("model_recorded", system=system)
     if about.beside:

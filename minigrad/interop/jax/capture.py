@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -60,7 +61,7 @@ def capture(function: Any, inputs: Sequence[Any]) -> Captured:
     backward pass. TraceError for one that JAX cannot capture.
     """
     jax: Any = sys.modules["jax"]
-    arguments, closed = _traced(jax, function, inputs)
+    arguments, closed = _traced(jax, *_opened(jax, function, inputs))
     values, found, said = _original(jax, arguments)
 
     def captured(careful: bool) -> Captured:
@@ -74,6 +75,27 @@ def capture(function: Any, inputs: Sequence[Any]) -> Captured:
     if max(model.gaps()) <= TOLERANCE:
         return model
     return min((model, captured(careful=True)), key=lambda x: max(x.gaps()))
+
+
+def _opened(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
+    """A module that holds its arrays itself, as Equinox has them, as a function of itself, too."""
+    leaves = jax.tree_util.tree_leaves(function)
+    if not any(isinstance(x, jax.Array) for x in leaves):
+        return function, inputs
+
+    def call(model: Any, *xs: Any) -> Any:
+        return model(*xs)
+
+    named = inspect.signature(call).parameters["model"], *_by_place(function)
+    call.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+    call.__name__ = type(function).__name__
+    return call, (function, *inputs)
+
+
+def _by_place(function: Any) -> list[inspect.Parameter]:
+    """The arguments of a function that have a place."""
+    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
 
 
 def _traced(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Arguments, Any]:

@@ -19,6 +19,7 @@ from minigrad.diagnostics.messages import one_line
 from minigrad.diagnostics.source import Location
 from minigrad.dynamic.tensor import Tensor
 from minigrad.interop.captured import About, Builder, Captured, Refused, users
+from minigrad.interop.torch.adapted import adapted
 from minigrad.interop.torch.eager import eager, recorded
 from minigrad.interop.torch.failures import location, ran_before, reason, stop
 from minigrad.interop.torch.functions import CustomFunctions
@@ -43,7 +44,10 @@ def capture(model: Any, inputs: Sequence[Any]) -> Captured:
     drawn once. TraceError for a model that torch.export cannot capture.
     """
     torch: Any = sys.modules["torch"]
-    return _captured(torch, _as_module(torch, model), inputs)
+    module, inputs, notes = adapted(torch, _as_module(torch, model), inputs)
+    found = _captured(torch, module, inputs)
+    found.about.notes = notes
+    return found
 
 
 def as_given(inputs: Sequence[Any]) -> Sequence[Any]:
