@@ -392,7 +392,7 @@ def test_a_saved_page_plays(saved: dict[str, Path], page: Page) -> None:
     page.get_by_role("button", name="first step").click()
     assert "Nothing has happened yet" in caption.inner_text()
     assert "mg-unborn" in classes(page)["n2"]
-    assert classes(page)["n1"] == {"mg-kind-parameter"}, "what is given did not run"
+    assert classes(page)["n1"] == {"mg-kind-input"}, "what is given did not run"
     assert page.locator(".mg-value").first.text_content() == "2", (
         "it holds its value from the start"
     )
