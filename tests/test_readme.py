@@ -76,3 +76,26 @@ def test_every_page_stands_in_the_list_of_pages() -> None:
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
     assert pages <= set(re.findall(r"\]\(([^)]+)\)", index))
+
+
+def test_the_table_of_real_models_adds_up_and_each_miss_is_explained() -> None:
+    page = (ROOT / "docs" / "models.md").read_text("utf-8")
+    table, rest = page.split("<!-- made by tests/oracles/models.py -->")[1].split(
+        "<!-- end of what it makes -->"
+    )
+    cells = [
+        [c.strip() for c in line.split(" | ")] for line in re.findall(r"(?m)^\| (.+) \|$", table)
+    ]
+    rows = [row for row in cells[1:] if not row[0].startswith("**")]
+    unseen = [row[0] for row in rows if "✗" in row[1] or "✗" in row[-1]]
+    far = [row[0] for row in rows if len(row) > 4 and re.search(r"\*\*|none", row[3] + row[4])]
+    near = len(rows) - len({*far, *(row[0] for row in rows if "✗" in row[1])})
+    told = re.findall(r"\*\*(\d+) [^\d]+?(\d+) [^\d]+?(\d+) ", table)
+    assert told == [tuple(map(str, (len(rows), len(rows) - len(unseen), near)))] * 2
+    assert len(rows) >= 60
+    assert {row[0].strip("*").split()[0] for row in cells if row[0].startswith("**")} == {
+        *("torch", "torchvision", "timm", "transformers", "flax", "equinox"),
+        "segmentation_models_pytorch",
+    }
+    for name in {*unseen, *far}:
+        assert rest.split("\n## ")[0].count(f"`{name}`") == 2, f"why {name} is missed, twice"

@@ -1,277 +1,314 @@
 """Real models in the explorer: how near they are to the original, how long, how large a page.
 
-    python tests/oracles/models.py            every model whose package is installed
-    python tests/oracles/models.py resnet     those whose name holds this
-    python tests/oracles/models.py --write    docs/models.md, too
+    python tests/oracles/models.py             each model that has no row yet, then docs/models.md
+    python tests/oracles/models.py resnet gpt  those whose name holds one of these words, again
+    python tests/oracles/models.py --table     the table alone, from the rows that are there
 
-Sizes are reduced where a model allows it, weights are random. Seconds are those of this machine:
-what the model's own system needs to export it stands apart. No part of the test suite: it needs
-packages that nobody has to install.
+Each model runs in a process of its own and for at most LIMIT seconds of processor time. What was
+measured is kept in build/models, so a run that was stopped goes on where it was; without that
+folder it begins again. The packages are optional, and so is playwright: with it, each page is
+opened, and all its cards have to be in view. No part of the test suite.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
-import importlib.util
+import importlib
+import importlib.metadata
 import io
-import signal
+import json
+import multiprocessing
+import os
+import platform
+import re
+import resource
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import viz
-from minigrad.interop.captured import TOLERANCE
-from minigrad.interop.torch import capture as torch_capture
-from viz.explorer.content import Content
-from viz.explorer.explorer import Explorer
-from viz.explorer.witness import Witness
-from viz.views.explore import name_of
-from viz.views.models import captured, verdict
+os.environ["OMP_NUM_THREADS"] = "1"
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(Path(__file__).parent / "models")]
 
-TARGET = Path(viz.__file__).parents[1] / "docs" / "models.md"
-LIMIT = 120  # seconds for one model
-Model = tuple[Any, tuple[Any, ...]]
+from real_models import Entry, Made, models  # noqa: E402
 
-VISION = {
-    "alexnet": 64, "vgg11": 32, "resnet18": 64, "resnet50": 64, "resnext50_32x4d": 64,
-    "wide_resnet50_2": 64, "densenet121": 64, "squeezenet1_1": 64, "googlenet": 64,
-    "inception_v3": 96, "mobilenet_v2": 64, "mobilenet_v3_small": 64, "shufflenet_v2_x1_0": 64,
-    "mnasnet1_0": 64, "efficientnet_b0": 64, "efficientnet_v2_s": 64, "regnet_y_400mf": 64,
-    "convnext_tiny": 64, "swin_t": 64, "swin_v2_t": 64, "vit_b_16": 224,
-}  # fmt: skip
-SEGMENTATION = ("fcn_resnet50", "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large")
-TIMM = {
-    "resnet10t": 64, "seresnet18": 64, "mixer_s32_224": 224, "gmlp_s16_224": 224,
-    "pit_ti_224": 224, "deit_tiny_patch16_224": 224, "levit_128s": 224, "mobilevit_xxs": 64,
-    "ghostnet_100": 64, "hrnet_w18_small": 64, "poolformer_s12": 64, "repvgg_a0": 64,
-    "coat_lite_tiny": 224, "cait_xxs24_224": 224, "edgenext_xx_small": 64, "dla34": 64,
-    "tf_efficientnet_lite0": 64, "resmlp_12_224": 224, "vgg11_bn": 64, "convmixer_768_32": 64,
-}  # fmt: skip
-SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 200}
-WIDE = {"intermediate_size": 128}
-TEXT: dict[str, dict[str, Any]] = {
-    "BertModel": SMALL | WIDE, "RobertaModel": SMALL | WIDE, "ElectraModel": SMALL | WIDE,
-    "AlbertModel": SMALL | WIDE | {"embedding_size": 32},
-    "DistilBertModel": {
-        "dim": 64, "n_layers": 2, "n_heads": 4, "hidden_dim": 128, "vocab_size": 200,
-    },
-    "MobileBertModel": {"num_hidden_layers": 2, "vocab_size": 200},
-    "MPNetModel": SMALL | WIDE, "ConvBertModel": SMALL | WIDE, "FNetModel": SMALL | WIDE,
-    "GPT2LMHeadModel": {"n_embd": 64, "n_layer": 12, "n_head": 4, "vocab_size": 200},
-    "GPTNeoXForCausalLM": SMALL | WIDE, "OPTForCausalLM": SMALL | {"ffn_dim": 128},
-    "BloomForCausalLM": {"hidden_size": 64, "n_layer": 2, "n_head": 4, "vocab_size": 200},
-    "LlamaForCausalLM": SMALL | WIDE | {"num_key_value_heads": 2},
-    "MistralForCausalLM": SMALL | WIDE | {"num_key_value_heads": 2},
-    "Qwen2ForCausalLM": SMALL | WIDE | {"num_key_value_heads": 2},
-    "PhiForCausalLM": SMALL | WIDE, "GemmaForCausalLM": SMALL | WIDE | {"head_dim": 16},
-    "FalconForCausalLM": SMALL, "GPTJForCausalLM": {
-        "n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 8, "vocab_size": 200,
-    },
-}  # fmt: skip
+import viz  # noqa: E402
+from minigrad.interop.captured import TOLERANCE, Captured  # noqa: E402
+from minigrad.interop.jax import capture as jax_capture  # noqa: E402
+from minigrad.interop.torch import capture as torch_capture  # noqa: E402
+from viz.explorer.explorer import Explorer  # noqa: E402
+from viz.views import explore  # noqa: E402
+
+TARGET, ROWS = ROOT / "docs" / "models.md", ROOT / "build" / "models"
+LIMIT = 120  # seconds of processor time for one model
+MEMORY = Path("/proc/self/status")
+Row = dict[str, Any]
 
 
-def _torch() -> Any:
-    import torch
-
-    return torch
+# ---- One model, in this process ---------------------------------------------------------------
 
 
-def _picture(size: int) -> tuple[Any, ...]:
-    return (_torch().randn(1, 3, size, size),)
+def measured(make: Callable[[], Made], page: Path) -> Row:
+    """How a model fares: how far it is from the original, operators, seconds, megabytes.
 
-
-def _vision(name: str, size: int) -> Model:
-    import torchvision
-
-    more = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-    return getattr(torchvision.models, name)(**more).eval(), _picture(size)
-
-
-def _segmentation(name: str) -> Model:
-    import torchvision
-
-    made = getattr(torchvision.models.segmentation, name)
-    return made(weights=None, weights_backbone=None).eval(), _picture(64)
-
-
-def _timm(name: str, size: int) -> Model:
-    import timm
-
-    return timm.create_model(name, pretrained=False).eval(), _picture(size)
-
-
-def _text(name: str, sizes: dict[str, Any]) -> Model:
-    import transformers
-
-    kind = getattr(transformers, name)
-    model = kind(kind.config_class(**sizes, attn_implementation="eager")).eval()
-    return model, (_torch().randint(0, 200, (1, 16)),)
-
-
-def _layers() -> Iterator[tuple[str, Callable[[], Model]]]:
-    """Layers of torch.nn that are models of their own."""
-    torch = _torch()
-    nn = torch.nn
-    steps = torch.randn(6, 2, 8)
-    yield "nn.LSTM", lambda: (nn.LSTM(8, 12, 2), (steps,))
-    yield "nn.GRU", lambda: (nn.GRU(8, 12, 2), (steps,))
-    yield "nn.RNN", lambda: (nn.RNN(8, 12, 2, bidirectional=True), (steps,))
-
-    def encoder() -> Any:
-        return nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
-
-    yield "nn.TransformerEncoder", lambda: (nn.TransformerEncoder(encoder(), 3).eval(), (steps,))
-    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16), 2).eval()
-    yield "nn.TransformerDecoder", lambda: (decoder, (steps, steps))
-    yield "nn.Transformer", lambda: (nn.Transformer(8, 2, 2, 2, 16).eval(), (steps, steps))
-
-
-def models() -> Iterator[tuple[str, str, Callable[[], Model]]]:
-    """The package, the name, and what makes each model with its inputs."""
-    have = importlib.util.find_spec
-    if not have("torch"):
-        return
-    for name, make in _layers():
-        yield "torch", name, make
-    if have("torchvision"):
-        for name, size in VISION.items():
-            yield "torchvision", name, lambda n=name, s=size: _vision(n, s)
-        for name in SEGMENTATION:
-            yield "torchvision", name, lambda n=name: _segmentation(n)
-    if have("timm"):
-        for name, size in TIMM.items():
-            yield "timm", name, lambda n=name, s=size: _timm(n, s)
-    if have("transformers"):
-        for name, sizes in TEXT.items():
-            yield "transformers", name, lambda n=name, s=sizes: _text(n, s)
-
-
-def measured(make: Callable[[], Model]) -> dict[str, Any]:
-    """How a model fares: gaps, operators, boxes, seconds, megabytes."""
-    _torch().manual_seed(0)
+    Seconds are processor time. Memory is what `viz.step` needs at most beyond model and inputs.
+    """
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
     model, inputs = make()
-    exporting = 0.0
-    before = torch_capture._exported
-
-    def timed(*args: Any) -> Any:
-        nonlocal exporting
-        start = time.perf_counter()
-        try:
-            return before(*args)
-        finally:
-            exporting += time.perf_counter() - start
-
-    torch_capture._exported = timed
-    try:
-        start = time.perf_counter()
-        graph = captured(model, inputs)
-        assert graph is not None
-        seen = Witness(graph)
-        content = Content(name_of(model), graph, seen)
-        made = Explorer(content, verdict(graph))
-        spent = time.perf_counter() - start
-    finally:
-        torch_capture._exported = before
+    before = _reset_peak()
+    with _noted() as (graphs, exporting):
+        start = time.process_time()
+        made = viz.step(model, *inputs, whole=True)
+        seconds = time.process_time() - start
+    memory = _kilobytes("VmHWM") - before
+    if not graphs or not isinstance(made, Explorer) or made.error is not None:
+        return {"error": str(getattr(made, "error", made)).splitlines()[0]}
+    (graph,) = graphs
     values, gradients = graph.gaps()
-    with tempfile.TemporaryDirectory() as folder:
-        page = made.save(Path(folder) / "page.html").stat().st_size
-    top = len(content.nodes[0]["children"])
-    return {
+    row: Row = {
+        "operators": len(made.data["operators"]),
         "values": values,
         "gradients": gradients,
-        "operators": len(content.operators),
-        "boxes": ", ".join(graph.boxes),
-        "export": exporting,
-        "rest": spent - exporting,
-        "page": page / 1e6,
-        "top": top,
+        "boxes": list(graph.boxes),
+        "refused": "" if graph.about.refused is None else graph.about.refused.reason,
+        "seconds": seconds,
+        "export": sum(exporting),
+        "memory": memory / 1e3,
+        "page": made.save(page).stat().st_size / 1e6,
+        "input": ", ".join("×".join(map(str, x["shape"])) for x in made.data["inputs"]),
     }
+    if max(values, gradients) > TOLERANCE and (precise := graph.about.precise()) is not None:
+        row["exact"] = max(precise.gaps())
+    return row
 
 
 @contextlib.contextmanager
-def limited() -> Iterator[None]:
-    """No model takes longer than the limit."""
+def _noted() -> Iterator[tuple[list[Captured], list[float]]]:
+    """The graphs that are captured meanwhile, and the seconds that the model's own system took."""
+    graphs: list[Captured] = []
+    exporting: list[float] = []
 
-    def late(*_: Any) -> None:
-        raise TimeoutError(f"more than {LIMIT} s")
+    def kept(function: Any) -> Any:
+        def call(*args: Any) -> Any:
+            graphs.append(function(*args))
+            return graphs[-1]
 
-    signal.signal(signal.SIGALRM, late)
-    signal.alarm(LIMIT)
+        return call
+
+    def timed(function: Any) -> Any:
+        def call(*args: Any) -> Any:
+            start = time.process_time()
+            try:
+                return function(*args)
+            finally:
+                exporting.append(time.process_time() - start)
+
+        return call
+
+    places = [(explore, "captured", kept), (torch_capture, "_exported", timed)]
+    places.append((jax_capture, "_equations", timed))
+    old = [getattr(module, name) for module, name, _ in places]
+    for module, name, around in places:
+        setattr(module, name, around(getattr(module, name)))
     try:
-        yield
+        yield graphs, exporting
     finally:
-        signal.alarm(0)
+        for (module, name, _), function in zip(places, old, strict=True):
+            setattr(module, name, function)
 
+
+def _reset_peak() -> int:
+    """Let the system measure the peak of memory from here on; what is in use now."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", "ascii")
+    return _kilobytes("VmRSS")
+
+
+def _kilobytes(what: str) -> int:
+    found = (
+        re.search(rf"{what}:\s+(\d+) kB", MEMORY.read_text("ascii")) if MEMORY.exists() else None
+    )
+    return int(found[1]) if found else 0
+
+
+# ---- Each model in a process of its own -------------------------------------------------------
+
+
+def place_of(package: str, name: str, ending: str = "json") -> Path:
+    return ROWS / f"{package} {name}.{ending}"
+
+
+def warmed() -> None:
+    """Import what is there once, and let PyTorch do what it does at its first export only.
+
+    No backward pass: after one, PyTorch refuses to run another in a process that is forked.
+    """
+    for package in ("torchvision", "timm", "segmentation_models_pytorch", "transformers"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(package)
+    with contextlib.suppress(ImportError):
+        import torch
+
+        torch.set_num_threads(1)
+        torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),)).run_decompositions()
+
+
+def run_apart(package: str, name: str, make: Callable[[], Made]) -> Row:
+    """The row of a model, measured in a process of its own."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    place = place_of(package, name)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    work = (make, place.with_suffix(".html"), theirs)
+    process = context.Process(target=_work, args=work)
+    process.start()
+    theirs.close()
+    try:
+        row: Row = ours.recv()
+    except EOFError:
+        process.join()
+        row = {"error": f"ended with {process.exitcode} (of memory, or after {LIMIT} s)"}
+    process.join()
+    row |= {"package": package, "name": name, "load": os.getloadavg()[0]}
+    row["version"] = importlib.metadata.version(package.replace("_", "-"))
+    row["date"] = time.strftime("%Y-%m-%d")
+    place.write_text(json.dumps(row, ensure_ascii=False), "utf-8")
+    return row
+
+
+def _work(make: Callable[[], Made], page: Path, answer: Any) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            row = measured(make, page)
+    except Exception as error:  # noqa: BLE001 whatever a package raises
+        told = (str(error).splitlines() or [""])[0]
+        row = {"error": f"{type(error).__name__}: {told}"[:160]}
+    answer.send(row)
+
+
+def look(places: list[Path]) -> None:
+    """Open each page, and note in its row how many cards are there, and what is wrong with them."""
+    rows = {path: json.loads(path.read_text("utf-8")) for path in places}
+    new = [path for path, row in rows.items() if "error" not in row and "cards" not in row]
+    try:
+        from browser import FLAGS, find_browser
+        from playwright.sync_api import sync_playwright
+        from test_browser_explorer import CARDS, STATE, settled
+    except ImportError:
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+        for path in new:
+            page.goto(path.with_suffix(".html").as_uri())
+            settled(page)
+            count = page.evaluate(f"() => {STATE}.atlas.focus.children.length")
+            row = rows[path] | {"cards": count, "wrong": page.evaluate(CARDS)}
+            path.write_text(json.dumps(row, ensure_ascii=False), "utf-8")
+        browser.close()
+
+
+# ---- The table --------------------------------------------------------------------------------
 
 HEAD = (
-    "| package | model | operators | values | gradients | calls PyTorch | export, s | rest, s "
-    "| page, MB |\n|---|---|--:|--:|--:|---|--:|--:|--:|"
+    "| model | input | operators | values | gradients | calls the original | seconds "
+    "| of these export | page, MB | memory, MB | cards |\n"
+    "|---|---|--:|--:|--:|---|--:|--:|--:|--:|--:|"
 )
 
 
-def row(package: str, name: str, told: dict[str, Any]) -> str:
-    """One line of the table."""
-    if "error" in told:
-        return f"| {package} | {name} | | | | {told['error']} | | | |"
-    far = ["values", "gradients"]
-    gaps = [f"**{told[k]:.1e}**" if told[k] > TOLERANCE else f"{told[k]:.1e}" for k in far]
-    cells = [package, name, told["operators"], *gaps, told["boxes"]]
-    seconds = [f"{told[k]:.1f}" for k in ("export", "rest")]
-    return "| " + " | ".join(map(str, [*cells, *seconds, f"{told['page']:.2f}"])) + " |"
+def whole(row: Row) -> bool:
+    """Whether the model is there, with every card in view, as far as a browser looked."""
+    return "error" not in row and not row.get("wrong")
+
+
+def near(row: Row) -> bool:
+    if "error" in row or row["refused"]:
+        return False
+    return bool(max(row["values"], row["gradients"]) <= TOLERANCE)
+
+
+def line(row: Row) -> str:
+    """A model in the table."""
+    if "error" in row:
+        error = row["error"].replace("|", "/")
+        return f"| {row['name']} | ✗ {error} | | | | | | | | | |"
+    gaps = [f"{row[k]:.1e}" if row[k] <= TOLERANCE else f"**{row[k]:.1e}**" for k in GAPS]
+    if row["refused"]:
+        gaps[-1] = f"none: {row['refused']}"
+    if "exact" in row:
+        gaps[-1] += f" (float64: {row['exact']:.0e})"
+    times = [f"{row[k]:.1f}" for k in ("seconds", "export")]
+    cards = "–" if "cards" not in row else f"{row['cards']}{' ✗' if row['wrong'] else ''}"
+    ends = [f"{row['page']:.2f}", f"{row['memory']:.0f}", cards]
+    cells = [row["name"], row["input"], row["operators"], *gaps, ", ".join(row["boxes"])]
+    return "| " + " | ".join(map(str, [*cells, *times, *ends])) + " |"
+
+
+GAPS = ("values", "gradients")
+
+
+def table(rows: list[Row]) -> str:
+    """All models, by package, and how many of them are near and whole."""
+    found, package = [], ""
+    for row in rows:
+        if row["package"] != package:
+            package = row["package"]
+            found.append(f"| **{package} {row['version']}** | | | | | | | | | | |")
+        found.append(line(row))
+    loads = sorted(row["load"] for row in rows)
+    dates = sorted({row["date"] for row in rows})
+    count = [len(rows), sum(map(whole, rows)), sum(map(near, rows))]
+    load = loads[len(loads) // 2]
+    about = {"days": " – ".join(dict.fromkeys((dates[0], dates[-1]))), "load": f"{load:.1f}"}
+    about |= {"python": platform.python_version(), "cores": str(os.cpu_count())}
+    return "\n".join([*(text.format(*count, **about) for text in ENDS), "", HEAD, *found])
+
+
+ENDS = (
+    "**{0} models: {1} are seen whole, {2} are within 1e-5.** Measured {days} with Python {python} "
+    "on {cores} cores, one thread, niced; the median load was {load}.\n",
+    "**{0} 个模型：{1} 个完整可见，{2} 个的误差不超过 1e-5。**测于 {days}，Python {python}，"
+    "{cores} 个核心，单线程，低优先级；负载的中位数是 {load}。",
+)
+START, STOP = "<!-- made by tests/oracles/models.py -->", "<!-- end of what it makes -->"
+
+
+def write(rows: list[Row]) -> None:
+    """Put the table into its place in the page."""
+    page = TARGET.read_text("utf-8")
+    before, rest = page.split(START)
+    after = rest.split(STOP)[1]
+    TARGET.write_text(f"{before}{START}\n\n{table(rows)}\n\n{STOP}{after}", "utf-8")
 
 
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
-    reader.add_argument("names", nargs="*")
-    reader.add_argument("--write", action="store_true")
+    reader.add_argument("words", nargs="*")
+    reader.add_argument("--table", action="store_true")
     asked = reader.parse_args()
     warnings.simplefilter("ignore")
-    rows, right, seen, end = [], 0, 0, "No model was asked for."
-    print(HEAD, flush=True)
-    for package, name, make in models():
-        if asked.names and not any(part in name for part in asked.names):
-            continue
-        try:
-            with limited(), contextlib.redirect_stderr(io.StringIO()):
-                told = measured(make)
-        except Exception as error:  # noqa: BLE001 whatever a package raises
-            told = {"error": f"{type(error).__name__}: {str(error).splitlines()[:1]}"[:120]}
-        else:
-            seen += 1
-            right += max(told["values"], told["gradients"]) <= TOLERANCE
-        rows.append(row(package, name, told))
-        print(rows[-1], flush=True)
-        gc.collect()
-        end = f"{len(rows)} models: {seen} seen whole, {right} within {TOLERANCE:g}."
-        if asked.write:  # after each, so that what was measured is kept
-            page = f"{TEXT_OF_PAGE}\n{end}\n\n{HEAD}\n" + "\n".join(rows) + "\n"
-            TARGET.write_text(page, "utf-8")
-    print(f"\n{end}")
-
-
-TEXT_OF_PAGE = """# Real models · 真实模型
-
-`python tests/oracles/models.py --write` makes this table. Each model runs forward and backward in
-its own system and here, with random weights and small inputs. *values* and *gradients* are the
-largest difference relative to the largest magnitude, bold above 1e-5. *calls PyTorch* lists
-operators without a counterpart here, which call the original. *export* is what `torch.export`
-takes, *rest* is everything else until the explorer is there, on one thread of the machine that made
-the table; *page* is the saved page.
-
-下表由 `python tests/oracles/models.py --write` 生成。
-每个模型用随机权重和较小的输入，分别在原系统和这里做一遍前向和反向。
-values 和 gradients 是相对于最大幅值的最大差，超过 1e-5 的用粗体。
-calls PyTorch 列出这里没有对应、直接调用原系统的算子。
-export 是 `torch.export` 用的时间，rest 是到看到模型为止其余的时间（单线程）。
-page 是保存的页面大小。
-"""
+    listed: list[Entry] = list(models())
+    wanted = [
+        (package, name, make)
+        for package, name, make in listed
+        if any(word.lower() in f"{package} {name}".lower() for word in asked.words)
+        or not (asked.words or asked.table or place_of(package, name).exists())
+    ]
+    if wanted:
+        warmed()
+    for entry in wanted:
+        print(entry[0], line(run_apart(*entry)), flush=True)
+    places = [path for package, name, _ in listed if (path := place_of(package, name)).exists()]
+    look(places)
+    write([json.loads(path.read_text("utf-8")) for path in places])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
