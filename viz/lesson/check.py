@@ -135,9 +135,10 @@ def _by_property(
 ) -> Shown | None:
     """Try functions in the programs of a property; keep them if all of these are right."""
     id, names = entry.id, [function.__name__ for function in functions]
-    if sorted(names) != sorted(entry.parts):
+    parts = entry.parts or [*PROPERTIES[id].spec]
+    if sorted(names) != sorted(parts):
         told = ", ".join(names)
-        raise ValueError(printed("exercise_names", id=id, names=told, parts=", ".join(entry.parts)))
+        raise ValueError(printed("exercise_names", id=id, names=told, parts=", ".join(parts)))
     if any(map(has_gap, functions)):
         if os.environ.get(GRADING):
             return _refused(entry, [row("check_failed", text=entry.text), row("check_gap")])
@@ -147,7 +148,8 @@ def _by_property(
     note("check", id, failure is None)
     if failure is None:
         passed = row("check_passed", text=entry.text)
-        return _said(Shown([passed, *_kept(functions)], MARKS[True], id, _next(id)))
+        kept = _kept(functions) if entry.parts else []
+        return _said(Shown([passed, *kept], MARKS[True], id, _next(id)))
     if failure.long and counted is not None:  # half the points: short programs are right
         _said(Shown([row("exercise_short")], MARKS[True], f"{id}.short"))
     head = row("exercise_long" if failure.long else "exercise_failed")

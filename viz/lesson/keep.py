@@ -281,7 +281,6 @@ def replaced(lesson: str, functions: Sequence[FunctionType]) -> Callable[[], Mod
     """
     own: dict[str, Part] = {}
     for function in functions:
-        _name(function)
         own |= _written(function, lesson)
     text = assembled(lesson, own, gaps=False)
 

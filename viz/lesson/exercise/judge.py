@@ -132,7 +132,7 @@ def difference(
         return Wrong("", [row("exercise_changed", function=function, name=name)])
     refused, error = want.get("raised"), got.error
     if refused and "raised" not in got.facts:
-        if error is None:
+        if error is None or got.late:
             return Wrong("raised", [row("exercise_no_error", want=refused)])
         came = type(error).__name__
         return Wrong("raised", [row("exercise_other_error", want=refused, kind=came)])
@@ -194,7 +194,7 @@ def raised(error: BaseException, seen: Seen, functions: Sequence[FunctionType]) 
         for code, line in own[-1:]:
             text = linecache.getline(code.co_filename, line).strip()
             yield row("exercise_line", name=code.co_qualname.partition(".")[0], code=text)
-    if "'NoneType'" in str(error):
+    if "NoneType" in str(error):
         yield from (row("check_return", name=n) for f in functions for n in silent(f)[:1])
 
 

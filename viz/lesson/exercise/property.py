@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +20,8 @@ class Property:
     them; they are tried last and never made shorter. look: the facts, by names that are code;
     without it these are all values of the program. events: whether the engine's log is one. raises:
     the errors that our answer may end with; any other is a mistake in the program. may_change: the
-    parameters that the contract allows to change. lines: how many one of `always` may run.
+    parameters that the contract allows to change. lines: how many one of `always` may run. spec: our answer, where it
+    is no part of the engine.
     """
 
     programs: Callable[[Draw], Program]
@@ -31,3 +32,4 @@ class Property:
     may_change: tuple[str, ...] = ()
     examples: int = 100
     lines: int = 250_000
+    spec: Mapping[str, Callable[..., Any]] = field(default_factory=dict)

@@ -40,6 +40,7 @@ class Seen(NamedTuple):
     engine: ModuleType
     printed: str
     error: BaseException | None = None
+    late: bool = False  # the error came when the program had ended
 
 
 def run(
@@ -64,7 +65,7 @@ def _run(
     printed = io.StringIO()
     text = "\n".join(program) + "\n"
     linecache.cache[CASE] = (len(text), None, text.splitlines(True), CASE)
-    names: Names = {**vars(engine), "__name__": "case"}
+    names: Names = {**vars(engine), **({} if functions else exercise.spec), "__name__": "case"}
     for name in (function.__name__ for function in functions):
         names[name] = guarded(vars(engine)[name], exercise, str(engine.__file__))
     before, facts, error = dict(names), Names(), None
@@ -82,16 +83,17 @@ def _run(
         return Seen(facts, made, engine, printed.getvalue(), error)
     if error is not None:
         facts["raised"] = Name(known[0])
+    late = False
     try:
         look = exercise.look or values
         facts |= look(made, engine)
     except Exception as raised:  # an answer that cannot even be looked at
         if not functions and error is None:
             raise
-        error = error or raised
+        error, late = error or raised, error is None
     if exercise.events:
         facts["EVENTS"] = log(made, engine)
-    return Seen(facts, made, engine, printed.getvalue(), error)
+    return Seen(facts, made, engine, printed.getvalue(), error, late)
 
 
 def guarded(function: Callable[..., Any], exercise: Property, file: str) -> Callable[..., Any]:

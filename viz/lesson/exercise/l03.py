@@ -1,0 +1,106 @@
+"""L03: operators that compute at once and are recorded, and the walk back from a result."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from viz.lesson.exercise.cases import Draw, Program
+from viz.lesson.exercise.graphs import graph, names_of
+from viz.lesson.exercise.property import Names, Property
+from viz.lesson.exercise.trial import Name, log, nodes_of
+
+LEAVES = ("x = Tensor(2.0, requires_grad=True)", "c = Tensor(3.0)")
+EAGER = ("{a} * {b}", "{a} + 1.0", "2.0 * {a}", "-{a}", "{a}.sum(axis=0)")
+NESTED = (
+    *("with no_grad():", "    with no_grad():", "        inner = bool(Tensor.recording)"),
+    *("    outer = bool(Tensor.recording)", "after = bool(Tensor.recording)"),
+)
+
+
+def blocks(draw: Draw) -> Program:
+    return NESTED if draw.below(2) else ("with no_grad():", *NESTED[3:])
+
+
+SWITCH = Property(blocks, always=(NESTED,), examples=4)
+
+
+def paused(draw: Draw) -> Program:
+    lines = graph(draw, LEAVES, EAGER, most=4)
+    names = names_of(lines)
+    off = f"with no_grad(): off = {draw.one(names)} * {draw.one(names)}"
+    return (*lines, *[(), (off,), (off, f"on = off + {draw.one(names)}")][draw.below(3)])
+
+
+def tensors(made: Names, engine: ModuleType) -> Names:
+    """Look at each tensor, at what it keeps, and at what was noted as built and run."""
+    named = {id(node): name for name, node in nodes_of(made).items()}
+    events: Any = vars(engine)["EVENTS"]
+    facts: Names = {}
+    for name, node in made.items():
+        facts[f"type({name}).__name__"] = Name(type(node).__name__)
+        for part in ("value", "requires_grad", "attrs"):
+            facts[f"{name}.{part}"] = getattr(node, part, None)
+        facts[f"{name}.inputs"] = [called(x, named) for x in getattr(node, "inputs", ())]
+    facts["EVENTS"] = log(made, engine)
+    for i, (kind, what, more) in enumerate(events):
+        if kind == "built":
+            facts[f"EVENTS[{i}][1] is returned"] = id(what) in named
+            facts[f"EVENTS[{i}][2]"] = [Name(getattr(x, "op", repr(x))) for x in more or ()]
+    return facts
+
+
+def called(x: Any, named: dict[int, str]) -> Name:
+    return Name(named.get(id(x)) or getattr(x, "op", repr(x)))
+
+
+CORE = Property(
+    paused,
+    always=(
+        (*LEAVES, "s = x * c", "p = -c * c", "q = p + s"),
+        (*LEAVES, "with no_grad(): off = x * x", "s = (off + c).sum(axis=0)"),
+    ),
+    look=tensors,
+)
+
+BACK = ("{a} * {b}", "{a} + {b}", "2.0 * {a}", "-{a}")
+
+
+def walks(draw: Draw) -> Program:
+    """Walk back from one result, and then from it again, from what reads it, or from another."""
+    lines = graph(draw, LEAVES, BACK, most=4)
+    names = names_of(lines)
+    y, kind = names[-1], draw.below(5)
+    second = f"more = {draw.one((y, draw.one(names), 'x', 'c'))} * {draw.one(('x', 'c', y))}"
+    again = [(), (f"{y}.backward()",), (second, "more.backward()")][min(kind, 2)]
+    return (*lines, f"{y}.backward()", *again)
+
+
+def walked(made: Names, engine: ModuleType) -> Names:
+    """Look at the gradients that are kept, and at what each node still reads."""
+    named = {id(node): name for name, node in nodes_of(made).items()}
+    facts: Names = {}
+    for name, node in nodes_of(made).items():
+        inputs = node.inputs
+        facts[f"{name}.grad"] = node.grad
+        facts[f"{name}.inputs"] = inputs and [called(x, named) for x in inputs]
+        facts[f"{name}.value"] = node.value
+    return facts
+
+
+STRETCH = Property(
+    walks,
+    always=(
+        (*LEAVES, "s = x * x", "y = s + c", "y.backward()", "more = s * 3.0", "more.backward()"),
+        (*LEAVES, "s = x + x", "y = x * x + c * (s > 1.0)", "y.backward()"),
+        (*LEAVES, "y = x * c + c * c", "y.backward()", "more = c * c", "more.backward()"),
+        (
+            *("x = Tensor([2.0, 1.0], requires_grad=True)", "y = x * x", "y.backward()"),
+            *("more = x * 3.0", "more.backward()"),
+        ),
+        ("x = Tensor(5.0, requires_grad=True)", "x.backward()"),
+    ),
+    look=walked,
+    raises=("EngineError",),
+    examples=150,
+)
