@@ -419,8 +419,10 @@ def test_there_is_less_code_than_a_page_outside_of_exercises(path):
 
 
 def demonstrations(path: Path) -> list[str]:
-    """Cells outside of exercises: those hold a check, or functions that only such a cell calls."""
-    marks = re.compile(r"check\(|SOLUTION|HIDDEN")
+    """Cells outside of exercises: those hold a check, functions that only such a cell calls, or
+    what an exercise starts from, the engine and the names of its parts.
+    """
+    marks = re.compile(r"check\(|SOLUTION|HIDDEN|^engine = viz\.engine\(")
     cells = [cell.source for cell in code_cells(path)]
     programs = [ast.walk(ast.parse(cell)) for cell in cells if marks.search(cell)]
     called = {node.id for walk in programs for node in walk if isinstance(node, ast.Name)}

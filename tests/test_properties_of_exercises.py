@@ -155,6 +155,18 @@ def merge_common(outputs, same=same_work):
     assert "a row of 25 diamonds" in told("L08.stretch", each)
 
 
+def test_short_programs_are_worth_half_the_points_where_they_are_counted(monkeypatch):
+    known = {answer["because"]: answer["code"] for answer in answers("L09") if "code" in answer}
+    large = next(code for because, code in known.items() if "larger than 512" in because)
+    counted: dict[str, Any] = {}
+    monkeypatch.setattr("viz.lesson.check.counted", counted)
+    viz.check("L09.stretch", *written("L09.stretch", large))
+    assert [shown.mark for shown in counted.values()] == ["✓", "✗"]
+    viz.check("L09.core", *written("L09.core", "def lifetimes(order, kept):\n    return {}"))
+    assert counted["L09.core"].mark == "✗"
+    assert "L09.core.short" not in counted
+
+
 def test_what_is_right_is_kept_and_said_so(tmp_path, monkeypatch):
     monkeypatch.setenv(mine.FOLDER, str(tmp_path))
     right = "    return -(-cost // (slow - fast)) if slow > fast else None"

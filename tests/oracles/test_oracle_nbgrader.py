@@ -33,7 +33,7 @@ LEARNERS: dict[str, tuple[tuple[str, str], str, tuple[float, float]]] = {
     "perfect": (("ours", "ours"), "", (2, 1)),
     "unusual": (("unusual", "unusual"), "", (2, 1)),
     "half": (("ours", "blank"), "", (2, 0)),
-    "partly": (("wrong", "wrong"), "", (1, 0.5)),  # each passes one check of two
+    "partly": (("ours", "wrong"), "", (2, 0)),
     "blank": (("blank", "blank"), "", (0, 0)),
     "wrong": (("nonsense", "nonsense"), "", (0, 0)),
     "hostile": (("blank", "blank"), HOSTILE, (0, 0)),

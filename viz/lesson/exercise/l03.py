@@ -12,17 +12,24 @@ from viz.lesson.exercise.trial import Name, log, nodes_of
 
 LEAVES = ("x = Tensor(2.0, requires_grad=True)", "c = Tensor(3.0)")
 EAGER = ("{a} * {b}", "{a} + 1.0", "2.0 * {a}", "-{a}", "{a}.sum(axis=0)")
-NESTED = (
-    *("with no_grad():", "    with no_grad():", "        inner = bool(Tensor.recording)"),
-    *("    outer = bool(Tensor.recording)", "after = bool(Tensor.recording)"),
+
+
+def nested(depth: int, fails: bool) -> Program:
+    """Return blocks within each other, which note the switch; an error may end them."""
+    note = "{} = bool(Tensor.recording)"
+    lines = [f"{'    ' * i}with no_grad():" for i in range(depth)]
+    lines += [f"{'    ' * i}{note.format(f'inside{i}')}" for i in range(depth, 0, -1)]
+    if fails:
+        lines = ["try:", *(f"    {line}" for line in (*lines, "    1 / 0"))]
+        lines += ["except ZeroDivisionError:", "    pass"]
+    return (*lines, note.format("after"))
+
+
+SWITCH = Property(
+    lambda draw: nested(1 + draw.below(3), draw.below(2) == 1),
+    always=(nested(2, False), nested(1, True)),
+    examples=10,
 )
-
-
-def blocks(draw: Draw) -> Program:
-    return NESTED if draw.below(2) else ("with no_grad():", *NESTED[3:])
-
-
-SWITCH = Property(blocks, always=(NESTED,), examples=4)
 
 
 def paused(draw: Draw) -> Program:

@@ -36,7 +36,7 @@ def running(draw: Draw) -> Program:
 def ran(made: Names, engine: ModuleType) -> Names:
     """Look at the results, what is kept, what ran, and what an error says."""
     events: Any = vars(engine)["EVENTS"]
-    facts = {k: made[k] for k in ("first", "second") if k in made}
+    facts: Names = {k: made[k] for k in ("first", "second") if k in made}
     facts["run"] = sorted(what.op for kind, what, _ in events if kind == "run")
     if "message" in made:
         facts["message"] = Name("EngineError")

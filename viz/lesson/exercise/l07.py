@@ -25,8 +25,8 @@ def failing(draw: Draw) -> Program:
     if kind == 1:
         made = (f"x = Tensor(np.ones({a}))", f"y = Tensor(np.ones({b}))", "try:")
         return (*made, f"    {line}", *CAUGHT)
-    made = ('x = placeholder("x")', 'y = placeholder("y")', line, "try:")
-    return (*made, f"    Session().run([z], {{x: np.ones({a}), y: np.ones({b})}})", *CAUGHT)
+    nodes = ('x = placeholder("x")', 'y = placeholder("y")', line, "try:")
+    return (*nodes, f"    Session().run([z], {{x: np.ones({a}), y: np.ones({b})}})", *CAUGHT)
 
 
 CAUGHT = ("except EngineError as error:", "    text = str(error)")

@@ -16,7 +16,7 @@ def jobs(draw: Draw, most: int) -> tuple[str, str]:
     """Return what each job waits for, and its seconds."""
     names = JOBS[: draw.count(most, 1)]
     waits = {name: draw.apart(names[:i], 2) if i else [] for i, name in enumerate(names)}
-    return f"waits = {waits}", f"seconds = {({name: (1 + draw.below(6)) / 2 for name in names})}"
+    return f"waits = {waits}", f"seconds = { ({name: (1 + draw.below(6)) / 2 for name in names}) }"
 
 
 def ranking(draw: Draw) -> Program:
@@ -78,7 +78,11 @@ STRETCH = Property(
             for costs in COSTS
             for n in (2, 3)
         ),
-        plan(f"waits = {dict.fromkeys(MANY, [])}", f"seconds = {dict.fromkeys(MANY, 1)}", 4),
+        plan(
+            f"waits = { ({name: list[str]() for name in MANY}) }",
+            f"seconds = {dict.fromkeys(MANY, 1)}",
+            4,
+        ),
     ),
     look=planned,
     examples=150,

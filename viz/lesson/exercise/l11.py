@@ -10,6 +10,7 @@ import numpy as np
 from viz.lesson.exercise.cases import Draw, Program
 from viz.lesson.exercise.graphs import graph, names_of
 from viz.lesson.exercise.property import Names, Property
+from viz.lesson.exercise.trial import Name
 
 GIVEN = ('x = placeholder("x")', 'w = variable([[3.0], [0.1]], "w")')
 FORMULAS = (
@@ -35,8 +36,8 @@ def returned(made: Names, engine: ModuleType) -> Names:
     facts["ops"] = sorted(node.op for node in order)
     facts["names"] = sorted(node.name for node in order)
     inside = [node.attrs.get("first", node.value) for node in order]
-    facts["types"] = sorted(type(x).__name__ for x in inside)
-    facts["dtypes"] = sorted(str(x.dtype) for x in inside if isinstance(x, np.ndarray))
+    facts["types"] = sorted(Name(type(x).__name__) for x in inside)
+    facts["dtypes"] = sorted(Name(x.dtype) for x in inside if isinstance(x, np.ndarray))
     facts["attrs"] = sorted(repr(node.attrs) for node in order if "axis" in node.attrs)
     variables = [node for node in order if node.op == "Variable"]
     feed = {node: np.ones((2, 2)) for node in order if node.op == "Placeholder"}

@@ -20,8 +20,8 @@ class Property:
     them; they are tried last and never made shorter. look: the facts, by names that are code;
     without it these are all values of the program. events: whether the engine's log is one. raises:
     the errors that our answer may end with; any other is a mistake in the program. may_change: the
-    parameters that the contract allows to change. lines: how many one of `always` may run. spec: our answer, where it
-    is no part of the engine.
+    parameters that the contract allows to change. lines: how many one of `always` may run. spec:
+    our answer, where it is no part of the engine.
     """
 
     programs: Callable[[Draw], Program]
