@@ -94,46 +94,6 @@ def diamond(engine: Any) -> list[Any]:
     return [(part * part).sum(axis=(0, 1)), part]
 
 
-def test_a_graph_comes_back_from_its_file_as_it_was() -> None:
-    feed = {"x": np.ones((3, 2)) / 3}
-    whole = viz.described(ours, diamond(ours), feed)
-    assert (whole["nodes"], whole["names"]) == (5, "w x")
-    assert whole["types of variables and constants"] == "float32"
-    back = viz.described(ours, diamond(ours), feed, shipped=True)
-    assert back.keys() == whole.keys()
-    for name, value in whole.items():
-        assert np.array_equal(back[name], value), name
-    x = ours.placeholder("x")
-    branch = ours.cond(x > 0.0, lambda v: v * 2.0, lambda v: -v, x)
-    with pytest.raises(TypeError, match="JSON"):
-        viz.described(ours, [branch], feed, shipped=True)
-
-
-def test_damage_is_told_unless_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    good = {"run while reading": 0, "not refused": None}
-    assert viz.refusals(ours, diamond(ours)) == good
-    real = ours.from_data
-
-    def believing(data: Any) -> Any:
-        ours.note("run", None)
-        return real(data | {"outputs": []})
-
-    monkeypatch.setattr(ours, "from_data", believing)
-    assert viz.refusals(ours, diamond(ours)) == {
-        "run while reading": 1,
-        "not refused": "an output 5 of 5 nodes",
-    }
-
-    def failing(data: Any) -> Any:
-        return [ours.COMPUTE.get(row["op"], abs) and row["name"] for row in data["nodes"]][99:]
-
-    monkeypatch.setattr(ours, "from_data", failing)
-    assert viz.refusals(ours, diamond(ours))["not refused"] == "an operator Evil"
-    monkeypatch.setattr(ours, "from_data", lambda data: 1 / (data["nodes"][-1]["op"] != "Evil"))
-    told = "an operator Evil: ZeroDivisionError"
-    assert viz.refusals(ours, diamond(ours))["not refused"] == told
-
-
 def test_the_file_of_our_engine_is_plain_json_and_exact() -> None:
     number = 0.1 + 0.2
     data = ours.to_data([ours.placeholder("x") * number])

@@ -19,13 +19,11 @@ from viz.lesson.keep import *
 from viz.lesson.letters import *
 from viz.lesson.observe import *
 from viz.lesson.over_http import *
-from viz.lesson.probe import *
 from viz.lesson.progress import *
 from viz.lesson.recorded import *
 from viz.lesson.shipped import *
 from viz.lesson.solution import *
 from viz.lesson.trained import *
-from viz.lesson.walked import *
 from viz.page.board import *
 from viz.page.language import *
 from viz.page.player import Player as Player
@@ -42,7 +40,6 @@ from viz.views.granularity import *
 from viz.views.images import *
 from viz.views.live import *
 from viz.views.passes import *
-from viz.views.planned import *
 from viz.views.step import *
 from viz.views.sweep import *
 from viz.views.tables import *

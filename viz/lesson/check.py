@@ -6,7 +6,6 @@ A check that fails raises AssertionError, so a grader sees it; a check of someth
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import os
 import sys
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from types import FrameType, FunctionType
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 from IPython import get_ipython
 from IPython.display import display
@@ -41,14 +40,6 @@ LONGEST = 30  # seconds that an answer may take
 LINES = 1_000_000  # that it may run
 # What each check said, the first refusal if there was one, where points are counted.
 counted: dict[str, Shown] | None = None
-
-
-@runtime_checkable
-class Drawn(Protocol):
-    """An answer that can show how it came about."""
-
-    def drawn(self, wrong: str | None) -> Any:
-        """A view of what went wrong, by its name in a dict of answers, or None."""
 
 
 class CheckFailed(AssertionError):
@@ -93,8 +84,6 @@ def check(
     is printed, not returned: nbgrader would take a result for points. Where these are counted
     (`viz.lesson.marks`), one that fails says so once and stops nothing.
 
-    Of an answer that has `drawn`, a view is shown below what is wrong with it.
-
     >>> print(check("L00.faded.1", 4 * 5, 20))
     ✓ L00.faded.1  passed: the graph returns 20
     """
@@ -122,12 +111,7 @@ def check(
     known = entry.hint_for("\n".join(english for english, _ in lines[1:]))
     lines.append(known or row("check_hint", hint=entry.hint))
 
-    def view() -> Any:
-        named = isinstance(got, dict) and isinstance(want, dict)
-        wrong = told.refused(cast(Any, got), want) if named else None
-        return _view(got, wrong) if isinstance(got, Drawn) else None
-
-    return _refused(entry, lines, view)
+    return _refused(entry, lines)
 
 
 def _by_property(
@@ -227,12 +211,6 @@ def _calling(frame: FrameType | None) -> Lines:
         found.append((frame.f_code.co_filename, frame.f_lineno))
         frame = frame.f_back
     return tuple(found)
-
-
-def _view(answer: Drawn, wrong: str | None) -> Any:
-    """What an answer shows; None where a wrong engine told of nodes what no picture can hold."""
-    with contextlib.suppress(Exception):
-        return answer.drawn(wrong)
 
 
 def _call(got: Callable[[], Any], cell: FrameType) -> tuple[Any, list[Pair]]:
