@@ -389,7 +389,7 @@ def test_a_failed_check_says_expected_got_and_what_to_reread():
     text = str(failed.value)
     assert "expected: 2" in text
     assert "got: 1" in text
-    assert "reread: the log of part 1" in text
+    assert "reread: is a step run before the next one is built?" in text
     assert failed.value._render_traceback_() == ["CheckFailed: L00.core"]
     set_language("zh")
     assert "期望：2" in str(failed.value)

@@ -84,7 +84,7 @@ def test_a_new_lesson_is_its_notebook_and_its_data(tmp_path):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "README.md", tmp_path)
     shutil.copytree(ROOT / "tests" / "solutions", tmp_path / "tests" / "solutions")
-    for name in ("lessons", "outputs", "test_lessons", "test_course", "test_exercises"):
+    for name in ("lessons", "covering", "outputs", "test_lessons", "test_course", "test_exercises"):
         shutil.copy(ROOT / "tests" / f"{name}.py", tmp_path / "tests")
     last, new = number(LESSONS[-1]), f"L{len(LESSONS):02}"
     data = [ROOT / folder / f"{last}.toml" for folder in ("viz/questions", "tests/solutions")]
