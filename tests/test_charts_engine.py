@@ -21,6 +21,7 @@ from minigrad.core import events
 from viz.charts import Chart, chart_style, memory, ratios, schedule
 from viz.charts.held import measured_of, plan_of
 from viz.picture import theme
+from viz.picture.style import TINTS
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -164,14 +165,31 @@ def test_what_took_much_longer_has_a_scale_of_its_own() -> None:
         assert all(a.get_xlabel() for a in axes), "each says its unit"
 
 
-def test_a_plan_is_an_outline_and_what_ran_is_filled() -> None:
+def test_a_plan_is_blue_and_what_ran_is_green() -> None:
     program, feeds = small()
     found = program.schedule(2, costs=COSTS)
     figure = drawn(schedule(found, measured=found.run(feeds)[1]))
     plan, ran = ([*axes.collections] for axes in figure.axes)
     fills = [{tuple(bar.get_facecolor()[0]) for bar in bars} for bars in (plan, ran)]
-    paper = to_rgba(theme.TOKENS["paper"][0])
-    assert fills == [{paper}, {to_rgba(theme.TOKENS["ran"][0])}]
+    assert fills == [{to_rgba(TINTS["static"][0])}, {to_rgba(theme.TOKENS["ran"][0])}]
+    edges = [{tuple(bar.get_edgecolor()[0]) for bar in bars} for bars in (plan, ran)]
+    assert edges == [{to_rgba(theme.TOKENS[name][0])} for name in ("built", "run")]
+
+
+def test_a_result_that_another_device_waits_for_has_an_arrow() -> None:
+    """From where the task ends, on its device, to where the other begins."""
+    program, _ = small()
+    found = program.schedule(2, costs=COSTS)
+    figure = drawn(schedule(found))
+    (arrow,) = [t for t in figure.axes[0].texts if getattr(t, "arrow_patch", None)]
+    tanh, product = (t for t in found.tasks if t.node.name in ("Tanh", "MatMul"))
+    assert arrow.xyann == (tanh.end, tanh.device)  # type: ignore[attr-defined]
+    x, y = arrow.xy  # type: ignore[attr-defined]
+    assert product.start < x < product.end
+    assert abs(y - product.device) < 0.5 < abs(y - tanh.device)
+    assert "arrow: another device waits" in " ".join(" ".join(texts(figure)).split())
+    alone = drawn(schedule(program, 1, costs=COSTS))
+    assert not [t for t in alone.axes[0].texts if getattr(t, "arrow_patch", None)]
 
 
 def test_it_says_why_fewer_devices_are_used() -> None:
@@ -399,6 +417,19 @@ def test_ratios_from_a_file_of_the_bench(tmp_path: Path) -> None:
     assert len(ratios(path, only="sum").rows) == 1
     markers = {line.get_marker() for line in drawn(chart).axes[0].get_lines()}
     assert {"o", "X"} <= markers, "quicker and slower differ without colour"
+
+
+def test_a_ratio_has_its_name_beside_it_in_both_languages() -> None:
+    named = {"rows": [{"name": ["sum", "求和"], "targets": [target(0.5, 0.4, 0.7, side="static")]}]}
+    chart = ratios(named)
+    assert [line[0] for line in chart.rows[0]] == ["sum: static / theirs", "求和：静态图 / theirs"]
+    for i, words in enumerate((["sum", "static / theirs: 0.5"], ["求和", "静态图 / theirs：0.5"])):
+        axes = drawn(chart, i).axes[0]
+        assert [t.get_text() for t in axes.texts] == words
+        assert {t.xy[1] for t in axes.texts} == {0}, "at the height of its dot"  # type: ignore[attr-defined]
+        low, high = axes.get_xlim()
+        assert low < 0.4
+        assert high > 1
 
 
 def test_a_file_of_figures_that_is_not_there_or_no_such_file_is_named(

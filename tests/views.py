@@ -206,14 +206,18 @@ def train() -> Any:
 
 def ratios() -> Any:
     measured = [(0.5, 0.4, 0.7), (0.9, 0.7, 1.3), (1.4, 1.2, 1.6)]
-    names = ["sum, 2 × 2", "training step, MLP", "training step, convolutions"]
+    names = [
+        ("sum, 2 × 2", "求和，2 × 2"),
+        ("training step, MLP", "训练一步，MLP"),
+        ("training step, convolutions", "训练一步，卷积网络"),
+    ]
     rows = [
         {
             "name": name,
             "targets": [
                 {
-                    "side": "ours",
-                    "against": "theirs",
+                    "side": "static",
+                    "against": "eager",
                     "most": 1.0,
                     "measured": dict(zip(("middle", "low", "high"), three, strict=True)),
                 }

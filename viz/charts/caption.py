@@ -12,12 +12,24 @@ from viz.page.scene import broken
 from viz.picture import mpl
 from viz.picture.style import PIXEL, TICK
 
-__all__ = ["BEHIND", "across", "caption", "folded", "is_slim", "name_ends", "spread"]
+__all__ = [
+    "BEHIND",
+    "SPACED",
+    "across",
+    "align",
+    "caption",
+    "folded",
+    "is_slim",
+    "name_ends",
+    "spread",
+]
 
 SLIM = 5  # inches; a narrower figure is for a phone
 LINE = 16  # pixels from line to line
 AXES = 0.775  # of a figure's width are its axes
-LEAD = 14  # pixels from the end of a line to its name
+SPACED: dict[str, Any] = {"linespacing": 1.35}  # lines of words
+CAPTION = "what the axes show"
+LEAD, DOT = 18, 7  # pixels from the end of a line to its name, and from a dot to the name
 LONG = 200, 88  # pixels of a name at the end of a line, and on a phone
 BEHIND: dict[str, Any] = {"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 1.0}
 
@@ -42,11 +54,26 @@ def folded(text: str, axes: Any) -> str:
 def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
     """What the axes show, so many points above them, where it takes no width."""
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(folded(text, axes), (0, 1), (0, above), **place)
+    axes.annotate(folded(text, axes), (0, 1), (0, above), label=CAPTION, **SPACED, **place)
+
+
+def align(figure: Any, title: Any) -> None:
+    """Let the title and each caption begin where the words beside their axes do."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        whole = axes.get_window_extent()
+        left = (
+            min(0.0, axes.yaxis.get_tightbbox().x0 - whole.x0) if axes.yaxis.get_ticklabels() else 0
+        )
+        for text in axes.texts:
+            if text.get_label() == CAPTION:
+                text.xyann = (left * 72 / figure.dpi, text.xyann[1])
+        if axes is title.axes:
+            title.set_x(left / whole.width)
 
 
 def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Name each line where it ends (x, y, name, colour), joined to its end by a short stroke.
+    """Name each line where it ends (x, y, name, colour), joined to its end by a stroke with a dot.
 
     Names that would overlap are moved apart. The limits of the axes are final.
     """
@@ -61,9 +88,11 @@ def name_ends(axes: mpl.Axes, ends: Sequence[tuple[float, float, str, str]]) -> 
     placed = spread(np.clip(at[:, 1], 0, 1), sizes)
     for (x, y), height, name, (*_, color) in zip(at, placed, names, ends, strict=True):
         to: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction"}
-        stroke = {"arrowstyle": "-", "color": color, "lw": 1.2, "shrinkA": 2, "shrinkB": 0}
+        stroke = {"arrowstyle": "-", "color": color, "lw": 1.2, "shrinkA": 5, "shrinkB": 0}
         stroke["relpos"] = (0, 0.5)
-        right = 1 + LEAD / across(axes)
+        right, dot = 1 + LEAD / across(axes), 1 + (LEAD - DOT) / across(axes)
+        end: dict[str, Any] = {"s": 9, "color": color, "clip_on": False}
+        axes.scatter([dot], [height], transform=axes.transAxes, **end)
         axes.annotate(
             name, (x, y), (right, height), va="center", size=TICK, arrowprops=stroke, **to
         )

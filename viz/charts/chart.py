@@ -16,8 +16,8 @@ from typing import Any, Literal
 from unicodedata import east_asian_width
 
 from minigrad.diagnostics.messages import Pair
-from viz.charts.caption import AXES, folded, is_slim
-from viz.charts.image import as_image, size_of
+from viz.charts.caption import AXES, SPACED, align, folded, is_slim
+from viz.charts.image import BROAD, NARROW, as_image, size_of
 from viz.page.document import DARK, FONT, LIGHT, Document, table_html
 from viz.picture import mpl
 from viz.picture.fonts import font_face
@@ -30,15 +30,24 @@ __all__ = ["Chart"]
 Lang = Literal["en", "zh"]
 Row = tuple[str, ...]
 LANGS: tuple[Lang, Lang] = ("en", "zh")
-# Pixels that a page has for a chart: on a phone, in a notebook, on a wide screen.
-PHONE, SCREEN, WIDE = 336, 688, 1180
+# Pixels that a page has for a chart at least: on a phone, in a notebook, on a wide screen.
+PHONE, SCREEN, WIDE = 318, 656, 1180
+LARGEST = round(1.15 * SCREEN)  # to which a chart grows with its page, so that its words stay small
+IN_PAGE = {"svg.fonttype": "none", "savefig.pad_inches": 0.02}  # texts are texts; a card has room
 NEAR, TRIES = 8, 5  # pixels by which a chart may be narrower; how often it is tried
 FINE = re.compile(r"(?<=\.\d)\d+(?= )")  # less than a tenth of a pixel, where a page has two
 
 
-# An image knows the system's theme; here it is told that of the notebook.
+# A card as wide as its page. An image knows the system's theme; here it is told the notebook's.
 STYLE_OF_PAGE = (
-    f".mg-chart {{ {FONT}; margin: 8px 0; }} .mg-chart img {{ border-radius: 4px; }} "
+    f".mg-chart.mg-chart {{ {FONT}; margin: 8px 0; padding: 12px 16px; box-sizing: border-box; "
+    "border: 1px solid #868F9E73; border-radius: 12px; } "
+    ".mg-player .mg-chart.mg-chart { border: 0; padding: 0; } "
+    ".mg-chart img { display: block; width: 100%; height: auto; min-width: max-content; "
+    f"max-width: {LARGEST}px; }} .mg-chart details {{ margin-top: 8px; }} "
+    f"@media (max-width: {NARROW}px) {{ .mg-chart.mg-chart {{ padding: 8px; }} "
+    ".mg-chart picture img { max-width: none; } } "
+    f"@media (min-width: {BROAD}px) {{ .mg-chart picture img {{ max-width: none; }} }} "
     f"{DARK} .mg-chart img {{ color-scheme: dark; }} "
     f"{LIGHT} .mg-chart img {{ color-scheme: light; }}"
 )
@@ -102,8 +111,8 @@ class Chart(Document):
             figure = mpl.Figure((wide, high + self.more if is_slim(wide) else high))
             self.draw(figure, i)
             for axes in figure.axes:
-                axes.set_xlabel(folded(axes.get_xlabel(), axes))
-            figure.axes[0].set_title(title, pad=self.pad)
+                axes.set_xlabel(folded(axes.get_xlabel(), axes), **SPACED)
+            align(figure, figure.axes[0].set_title(title, pad=self.pad))
             figure.savefig(file, format=kind, metadata=UNDATED[kind])
             return file.getvalue()
 
@@ -144,7 +153,7 @@ class Chart(Document):
         for pixels in widths:
             for _ in range(TRIES):
                 inches = max(1, (pixels - beside) / 96 / AXES)
-                svg = self._render("svg", i, "", {"svg.fonttype": "none"}, inches).decode()
+                svg = self._render("svg", i, "", IN_PAGE, inches).decode()
                 over = size_of(svg)[0] - pixels
                 if -NEAR <= over <= 0:
                     break

@@ -1,8 +1,8 @@
 """A chart for a page: matplotlib's SVG as an image in the page's fonts, on light and on dark paper.
 
-An image cannot take fonts and colours from its page, so it names the same fonts, brings along the
-glyphs beyond ASCII and the colours of dark paper. Each text is as wide as matplotlib took it to be,
-whichever of the fonts a machine has.
+An image cannot take fonts and colours from its page. In a notebook it names the same fonts and
+brings along the glyphs beyond ASCII; in a page of its own it brings all. It has the colours of dark
+paper, too. Each text is as wide as matplotlib took it to be, whichever of the fonts a machine has.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import re
 from functools import cache
 from html import escape, unescape
 
-from viz.picture.fonts import face_in_cell
+from viz.picture.fonts import face_in_cell, face_in_page
 from viz.picture.style import PAIRS
 from viz.picture.theme import FONT_FAMILY, FONT_PATH
 
-FONTS = f"Helvetica, Arial, '{FONT_FAMILY}', sans-serif"
+SYSTEM = "Helvetica, Arial, "
+FONTS = f"{SYSTEM}'{FONT_FAMILY}', sans-serif"
 PIXEL = 96 / 72  # of a point
 SIZE = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 TEXT = re.compile(r"<text style=\"font-size: ([\d.]+)px; font-family: [^;]*;([^>]*)>([^<]*)<")
+WORDS = re.compile("([^<>]*)</text>")
 COLOR = re.compile("#[0-9a-f]{6}")
 NARROW, BROAD = 744, 1250  # pixels of a page: one of a phone below, a wide one above
 UNKNOWN = 0.6  # em; of a glyph that the font lacks
@@ -28,12 +30,13 @@ UNKNOWN = 0.6  # em; of a glyph that the font lacks
 def as_image(svg: str, alt: str, slim: str = "", broad: str = "") -> str:
     """What matplotlib wrote, with its texts as texts, as an <img> that pans where it is wide.
 
-    slim, broad: the same for a phone, and for a wide page.
+    slim, broad: the same for a phone, and for a wide page; a page of its own has both.
     """
-    image = f'<img alt="{escape(alt)}" {_source(svg, "src")} style="max-width:none">'
+    page = bool(slim or broad)
+    image = f'<img alt="{escape(alt)}" {_source(svg, "src", page)}>'
     medias = {f"(max-width: {NARROW}px)": slim, f"(min-width: {BROAD}px)": broad}
     others = [
-        f'<source media="{media}" {_source(other, "srcset")}>'
+        f'<source media="{media}" {_source(other, "srcset", page)}>'
         for media, other in medias.items()
         if other
     ]
@@ -48,14 +51,17 @@ def size_of(svg: str) -> tuple[int, int]:
     return width, height
 
 
-def _source(svg: str, attribute: str) -> str:
+def _source(svg: str, attribute: str, page: bool) -> str:
     """The attributes of an element that shows it."""
     shown = svg[svg.index("<svg") :]
     width, height = size_of(shown)
     shown = SIZE.sub(f'width="{width}" height="{height}"', shown, count=1)
     shown = re.sub(r"<metadata>.*?</metadata>", "", shown, flags=re.DOTALL)
     shown = re.sub(r"\s*\n\s*", " ", COLOR.sub(_variable, TEXT.sub(_fitted, shown)))
-    style = f"<style>{face_in_cell(shown)}{_dark(shown)}</style>"
+    face = face_in_page("".join(map(unescape, WORDS.findall(shown)))) if page else ""
+    if page:
+        shown = shown.replace(SYSTEM, "")
+    style = f"<style>{face or face_in_cell(shown)}{_dark(shown)}</style>"
     shown = re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, shown, count=1)
     source = base64.b64encode(shown.encode()).decode()
     return f'width="{width}" height="{height}" {attribute}="data:image/svg+xml;base64,{source}"'

@@ -8,24 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viz.charts.caption import BEHIND, folded
+from viz.charts.caption import folded, is_slim
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
-from viz.picture.cards import wide
-from viz.picture.style import MODES, PIXEL, TICK, mode_of
-from viz.picture.theme import SMALL
-from viz.words.text import printed, row
+from viz.picture.style import MODES, TICK, mode_of
+from viz.words.text import Pair, mode_name, printed, row
 
 __all__ = ["ratios"]
 
-LOWER = 0.42  # rows: a dot is below its words
+ROOM = 1.12  # times: on either side of what is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """One side's time to another's: the median, the lowest and the highest median of one start."""
 
-    workload: str
+    workload: Pair
     side: str
     against: str
     middle: float
@@ -33,8 +31,9 @@ class Ratio:
     high: float
 
     @property
-    def label(self) -> str:
-        return f"{self.side} / {self.against}"
+    def label(self) -> Pair:
+        sides = [mode_name(side) for side in (self.side, self.against)]
+        return " / ".join(side[0] for side in sides), " / ".join(side[1] for side in sides)
 
 
 def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
@@ -54,7 +53,7 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     data = source
     if not isinstance(data, Mapping):
         data = _loaded(data)
-    found = [x for x in _read(data) if only in x.workload]
+    found = [x for x in _read(data) if only in x.workload[0]]
     if not found:
         raise ValueError(printed("ratios_none", only=only))
     spans = [
@@ -63,24 +62,31 @@ def ratios(source: str | Path | Mapping[str, Any], only: str = "") -> Chart:
     ]
     english, chinese = (
         sep.join(
-            f"{x.workload}{comma}{x.label}{colon}{span[i]}"
+            f"{x.workload[i]}{comma}{x.label[i]}{colon}{span[i]}"
             for x, span in zip(found, spans, strict=True)
         )
         for i, (sep, comma, colon) in enumerate([("; ", ", ", ": "), ("；", "，", "：")])
     )
     alt = row("chart_ratios_alt", all=(english, chinese))
-    cells = [
-        (f"{x.workload}: {x.label}", *(f"{v:.3g}" for v in (x.middle, x.low, x.high)))
+    lines = [
+        tuple(
+            (
+                f"{x.workload[i]}{colon}{x.label[i]}",
+                *(f"{v:.3g}" for v in (x.middle, x.low, x.high)),
+            )
+            for i, colon in enumerate((": ", "："))
+        )
         for x in found
     ]
     return Chart(
         title=row("chart_ratios"),
         alt=alt,
         head=_head(),
-        rows=tuple((line, line) for line in cells),
+        rows=tuple((line[0], line[1]) for line in lines),
         draw=lambda figure, i: _draw(figure, found, i),
-        size=(6.4, _high(found)),
+        size=(6.4, 0.8 + 0.55 * len(found)),
         pad=14,
+        more=0.22 * len(found),
     )
 
 
@@ -104,7 +110,7 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
     try:
         return [
             Ratio(
-                str(r["name"]),
+                _label(r["name"]),
                 str(t["side"]),
                 str(t["against"]),
                 *(float(t["measured"][key]) for key in ("middle", "low", "high")),
@@ -117,58 +123,51 @@ def _read(data: Mapping[str, Any]) -> list[Ratio]:
         raise ValueError(printed("ratios_form", name="source")) from None
 
 
+def _label(name: str | Sequence[str]) -> Pair:
+    """What a workload is called: one text for both languages, or two."""
+    english, chinese = (name, name) if isinstance(name, str) else name
+    return str(english), str(chinese)
+
+
 def _draw(figure: mpl.Figure, found: Sequence[Ratio], i: int) -> None:
+    """A band for each ratio: its name on its left, and on a phone above it."""
     axes = figure.add_subplot()
-    ink, paper = (theme.TOKENS[name][0] for name in ("ink", "paper"))
-    axes.axvline(1, color=ink, lw=1, marker="")
+    slim = is_slim(figure.get_figwidth())
+    ink, paper, soft, card = (theme.TOKENS[name][0] for name in ("ink", "paper", "soft", "card"))
     axes.set_xscale("log")
-    at, rows = 0.0, []
-    for k, x in enumerate(found):
-        if k == 0 or x.workload != found[k - 1].workload:
-            _say(axes, at, folded(x.workload, axes), ink)
-            at += 1
+    axes.set_xlim(min(1, *(x.low for x in found)) / ROOM, max(1, *(x.high for x in found)) * ROOM)
+    half = 0.2 if slim else 0.38  # of a band, in rows
+    for at, x in enumerate(found):
+        axes.axhspan(at - half, at + half, color=card, zorder=0, lw=0)
+        axes.plot([1, 1], [at - half, at + half], color=ink, lw=1, marker="")
         quicker = x.middle <= 1
         color = MODES[mode][0] if (mode := mode_of(x.side)) else ink
         style: dict[str, Any] = {
             "color": color,
             "marker": "o" if quicker else "X",
-            "markersize": 7,
-            "markeredgecolor": paper if quicker else color,
-            "markerfacecolor": color if quicker else paper,
+            "markersize": 8 if quicker else 9,
+            "markeredgecolor": paper,
             "linestyle": "none",
             "capsize": 3,
         }
         reach = [[max(x.middle - x.low, 0)], [max(x.high - x.middle, 0)]]
-        axes.errorbar([x.middle], [at + LOWER], xerr=reach, **style)
-        rows.append(at)
-        at += 1
-    axes.xaxis.set_major_locator(mpl.LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.errorbar([x.middle], [at], xerr=reach, **style)
+        name, told = x.workload[i], f"{x.label[i]}{(': ', '：')[i]}{x.middle:.2g}"
+        place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center"}
+        place |= {"textcoords": "offset points", "size": TICK}
+        if slim:
+            words = folded(f"{name}{(', ', '，')[i]}{told}", axes)
+            axes.annotate(words, (0, at - half), (0, 9), color=ink, **place)
+        else:
+            axes.annotate(name, (0, at), (-10, 8), ha="right", color=ink, **place)
+            axes.annotate(told, (0, at), (-10, -8), ha="right", color=soft, **place)
+    few = axes.get_xlim()[1] < 20 * axes.get_xlim()[0]
+    subs = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if few else (1.0, 2.0, 5.0)
+    axes.xaxis.set_major_locator(mpl.LogLocator(subs=subs))
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(mpl.NullFormatter())
-    axes.grid(axis="x")
-    axes.grid(visible=False, axis="y")
-    axes.set_ylim(at - 0.2, -0.6)
+    axes.xaxis.set_minor_locator(mpl.NullLocator())
+    axes.grid(visible=False)
+    axes.set_ylim(len(found) - 1 + half + 0.12, -half - (0.4 if slim else 0.12))
     axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
     axes.set_xlabel(row("chart_ratio_axis")[i])
-    for x, height in zip(found, rows, strict=True):
-        middle = axes.transData.transform((x.middle, 0)) - axes.transAxes.transform((0, 0))
-        words = f"{x.label}: {x.middle:.2g}"
-        _say(axes, height, words, theme.TOKENS["soft"][0], float(middle[0]))
-
-
-def _say(axes: mpl.Axes, at: float, words: str, color: str, middle: float = 0) -> None:
-    """Write what stands below around a place in the axes: beside them it would take their width.
-
-    middle: where, in pixels of the figure.
-    """
-    points = 72 / axes.figure.dpi
-    total, need = axes.get_window_extent().width * points, wide(words, SMALL) * PIXEL
-    left = max(4.0, min(middle * points - need / 2, total - need - 4))
-    style: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    style |= {"va": "center", "size": TICK, "bbox": BEHIND, "color": color}
-    axes.annotate(words, (0, at), (left, 0), **style)
-
-
-def _high(found: Sequence[Ratio]) -> float:
-    """Inches: a line for each ratio, and one for each workload above its own."""
-    return 1.0 + 0.4 * (len(found) + len({x.workload for x in found}))

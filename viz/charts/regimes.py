@@ -11,7 +11,7 @@ from viz.charts.caption import caption, name_ends
 from viz.charts.chart import Chart, Row
 from viz.picture import mpl, theme
 from viz.picture.style import TICK, TINTS, colors_of, mode_of
-from viz.words.text import in_both, printed, row
+from viz.words.text import in_both, mode_name, printed, row
 
 __all__ = ["regimes"]
 
@@ -49,11 +49,12 @@ def regimes(
         )
         for i in (0, 1)
     ]
-    title = row("chart_ratios")
+    title, names = row("chart_ratios"), [mode_name(side) for side in sides]
+    both_sides = (" / ".join(name[0] for name in names), " / ".join(name[1] for name in names))
     head = [row(f"chart_{key}") for key in ("workload", "median", "lowest", "highest")]
     return Chart(
         title=title,
-        alt=row("chart_regimes_alt", sides=" / ".join(sides), all=(texts[0], texts[1])),
+        alt=row("chart_regimes_alt", sides=both_sides, all=(texts[0], texts[1])),
         head=(tuple(p[0] for p in head), tuple(p[1] for p in head)),
         rows=tuple(
             (_cells(name[0], size, spread), _cells(name[1], size, spread))
@@ -90,7 +91,7 @@ def _draw(
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(x[i])
     _halves(axes, sides, i)
-    caption(axes, " / ".join(sides))
+    caption(axes, " / ".join(mode_name(side)[i] for side in sides))
     ends = [(*(found[-1][0], found[-1][1][0]), name[i]) for name, found in lines]
     name_ends(axes, [(*end, color) for end, color in zip(ends, colors, strict=True)])
 
@@ -108,5 +109,8 @@ def _halves(axes: mpl.Axes, sides: tuple[str, str], i: int) -> None:
         style |= {"ha": "right", "va": "top"} if at else {"ha": "left", "va": "bottom"}
         style |= {"size": TICK, "color": theme.TOKENS["soft"][0]}
         axes.annotate(
-            row("chart_quicker", side=side)[i], (at, at), (6 - 12 * at, 4 - 8 * at), **style
+            row("chart_quicker", side=mode_name(side))[i],
+            (at, at),
+            (6 - 12 * at, 4 - 8 * at),
+            **style,
         )

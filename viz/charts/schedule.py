@@ -10,16 +10,17 @@ from typing import Any
 from minigrad.compiler import Program
 from minigrad.compiler.schedule.schedule import Schedule, Task, seconds
 from minigrad.static import Node
-from viz.charts.caption import across, caption, folded
+from viz.charts.caption import SPACED, across, caption, folded
 from viz.charts.chart import Chart, Row
 from viz.charts.memory import alike
 from viz.picture import mpl, theme
-from viz.picture.style import TICK
+from viz.picture.style import TICK, TINTS
 from viz.words.text import Pair, printed, row
 
 __all__ = ["schedule"]
 
 LISTED = 40  # tasks in the table
+ARROWS = 12  # results handed over of which each has an arrow
 NAMED = 8.5  # pixels for each letter of a name that is written into its bar
 
 
@@ -31,11 +32,11 @@ class Panel:
     title: str
 
     def look(self, critical: bool) -> dict[str, Any]:
-        """How a bar looks: what only was planned is an outline, what ran is filled."""
+        """How a bar looks: what only was planned is blue, what ran is green."""
         ran = self.title == "chart_measured"
-        color, fill = (theme.TOKENS[x][0] for x in (("run", "ran") if ran else ("built", "paper")))
-        look = {"facecolor": fill, "edgecolor": color, "ls": "-" if ran else (0, (4, 2))}
-        return {**look, "lw": 2.2 if critical else 1.0}
+        color = theme.TOKENS["run" if ran else "built"][0]
+        fill = theme.TOKENS["ran"][0] if ran else TINTS["static"][0]
+        return {"facecolor": fill, "edgecolor": color, "lw": 2.4 if critical else 0.8}
 
 
 def schedule(
@@ -127,19 +128,24 @@ def _draw(figure: mpl.Figure, panels: Sequence[Panel], i: int) -> None:
         devices = range(schedule.devices)
         axes.set_yticks(devices, [row("chart_on", device=d)[i] for d in devices])
         axes.set_ylim(schedule.devices - 0.4, -0.6)
-        axes.set_xlim(0, width * scale * 1.02)
+        axes.set_xlim(-0.004 * width * scale, width * scale * 1.004)
         axes.grid(axis="x")
         axes.grid(visible=False, axis="y")
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        axes.xaxis.set_major_locator(mpl.MaxNLocator(4, steps=[1, 2, 5, 10]))
+        handed = _handovers(axes, schedule.tasks, scale)
         axes.set_xlabel(row("chart_time", unit=unit)[i])
         what = row(panel.title, time=seconds(schedule.makespan))
-        caption(axes, row("chart_critical", what=what)[i])
+        what = row("chart_critical", what=what)
+        caption(axes, (row("chart_handed", what=what) if handed else what)[i])
         axes.xaxis.set_major_formatter("{x:g}")
     notes = [_key(panels[0].schedule.tasks, told), (_note(panels[0].schedule) or ("", ""))[i]]
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     below = (0, -46)
     for note in filter(None, notes):
         note = folded(note, rows[-1, 0])
-        rows[-1, 0].annotate(note, (0, 0), below, va="top", size=TICK, **place)
+        rows[-1, 0].annotate(note, (0, 0), below, va="top", size=TICK, **SPACED, **place)
         below = (0, below[1] - 16 * (note.count("\n") + 1))
 
 
@@ -191,6 +197,23 @@ def _bars(
                 place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
                 axes.text(start + length / 2, device, name, **place)
     return told
+
+
+def _handovers(axes: mpl.Axes, tasks: Sequence[Task], scale: float) -> int:
+    """Draw an arrow for each result that another device waits for, if they are few."""
+    at = {t.node: t for t in tasks}
+    pairs = [(at[n], t) for t in tasks for n in t.after if n in at and at[n].device != t.device]
+    if len(pairs) > ARROWS:
+        return 0
+    soft = theme.TOKENS["soft"][0]
+    for one, other in pairs:
+        side = 0.36 if one.device > other.device else -0.36
+        start = other.start + other.cost * 0.12
+        look: dict[str, Any] = {"arrowstyle": "-|>", "color": soft, "lw": 1.2, "mutation_scale": 11}
+        look |= {"shrinkA": 0, "shrinkB": 0, "connectionstyle": "angle,angleA=0,angleB=90,rad=4"}
+        to = (start * scale, other.device + side)
+        axes.annotate("", to, (one.end * scale, one.device), arrowprops=look)
+    return len(pairs)
 
 
 def _unit(width: float) -> tuple[float, str]:

@@ -83,6 +83,12 @@ def in_both(label: str | Pair) -> Pair:
     return well_formed(english), well_formed(chinese)
 
 
+def mode_name(side: str) -> Pair:
+    """What one side of a comparison is called; a mode has its word in Chinese, too."""
+    kinds = {"static": "kind_static", "eager": "kind_dynamic", "dynamic": "kind_dynamic"}
+    return (side, row(kinds[side])[1]) if side in kinds else in_both(side)
+
+
 def printed(key: str, **fields: object) -> str:
     """A row as plain text in the chosen language."""
     return choose(row(key, **fields))

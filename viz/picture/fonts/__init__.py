@@ -38,6 +38,11 @@ def face_in_cell(text: str) -> str:
     return font_face(text) if lacks else ""
 
 
+def face_in_page(text: str) -> str:
+    """The rule for an image in a page of its own, which has every letter in the page's font."""
+    return _piece("".join(sorted({*text})))
+
+
 @lru_cache(maxsize=128)
 def _piece(characters: str) -> str:
     """The rule for these characters; drawings of one kind bring the same few along."""
