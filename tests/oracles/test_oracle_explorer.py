@@ -170,23 +170,24 @@ def test_a_model_that_raises_shows_what_ran(capfd: pytest.CaptureFixture[str]) -
 def test_a_jax_module_that_holds_its_arrays_has_parameters() -> None:
     @jax.tree_util.register_pytree_with_keys_class
     class Layer:
-        def __init__(self, w: Any) -> None:
-            self.w = w
+        def __init__(self, w: Any, rate: float) -> None:
+            self.w, self.rate = w, rate
 
         def __call__(self, x: Any) -> Any:
-            return jnp.tanh(x @ self.w).sum()
+            return jnp.tanh(x @ self.w).sum() if self.rate else x  # a number, as Python needs it
 
         def tree_flatten_with_keys(self) -> Any:
-            return [(jax.tree_util.GetAttrKey("w"), self.w)], None
+            key = jax.tree_util.GetAttrKey
+            return [(key("w"), self.w), (key("rate"), self.rate)], None
 
         @classmethod
         def tree_unflatten(cls, _: Any, held: Any) -> Layer:
             return cls(*held)
 
     w, x = jnp.full((3, 2), 0.5), jnp.arange(6.0).reshape(2, 3)
-    made = viz.step(Layer(w), x, whole=True)
+    made = viz.step(Layer(w, 0.5), x, whole=True)
     assert [i["name"] for i in made.data["inputs"]] == ["x"]
-    expected = jax.grad(lambda layer: layer(x))(Layer(w)).w
+    expected = jax.grad(lambda layer: layer(x))(Layer(w, 0.5)).w
     assert norm(made, "model.w") == pytest.approx(float(np.linalg.norm(expected)), rel=1e-3)
 
 

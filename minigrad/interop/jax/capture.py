@@ -79,17 +79,21 @@ def capture(function: Any, inputs: Sequence[Any]) -> Captured:
 
 def _opened(jax: Any, function: Any, inputs: Sequence[Any]) -> tuple[Any, Sequence[Any]]:
     """A module that holds its arrays itself, as Equinox has them, as a function of itself, too."""
-    leaves = jax.tree_util.tree_leaves(function)
-    if not any(isinstance(x, jax.Array) for x in leaves):
+    flat, structure = jax.tree_util.tree_flatten(function)
+    arrays = [isinstance(x, (jax.Array, np.ndarray)) for x in flat]
+    if not any(arrays):
         return function, inputs
+    pairs = [*zip(flat, arrays, strict=True)]
 
     def call(model: Any, *xs: Any) -> Any:
-        return model(*xs)
+        given = iter(jax.tree_util.tree_leaves(model))
+        return structure.unflatten([next(given) if own else x for x, own in pairs])(*xs)
 
+    held = structure.unflatten([x if own else None for x, own in pairs])  # numbers stay as they are
     named = inspect.signature(call).parameters["model"], *_by_place(function)
     call.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
     call.__name__ = type(function).__name__
-    return call, (function, *inputs)
+    return call, (held, *inputs)
 
 
 def _by_place(function: Any) -> list[inspect.Parameter]:
