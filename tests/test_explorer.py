@@ -386,3 +386,35 @@ def test_functions_and_layers_of_ours_are_seen_whole(wrapped: Any) -> None:
         expected = float(np.linalg.norm(p.grad.numpy()))
         assert found[p.shape]["norm"] == pytest.approx(expected, rel=1e-3)
     assert {"up", "down"} <= {n.get("name") for n in made.data["nodes"]}
+
+
+NET = """
+input: "data" input_shape { dim: 1 dim: 1 dim: 4 dim: 4 }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+  convolution_param { num_output: 2 kernel_size: 3 weight_filler { type: "xavier" } } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
+layer { name: "ip" type: "InnerProduct" bottom: "conv" top: "ip"
+  inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+"""
+
+
+def test_the_layers_of_a_caffe_net_are_modules(tmp_path: Any) -> None:
+    pytest.importorskip("google.protobuf")
+    (tmp_path / "net.prototxt").write_text(NET, "utf-8")
+    graph = mg.from_caffe(tmp_path / "net.prototxt")
+    made = viz.step(graph, {"data": np.ones((1, 1, 4, 4), np.float32)}, whole=True)
+    assert names_at_first(made) == ["conv", "relu", "ip"]
+    assert all("g" in p for p in made.data["parameters"])
+
+
+def test_prefixes_of_an_onnx_file_are_modules(tmp_path: Any) -> None:
+    pytest.importorskip("onnx")
+    x = mg.placeholder("x", shape=(2, 3))
+    with mg.name_scope("encoder"):
+        h = mg.tanh(x * 2)
+    with mg.name_scope("head"):
+        y = mg.relu(h) * 3
+    mg.build_graph(x, y).to_onnx(tmp_path / "net.onnx")
+    graph = mg.from_onnx(tmp_path / "net.onnx")
+    made = viz.step(graph, {"x": np.ones((2, 3), np.float32)}, whole=True)
+    assert names_at_first(made) == ["encoder", "head"]
