@@ -256,6 +256,20 @@ def along(points: tuple[place.Point, ...]) -> Iterator[place.Point]:
             )
 
 
+@pytest.mark.parametrize("width", [300, 940])
+def test_a_gradient_goes_from_border_to_border_with_its_tip(width: int) -> None:
+    drawn = picture(e5())
+    rooms = {n.id: Room(8, 8) for n in drawn.nodes}
+    laid = drawing.Drawing(drawn, "d", rooms, width)
+    for e in drawn.edges:
+        start, end = laid.way(e, True)[0], laid.way(e, True)[-1]
+        for (x, y), i, gap in ((start, e.target, 0), (end, e.source, drawing.TIP)):
+            box = laid.there.nodes[i]
+            aside = max(box.x - x, x - box.x - box.width, box.y - y, y - box.y - box.height)
+            assert aside == pytest.approx(gap, abs=0.6), e
+        assert "mg-lane-tip" in laid.edge(e)
+
+
 def test_a_plan_is_an_outline_and_what_ran_is_filled() -> None:
     plan, ran = (look.resolved(["node", kind], "mg-card") for kind in ("mg-born", "mg-ran"))
     assert plan["fill"] == "none"

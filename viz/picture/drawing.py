@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
-from math import hypot
+from math import dist, hypot
 
 from minigrad.diagnostics.messages import get_language
 from viz.picture.boxes import Picture, PictureEdge
@@ -20,7 +20,7 @@ from viz.picture.fonts import face_in_cell, font_face
 from viz.picture.layers import layered
 from viz.picture.layout import LayoutError
 from viz.picture.look import file_style, variables
-from viz.picture.place import Course, Places, Point, places
+from viz.picture.place import Box, Course, Places, Point, places
 from viz.picture.references import Reference, ranks, references
 from viz.picture.swatch import shared
 from viz.picture.theme import LARGE
@@ -28,6 +28,7 @@ from viz.picture.wrap import wrapped
 
 LAYOUT_LIMIT = 1500  # nodes; above, the layout takes many seconds and nothing can be read
 ASIDE = 9  # between an arrow and the lane of its gradient, px
+TIP, CORNER = 6, 5  # length of a lane's tip, and how far it stays from a card's corners, px
 PAGE_WIDE, HALF_WIDE = 940, 500  # of a drawing alone and of one of two side by side, px
 PAGE_HIGH = 420  # of what is seen of a drawing at once, px
 SHORTEST, LONGEST, DOWN = 34, 84, 38  # of arrows: to the right, and down, px
@@ -133,7 +134,7 @@ class Drawing:
             return ""
         names = (self.cards[i].node.label for i in (e.source, e.target))
         told = escape(plain(f"{' → '.join(names)} {e.shape}", 160))
-        lane = f'<path class="mg-lane" d="{_curve(self.way(e, True))}"/>' if self._lanes else ""
+        lane = self._lane_of(e) if self._lanes else ""
         course = self._courses[e.id]
         classes = " ".join(("edge", f"mg-edge-{e.kind}", *states))
         return (
@@ -151,11 +152,32 @@ class Drawing:
         place = self.there.nodes[ref.id]
         return ref.svg(self.prefix, place.x, place.y)
 
+    def _lane_of(self, e: PictureEdge) -> str:
+        points = self.way(e, True)
+        x, y = points[-1]
+        dx, dy = _direction_at_end(points)
+        tip = ((x - dy * 3, y + dx * 3), (x + dx * TIP, y + dy * TIP), (x + dy * 3, y - dx * 3))
+        return (
+            f'<path class="mg-lane" d="{_curve(points)}"/>'
+            f'<path class="mg-lane mg-lane-tip" d="{_corners(tip)}"/>'
+        )
+
     def way(self, e: PictureEdge, back: bool = False) -> tuple[Point, ...]:
-        """The curve of an arrow from its start; `back`: of its lane, from the arrow's end."""
+        """The curve of an arrow from its start; `back`: of its lane, from the arrow's end.
+
+        A lane reaches from border to border, less its tip.
+        """
         points = self._courses[e.id].points
         points = points[::-1] if e.kind == "loop" else points
-        return _lane(points, self._sides[e.id]) if back else points
+        if not back:
+            return points
+        apex = max(self._courses[e.id].tip, key=lambda p: dist(p, points[-1]), default=points[-1])
+        start = self._begins[e.id].id if e.id in self._begins else e.source
+        dx, dy = (ASIDE * self._sides[e.id] * part for part in _across(points))
+        lane = [(x + dx, y + dy) for x, y in points[::-1]]
+        lane[:2] = _docked(lane[0], lane[1], apex, self.there.nodes[e.target], 0)
+        lane[:-3:-1] = _docked(lane[-1], lane[-2], points[0], self.there.nodes[start], TIP)
+        return tuple(lane)
 
 
 def cards_of(picture: Picture, rooms: Rooms) -> dict[str, Card]:
@@ -292,10 +314,21 @@ def _across(points: tuple[Point, ...]) -> Point:
     return -(y1 - y0) / length, (x1 - x0) / length
 
 
-def _lane(points: tuple[Point, ...], side: int) -> tuple[Point, ...]:
-    """The way back, beside the arrow."""
-    dx, dy = (ASIDE * side * part for part in _across(points))
-    return tuple((x + dx, y + dy) for x, y in points[::-1])
+def _docked(end: Point, near: Point, at: Point, card: Box, gap: float) -> tuple[Point, Point]:
+    """The end of a lane and its handle, so that it meets the border that its arrow meets `at`."""
+    low, size = (card.x, card.y), (card.width, card.height)
+    k = min((0, 1), key=lambda k: min(abs(at[k] - low[k]), abs(at[k] - low[k] - size[k])))
+    out = 1 if at[k] > low[k] + size[k] / 2 else -1
+    edge, first = at[k] + out * gap, low[1 - k] + CORNER
+    level = min(max(end[1 - k], first), first + size[1 - k] - 2 * CORNER)
+    handle = out * max(out * near[k], out * edge + 1)
+    return ((edge, level), (handle, level)) if k == 0 else ((level, edge), (level, handle))
+
+
+def _direction_at_end(points: tuple[Point, ...]) -> Point:
+    """The direction in which a curve ends, of length 1."""
+    dx, dy = _across(points[-2:])
+    return dy, -dx
 
 
 def _curve(points: tuple[Point, ...]) -> str:

@@ -58,7 +58,8 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-said", {**_words(SMALL, "bad", 600), **SEEN}),
     ("", "mg-clock", _words(SMALL, "soft")),
     ("", "mg-edge-label", _words(SMALL, "soft")),
-    ("", "mg-lane", {**_outline("grad", "none", 1.4), "display": "none"}),
+    ("", "mg-lane", {**_outline("grad", "none", 1.8), "display": "none"}),
+    ("", "mg-lane-tip", {"fill": "grad"}),
     ("mg-back", "mg-lane", {"display": "inline"}),
     *(
         rule
