@@ -246,6 +246,29 @@ def test_memory_shows_the_plan_itself() -> None:
     assert planned.held.max() / 1000 <= size.get_ydata()[0], "only results may lie above it"
 
 
+def test_a_value_has_one_colour_and_its_name_in_each_panel() -> None:
+    x = mg.placeholder("x", shape=(16,))
+    a = mg.tanh(x)
+    program = mg.build_graph(x, (a * mg.sin(mg.exp(a))).sum()).compile(optimize=False)
+    use, lives, arena = drawn(memory(program)).axes
+    lifetimes = program.plan.lifetimes
+    places: Any = arena.patches
+    colors = [tuple(patch.get_facecolor()) for patch in places]
+    assert len(set(colors)) == len(lifetimes) == 4
+    assert [tuple(bar.get_facecolor()[0]) for bar in lives.collections] == colors
+    stacked: Any = use.patches
+    for x, color in zip(lifetimes, colors, strict=True):
+        areas = [p for p in stacked if tuple(p.get_facecolor()) == color]
+        assert {p.get_height() for p in areas} == {x.bytes}
+        assert sum(p.get_width() for p in areas) == x.end + 1 - x.start
+    for step in range(lifetimes[0].start, lifetimes[-1].end + 1):
+        there = [p for p in stacked if p.get_x() <= step < p.get_x() + p.get_width()]
+        ends = sorted((p.get_y(), p.get_y() + p.get_height()) for p in there)
+        assert [low for low, _ in ends] == [0, *(high for _, high in ends[:-1])], "on each other"
+    for axes in (use, lives, arena):
+        assert {x.node.name for x in lifetimes} <= {t.get_text() for t in axes.texts}
+
+
 def test_programs_are_compared() -> None:
     x = y = mg.placeholder("x", shape=(1000,))
     for _ in range(30):

@@ -191,6 +191,15 @@ def program() -> Any:
         return mg.build_graph(x, mg.exp(x) @ mg.tanh(x)).compile(optimize=False)
 
 
+def reusing() -> Any:
+    """Later values take the places of earlier ones: the arena has three, and there are five."""
+    with mg.Graph():
+        x = mg.placeholder("x", shape=(16,))
+        a = mg.tanh(x)
+        y = mg.cos(a * mg.sin(mg.exp(a))).sum()
+        return mg.build_graph(x, y).compile(optimize=False)
+
+
 def train() -> Any:
     model = mg.nn.Sequential(mg.nn.Linear(2, 3, seed=0), mg.nn.Tanh(), mg.nn.Linear(3, 1, seed=1))
     optimizer = mg.optim.SGD(model.parameters(), lr=0.05)
@@ -240,7 +249,7 @@ CHARTS: dict[str, Maker] = {
     "curves": lambda: viz.curves(
         LOSSES, title=("Loss", "损失"), x=("step", "步"), y=("loss", "损失")
     ),
-    "memory": lambda: viz.memory(program()),
+    "memory": lambda: viz.memory(reusing()),
     "schedule": lambda: viz.schedule(program(), costs=lambda node: 1.0),
     "ratios": ratios,
     "regimes": lambda: viz.regimes(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.compiler import Program
+from minigrad.compiler.plan import ALIGNMENT
 from minigrad.dynamic.tensor import Tensor
 from minigrad.static import Node
 from viz.charts.caption import BEHIND, across, caption, is_slim
@@ -16,7 +17,7 @@ from viz.charts.chart import Chart, Row
 from viz.charts.held import Life, Measured, Planned, as_input, measured_of, plan_of, planned_of
 from viz.picture import mpl, theme
 from viz.picture.cards import wide
-from viz.picture.style import COLORS, MODES, TICK, TINTS
+from viz.picture.style import COLORS, MODES, TICK, TINTS, VALUES
 from viz.picture.theme import SMALL
 from viz.words.text import Pair, printed, row
 
@@ -25,7 +26,8 @@ __all__ = ["memory"]
 LISTED = 40  # values in the table
 BARS = 60  # values that get a bar of their own
 NAMED = 16  # values that have their names beside them, where there are no more
-GAP, FOLD = 1.2, 1.45  # inches between two panels; and on a phone, where captions take more lines
+GAP = 1.1  # inches between two panels
+INNER = 16  # pixels: an area so high has room for a name
 
 
 def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = True) -> Chart:
@@ -79,7 +81,7 @@ def memory(obj: Program | Callable[..., Any], *inputs: Any, backward: bool = Tru
         draw=lambda figure, i: _draw(figure, planned, measured, others, i),
         size=(7.0, wide := _high(_rows_high(planned, measured), GAP)),
         pad=34,
-        more=_high(_heights(planned, measured), FOLD) - wide,
+        more=_high(_heights(planned, measured), _fold(planned, measured)) - wide,
     )
 
 
@@ -148,11 +150,13 @@ def _draw(
                 axes.set_ylim(0, max(tops))
     ends = planned.begin, max(len(planned.alive), planned.begin + 1)
     _lifetimes(lives, planned, ends, i)
-    _map(arena, planned, i)
+    _map(arena, planned, ends, i)
+    slim = is_slim(figure.get_figwidth())
     for axes in (lives, arena) if others else (use, lives, arena):
         axes.set_xlim(*ends)
         axes.xaxis.set_major_locator(mpl.MaxNLocator(integer=True))
-        axes.set_xlabel(row("chart_step")[i])
+        if axes is arena or not slim:
+            axes.set_xlabel(row("chart_step")[i])
         if planned.boundary is not None:
             axes.axvline(planned.boundary, **BACKWARD)
 
@@ -164,7 +168,8 @@ def _panels(figure: mpl.Figure, planned: Planned, measured: Measured | None) -> 
     """
     if is_slim(figure.get_figwidth()):
         heights = _heights(planned, measured)
-        gaps = {"hspace": FOLD / np.mean(heights), "height_ratios": heights}
+        gap = _fold(planned, measured)
+        gaps = {"hspace": gap / np.mean(heights), "height_ratios": heights}
         return [*figure.subplots(len(heights), 1, gridspec_kw=gaps)]
     rows = _rows_high(planned, measured)
     grid = figure.add_gridspec(2, 2, height_ratios=rows, hspace=GAP / np.mean(rows), wspace=0.14)
@@ -177,6 +182,11 @@ def _heights(planned: Planned, measured: Measured | None) -> list[float]:
     """Of each panel, in inches; a value with a name has a line of text for itself."""
     named = len(planned.lives) if len(planned.lives) <= NAMED else 0
     return [*([1.4] if measured is not None else []), 1.8, max(1.2, 0.19 * named), 1.8]
+
+
+def _fold(planned: Planned, measured: Measured | None) -> float:
+    """Inches between two panels on a phone, where captions take more lines."""
+    return 0.85 + 0.3 * (planned.boundary is not None) + 0.3 * (measured is not None)
 
 
 def _rows_high(planned: Planned, measured: Measured | None) -> list[float]:
@@ -212,12 +222,22 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
     steps, alive = _steps(planned, planned.alive / scale, bool(others))
     _, held = _steps(planned, planned.held / scale, bool(others))
     results: dict[str, Any] = {"facecolor": CARD, "edgecolor": SOFT, "hatch": "\\\\\\\\", "lw": 0.8}
+    few = len(planned.lives) <= NAMED and not others
+    axes.set_ylim(0, top / scale * (1.34 if few else 1.18))  # room for the names
+    axes.set_xlim(steps[0], steps[-1])
+    if few:
+        _stack(axes, planned, scale)
     label, peak = row("chart_line_results")[i], int(np.argmax(alive - held))
     axes.fill_between(steps, held, alive, step="post", label=label, **results)
-    _name(axes, (steps[peak], alive[peak]), label, steps)
-    label = row("chart_line_held")[i]
-    axes.fill_between(steps, held, step="post", label=label, **_look(False))
-    _name(axes, (steps[int(np.argmax(held))], 0), label, steps)
+    if few:
+        _point(axes, (steps[peak] + 0.5, alive[peak]), label)
+    else:
+        _name(axes, (steps[peak], alive[peak]), label, steps)
+    label, look = row("chart_line_held")[i], _look(False)
+    look |= {"facecolor": "none"} if few else {}
+    axes.fill_between(steps, held, step="post", label=label, **look)
+    if not few:
+        _name(axes, (steps[int(np.argmax(held))], 0), label, steps)
     label = row("chart_line_arena")[i]
     axes.axhline(planned.arena / scale, color=INK, ls="--", lw=1.2, marker="", label=label)
     _name(axes, (steps[0], planned.arena / scale), label, steps)
@@ -226,12 +246,58 @@ def _planned(axes: mpl.Axes, planned: Planned, others: Sequence[Planned], i: int
         label, peak = row("chart_line_other", number=number)[i], int(np.argmax(total))
         axes.step(given, total, where="post", label=label, color=color, lw=1.8, marker="")
         _name(axes, (given[peak], total[peak]), label, steps)
-    axes.set_ylim(0, top / scale * 1.18)  # room for the names
-    axes.set_xlim(steps[0], steps[-1])
+    _aligned(axes, top, unit)
     if others:
         axes.set_xlabel(row("chart_progress")[i])
     sizes = {"arena": size(planned.arena), "apart": size(planned.apart)}
     caption(axes, row("chart_use_static", unit=unit, **sizes)[i])
+
+
+def _stack(axes: mpl.Axes, planned: Planned, scale: float) -> None:
+    """At each step the values in the arena on each other, each with its name once."""
+    base = np.zeros(len(planned.alive) + 1)
+    for k, x in enumerate(planned.lives):
+        look, high = _look(x.retained, value=k) | {"lw": 0}, x.bytes / scale
+        areas = []
+        for low, steps in itertools.groupby(range(x.start, x.end + 1), key=lambda step: base[step]):
+            first, *rest = steps
+            areas.append((first, low, 1 + len(rest), high))
+            axes.add_patch(mpl.Rectangle(areas[-1][:2], *areas[-1][2:], **look))
+        _name_in(axes, x, max(areas, key=lambda area: area[2]))
+        base[x.start : x.end + 1] += high
+
+
+def _name_in(axes: mpl.Axes, x: Life, area: tuple[float, float, float, float]) -> None:
+    """Write a name into the middle of an area, where it has room; the limits are final."""
+    left, low, width, height = area
+    pixels = axes.transData.transform([(left, low), (left + width, low + height)])
+    wide_px, high_px = np.abs(pixels[1] - pixels[0]) * 96 / axes.figure.dpi
+    if wide_px > wide(x.name, SMALL) + 4 and high_px > INNER:
+        place: dict[str, Any] = {"ha": "center", "va": "center", "size": TICK}
+        place |= {"bbox": BEHIND} if x.retained else {}  # it is hatched
+        axes.text(left + width / 2, low + height / 2, x.name, **place)
+
+
+def _point(axes: mpl.Axes, at: tuple[float, float], label: str) -> None:
+    """Write what a small area is at the top of the axes, with a stroke to it."""
+    style: dict[str, Any] = {"textcoords": "axes fraction", "size": TICK, "va": "top"}
+    stroke = {"arrowstyle": "-", "color": SOFT, "lw": 0.8, "shrinkB": 0}
+    part = axes.transLimits.transform(at)[0]
+    stroke["relpos"] = (part, 0) if part > 0.5 else (0, 0)
+    axes.annotate(
+        label,
+        at,
+        (1, 1) if part > 0.5 else (part, 1),
+        arrowprops=stroke,
+        ha="right" if part > 0.5 else "left",
+        **style,
+    )
+
+
+def _aligned(axes: mpl.Axes, top: float, unit: str) -> None:
+    """Mark where buffers may begin, if the arena is so small that its bytes are counted."""
+    if unit == "B":
+        axes.set_yticks(range(0, int(top) + 1, ALIGNMENT * max(1, round(top / ALIGNMENT / 5))))
 
 
 def _name(axes: mpl.Axes, at: tuple[float, float], label: str, steps: Any) -> None:
@@ -259,7 +325,7 @@ OTHERS = COLORS[1], COLORS[2], COLORS[4]
 def _lifetimes(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int) -> None:
     shown = planned.lives[:BARS]
     for k, x in enumerate(shown):
-        look = _look(x.retained, len(shown))
+        look = _look(x.retained, len(shown), value=k if len(shown) <= NAMED else None)
         axes.broken_barh([(x.start, x.end + 1 - x.start)], (k - 0.4, 0.8), **look)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
@@ -274,7 +340,7 @@ def _lifetimes(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: i
         else row("chart_lifetimes", values=values)
     )
     told = row("chart_kept", what=told) if any(x.retained for x in shown) else told
-    caption(axes, told[i], 24)
+    caption(axes, told[i], 10 if planned.boundary is None else 24)
     if planned.boundary is not None:
         place: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "size": TICK}
         place |= {"textcoords": "offset points", "ha": "center", "color": GRAD}
@@ -292,25 +358,35 @@ def _name_bar(axes: mpl.Axes, k: int, life: Life, ends: tuple[float, float]) -> 
         name = name[:-2] + "…"
     at = {"after": life.end + 1, "before": life.start, "within": life.start}[side]
     style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "size": TICK}
-    style |= {"bbox": BEHIND, "ha": "right" if side == "before" else "left"}
+    style |= {"ha": "right" if side == "before" else "left"}
+    style |= {} if side == "within" and not life.retained else {"bbox": BEHIND}
     axes.annotate(name, (at, k), (-4 if side == "before" else 4, 0), **style)
 
 
-def _map(axes: mpl.Axes, planned: Planned, i: int) -> None:
+def _map(axes: mpl.Axes, planned: Planned, ends: tuple[float, float], i: int) -> None:
     scale, unit = _unit(planned.arena or 1)
-    for x in planned.lives:
-        where = (x.start, x.offset / scale)
-        axes.add_patch(
-            mpl.Rectangle(
-                where, x.end + 1 - x.start, x.bytes / scale, **_look(x.retained, len(planned.lives))
-            )
-        )
     axes.set_ylim(0, max(planned.arena, 1) / scale)
-    caption(axes, row("chart_map", unit=unit)[i])
+    axes.set_xlim(*ends)
+    few = len(planned.lives) <= NAMED
+    for k, x in enumerate(planned.lives):
+        look = _look(x.retained, len(planned.lives), value=k if few else None)
+        area = (x.start, x.offset / scale, x.end + 1 - x.start, x.bytes / scale)
+        axes.add_patch(mpl.Rectangle(area[:2], *area[2:], **look))
+        if few:
+            _name_in(axes, x, area)
+    _aligned(axes, planned.arena, unit)
+    what = row("chart_map", unit=unit)
+    caption(axes, (row("chart_aligned", what=what, bytes=ALIGNMENT) if unit == "B" else what)[i])
 
 
-def _look(retained: bool, count: int = 1, mode: str = "static") -> dict[str, Any]:
-    """How a value looks; the edges of many are finer, or nothing else would be seen."""
+def _look(
+    retained: bool, count: int = 1, mode: str = "static", value: int | None = None
+) -> dict[str, Any]:
+    """How a value looks; the edges of many are finer, or nothing else would be seen.
+
+    value: its number, if they are few, so that it has the same colour in each panel.
+    """
     width = 0.8 if count <= BARS // 2 else 0.2
-    look = {"facecolor": TINTS[mode][0], "edgecolor": MODES[mode][0], "lw": width}
+    fill = TINTS[mode] if value is None else VALUES[value % len(VALUES)]
+    look = {"facecolor": fill[0], "edgecolor": MODES[mode][0], "lw": width}
     return {**look, "edgecolor": GRAD, "hatch": "////"} if retained else look

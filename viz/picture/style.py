@@ -27,6 +27,15 @@ COLORS = [light for light, _ in CURVES]
 # The two modes look the same in every chart, and nothing else looks so: lines, and areas.
 MODES = {"dynamic": ("#8A5F00", theme.ORANGE), "static": (theme.BLUE, theme.SKY)}
 TINTS = {"dynamic": ("#F8EFD9", "#33290F"), "static": ("#E3EEF8", "#15293B")}
+# Which of a few values an area is; its name stands in it.
+VALUES = (
+    ("#D3E5F4", "#1C3D5A"),
+    ("#FAE7BF", "#4B3A12"),
+    ("#CDEBDD", "#17432F"),
+    ("#F1D6E6", "#4C2542"),
+    ("#DEDAF6", "#352B63"),
+    ("#DFE3E9", "#39414E"),
+)
 SAID = {"dynamic": r"\b(dynamic|eager)\b", "static": r"\b(static|compiled)\b"}
 GRID = ("#E3E6EB", "#2B313B")
 PAIRS = (
@@ -34,6 +43,7 @@ PAIRS = (
     *CURVES,
     *MODES.values(),
     *TINTS.values(),
+    *VALUES,
     GRID,
 )  # every colour of a chart
 INK, SOFT, AXIS, PAPER = (theme.TOKENS[name][0] for name in ("ink", "soft", "line", "paper"))
