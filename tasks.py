@@ -435,9 +435,9 @@ def test(arguments):
 SLOW = [
     "--ignore-glob=tests/test_{}.py".format(name)
     for name in (
-        *("animate", "bench", "browser_*", "course", "depth_static", "distribution", "document"),
-        *("exercises", "kit", "large_drawings", "lazy", "marks", "native", "pages", "public"),
-        *("reference", "setup", "size", "uses"),
+        *("animate", "bench", "browser_*", "charts*", "course", "depth_static", "distribution"),
+        *("document", "exercises", "kit", "large_drawings", "lazy", "live", "marks", "native"),
+        *("pages", "player", "public", "reference", "setup", "size", "uses"),
     )
 ]
 NOTHING_CHOSEN = 5  # what pytest says then
