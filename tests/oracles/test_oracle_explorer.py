@@ -13,6 +13,7 @@ from torch import nn
 
 import viz
 from minigrad.interop.captured import seed
+from minigrad.interop.torch.capture import capture
 from viz.explorer.explorer import Explorer
 
 pytestmark = pytest.mark.oracle
@@ -220,3 +221,28 @@ def test_what_differs_is_marked(net: Net) -> None:
     told = [f["text"][0] for f in made.data["findings"]]
     assert any("is frozen (requires_grad=False)" in text for text in told)
     assert any("under no_grad or detached" in text for text in told)
+
+
+def test_pytorch_misreads_a_gradient_where_ours_is_right() -> None:
+    """docs/models.md says so of LeViT: once PyTorch is mended, this fails, and that can go."""
+
+    class Tokens(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = nn.BatchNorm2d(3)
+
+        def forward(self, x: Any) -> Any:
+            return self.norm(x).flatten(2).transpose(1, 2)
+
+    made = Tokens().eval()
+    x = torch.arange(12.0).reshape(1, 3, 2, 2)
+    found = capture(made, [x])
+    weights = torch.tensor(seed(found.outputs[0]))
+
+    def total(bias: torch.Tensor) -> float:
+        y = torch.func.functional_call(made, {"norm.bias": bias}, (x,))
+        return float((y * weights).sum().detach())
+
+    slopes = [total(row / 2) - total(-row / 2) for row in torch.eye(3)]  # exact: it is linear
+    np.testing.assert_allclose(found._computed[1]["norm.bias"], slopes, rtol=1e-5)
+    assert found.gaps()[1] > 0.1, "PyTorch's own gradient is another one"
