@@ -238,7 +238,7 @@ def test_ratios_over_sizes_are_drawn_with_their_spread() -> None:
         ("chain, 16", "0.5", "0.4", "0.6"),
         ("chain, 1000", "1.1", "1", "1.2"),
     ]
-    assert chart.alt[1] == "折线图：用时之比，static / eager。链: 16: 0.5; 1000: 1.1。"
+    assert chart.alt[1] == "折线图：用时之比，静态图 / 动态图。链: 16: 0.5; 1000: 1.1。"
     for wrong in ({}, {"chain": {}}, {"chain": {0: (1, 1, 1)}}, {"chain": {4: (1, 0, 1)}}):
         with pytest.raises(ValueError, match="for each workload give a ratio"):
             viz.regimes(wrong, sides=("static", "eager"), x=("elements", "元素个数"))

@@ -63,7 +63,7 @@ Norm of the gradient, layer by layer
 series | count | first | last | min | max
 w | 3 | 3 | 2 | 1 | 3"""
     )
-    assert training.text()[1].startswith("完成：3 / 3 步\nloss\n序列")
+    assert training.text()[1].startswith("完成：3 / 3 步\n损失\n序列")
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError])
@@ -116,7 +116,7 @@ def test_it_is_displayed_once_and_renewed_in_place(monkeypatch: pytest.MonkeyPat
         now[0] += 0.06
     assert shown == [(training, "running"), (training, "done")], "the last is what is stored"
     assert drawn == [2, 4, 6, 8, 10, 10], "every other step is a tenth of a second later"
-    assert '<span lang="en">0.6 s so far</span>' in training.data["times"]
+    assert '<span lang="en">took 0.6 s</span>' in training.data["times"]
 
 
 def test_the_time_left_is_that_of_the_steps_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,10 @@ def test_a_saved_page_shows_both_charts(tmp_path: Path, page: Page) -> None:
     page.goto(training.save(tmp_path / "page.html").as_uri())
     assert page.locator(".mg-curves > svg").count() == 2
     label = page.locator(".mg-curves svg").first.get_attribute("aria-label")
-    assert label == "loss: loss 1"
+    assert label == "loss / 损失: loss 1"
+    marks = page.locator(".mg-curves svg").first.locator("text[text-anchor=end]")
+    assert marks.all_text_contents()[:3] == ["1", "2", "3"], "from the lowest to the highest"
+    assert page.locator(".mg-curves svg").first.locator(".mg-grid").count() == 2
     assert "<script>" in page.locator(".mg-curves").nth(1).inner_html().replace(
         "&lt;", "<"
     ).replace("&gt;", ">")

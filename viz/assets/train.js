@@ -34,8 +34,9 @@ function chart({ title, log: logarithmic, series }, { words }, figure) {
   const y = (/** @type {number} */ v) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * (map(v) - low)) / (high - low);
   shape("path", { d: `M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${right}`, class: "mg-axis" }, drawing);
   const back = (/** @type {number} */ t) => (log ? 10 ** t : t);
-  for (const [t, at] of [[low, HEIGHT - BOTTOM], [high, TOP + 8]]) {
-    shape("text", { x: LEFT - 4, y: at, "text-anchor": "end" }, drawing).textContent = short(back(t));
+  for (const [t, at] of [[low, HEIGHT - BOTTOM], [(low + high) / 2, (HEIGHT - BOTTOM + TOP) / 2], [high, TOP]]) {
+    if (t !== low) shape("path", { d: `M${LEFT},${at}H${right}`, class: "mg-grid" }, drawing);
+    shape("text", { x: LEFT - 6, y: at + 4, "text-anchor": "end" }, drawing).textContent = short(back(t));
   }
   shape("text", { x: LEFT, y: HEIGHT - 14 }, drawing).textContent = "0";
   shape("text", { x: right, y: HEIGHT - 14, "text-anchor": "end" }, drawing).textContent = String(last);

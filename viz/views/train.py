@@ -108,7 +108,7 @@ class Training(Page):
         """A chart for each quantity logged, and one of the gradients' norms, over the steps."""
         x = ROWS["train_step"]
         found = [
-            curves(series, title=(what, what), x=x, y=ROWS["train_value"])
+            curves(series, title=_title(what), x=x, y=ROWS["train_value"])
             for what, series in quantities(self.series).items()
         ]
         if self.norms:
@@ -125,7 +125,7 @@ class Training(Page):
         """The charts for the browser."""
         norms = {"title": ROWS["train_norms"], "log": True, "series": self.norms}
         found: list[dict[str, Any]] = [
-            {"title": (what, what), "log": False, "series": series}
+            {"title": _title(what), "log": False, "series": series}
             for what, series in quantities(self.series).items()
         ]
         found += [norms] if self.norms else []
@@ -137,7 +137,8 @@ class Training(Page):
         if self._begin is not None:
             self._elapsed = now - self._begin
         self._drawn = now
-        times = row("train_elapsed", elapsed=f"{self._elapsed:.1f}")
+        ended = self.state in ("done", "stopped")
+        times = row("train_took" if ended else "train_elapsed", elapsed=f"{self._elapsed:.1f}")
         if self.state == "running" and self.done and self.total is not None:
             left = f"{self._elapsed / self.done * (self.total - self.done):.1f}"
             times = row("train_left", elapsed=f"{self._elapsed:.1f}", left=left)
@@ -152,6 +153,12 @@ class Training(Page):
             "words": {key: ROWS[key] for key in WORDS},
             "labels": {key: both(ROWS[key]) for key in WORDS},
         }
+
+
+def _title(what: str) -> Pair:
+    """What a quantity is called: the usual ones have a Chinese name, too."""
+    known = {"loss": "train_quantity_loss", "accuracy": "train_quantity_accuracy"}
+    return ROWS[known[what]] if what in known else (what, what)
 
 
 def quantities(series: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
