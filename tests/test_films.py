@@ -15,7 +15,7 @@ import viz
 from minigrad.ops import elementwise
 from viz.film.director import INSIDE_LIMIT
 from viz.film.frames import Film
-from viz.page.steps import CLOCKS, lanes
+from viz.page.steps import CLOCKS, PLANNED, lanes
 from viz.picture.drawing import render
 from viz.picture.formula import forward
 from viz.picture.picture import picture
@@ -207,6 +207,14 @@ def test_both_languages_tell_of_insides() -> None:
     assert "通过其内部向 x 回传" in chinese
 
 
+def test_the_end_says_which_operator_gave_nan_of_which_number() -> None:
+    film = viz.step(mg.log(mg.tensor([1.0, -2.0], requires_grad=True)).sum()).films[0]
+    assert film.frames[-1].caption[0].startswith("Log gave NaN: log(-2), in the line film = ")
+    assert "NaN" in film.frames[1].caption[1]
+    fine = viz.step(mg.log(mg.tensor([1.0, 2.0], requires_grad=True)).sum()).films[0]
+    assert not [f for f in fine.frames if "NaN" in f.caption[0]]
+
+
 @pytest.mark.parametrize(
     ("formula", "operands", "read"),
     [
@@ -289,11 +297,12 @@ def test_the_last_line_the_lanes_and_the_ticks_count_the_same(model: Any, inputs
             ticks = re.findall(rf"[\[ ]{clock[6:]} (\d+)[\],]", lines)
             kinds = {clock[6:], "" if clock == "clock_gradient" else "both"}
             marked = [n for n in staff["notes"] if n[2] in kinds and len(n) == 4]
-            counted = dict(zip(CLOCKS, staff["counted"][-1][1:], strict=True))
+            counted = dict(zip((*CLOCKS, PLANNED), staff["counted"][-1][1:], strict=True))
             assert (
                 said == int(ticks[-1]) == counted[clock] == sum(len(n[3].split()) for n in marked)
             )
         (more,) = re.findall(r"(\d+) gradient nodes? built", last) or [None]
+        assert int(more or 0) == counted[PLANNED]
         assert more == next(iter(re.findall(r"built: (\d+) gradient nodes", lines)), None)
         assert (more is not None) == (shown.picture.kind == "static")
 

@@ -100,7 +100,7 @@ def test_gradients_come_back_from_below() -> None:
         back = [(n.row, n.value) for n in made.notes if n.kind == "gradient"]
         assert back == [(2, "1"), (1, "1"), (0, "2"), (0, "4")]
     assert [phase.kind for phase in dynamic.phases] == ["both", "backward"]
-    assert [phase.kind for phase in static.phases] == ["build", "run", "backward"]
+    assert [phase.kind for phase in static.phases] == ["build", "gradients", "run", "backward"]
 
 
 def test_a_line_that_runs_again_comes_again_in_its_row() -> None:
@@ -143,7 +143,8 @@ def test_a_branch_and_a_loop_show_what_ran_inside() -> None:
     (repeated,) = scores(viz.step(loop(3), {"x": 3}))
     body = [n.value for n in repeated.notes if labels(repeated)[n.row] == "a * x" and n.value]
     assert body == ["3", "9", "27"]
-    assert [phase.kind for phase in repeated.phases] == ["build", "run", "backward"]
+    kinds = [phase.kind for phase in repeated.phases]
+    assert kinds == ["build", "gradients", "run", "backward"]
 
 
 def test_operators_of_one_expression_are_told_apart_by_their_layers() -> None:

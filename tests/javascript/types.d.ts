@@ -92,8 +92,8 @@ interface Lane {
   prefix: string;
   notes: SentNote[];
   lives: [number, number, number][];
-  phases: ["both" | "build" | "run" | "backward", number, number][];
-  counted: [number, number, number, number][];
+  phases: ["both" | "build" | "gradients" | "run" | "backward", number, number][];
+  counted: [number, number, number, number, number][];
 }
 
 type Noted = Record<string, Pick<PlayedNode, "label" | "values" | "gradients">>;

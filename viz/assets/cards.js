@@ -35,6 +35,7 @@ function material({ kind }, { born, ran, done, of, freed, value, gradient }, pla
     "mg-ran": there && ran != null && !GIVEN.has(kind),
     "mg-freed": freed,
     "mg-bad": value?.bad || gradient?.bad,
+    "mg-bad-back": gradient?.bad,
   };
 }
 

@@ -3,6 +3,7 @@
 const TALLEST = 44; // pixels of a row
 const MEDIUM = 26; // and of one in a player that has room for it
 const READABLE = 13; // of one, at least, whose code is written beside it
+const ROOMY = 19; // and of one of few, in which a mark can show a number
 const MANY_ROWS = 40; // rows; of more, the marks make two diagonals
 const DIAGONAL = 130; // pixels of these
 const FEW_ROWS = 9; // up to which a staff may stand beside its drawing
@@ -20,7 +21,7 @@ const DOUBLE = 11; // of the radius of a mark in which a ring has room
 const DASHED = 7; // and of one that is dashed
 const DOT = 5; // pixels of a mark's radius; smaller ones are dots
 
-const SIGNS = { build: "○", run: "●", both: "○●", backward: "∂" }; // of phases too narrow for a word
+const SIGNS = { build: "○", gradients: "∂", run: "●", both: "○●", backward: "∂" }; // of phases too narrow for a word
 const SHORTER = ["mg-small", "mg-two", "mg-aside", "mg-bare", "mg-sliver"]; // how a phase gets on with less room
 
 /**
@@ -35,7 +36,8 @@ function score(place, data, { hover }) {
   place.toggleAttribute("data-beside", most <= FEW_ROWS);
   const high = most > MANY_ROWS ? DIAGONAL : most * MEDIUM;
   place.style.setProperty("--mg-staff-high", `${high + FOOT + HEAD_OF_STAFF}px`);
-  place.style.setProperty("--mg-readable", `${data.lanes.length * (most * READABLE + FOOT + BROW + AROUND_STAFF)}px`);
+  const row = most <= FEW_ROWS ? ROOMY : READABLE;
+  place.style.setProperty("--mg-readable", `${data.lanes.length * (most * row + FOOT + BROW + AROUND_STAFF)}px`);
   let index = 0;
   /** @type {string[]} */
   let pointed = [];
@@ -55,7 +57,7 @@ function score(place, data, { hover }) {
     const thin = staffs.every((one) => one.room() < READABLE);
     const longest = thin ? (slim ? 0 : BRIEF_CODE) : widest;
     const code = slim ? Math.min(longest * SMALL_LETTER + 16, wide * 0.34) : Math.min(longest * CODE_LETTER + 28, wide * 0.42);
-    const above = slim || tally > wide * 0.45 || place.closest(".mg-lanes") != null;
+    const above = slim || tally > Math.max(code, wide * 0.25) || place.closest(".mg-lanes") != null;
     const left = narrow ? 4 : above ? code : Math.max(code, tally);
     const column = (wide - left - END) / data.frames.length;
     place.classList.toggle("mg-narrow", narrow);
@@ -132,7 +134,7 @@ function staff(place, lane, data) {
     return name;
   });
   const { words } = data;
-  const does = { both: words.phase_both, build: words.phase_build, run: words.phase_run, backward: words.phase_backward };
+  const does = { both: words.phase_both, build: words.phase_build, gradients: words.phase_gradients, run: words.phase_run, backward: words.phase_backward };
   const phases = lane.phases.map(([kind]) => {
     const phase = make("div", `mg-phase mg-phase-${kind}`, lines);
     say(make("span", "", phase), does[kind]);
@@ -144,7 +146,7 @@ function staff(place, lane, data) {
     const part = make("span", `mg-tally-${["built", "run", "grad"][i]}`, tally);
     const said = make("span", "mg-count", part);
     say(part, word);
-    return { part, said };
+    return { part, said, planned: make("span", "mg-planned", part) };
   });
   const notes = lane.notes.map(([step, row, kind, ids, sort]) => (
     /** @type {Note} */ ([Math.round(step), row, kind, ids.split(" ").map((id) => lane.prefix + id), sort, step])
@@ -160,8 +162,9 @@ function staff(place, lane, data) {
 
   const count = (/** @type {number} */ index) => {
     const counted = lane.counted.findLast(([step]) => step <= index) ?? lane.counted[0];
-    counts.forEach(({ part, said }, i) => {
+    counts.forEach(({ part, said, planned }, i) => {
       said.textContent = String(counted[i + 1]);
+      planned.textContent = i || !counted[4] ? "" : ` + ${counted[4]} ∂`;
       part.hidden = !lane.counted[lane.counted.length - 1][i + 1];
     });
   };
@@ -324,5 +327,5 @@ function mark(note, at, parent, nodes) {
   const within = kind === "both" && sort === "operator" && at.radius > DOUBLE ? at.radius - 3 : at.radius;
   if (within < at.radius) shape("circle", { cx, cy, r: within }, g);
   if (at.radius < (kind === "both" ? DOUBLE : DASHED)) g.classList.add("mg-plain");
-  if (drawnLarge(note) && value.length * 6.7 + 2 < 2 * within) shape("text", { x: cx, y: cy + 4 }, g).textContent = value;
+  if (drawnLarge(note)) shape("text", { x: cx, y: cy + 4 }, g).textContent = value.length * 6.7 + 2 < 2 * within ? value : bad ? "✗" : "";
 }

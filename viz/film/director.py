@@ -21,7 +21,7 @@ from viz.film.film import BUILT, GRADIENT, RUN, Film, Flow, Frame, Mark, Track, 
 from viz.film.shares import Passes, share, told_share
 from viz.picture import formula
 from viz.picture.boxes import GIVEN, PictureNode, paths
-from viz.picture.picture import Picture
+from viz.picture.picture import Picture, number
 from viz.picture.summary import Summary, summarize
 from viz.picture.theme import KINDS, MARKS
 from viz.words.text import Pair, row
@@ -60,6 +60,7 @@ class Director:
                 self.insides.setdefault(self._owner(i), []).append((key, i))
         self.given: tuple[Mark, ...] = ()  # constants that are there with the next operator
         self.inside = 0  # frames that told of a body
+        self.bad: Pair | None = None  # where the first NaN or infinity came from
         self.gone: tuple[str, ...] = ()  # the nodes freed in the last frame, if it tells of that
 
     def _owner(self, i: str) -> str:
@@ -103,7 +104,8 @@ class Director:
         english, chinese = (
             sign.join(pair[i] for pair in told) for i, sign in enumerate((", ", "，"))
         )
-        self.add(Frame(row("step_done", counts=(english, chinese))))
+        done = row("step_done", counts=(english, chinese))
+        self.add(Frame(row("step_done_bad", bad=self.bad, done=done) if self.bad else done))
         return Film(self.picture, tuple(self.frames), self.tracks, self.results)
 
     # what was there before
@@ -202,7 +204,8 @@ class Director:
                 wanted.setdefault(event.source, []).append(event.position)
         marks = tuple(Mark(BUILT, i, "gradient") for i in shown)
         key = "step_gradients_more" if self.counts[RUN, "operator"] else "step_gradients"
-        asked = self.add(Frame(row(key, count=count), tuple(shown), marks=marks))
+        caption = row(key, count=count)
+        asked = self.add(Frame(caption, tuple(shown), marks=marks, planned=count))
         self.counts[BUILT, "gradient"] += count - len(marks)
         for node, indices in wanted.items():
             track = self.tracks[self.picture.ids[node]]
@@ -249,6 +252,8 @@ class Director:
         key = "step_both" if at_once else "step_run_back" if sort == "gradient" else "step_run"
         caption = self._caption(i, key, name=box.label, formula=text, value=summary.said)
         carried = [self._summary(x) for x in operands or [None] * len(node.inputs)]
+        if summary.bad and not self.bad and not any(x.bad for x in carried):
+            self.bad = caption = _gave_bad(node, box.label, operands, value)
         flows = {
             self.edge_ids[i, k]: Flow(x) for k, x in enumerate(carried) if (i, k) in self.edge_ids
         }
@@ -351,6 +356,22 @@ def _held(key: Any, values: Mapping[TapeNode, Any]) -> list[Any]:
     if isinstance(key, Tensor):
         return [key._array]
     return [values[key]] if key in values else []
+
+
+def _gave_bad(node: BaseNode, name: str, operands: Sequence[Any], value: Any) -> Pair:
+    """Which operator gave NaN or infinity from numbers, of which it did, and in which line."""
+    read = [np.asarray(getattr(x, "data", x)) for x in operands]
+    result = np.asarray(getattr(value, "data", value))
+    at = tuple(np.argwhere(~np.isfinite(result))[0])
+    what = "NaN" if np.isnan(result[at]) else "∞" if result[at] > 0 else "-∞"
+    told = f"{name} = {what}"
+    if node.op.elementwise and read:
+        numbers = [number(np.broadcast_to(x, result.shape)[at]) for x in read]
+        told = formula.forward(node.op, numbers, node.attrs)
+    code = code_of(node).get("code")
+    line = "".join(code[1:]).partition("#")[0].strip() if code else ""
+    fields = {"name": name, "value": what, "formula": told}
+    return row("step_bad_line", **fields, line=line) if line else row("step_bad", **fields)
 
 
 def _message(error: Exception) -> Pair:

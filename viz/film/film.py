@@ -18,6 +18,7 @@ from viz.words.text import ROWS, Pair, row
 
 T = TypeVar("T")
 CLOCKS = BUILT, RUN, GRADIENT = "clock_built", "clock_run", "clock_gradient"
+PLANNED = "clock_planned"  # gradient nodes that were built
 
 
 class Scales(NamedTuple):
@@ -90,6 +91,7 @@ class Frame:
     marks: what the clocks note
     ticks: where the clocks stand that counted something in this step
     alone: the caption without the ticks, where it tells them
+    planned: gradient nodes that were built in this step, where there are more than it marks
     """
 
     caption: Pair
@@ -102,6 +104,7 @@ class Frame:
     failed: str = ""
     ticks: Mapping[str, int] = field(default_factory=dict)
     alone: Pair | None = None
+    planned: int = 0
 
     @property
     def plain(self) -> Pair:

@@ -10,11 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from viz.film.film import BUILT, CLOCKS, GRADIENT, RUN, Film, Frame, latest
+from viz.film.film import BUILT, CLOCKS, GRADIENT, PLANNED, RUN, Film, Frame, latest
 from viz.picture.boxes import GIVEN, Picture, PictureNode
 
 Key = tuple[str, ...]
-BOTH, BUILD, BACKWARD = "both", "build", "backward"  # and "run": what a phase does
+BOTH, BUILD, GRADIENTS, BACKWARD = (
+    "both",
+    "build",
+    "gradients",
+    "backward",
+)  # and "run": what a phase does
 WHOLE = ("=", "return", "yield")  # what a line begins with whose expression is all that it computes
 
 
@@ -50,7 +55,9 @@ class Life(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """Steps that belong together: "build", "run", "both" at once, or "backward"."""
+    """Steps that belong together: "build", "gradients" (of which nodes are built), "run", "both"
+    (built and run at once), or "backward".
+    """
 
     kind: str
     start: int
@@ -91,11 +98,13 @@ def score(film: Film) -> Score:
 
 def counted(film: Film) -> Iterator[tuple[int, dict[str, int]]]:
     """At each step where a clock goes on how much each has counted; a long loop counts unseen."""
-    counts = dict.fromkeys(CLOCKS, 0)
+    counts = dict.fromkeys((*CLOCKS, PLANNED), 0)
     yield 0, counts
     for i, frame in enumerate(film.frames):
         marks = Counter(mark.clock for mark in frame.marks if mark.sort == "operator")
-        if marks:
+        planned = sum(mark[::2] == (BUILT, "gradient") for mark in frame.marks)
+        marks[PLANNED] = frame.planned or planned
+        if any(marks.values()):
             counts = {c: frame.ticks.get(c, n + marks[c]) for c, n in counts.items()}
             yield i, counts
 
@@ -278,4 +287,6 @@ def _does(notes: list[Note]) -> str:
         return BACKWARD
     if BOTH in kinds:
         return BOTH if notes[0].step else ""
-    return "run" if "run" in kinds else BUILD
+    if "run" in kinds:
+        return "run"
+    return GRADIENTS if all(note.sort == "gradient" for note in notes) else BUILD

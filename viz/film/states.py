@@ -128,6 +128,7 @@ def _on_card(film: Film, box: PictureNode, state: State, step: int) -> cards.Sta
         "freed": state.freed,
         "now": state.now and not film.still,
         "bad": state.bad,
+        "bad-back": bool(state.gradient and state.gradient.bad),
     }
     held = None if named or state.failed else state.value
     value = MARKS["failed"].sign if state.failed else held.beside if held else ""

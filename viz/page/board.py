@@ -44,8 +44,8 @@ WORDS = [
     *("need_kernel", "board_keys", "board_still_keys"),
     *("board_live", "board_table", "help", "close", "score"),
     *("clock_built", "clock_run", "clock_gradient", "clock_both"),
-    *("phase_both", "phase_build", "phase_run", "phase_backward"),
-    *("tally_built", "tally_run", "tally_gradient"),
+    *("phase_both", "phase_build", "phase_gradients", "phase_run", "phase_backward"),
+    *("tally_built", "tally_run", "tally_gradient", "key_there", "key_held"),
 ]
 MODULES = (  # the browser's half
     *("widget", "places", "swatch", "brief", "camera", "zoom", "morph", "panel", "beside"),

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import dist
 
 from viz.film.film import BUILT, GRADIENT, RUN, Film
-from viz.film.score import BACKWARD, BOTH, BUILD, Note, Score, aligned, counted, score
+from viz.film.score import BACKWARD, BOTH, BUILD, GRADIENTS, Note, Score, aligned, counted, score
 from viz.picture.cards import plain, text, wide
 from viz.picture.drawing import EDGE
 from viz.picture.theme import SMALL
@@ -27,8 +27,20 @@ LARGEST, RINGED = 13, 8  # radius of a mark, and of one that has room for a ring
 DOT = 5  # radius of a mark, px: smaller ones are dots
 TALLIES = {BUILT: "tally_built", RUN: "tally_run", GRADIENT: "tally_gradient"}
 LOOKS = {"built": "mg-born", "run": "mg-ran", BOTH: "mg-ran", "gradient": "mg-passed"}
-SIGNS = {BUILD: "○", "run": "●", BOTH: "○●", BACKWARD: "∂"}  # of phases too narrow for a word
-PHASES = {BUILD: "mg-born", "run": "mg-ran", BOTH: "mg-at-once", BACKWARD: "mg-passed"}
+SIGNS = {
+    BUILD: "○",
+    GRADIENTS: "∂",
+    "run": "●",
+    BOTH: "○●",
+    BACKWARD: "∂",
+}  # of phases too narrow for a word
+PHASES = {
+    BUILD: "mg-born",
+    GRADIENTS: "mg-asked",
+    "run": "mg-ran",
+    BOTH: "mg-at-once",
+    BACKWARD: "mg-passed",
+}
 
 
 class Staffs:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from viz.film.film import CLOCKS, Facts, Film, Flow, Track
+from viz.film.film import CLOCKS, PLANNED, Facts, Film, Flow, Track
 from viz.film.listing import Block
 from viz.film.score import BUILD, Note, Score, aligned, counted, score
 from viz.film.told import SLOTS, Told
@@ -160,7 +160,7 @@ def lanes(pairs: Sequence[tuple[Film, str]]) -> list[dict[str, Any]]:
 def lane(film: Film, prefix: str, made: Score) -> dict[str, Any]:
     """The score of one film, and how much its clocks had counted by which step."""
     counts = [[i, *ticks.values()] for i, ticks in counted(film)]
-    total = dict(zip(CLOCKS, counts[-1][1:], strict=True))
+    total = dict(zip((*CLOCKS, PLANNED), counts[-1][1:], strict=True))
     told = ", ".join(f"{both(ROWS[clock])}: {count}" for clock, count in total.items() if count)
     label = ROWS[f"lane_{film.picture.kind}"]
     return {

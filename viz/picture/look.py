@@ -19,7 +19,7 @@ def _words(size: int, color: str, weight: int = 400) -> dict[str, str]:
     return {"font-size": f"{size}px", "fill": color, "font-weight": str(weight)}
 
 
-SEEN = {"stroke": "paper", "stroke-width": "3", "paint-order": "stroke"}  # words on colours
+SEEN = {"stroke": "paper", "stroke-width": "4", "paint-order": "stroke"}  # words on colours
 
 
 def _outline(color: str, fill: str, width: float = 1, dashes: str = "none") -> dict[str, str]:
@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
     ("", "mg-below", {"fill": "none", "stroke": "below"}),
     ("", "mg-nan", {"fill": "none", "stroke": "bad"}),
     ("", "mg-infinite", {"fill": "none", "stroke": "ink"}),
-    ("", "mg-said", {**_words(SMALL, "bad", 600), **SEEN}),
+    ("", "mg-said", {**_words(SMALL, "ink", 600), **SEEN}),
     ("", "mg-clock", _words(SMALL, "soft")),
     ("", "mg-edge-label", _words(SMALL, "soft")),
     ("", "mg-lane", {**_outline("grad", "none", 1.8), "display": "none"}),
@@ -96,7 +96,7 @@ RULES: tuple[Rule, ...] = (
     ("mg-freed", "mg-card", _outline("line", "none", 1.8, DASHES["dotted"])),
     ("mg-bad", "mg-card", _outline("bad", "spoilt", 2.5)),
     ("mg-bad", "mg-value", {"fill": "bad"}),
-    ("mg-bad", "mg-grad", {"fill": "bad"}),
+    ("mg-bad-back", "mg-grad", {"fill": "bad"}),
 )
 
 # What pages do not draw as SVG: captions, the score, what travels, the light on a card.
