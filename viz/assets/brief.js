@@ -1,20 +1,20 @@
 // What is written on a card that is too small for its own words: as many of its name, its value and
 // its gradient as it has room for, at a size that can be read, whatever the scale.
+const LETTERS = 4; // of a name that is cut, at least
 const BRIEF = { font: 11, line: 12, edge: 2 }; // pixels of the screen
 
 /** How long a text of such a card is, in pixels. */
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
 
 /**
- * A text, shortened to a width.
+ * A text, shortened to a width; "" where too little of it would be left to be read.
  * @param {string} text @param {number} wide
  */
 function shortened(text, wide) {
   if (written(text) <= wide) return text;
-  for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end > 1; end--)
+  for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end >= Math.max(LETTERS, text.length / 3); end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
-  const begins = text.match(/^[A-Za-z]{2,3}/)?.[0] ?? ""; // of a number too little would be left
-  return [begins, begins.slice(0, 2)].find((some) => written(some) <= wide) ?? "";
+  return "";
 }
 
 /** A value as it fits a width, with fewer digits if need be; "" where too little would be left. @param {string} text @param {number} wide */

@@ -172,7 +172,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
                 continue
             if node.kind in GIVEN and "=" not in before:  # what it is written in is not its line
                 continue
-            key = (place, before, inside, node.group, node.op)
+            key = (place, before, inside, node.layer, node.op)
             found[i] = key, Row(_label(before, inside, after), True)
             for k, x in enumerate(node.inputs):
                 readers.setdefault(x, (found[i][0], k))
@@ -184,7 +184,7 @@ def _places(film: Film, nodes: Mapping[str, PictureNode]) -> dict[str, tuple[Key
             found.update({i: (reader[0], rows[reader[0]])} if reader[0] else {})
         elif i not in found:
             name = node.name or names.get(reader, node.label)
-            found[i] = ("", name, node.group), Row(_within(node.group, name), False)
+            found[i] = ("", name, node.layer), Row(_within(node.layer, name), False)
     return _told_apart(found)
 
 

@@ -42,8 +42,11 @@ class PictureNode:
     dtype: str = ""
     sign: str = ""  # what the operator is written with in a formula: ×, +, σ, @
     cells: tuple[tuple[str, ...], ...] = ()  # of a folded strip: the members of each call
+    layer: str | None = None  # the group that the engine knows: without rounds
 
     def __post_init__(self) -> None:
+        if self.layer is None:
+            object.__setattr__(self, "layer", self.group)
         for part in ("name", "group"):
             object.__setattr__(self, part, well_formed(getattr(self, part)))
 
@@ -256,10 +259,11 @@ class _Folding:
             return replace(box, op=PARAMETERS, shape="")
         path = "/".join(filter(None, (box.group, box.name)))
         calls: dict[str, tuple[str, ...]] = {}
+        alone = all(n.group == path for n in inside)  # each round is an operator
         for n in inside if repeated(path) else ():
             inner, *_ = n.group[len(path) + 1 :].split("/")
-            if inner and n.kind not in GIVEN:
-                calls[inner] = (*calls.get(inner, ()), n.id)
+            if n.kind not in GIVEN and (inner or alone):
+                calls[inner or n.id] = (*calls.get(inner, ()), n.id)
         each, many = [*calls.values()], max(-(-len(calls) // CELLS), 1)
         cells = (sum(each[k : k + many], ()) for k in range(0, len(each), many))
         return replace(box, cells=tuple(cells))

@@ -7,12 +7,15 @@ A node knows the scope it was built in, and each call of a layer makes a scope o
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from dis import get_instructions, hasjabs, hasjrel
 from itertools import takewhile
+from types import CodeType
 
 from minigrad.core import BaseNode, Scope
 
 NUMBER = re.compile(r" \(\d+\)$")
+LOOP = "loop"
 
 
 class Calls:
@@ -65,6 +68,27 @@ def called(name: str) -> str:
     'linear'
     """
     return NUMBER.sub("", name)
+
+
+def repeating(nodes: Sequence[BaseNode | None]) -> str:
+    """The name of what made these nodes and made their likes again: a function, or "loop".
+
+    "" where neither is known, as in a graph that was read from a file.
+    """
+    codes = {getattr(node, "code", None) for node in nodes}
+    code, *more = codes
+    if not all(isinstance(each, CodeType) for each in codes):
+        return ""
+    places = [node.lasti for node in nodes if node is not None]
+    if more or any(start <= i <= end for start, end in _loops(code) for i in places):
+        return LOOP
+    return code.co_name if code.co_name.isidentifier() else ""
+
+
+def _loops(code: CodeType) -> list[tuple[int, int]]:
+    """From where to where the loops of a function run, by the jumps back."""
+    steps = (step for step in get_instructions(code) if step.opcode in (*hasjrel, *hasjabs))
+    return [(step.argval, step.offset) for step in steps if step.argval < step.offset]
 
 
 def in_layer(scope: str) -> bool:

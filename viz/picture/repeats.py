@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from viz.picture.boxes import GIVEN, Picture, PictureNode, paths
-from viz.picture.calls import called
+from viz.picture.boxes import EASY, GIVEN, Picture, PictureNode, paths
+from viz.picture.calls import called, repeating
 
-FLAT = 800  # boxes; a picture with more, however it is folded, gets groups
+FEW = 40  # boxes that are seen as they are; of more, however folded, rounds are groups
 LONGEST = 256  # boxes of a round that is found
 CALLS = 6  # of a layer that follow each other, at least, to be a strip
 NUMBER = re.compile(r"^\d+: | \(\d+\)$|[ .=_]?\d+$")  # what tells a call or a layer from its likes
@@ -26,28 +26,45 @@ INNER, OUTER = 100, 16  # boxes in an innermost group, and parts of a group, abo
 
 
 def grouped(picture: Picture) -> Picture:
-    """The picture with its strips; where it is large, with all its repetitions as groups."""
+    """The picture with its strips: of calls, and where it is large of all rounds that repeat."""
     outer = Counter(path.rpartition("/")[0] for path in picture.groups)
     for path in reversed(outer):  # inner ones first: their paths stay true
         if outer[path] >= CALLS and not {*paths(path)} & picture.owners.keys():
             picture = _with_strips(picture, path)
-    if len(picture.nodes) <= FLAT:
-        return picture
+    return _with_rounds(picture) if len(picture.nodes) > FEW else picture
+
+
+def _with_rounds(picture: Picture) -> Picture:
+    """The picture with each repetition as its first round, a strip of those between, and the last.
+
+    A round is what the same lines make each time: a call of a function, or a turn of a loop.
+    """
     boxes = picture.fold().nodes
-    if len(boxes) <= FLAT:
+    if len(boxes) <= FEW:
         return picture
     members = {b.id: b.members or (b.id,) for b in boxes}
     nodes = {n.id: n for n in picture.nodes}
+    engine = {i: node for node, i in picture.ids.items()}
     computing = [b for b in boxes if b.kind not in GIVEN]
-    about = [_about(b, members, nodes) for b in computing]
+    about = [(_about(b, members, nodes), b.line) for b in computing]
     around: dict[str, str] = {}  # node -> the group that it gets
-    for start, period, rounds in _repetitions(about):
-        name = _name(computing[start : start + period], rounds)
-        taken = sum(path.partition("/")[0] == name for path in {*around.values()})
-        name = name if not taken else f"{name} ({start + 1})"
+    layers = {called(path) for path in picture.groups}
+    counts: Counter[str] = Counter()  # rounds so far, by name
+    for start, period, rounds in _repetitions(about, max(EASY, round(SHARE * len(about)))):
+        first = computing[start : start + period]
+        name = repeating([engine.get(b.id) for b in first])
+        name = name if name and name not in layers else _name(first)
+        before = counts[name]
+        counts[name] += rounds
         for k in range(rounds * period):
-            for i in members[computing[start + k].id]:
-                around[i] = f"{name}{_part(k // period, rounds, period)}"
+            number = k // period
+            path = f"{name} ({before + number + 1})" if period > 1 else ""
+            if 0 < number < rounds - 1:
+                strip = f"{name} × {rounds - 2}" + f" ({start + 1})" * bool(before)
+                part = _part(number - 1, rounds - 2, period, before + 1)
+                path = f"{strip}{part}" + f"/{path}" * bool(path)
+            if path:
+                around |= dict.fromkeys(members[computing[start + k].id], path)
     _take_along(picture, around, {n.id for n in picture.nodes if n.kind in GIVEN and not n.group})
     return _inside(picture, around)
 
@@ -61,12 +78,12 @@ def _with_strips(picture: Picture, path: str) -> Picture:
     computing = [b for b in boxes if about.get(b.id)]
     around: dict[str, str] = {}
     ends: set[str] = set()  # what stays where it is: the first and the last round
-    for start, period, rounds in _repetitions([about[b.id] for b in computing], 0):
+    for start, period, rounds in _repetitions([about[b.id] for b in computing]):
         every = computing[start : start + period * rounds]
         calls = [b for b in every[:period] if b.kind == "group"]
         if rounds < CALLS or not calls:
             continue
-        name = _name(calls, rounds - 2)
+        name = f"{_name(calls)} × {rounds - 2}"
         name += f" ({start + 1})" * any(name == x.partition("/")[0] for x in around.values())
         for k, b in enumerate(every):
             if 0 < k // period < rounds - 1:
@@ -96,10 +113,10 @@ def _about(
     return tuple((n.kind, n.op, n.shape) for n in inside if n.kind not in GIVEN)
 
 
-def _repetitions(about: Sequence[Hashable], share: float = SHARE) -> list[tuple[int, int, int]]:
+def _repetitions(about: Sequence[Hashable], least: int = 0) -> list[tuple[int, int, int]]:
     """Where something repeats: the start, the length of a round, how many rounds; in order.
 
-    share: of all boxes that a repetition has, at least.
+    least: how many boxes a repetition has, at least.
     """
     numbers: dict[Hashable, int] = {}
     coded = np.array([numbers.setdefault(x, len(numbers)) for x in about])
@@ -107,7 +124,7 @@ def _repetitions(about: Sequence[Hashable], share: float = SHARE) -> list[tuple[
     while waiting:
         low, high = waiting.pop()
         best = _longest(coded[low:high])
-        if best is None or best[1] * best[2] < share * len(coded):
+        if best is None or best[1] * best[2] < least:
             continue
         start, period, rounds = low + best[0], best[1], best[2]
         found.append((start, period, rounds))
@@ -131,22 +148,26 @@ def _longest(coded: np.ndarray) -> tuple[int, int, int] | None:
     return best
 
 
-def _name(round_: Sequence[PictureNode], rounds: int) -> str:
-    """What is repeated, and how often: "Mul, Tanh × 500"."""
+def _name(round_: Sequence[PictureNode]) -> str:
+    """What is repeated: "Mul, Tanh"."""
     each = ((NUMBER.sub("", b.name) or b.name) if b.kind == "group" else b.op for b in round_)
     names = [*dict.fromkeys(each)]
     shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    return f"{shown} × {rounds}".replace("/", "∕")
+    return shown.replace("/", "∕")
 
 
-def _part(number: int, rounds: int, period: int) -> str:
-    """The path of the parts that a round is in: "/1–64/1–4", by the numbers of their rounds."""
+def _part(number: int, rounds: int, period: int, before: int = 0) -> str:
+    """The path of the parts that a round is in: "/1–64/1–4", by the numbers of their rounds.
+
+    before: rounds that are outside of the strip.
+    """
     path, size, first = "", rounds, 0
     while size * period > INNER and size > 1:
         size = max(-(-size // OUTER), 1)
         start = first + (number - first) // size * size
         end = min(start + size, rounds)
-        path += f"/{start + 1}–{end}" if size > 1 else f"/{start + 1}"
+        low, high = before + start + 1, before + end
+        path += f"/{low}–{high}" * (size > 1)
         first = start
     return path
 
