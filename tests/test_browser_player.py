@@ -55,9 +55,10 @@ def fan() -> viz.Player:
 
 
 def chain(steps: int) -> viz.Player:
+    """In no order that comes again, so that all of it is drawn."""
     y = mg.tensor(1.0, requires_grad=True, name="x")
-    for _ in range(steps):
-        y = y * 0.999
+    for i in range(steps):
+        y = y * 0.999 if i.bit_count() % 2 else y + 0.001
     return viz.step(y)
 
 
@@ -717,7 +718,7 @@ def test_the_keys_stay_with_a_drawing_whose_groups_open(saved: dict[str, Path], 
     assert page.locator(".mg-controls output").inner_text().startswith("1 /")
 
 
-TITLES = {"en": "dynamic graph: Add = (x × x) + 3", "zh": "动态图：Add = (x × x) + 3"}
+TITLES = {"en": "dynamic graph: y = (x × x) + 3", "zh": "动态图：y = (x × x) + 3"}
 
 
 @pytest.mark.cases(2)

@@ -48,12 +48,12 @@ WIDGETS: dict[str, Callable[[], Any]] = {
     "train": VIEWS["train"],
 }
 TITLES = {
-    "player": ("dynamic graph: Mul = x × 3", "动态图：Mul = x × 3"),
+    "player": ("dynamic graph: y = x × 3", "动态图：y = x × 3"),
     "compare": (
-        "dynamic graph, static graph: Add = (x × x) + 3",
-        "动态图、静态图：Add = (x × x) + 3",
+        "dynamic graph, static graph: y = (x × x) + 3",
+        "动态图、静态图：y = (x × x) + 3",
     ),
-    "diagram": ("dynamic graph: Mul = x × 3", "动态图：Mul = x × 3"),
+    "diagram": ("dynamic graph: y = x × 3", "动态图：y = x × 3"),
     "passes": ("What each optimisation pass changes", "每个优化 Pass 改了什么"),
     "branches": ("Which branch runs, in each mode", "每种模式各执行哪个分支"),
     "error": ("ShapeError: where it comes from", "ShapeError：出在哪里"),

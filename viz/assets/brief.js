@@ -7,11 +7,13 @@ const BRIEF = { font: 11, line: 12, edge: 2 }; // pixels of the screen
 const written = once((/** @type {string} */ text) => measured(text, BRIEF.font));
 
 /**
- * A text, shortened to a width; "" where too little of it would be left to be read.
+ * A text, shortened to a width; "" where too little of it would be left to be read. Of one of many
+ * calls the name is left, of a strip of them how many there are.
  * @param {string} text @param {number} wide
  */
 function shortened(text, wide) {
-  if (written(text) <= wide) return text;
+  const less = text.match(/ (× \d+)$/)?.[1] ?? text.replace(/ \(\d+\)$/, "");
+  for (const one of [text, less]) if (written(one) <= wide) return one;
   for (let end = Math.min(text.length - 1, Math.floor(wide / 4)); end >= Math.max(LETTERS, text.length / 3); end--)
     if (written(`${text.slice(0, end)}…`) <= wide) return `${text.slice(0, end)}…`;
   return "";

@@ -231,7 +231,7 @@ function play(model, el) {
 
   /** @param {Frame} frame */
   function told_(frame) {
-    tellFrame(caption, frame);
+    parts.tell(caption, frame);
     const alive = frame.captions.filter((_, i) => !frame.still?.[i]);
     steps.tell([...new Set(alive.map(halves))].join(" | "));
   }

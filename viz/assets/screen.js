@@ -19,7 +19,9 @@ function places(el, data) {
   root.classList.toggle("mg-pair", data.graphs.length > 1);
   const screen = make("div", "mg-screen", root);
   const head = make("div", "mg-head", screen);
-  const { place: caption, fit } = steady("mg-told", head, tellFrame);
+  /** @type {typeof tellFrame} */
+  const tell = (place, frame) => tellFrame(place, frame, data.lanes);
+  const { place: caption, fit } = steady("mg-told", head, tell);
   caption.className = "mg-caption";
   caption.setAttribute("aria-live", "polite");
   const tools = make("div", "mg-tools", head);
@@ -37,7 +39,7 @@ function places(el, data) {
   score.hidden = bar.hidden = data.still; // nothing moves in a film of one frame
   const moving = make("div", "mg-inputs", bar);
   const verdict = scrolls(make("div", "mg-verdict", bar));
-  return { root, screen, head, caption, fit, tools, body, stages, score, side, inspector, bar, moving, verdict, trouble, controls };
+  return { root, screen, head, caption, fit, tell, tools, body, stages, score, side, inspector, bar, moving, verdict, trouble, controls };
 }
 
 /**
@@ -99,13 +101,15 @@ function aside({ body, side }, card) {
   side.classList.toggle("mg-left", (card?.getBoundingClientRect().right ?? 0) > free);
 }
 
-/** The sentences of a step, of each film; what is said of all is said once. @param {HTMLElement} parent @param {Frame} frame */
-function tellFrame(parent, { captions, still }) {
+/** The sentences of a step, of each film; what is said of all is said once. @param {HTMLElement} parent @param {Frame} frame @param {{label: Pair}[]} [lanes] */
+function tellFrame(parent, { captions, still }, lanes) {
   parent.classList.add("mg-saying");
   parent.replaceChildren();
   const one = captions.every((pair) => halves(pair) === halves(captions[0]));
   captions.slice(0, one ? 1 : undefined).forEach((pair, i) => {
-    const part = say(make("div", still?.[i] ? "mg-ended" : "", parent), pair);
+    const label = one ? null : lanes?.[i]?.label;
+    const said = label ? /** @type {Pair} */ ([`${label[0]}: ${pair[0]}`, `${label[1]}：${pair[1]}`]) : pair;
+    const part = say(make("div", still?.[i] ? "mg-ended" : "", parent), said);
     part.classList.toggle("mg-of-all", one);
     part.setAttribute("title", halves(pair));
   });

@@ -29,7 +29,7 @@ EACH_LIMIT = (
 )
 UNFOLD_LIMIT = 400  # nodes; up to here all groups can be opened at once without a kernel
 # Pixels that a player has for a drawing, by how many there are: in a notebook, and on a phone.
-SIZES = {1: ((800, 350), (350, 400)), 2: ((800, 170), (350, 190))}
+SIZES = {1: ((800, 350), (350, 400)), 2: ((800, 170), (350, 120))}
 LOW = 300  # of which its cards are as little high as they can be
 NARROW_LIMIT = 40  # boxes; more of them are too small on a phone, however they are laid out
 WORDS = [

@@ -23,9 +23,9 @@ from viz.page.sheets import sheets
 from viz.page.sliders import Slider
 from viz.page.strip import strip
 from viz.page.together import Together, orders
-from viz.picture.formula import whole
+from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
-from viz.words.text import ROWS, Pair, bilingual, html, row
+from viz.words.text import ROWS, Pair, bilingual, html
 
 __all__ = ["Player", "Slider", "table"]
 
@@ -112,8 +112,7 @@ class Player(Page):
         drawn = [film.picture for film in self.films]
         kinds = dict.fromkeys(ROWS[f"kind_{p.kind}"] for p in drawn)
         kind = ", ".join(k[0] for k in kinds), "、".join(k[1] for k in kinds)
-        formula = "" if drawn[0].owners else whole(drawn[0])
-        return row("heading", title=kind, formula=formula) if formula else kind
+        return heading(drawn[0], kind)
 
     def _moved_to(self, inputs: list[float]) -> tuple[dict[str, Any], int | None]:
         if self._again is None:

@@ -42,11 +42,9 @@ class PictureNode:
     dtype: str = ""
     sign: str = ""  # what the operator is written with in a formula: ×, +, σ, @
     cells: tuple[tuple[str, ...], ...] = ()  # of a folded strip: the members of each call
-    layer: str | None = None  # the group that the engine knows: without rounds
+    built: str | None = None  # of what is in a strip: the group it was built in
 
     def __post_init__(self) -> None:
-        if self.layer is None:
-            object.__setattr__(self, "layer", self.group)
         for part in ("name", "group"):
             object.__setattr__(self, part, well_formed(getattr(self, part)))
 
@@ -54,6 +52,11 @@ class PictureNode:
     def given(self) -> bool:
         """Whether it computes nothing, as the parameters that the calls of a layer share."""
         return self.kind in GIVEN or self.op == PARAMETERS
+
+    @property
+    def layer(self) -> str:
+        """The path of the layer that it was built in, whatever strip it is drawn in."""
+        return self.group if self.built is None else self.built
 
     @property
     def label(self) -> str:

@@ -75,10 +75,11 @@ def repeating(nodes: Sequence[BaseNode | None]) -> str:
 
     "" where neither is known, as in a graph that was read from a file.
     """
-    codes = {getattr(node, "code", None) for node in nodes}
-    code, *more = codes
-    if not all(isinstance(each, CodeType) for each in codes):
+    found = {getattr(node, "code", None) for node in nodes}
+    codes = [code for code in found if isinstance(code, CodeType)]
+    if not codes or len(codes) < len(found):
         return ""
+    code, *more = codes
     places = [node.lasti for node in nodes if node is not None]
     if more or any(start <= i <= end for start, end in _loops(code) for i in places):
         return LOOP

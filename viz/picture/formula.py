@@ -6,6 +6,7 @@ and the nodes that it builds are spelled out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from string import Formatter
 
@@ -14,7 +15,9 @@ from minigrad.core import REGISTRY, Attrs, Op, Spec
 from minigrad.diagnostics.errors import GraphError
 from minigrad.ops import state
 from minigrad.static import Graph, Node, listen_to_nobody
-from viz.picture.boxes import Picture
+from viz.picture.boxes import GIVEN, Picture, repeated
+from viz.picture.calls import LOOP
+from viz.words.text import Pair, row
 
 LONGEST = 60  # characters of a formula that is read at a glance
 MOST = 4  # operands that are written where an operator takes any number of them
@@ -60,7 +63,10 @@ def forward(op: Op | str, operands: Sequence[str], attrs: Attrs) -> str:
 
 
 def whole(picture: Picture) -> str:
-    """The whole computation as one formula: "Add = x × x + 3"; "" where it would be long."""
+    """The whole computation as one formula: "y = x × x + 3"; "" where it would be long.
+
+    An output without a name is y; the name of an operator would stand for no value.
+    """
     labels = {n.id: n.label for n in picture.nodes}
     outputs = [n for n in picture.nodes if n.is_output]
     if len(outputs) != 1 or outputs[0].kind != "operator":
@@ -72,9 +78,35 @@ def whole(picture: Picture) -> str:
         if n.kind == "operator" and n.id in engine:
             node = engine[n.id]
             text = forward(node.op, [texts[i] for i in n.inputs], node.attrs)
-            texts[n.id] = text if len(text) <= LONGEST else labels[n.id]
+            texts[n.id] = text if len(text) <= LONGEST else n.name
+            if not texts[n.id] or not all(texts[i] for i in n.inputs):
+                texts[n.id] = n.name  # of what is too long its name is written, if it has one
+    called = outputs[0].name or next(c for c in "yzfghuv" if c not in labels.values())
     text = texts[outputs[0].id]
-    return f"{outputs[0].label} = {text}" if text != outputs[0].label else ""
+    return f"{called} = {text}" if text not in ("", called) else ""
+
+
+def heading(picture: Picture, kind: Pair) -> Pair:
+    """What kind of graph it is, and what it computes: its formula, or else what repeats in it."""
+    if picture.owners:  # of a loop a formula would mislead
+        return kind
+    formula = whole(picture)
+    said = (formula, formula) if formula else _repeating(picture)
+    return row("heading", title=kind, formula=said) if said else kind
+
+
+def _repeating(picture: Picture) -> Pair | None:
+    """What is called, or goes round, most often: its strip has all of it but two ends."""
+    sizes = Counter(n.group.partition("/")[0] for n in picture.nodes)
+    strip = next((path for path, _ in sizes.most_common() if repeated(path)), "")
+    if not strip:
+        return None
+    name, _, count = strip.partition(" × ")
+    times = int(count.split()[0])
+    if name != LOOP:
+        return row("heading_calls", name=name, count=times + 2)
+    inside = sum(n.group.startswith(strip) and n.kind not in GIVEN for n in picture.nodes)
+    return row("heading_loop", each=inside // times, count=times + 2)
 
 
 def _enclosed(text: str) -> str:

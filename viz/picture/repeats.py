@@ -1,7 +1,7 @@
 """Repeated structure as groups: calls that follow each other are a strip, and so is a long loop.
 
-Of twenty calls of a cell the first and the last stay as they are, with the other eighteen between
-them as one group, which opens. Of a large picture every repetition is a group, with parts inside.
+Of twenty calls of a cell the first and the last are groups of their own, with the other eighteen
+between them as one group, which opens. Of many of them it has parts inside.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _with_rounds(picture: Picture) -> Picture:
     counts: Counter[str] = Counter()  # rounds so far, by name
     for start, period, rounds in _repetitions(about, max(EASY, round(SHARE * len(about)))):
         first = computing[start : start + period]
-        name = repeating([engine.get(b.id) for b in first])
+        name = repeating([engine.get(b.id) for b in first]) if period > 1 else ""
         name = name if name and name not in layers else _name(first)
         before = counts[name]
         counts[name] += rounds
@@ -191,6 +191,9 @@ def _inside(picture: Picture, around: Mapping[str, str], path: str = "") -> Pict
         rest = group.removeprefix(path).strip("/")
         return "/".join(filter(None, (path, around[node], rest))) if node in around else group
 
-    nodes = (replace(n, group=moved(n.id, n.group)) if n.id in around else n for n in picture.nodes)
+    nodes = (
+        replace(n, group=moved(n.id, n.group), built=n.layer) if n.id in around else n
+        for n in picture.nodes
+    )
     owners = {moved(owner, group): owner for group, owner in picture.owners.items()}
     return replace(picture, nodes=tuple(nodes), owners=owners)

@@ -25,13 +25,13 @@ from viz.picture import drawing
 from viz.picture.boxes import paths
 from viz.picture.calls import called
 from viz.picture.cards import one_language
-from viz.picture.formula import whole
+from viz.picture.formula import heading
 from viz.picture.layout import LayoutError
 from viz.picture.others import is_other
 from viz.picture.paint import paint
 from viz.picture.picture import Picture, picture
 from viz.views.explore import still_of
-from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed, row
+from viz.words.text import ROWS, Pair, bilingual, both, choose, html, printed
 from viz.words.user import ending, write
 
 __all__ = ["Diagram", "draw"]
@@ -89,9 +89,7 @@ class Diagram:
     def heading(self) -> Pair:
         """The title: as given, else what kind of graph it is; and its formula, if it is short."""
         kind = ROWS[f"kind_{self.full.kind}"] if self.title is None else (self.title, self.title)
-        # of a loop it would mislead
-        formula = "" if self.full.owners else whole(self.full.fold(self._shown))
-        return row("heading", title=kind, formula=formula) if formula else kind
+        return heading(self.full, kind)
 
     @property
     def dot(self) -> str:

@@ -89,7 +89,7 @@ def side_by_side(*drawn: Drawn) -> Board:
     >>> x = mg.tensor(2.0, requires_grad=True)
     >>> board = viz.side_by_side(viz.draw(x * x), viz.draw(x + 3))
     >>> [panel.title[0] for panel in board.scenes[0].panels]
-    ['dynamic graph: Mul = x × x', 'dynamic graph: Add = x + 3']
+    ['dynamic graph: y = x × x', 'dynamic graph: y = x + 3']
     """
     for one in drawn or (None,):
         if not isinstance(one, Drawn):
