@@ -225,6 +225,7 @@ def copied(folder: Path, *tests: str) -> None:
     for name in tests:
         shutil.copy(ROOT / "tests" / f"{name}.py", folder / "tests")
     shutil.copy(ROOT / "tests" / "fixtures.py", folder / "tests" / "conftest.py")
+    shutil.copy(ROOT / "tests" / "covering.py", folder / "tests")
 
 
 def passed(folder: Path, documented: str, chosen: str) -> list[str]:

@@ -21,6 +21,9 @@ import notebooks
 
 Cells = list[dict[str, Any]]
 CORE, TESTS = "L00-core-1", "L00-core-1-tests"
+GAP = """def dynamic(steps, x):
+    \"\"\"Build and run the steps one by one; return the last value.\"\"\"
+    ..."""
 ANSWER = "def dynamic(steps, x):\n    return 'mine'"
 
 
@@ -42,11 +45,7 @@ def course(path: Any = LESSONS[0]) -> tuple[Cells, Cells]:
     read = json.loads(path.read_text("utf-8"))
     learner = notebooks.for_learners(read)["cells"]
     for cell in learner:
-        cell["source"] = notebooks.text(cell).replace(
-            'def dynamic(steps, x):\n    """Build and run the steps one by one; return the last '
-            'value."""\n    ...',
-            ANSWER,
-        )
+        cell["source"] = notebooks.text(cell).replace(GAP, ANSWER)
     return notebooks.for_nbgrader(read)["cells"], learner
 
 

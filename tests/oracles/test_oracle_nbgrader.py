@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from lessons import LESSONS, ROOT, code_cells
 from test_exercises import answers, tasks_of, under_our_name, with_gaps_filled, with_solution
-from test_restoring import HARM, TESTS
+from test_restoring import ANSWER, GAP, HARM, TESTS
 
 sys.path.append(str(ROOT / "docs" / "kit"))
 import notebooks
@@ -166,7 +166,6 @@ def test_feedback_can_be_read_in_one_language(course, name) -> None:
 # ---- Notebooks that were harmed on the way ---------------------------------------------------
 
 FIRST = LESSONS[0]
-GAP = "def dynamic(steps, x):\n    return ..."
 RIGHT = """def dynamic(steps, x):
     for name, f in steps:
         note('built', name)
@@ -185,11 +184,10 @@ def harmed(harm: str, answer: str) -> dict[str, Any]:
     """What a learner hands in whose notebook was harmed."""
     notebook = notebooks.for_learners(read(FIRST))
     for cell in notebook["cells"]:
-        # `HARM` knows the cell of the answer by this line, as it would be for `test_restoring`.
-        cell["source"] = notebooks.text(cell).replace(GAP, MINE)
+        cell["source"] = notebooks.text(cell).replace(GAP, ANSWER)  # `HARM` knows the cell by it
     HARM.get(harm, lambda cells: None)(notebook["cells"])
     for cell in notebook["cells"]:
-        cell["source"] = cell["source"].replace(MINE, answer)
+        cell["source"] = cell["source"].replace(ANSWER, answer)
         if harm == "old format":
             cell.pop("id", None)
         if harm == "large outputs" and cell["cell_type"] == "code":
@@ -198,9 +196,6 @@ def harmed(harm: str, answer: str) -> dict[str, Any]:
     if harm == "old format":
         notebook["nbformat_minor"] = 4
     return notebook
-
-
-MINE = "def dynamic(steps, x):\n    return 'mine'"
 
 
 def test_harm_to_a_notebook_costs_no_mark_and_earns_none(tmp_path: Path) -> None:

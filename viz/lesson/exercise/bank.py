@@ -17,6 +17,7 @@ from viz.lesson.exercise import (
     l11,
     l12,
     l13,
+    l14,
 )
 from viz.lesson.exercise.property import Property
 
@@ -51,4 +52,6 @@ PROPERTIES: dict[str, Property] = {
     "L12.stretch": l12.STRETCH,
     "L13.core": l13.CORE,
     "L13.stretch": l13.STRETCH,
+    "L14.core": l14.CORE,
+    "L14.stretch": l14.STRETCH,
 }
