@@ -256,6 +256,20 @@ def test_a_chart_is_as_wide_as_its_page(tmp_path: Path) -> None:
         assert room - 8 <= found <= room
 
 
+def test_an_image_in_a_page_brings_every_letter_of_its_own(tmp_path: Path) -> None:
+    """Its texts look like those of the page around it, on whatever system."""
+    shown = Page(chart().save(tmp_path / "chart.html").read_text("utf-8"))
+    sources = [image["src"] or "" for image in shown.all("img")]
+    for source in sources + [image["srcset"] or "" for image in shown.all("source")]:
+        svg = base64.b64decode(source.partition(",")[2]).decode()
+        assert "Helvetica" not in svg
+        (data,) = re.findall(r"base64,([^)]*)\) format", svg)
+        with TTFont(io.BytesIO(base64.b64decode(data))) as font:
+            letters = set("".join(re.findall("([^<>]+)</text>", svg)))
+            assert letters <= set(map(chr, font.getBestCmap()))
+            assert set("SGD012") <= letters
+
+
 def test_names_at_the_edge_follow_the_lines_without_overlap() -> None:
     heights = np.array([0.5, 0.51, 0.99, 0.98, -0.2, 0.49])
     sizes = np.array([0.05, 0.1, 0.05, 0.1, 0.05, 0.1])

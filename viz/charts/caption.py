@@ -59,9 +59,9 @@ def caption(axes: mpl.Axes, text: str, above: float = 10) -> None:
 
 def align(figure: Any, title: Any) -> None:
     """Let the title and each caption begin where the words beside their axes do."""
-    figure.draw_without_rendering()
     lefts: dict[int, float] = {}  # of the axes that stand below each other
     for axes in figure.axes:
+        axes.get_ylim()  # also brings the transforms up to date
         whole, beside = axes.get_window_extent(), axes.yaxis.get_tightbbox()
         column = round(whole.x0)
         lefts[column] = min(lefts.get(column, 0.0), beside.x0 - whole.x0 if beside else 0.0)

@@ -43,6 +43,7 @@ STYLE_OF_PAGE = (
     f".mg-chart.mg-chart {{ {FONT}; margin: 8px 0; padding: 12px 16px; box-sizing: border-box; "
     "border: 1px solid #868F9E73; border-radius: 12px; } "
     ".mg-player .mg-chart.mg-chart { border: 0; padding: 0; } "
+    ".mg-chart figcaption { margin-bottom: 6px; } "
     ".mg-chart img { display: block; width: 100%; height: auto; min-width: max-content; "
     f"max-width: {LARGEST}px; }} .mg-chart details {{ margin-top: 8px; }} "
     f"@media (max-width: {NARROW}px) {{ .mg-chart.mg-chart {{ padding: 8px; }} "
