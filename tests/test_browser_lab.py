@@ -97,7 +97,7 @@ def test_a_learner_answers_with_the_keyboard(lab: Lab, page: Page) -> None:
     page.keyboard.press("ArrowDown")  # B
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    verdict = choice.locator("[aria-live=polite]")
+    verdict = choice.locator("[aria-live=polite]").nth(1)  # of the option that was chosen
     page.wait_for_function("e => e.innerText.includes('Not quite')", arg=verdict.element_handle())
     assert "7 is f(2)" in verdict.inner_text()
 
